@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* contract - assertions that stay on in release builds.
+ * A broken invariant of ours could let two holders in; stopping is the safe answer. Never for what a user, a server or the network
+ * sent: that is refused or answered with a status. */
+#ifndef HL_BASE_CONTRACT_H
+#define HL_BASE_CONTRACT_H
+
+#define HL_REQUIRE(claim) ((claim) ? (void)0 : hl_contract_broken(#claim, __FILE__, __LINE__))
+
+_Noreturn void hl_contract_broken(const char *claim, const char *file, int line);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host - see host.h. */
+#include "base/host.h"
+
+#include "base/contract.h"
+
+static void on_wake(void *arg)
+{
+    struct hl_host *host = arg;
+    hl_host_enter(host);
+    hl_host_leave(host);
+}
+
+int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const struct hl_memory *memory, uint64_t seed)
+{
+    memset(host, 0, sizeof *host);
+    host->loop = *loop;
+    host->memory = *memory;
+    host->random.state = seed;
+    TAILQ_INIT(&host->flushes);
+    host->wake_timer = hl_timer_new(host, on_wake, host);
+    return host->wake_timer ? 0 : -1;
+}
+
+void hl_host_done(struct hl_host *host)
+{
+    HL_REQUIRE(TAILQ_EMPTY(&host->flushes));
+    hl_timer_free(host, host->wake_timer);
+    if (host->loop.free_ctx)
+        host->loop.free_ctx(host->loop.ctx);
+}
+
+static void flush_all(struct hl_host *host)
+{
+    struct hl_flush *flush;
+    while ((flush = TAILQ_FIRST(&host->flushes)) != NULL) {
+        hl_host_flush_never(host, flush);
+        flush->flush(flush);
+    }
+}
+
+void hl_host_enter(struct hl_host *host)
+{
+    if (host->depth++ == 0 && host->on_enter)
+        host->on_enter(host->arg);
+}
+
+/* The depth stays 1 while on_leave runs: what it calls neither leaves again nor starts the wake timer for bytes that are written right
+ * after. on_leave may free the host (a client that has closed): nothing is touched behind that. */
+void hl_host_leave(struct hl_host *host)
+{
+    HL_REQUIRE(host->depth > 0);
+    if (host->depth > 1) {
+        host->depth--;
+        return;
+    }
+    host->is_woken = 0;
+    flush_all(host);
+    if (host->on_leave)
+        host->on_leave(host->arg);
+    else
+        hl_host_settle(host);
+}
+
+void hl_host_settle(struct hl_host *host)
+{
+    flush_all(host);
+    host->depth = 0;
+    if (host->is_woken)
+        hl_timer_start(host, host->wake_timer, 0);
+}
+
+void hl_host_wake(struct hl_host *host)
+{
+    if (host->is_woken)
+        return;
+    host->is_woken = 1;
+    if (host->depth == 0)
+        hl_timer_start(host, host->wake_timer, 0);
+}
+
+void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush)
+{
+    if (!flush->is_waiting)
+        TAILQ_INSERT_TAIL(&host->flushes, flush, entry);
+    flush->is_waiting = 1;
+    if (host->depth == 0)
+        hl_host_wake(host);
+}
+
+void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush)
+{
+    if (flush->is_waiting)
+        TAILQ_REMOVE(&host->flushes, flush, entry);
+    flush->is_waiting = 0;
+}
+
+void hl_timer_free(struct hl_host *host, void *timer)
+{
+    if (timer)
+        host->loop.timer_free(timer);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host - the host program as the library sees it: its loop and clock, its memory, its random seed; and where each call from the loop
+ * begins and ends.
+ *
+ * Everything the loop calls (a descriptor is ready, a timer fires, a name is resolved) runs between hl_host_enter and hl_host_leave.
+ * When the outermost leave is reached, what links have buffered is written once (one system call for many commands), then on_leave
+ * delivers what became known, then what that has buffered is written. A call from user code outside the loop asks for the same on a
+ * later turn by hl_host_wake. Invariant: whatever is buffered or to be told when control goes back to the program has either a
+ * leave above it or the wake timer running. */
+#ifndef HL_BASE_HOST_H
+#define HL_BASE_HOST_H
+
+#include <hilock/loop.h>
+#include <sys/queue.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+
+enum hl_what;
+struct hl_fact;
+
+struct hl_flush { /* somebody who has bytes to write at the next leave */
+    TAILQ_ENTRY(hl_flush) entry;
+    void (*flush)(struct hl_flush *flush);
+    int is_waiting;
+};
+
+struct hl_host {
+    struct hilock_loop loop;
+    struct hl_memory memory;
+    struct hl_random random;
+    unsigned depth;
+    void *wake_timer;
+    int is_woken;
+    TAILQ_HEAD(, hl_flush) flushes;
+    void (*on_enter)(void *arg); /* outermost enter */
+    void (*on_leave)(void *arg); /* outermost leave */
+    void (*on_trace)(void *arg, enum hl_what what, const struct hl_fact *fact); /* trace.h */
+    void *arg;
+};
+
+/* Takes loop->ctx over on success only. 0, or -1: no memory. */
+int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const struct hl_memory *memory, uint64_t seed);
+void hl_host_done(struct hl_host *host); /* ends the loop's ctx; everything made of it is gone by then */
+
+void hl_host_enter(struct hl_host *host);
+void hl_host_leave(struct hl_host *host);
+void hl_host_settle(struct hl_host *host); /* on_leave ends with it, unless the host is gone */
+void hl_host_wake(struct hl_host *host); /* cannot fail */
+void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave; again is nothing */
+void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush);
+
+static inline uint64_t hl_now_us(const struct hl_host *host) { return host->loop.now_us(host->loop.clock); }
+
+/* A timer's fire function enters and leaves by itself. NULL: no memory. */
+static inline void *hl_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg) { return host->loop.timer_new(host->loop.ctx, fire, arg); }
+static inline void hl_timer_start(struct hl_host *host, void *timer, uint64_t delay_us) { host->loop.timer_start(timer, delay_us); }
+static inline void hl_timer_stop(struct hl_host *host, void *timer) { host->loop.timer_stop(timer); }
+void hl_timer_free(struct hl_host *host, void *timer); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory - the client's allocator, or libc when none was given. Nothing in the library allocates past it. */
+#ifndef HL_BASE_MEMORY_H
+#define HL_BASE_MEMORY_H
+
+#include <hilock/hilock.h>
+
+struct hl_memory { struct hilock_allocator functions; };
+
+void hl_memory_init(struct hl_memory *memory, const struct hilock_allocator *allocator); /* NULL: libc */
+void *hl_memory_new(const struct hl_memory *memory, size_t bytes); /* zeroed; NULL: none left */
+void *hl_memory_grow(const struct hl_memory *memory, void *block, size_t bytes); /* NULL: none left, block is as it was */
+void hl_memory_free(const struct hl_memory *memory, void *block);  /* NULL is allowed */
+char *hl_memory_copy(const struct hl_memory *memory, const char *bytes, size_t length); /* with a terminator; NULL: none left */
+void hl_memory_wipe(void *block, size_t bytes); /* zeroes what the compiler would think dead: passwords */
+
+#endif

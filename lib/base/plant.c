@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plant - the switch of the test build; empty in the library. */
+#include "base/plant.h"
+
+#ifdef HL_PLANTS
+#include <string.h>
+
+enum hl_plant hl_plant = HL_PLANT_NONE;
+
+static const char *const names[] = {
+    "none",
+#define HL_PLANT(name, rule) #name,
+#include "base/plants.def"
+#undef HL_PLANT
+};
+
+const char *hl_plant_name(enum hl_plant plant) { return names[plant]; }
+
+enum hl_plant hl_plant_find(const char *name)
+{
+    int i = 1;
+    while (i < HL_PLANT_COUNT && strcmp(names[i], name) != 0)
+        i++;
+    return i < HL_PLANT_COUNT ? (enum hl_plant)i : HL_PLANT_NONE;
+}
+#else
+typedef int hl_plant_no_empty_unit;
+#endif

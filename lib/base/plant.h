@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plant - bugs planted on purpose, so that a test of a safety rule can be seen to go red.
+ * HL_PLANTED(name) is the constant 0 in the library; only the test build (HL_PLANTS) has the switch. A plant is named after the
+ * rule it breaks. */
+#ifndef HL_BASE_PLANT_H
+#define HL_BASE_PLANT_H
+
+#ifdef HL_PLANTS
+enum hl_plant {
+#define HL_PLANT(name, rule) HL_PLANT_##name,
+    HL_PLANT_NONE,
+#include "base/plants.def"
+#undef HL_PLANT
+    HL_PLANT_COUNT
+};
+extern enum hl_plant hl_plant; /* the one that is on */
+const char *hl_plant_name(enum hl_plant plant);
+enum hl_plant hl_plant_find(const char *name); /* HL_PLANT_NONE: no such plant */
+#define HL_PLANTED(name) (hl_plant == HL_PLANT_##name)
+#else
+#define HL_PLANTED(name) 0
+#endif
+
+#endif

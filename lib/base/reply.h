@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reply - a server's answer as the library sees it, whichever parser made it.
+ * Everything in it comes from the server and is hostile (R9): bytes are counted and binary, items may be of any type, and all of it
+ * dies when the call that brought it returns. */
+#ifndef HL_BASE_REPLY_H
+#define HL_BASE_REPLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum hl_reply_type { HL_REPLY_NIL, HL_REPLY_INTEGER, HL_REPLY_STRING, HL_REPLY_STATUS, HL_REPLY_ERROR, HL_REPLY_ARRAY };
+
+enum { HL_REPLY_DEPTH_MAX = 8, HL_REPLY_ITEMS_MAX = 1 << 16 }; /* a deeper or longer one ends its link */
+
+struct hl_reply {
+    enum hl_reply_type type;
+    int64_t integer;              /* INTEGER */
+    const char *bytes;            /* STRING, STATUS, ERROR: not NULL; no terminator promised */
+    size_t length;
+    const struct hl_reply *items; /* ARRAY: count of them */
+    size_t count;
+};
+
+/* Item i of an array, or NULL when it is none, too short, or the item is of another type. */
+const struct hl_reply *hl_reply_item(const struct hl_reply *reply, size_t i, enum hl_reply_type type);
+int hl_reply_is(const struct hl_reply *reply, const char *text); /* STRING or STATUS of exactly these bytes */
+int hl_reply_starts(const struct hl_reply *reply, const char *prefix); /* STRING, STATUS or ERROR */
+
+#endif

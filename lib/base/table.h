@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table - objects found by a byte string, each holding its own entry. uthash does the work; here it gets what it lacks: a keyed hash
+ * (names come from outside, and a guessable hash lets an outsider line them all up in one bucket), the client's allocator, and
+ * out-of-memory as an answer. */
+#ifndef HL_BASE_TABLE_H
+#define HL_BASE_TABLE_H
+
+#include "base/memory.h"
+
+#define HASH_NONFATAL_OOM 1
+#define HASH_FUNCTION(bytes, length, hash) ((hash) = hl_table_hash(hl_table_here, (bytes), (length)))
+#define uthash_malloc(size) hl_table_allocate(hl_table_here, (size))
+#define uthash_free(block, size) hl_memory_free(hl_table_here->memory, (block))
+#define uthash_nonfatal_oom(entry) ((void)(entry))
+#include <stdint.h>
+#include <uthash.h>
+
+struct hl_table_entry { UT_hash_handle hh; }; /* the key's bytes belong to the object */
+
+struct hl_table {
+    struct hl_table_entry *first;
+    const struct hl_memory *memory;
+    uint64_t seed[2];
+};
+
+void hl_table_init(struct hl_table *table, const struct hl_memory *memory, uint64_t seed0, uint64_t seed1);
+int hl_table_add(struct hl_table *table, struct hl_table_entry *entry, const char *key, size_t length); /* 0; -1: no memory. The key is new */
+struct hl_table_entry *hl_table_find(const struct hl_table *table, const char *key, size_t length);
+void hl_table_remove(struct hl_table *table, struct hl_table_entry *entry);
+struct hl_table_entry *hl_table_next(const struct hl_table *table, const struct hl_table_entry *entry); /* NULL: the first one; in order of arrival */
+
+unsigned hl_table_hash(const struct hl_table *table, const void *bytes, size_t length);
+void *hl_table_allocate(const struct hl_table *table, size_t bytes);
+
+#endif

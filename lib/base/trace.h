@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trace - the one inner event point.
+ * Everything that happens to a lock, a node or the client is said here once, by the code that knows it. Statistics, log lines and user
+ * events hang on it (client/observe.c); nothing else counts or logs. A fact lives until the call returns. */
+#ifndef HL_BASE_TRACE_H
+#define HL_BASE_TRACE_H
+
+#include "base/host.h"
+
+enum hl_what {
+    HL_ACQUIRE_BEGUN,
+    HL_ACQUIRE_ASKED,      /* a request for it left */
+    HL_ACQUIRE_WAITS,      /* found held */
+    HL_ACQUIRE_ENDED,      /* status, waited_us, detail */
+    HL_ACQUIRE_REENTERED,
+    HL_WAKEUP,             /* an unlock message reached a waiter */
+    HL_HOLD_RENEWED,
+    HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */
+    HL_HOLD_RELEASED,      /* waited_us: held for */
+    HL_HOLD_LOST,          /* reason, held for, detail */
+    HL_HOLD_UNDONE,        /* a grant nobody wanted any more was given back */
+    HL_CLOCK_ANOMALY,
+    HL_COMMAND_SENT,
+    HL_COMMAND_ANSWERED,   /* waited_us: since its send */
+    HL_NODE_UP,
+    HL_NODE_DOWN,          /* detail, retry_us */
+    HL_NODE_FAULT,         /* something a link can live with: a refused subscription, a refused CLIENT SETNAME */
+    HL_LOOP_STALLED        /* waited_us */
+};
+
+struct hl_fact { /* what does not apply is 0 or NULL */
+    const char *name;   /* of the lock */
+    const char *node;
+    const char *detail;
+    uint64_t token, waited_us, remaining_us, retry_us;
+    unsigned count;
+    hilock_status status;
+    hilock_lost_reason reason;
+};
+
+static inline void hl_trace(struct hl_host *host, enum hl_what what, const struct hl_fact *fact)
+{
+    if (host->on_trace)
+        host->on_trace(host->arg, what, fact);
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* link - one connection's life, at the level of commands: send argv, reply, down. One of the four doors: the library brings
+ * link_hiredis.c, the simulator its own.
+ *
+ * A link answers commands in the order sent, one on_reply each, until it is made a stream: from then on every message of the server is an
+ * on_reply (subscriptions). It does not know what a reply means, has no deadlines and never reconnects.
+ * Invariants: on_up and on_down run at most once each, on_down is the last call, and all of them run from the loop, between hl_host_enter and
+ * hl_host_leave, never inside open, send or close. After on_down the link only waits for its close. */
+#ifndef HL_LINK_LINK_H
+#define HL_LINK_LINK_H
+
+#include "base/host.h"
+#include "base/reply.h"
+
+struct hl_link; /* made by a factory; opaque to all but it */
+
+struct hl_link_target { /* copied by open */
+    const char *path;    /* a unix socket, or NULL: */
+    const char *address; /* a numeric IPv4 or IPv6 address */
+    int port;
+};
+
+struct hl_link_events {
+    void (*on_up)(void *arg);                                 /* connected (TLS included): commands may be sent */
+    void (*on_reply)(void *arg, const struct hl_reply *reply);
+    void (*on_down)(void *arg, const char *why);              /* could not connect, or lost; what was sent and not answered may have happened */
+};
+
+struct hl_link_factory {
+    void *ctx;
+    /* NULL: no memory. A connection that fails at once is told by on_down all the same. events and arg outlive the link. */
+    struct hl_link *(*open)(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
+                            void *arg);
+    /* 0, or -1: cannot (no memory, or down already); the link is to be closed then, and a part of the command may have left. Written at
+     * the next leave of the host. Legal after on_up only. */
+    int (*send)(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths);
+    void (*stream)(struct hl_link *link); /* legal when every command has been answered, and inside on_reply of the last */
+    size_t (*backlog)(const struct hl_link *link); /* bytes sent that have not left the process */
+    /* Any time, also inside its own events: nothing of it calls back after. is_reset: what the peer has not read yet shall never reach it
+     * (SO_LINGER 0), so that a command given up for lost does not run later. */
+    void (*close)(struct hl_link *link, int is_reset);
+};
+
+struct hl_link_factory hl_link_hiredis(void); /* the library's own; link_hiredis.c */
+
+#endif
