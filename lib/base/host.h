@@ -15,9 +15,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-
-enum hl_what;
-struct hl_fact;
+#include "base/trace.h"
 
 struct hl_flush { /* somebody who has bytes to write at the next leave */
     TAILQ_ENTRY(hl_flush) entry;
@@ -35,7 +33,7 @@ struct hl_host {
     TAILQ_HEAD(, hl_flush) flushes;
     void (*on_enter)(void *arg); /* outermost enter */
     void (*on_leave)(void *arg); /* outermost leave */
-    void (*on_trace)(void *arg, enum hl_what what, const struct hl_fact *fact); /* trace.h */
+    void (*on_trace)(void *arg, enum hl_what what, const struct hl_fact *fact);
     void *arg;
 };
 
@@ -49,6 +47,12 @@ void hl_host_settle(struct hl_host *host); /* on_leave ends with it, unless the 
 void hl_host_wake(struct hl_host *host); /* cannot fail */
 void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave; again is nothing */
 void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush);
+
+static inline void hl_trace(struct hl_host *host, enum hl_what what, const struct hl_fact *fact)
+{
+    if (host->on_trace)
+        host->on_trace(host->arg, what, fact);
+}
 
 static inline uint64_t hl_now_us(const struct hl_host *host) { return host->loop.now_us(host->loop.clock); }
 

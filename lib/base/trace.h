@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trace - the one inner event point.
  * Everything that happens to a lock, a node or the client is said here once, by the code that knows it. Statistics, log lines and user
- * events hang on it (client/observe.c); nothing else counts or logs. A fact lives until the call returns. */
+ * events hang on it (client/observe.c); nothing else counts or logs. Said by hl_trace (host.h); a fact lives until that call returns. */
 #ifndef HL_BASE_TRACE_H
 #define HL_BASE_TRACE_H
 
-#include "base/host.h"
+#include <hilock/hilock.h>
 
 enum hl_what {
     HL_ACQUIRE_BEGUN,
@@ -37,11 +37,5 @@ struct hl_fact { /* what does not apply is 0 or NULL */
     hilock_status status;
     hilock_lost_reason reason;
 };
-
-static inline void hl_trace(struct hl_host *host, enum hl_what what, const struct hl_fact *fact)
-{
-    if (host->on_trace)
-        host->on_trace(host->arg, what, fact);
-}
 
 #endif
