@@ -24,3 +24,15 @@ int hl_reply_starts(const struct hl_reply *reply, const char *prefix)
     return (reply->type == HL_REPLY_STRING || reply->type == HL_REPLY_STATUS || reply->type == HL_REPLY_ERROR) &&
            reply->length >= length && memcmp(reply->bytes, prefix, length) == 0;
 }
+
+size_t hl_reply_decimal(const char *bytes, size_t length, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    size_t i = 0;
+    for (; i < length && i <= 12 && bytes[i] >= '0' && bytes[i] <= '9'; i++)
+        number = number * 10 + (uint64_t)(bytes[i] - '0');
+    if (i > 12)
+        return 0;
+    *ret_number = number;
+    return i;
+}

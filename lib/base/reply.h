@@ -24,6 +24,7 @@ struct hl_reply {
 /* Item i of an array, or NULL when it is none, too short, or the item is of another type. */
 const struct hl_reply *hl_reply_item(const struct hl_reply *reply, size_t i, enum hl_reply_type type);
 int hl_reply_is(const struct hl_reply *reply, const char *text); /* STRING or STATUS of exactly these bytes */
+size_t hl_reply_decimal(const char *bytes, size_t length, uint64_t *ret_number); /* leading digits, how many; 0: none, or above 12 */
 int hl_reply_starts(const struct hl_reply *reply, const char *prefix); /* STRING, STATUS or ERROR */
 
 #endif

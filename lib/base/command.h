@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command - one command's argv, built in fixed space just before it is sent.
+ * Names and ids only ever become whole arguments: no text is pasted together into something a server parses (R9). Bytes given by
+ * reference must live until the command is sent. */
+#ifndef HL_BASE_COMMAND_H
+#define HL_BASE_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hl_script {
+    const char *name, *text;
+    size_t length;
+    const char *sha1; /* 40 hex digits */
+};
+
+enum { HL_COMMAND_ARGS_MAX = 20, HL_COMMAND_ROOM = 6 * 1024 };
+
+struct hl_command {
+    int argc;
+    const char *argv[HL_COMMAND_ARGS_MAX];
+    size_t lengths[HL_COMMAND_ARGS_MAX];
+    const struct hl_script *script; /* of an EVALSHA: what to load when the server does not know it */
+    size_t used;
+    char room[HL_COMMAND_ROOM];
+};
+
+void hl_command_begin(struct hl_command *command, const char *word);
+void hl_command_evalsha(struct hl_command *command, const struct hl_script *script, unsigned keys); /* begins it; keys are added next */
+void hl_command_load(struct hl_command *command, const struct hl_script *script);                   /* SCRIPT LOAD */
+void hl_command_add(struct hl_command *command, const char *bytes, size_t length);                  /* by reference */
+void hl_command_add_word(struct hl_command *command, const char *word);                             /* by reference */
+void hl_command_add_number(struct hl_command *command, uint64_t number);
+char *hl_command_room(struct hl_command *command, size_t length); /* space that lives as long as the command */
+
+#endif

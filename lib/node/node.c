@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node - see node.h. What is sent after the login and before any request, the prelude: SCRIPT LOAD of every script (scripts made by
+ * EVAL may be evicted by the server, loaded ones are not), then TIME. */
+#include "node/node.h"
+
+#include "base/contract.h"
+
+enum { STALL_US = 100000, GRACE_US = 50000 };
+
+static void watch(struct hl_node *node, uint64_t due_us)
+{
+    uint64_t now_us = hl_now_us(node->host);
+    if (node->due_us && node->due_us <= due_us)
+        return;
+    node->due_us = due_us;
+    hl_timer_start(node->host, node->timer, due_us > now_us ? due_us - now_us : 0);
+}
+
+static void encode_time(struct hl_request *request, struct hl_command *command)
+{
+    (void)request;
+    hl_command_begin(command, "TIME");
+}
+
+void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
+{
+    node->server_us = server_us;
+    node->time_sent_us = asked_us;
+}
+
+static void on_time(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us)
+{
+    const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING), *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    uint64_t s, us;
+    node->round_trip_us = hl_now_us(node->host) - asked_us;
+    if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) && hl_reply_decimal(micros->bytes, micros->length, &us))
+        hl_node_learn_time(node, s * 1000000 + us, asked_us);
+}
+
+static void on_probed(struct hl_request *request, const struct hl_answer *answer)
+{
+    if (answer->reply)
+        on_time(request->node, answer->reply, request->sent_us);
+}
+
+static void enqueue_sent(struct hl_node *node, struct hl_request *request)
+{
+    request->place = REQUEST_SENT;
+    TAILQ_INSERT_TAIL(&node->sent, request, entry);
+    node->sent_count++;
+    watch(node, request->sent_us + (uint64_t)request->timeout_ms * 1000);
+}
+
+/* sent_us is read before the bytes can leave: a deadline counted from it is never too late (R1). */
+static int send_request(struct hl_node *node, struct hl_request *request, int with_script)
+{
+    struct hl_command command, load;
+    request->ops->encode(request, &command);
+    request->sent_us = hl_now_us(node->host);
+    if (with_script) {
+        hl_command_load(&load, command.script);
+        request->skip = 1;
+        if (hl_session_send(&node->session, &load) != 0)
+            return -1;
+    }
+    if (hl_session_send(&node->session, &command) != 0)
+        return -1;
+    hl_trace(node->host, HL_COMMAND_SENT, &(struct hl_fact){.node = hl_node_name(node)});
+    return 0;
+}
+
+/* A failed send breaks the session; the request is then among the sent, since a part of it may have left. */
+static void pump(struct hl_node *node)
+{
+    struct hl_request *request;
+    while (node->is_up && hl_session_is_open(&node->session) && node->sent_count < node->options.inflight_max) {
+        struct hl_requests *queue = TAILQ_EMPTY(&node->urgent) ? &node->normal : &node->urgent;
+        if ((request = TAILQ_FIRST(queue)) == NULL)
+            return;
+        TAILQ_REMOVE(queue, request, entry);
+        request->skip = request->reloads = 0;
+        send_request(node, request, 0);
+        enqueue_sent(node, request);
+    }
+}
+
+static void finish(struct hl_request *request, const struct hl_answer *answer)
+{
+    request->place = REQUEST_IDLE;
+    request->ops->done(request, answer);
+}
+
+/* The server has forgotten its scripts: the same request once more, right behind the script it needs. */
+static int reload(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
+{
+    if (request->reloads || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
+        return 0;
+    request->reloads = 1;
+    send_request(node, request, 1);
+    enqueue_sent(node, request);
+    return 1;
+}
+
+static void on_answer(struct hl_node *node, const struct hl_reply *reply)
+{
+    struct hl_request *request = TAILQ_FIRST(&node->sent);
+    if (!request) {
+        hl_session_break(&node->session, "an answer to nothing that was asked");
+        return;
+    }
+    if (request->skip) {
+        request->skip--;
+        return;
+    }
+    TAILQ_REMOVE(&node->sent, request, entry);
+    node->sent_count--;
+    if (reload(node, request, reply))
+        return;
+    hl_trace(node->host, HL_COMMAND_ANSWERED,
+             &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
+    finish(request, &(struct hl_answer){reply, 1});
+}
+
+static void up(struct hl_node *node)
+{
+    node->is_up = 1;
+    watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
+    hl_trace(node->host, HL_NODE_UP, &(struct hl_fact){.node = hl_node_name(node)});
+    node->events->on_up(node->arg, node);
+    pump(node);
+}
+
+static void on_prelude(struct hl_node *node, const struct hl_reply *reply)
+{
+    struct hl_text what;
+    if (reply->type == HL_REPLY_ERROR) {
+        hl_text_set(&what, "%s refused: %s", node->preludes > 1 ? "SCRIPT LOAD" : "TIME", hl_quote(reply->bytes, reply->length).bytes);
+        hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+    } else if (node->preludes == 1)
+        on_time(node, reply, node->time_sent_us);
+    if (--node->preludes == 0)
+        up(node);
+}
+
+static void on_reply(void *arg, const struct hl_reply *reply)
+{
+    struct hl_node *node = arg;
+    node->active_us = hl_now_us(node->host);
+    if (node->preludes)
+        on_prelude(node, reply);
+    else
+        on_answer(node, reply);
+    pump(node);
+}
+
+static void on_open(void *arg)
+{
+    struct hl_node *node = arg;
+    struct hl_command command;
+    node->preludes = 1;
+    node->server_us = 0;
+    node->active_us = hl_now_us(node->host);
+    watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);
+    for (const struct hl_script *const *script = node->options.scripts; *script; script++, node->preludes++) {
+        hl_command_load(&command, *script);
+        if (hl_session_send(&node->session, &command) != 0)
+            return;
+    }
+    hl_command_begin(&command, "TIME");
+    node->time_sent_us = hl_now_us(node->host);
+    (void)hl_session_send(&node->session, &command);
+}
+
+static void answer_all(struct hl_requests *from, const struct hl_answer *answer)
+{
+    struct hl_requests all;
+    struct hl_request *request;
+    TAILQ_INIT(&all);
+    TAILQ_CONCAT(&all, from, entry);
+    while ((request = TAILQ_FIRST(&all)) != NULL) {
+        TAILQ_REMOVE(&all, request, entry);
+        finish(request, answer);
+    }
+}
+
+static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
+{
+    struct hl_node *node = arg;
+    const struct hl_answer refused = {refusal, 0}, unanswered = {NULL, 1};
+    int was_up = node->is_up;
+    node->is_up = 0;
+    node->preludes = 0;
+    node->due_us = 0;
+    node->sent_count = 0;
+    hl_timer_stop(node->host, node->timer);
+    hl_trace(node->host, HL_NODE_DOWN, &(struct hl_fact){.node = hl_node_name(node), .detail = why, .retry_us = retry_us, .count = (unsigned)was_up});
+    node->events->on_down(node->arg, node);
+    answer_all(&node->sent, &unanswered);
+    if (refusal) {
+        answer_all(&node->urgent, &refused);
+        answer_all(&node->normal, &refused);
+    }
+}
+
+static void on_fault(void *arg, const char *what)
+{
+    struct hl_node *node = arg;
+    hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what});
+}
+
+static uint64_t earliest_timeout(const struct hl_node *node)
+{
+    const struct hl_request *request;
+    uint64_t earliest = UINT64_MAX;
+    TAILQ_FOREACH(request, &node->sent, entry)
+    {
+        uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
+        earliest = ends_us < earliest ? ends_us : earliest;
+    }
+    if (node->preludes)
+        earliest = node->active_us + (uint64_t)node->options.command_timeout_ms * 1000;
+    return earliest;
+}
+
+static void probe(struct hl_node *node, uint64_t now_us)
+{
+    uint64_t idle_until_us = node->active_us + (uint64_t)node->options.keepalive_ms * 1000;
+    if (node->is_up && TAILQ_EMPTY(&node->sent) && idle_until_us <= now_us)
+        hl_node_submit(node, &node->probe, node->options.command_timeout_ms, 1);
+    else if (TAILQ_EMPTY(&node->sent) && node->is_up)
+        watch(node, idle_until_us);
+}
+
+/* A loop that stood still proves nothing about the server: its answers may be waiting to be read. They get a moment first. */
+static void on_timer(void *arg)
+{
+    struct hl_node *node = arg;
+    struct hl_host *host = node->host;
+    uint64_t now_us = hl_now_us(host), due_us = node->due_us, earliest;
+    hl_host_enter(host);
+    node->due_us = 0;
+    earliest = earliest_timeout(node);
+    if (earliest > now_us) {
+        if (earliest != UINT64_MAX)
+            watch(node, earliest);
+        probe(node, now_us);
+    } else if (due_us && now_us - due_us > STALL_US)
+        watch(node, now_us + GRACE_US);
+    else
+        hl_session_break(&node->session, "a command was not answered in its time");
+    hl_host_leave(host);
+}
+
+int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
+                 void *arg)
+{
+    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault};
+    static const struct hl_request_ops probe_ops = {encode_time, on_probed};
+    memset(node, 0, sizeof *node);
+    node->host = host;
+    node->options = *options;
+    node->events = events;
+    node->arg = arg;
+    node->probe.ops = &probe_ops;
+    TAILQ_INIT(&node->sent);
+    TAILQ_INIT(&node->urgent);
+    TAILQ_INIT(&node->normal);
+    node->timer = hl_timer_new(host, on_timer, node);
+    if (!node->timer)
+        return -1;
+    if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0) {
+        hl_timer_free(host, node->timer);
+        return -1;
+    }
+    if (hl_subscription_init(&node->subscription, host, &node->options.session, options->command_timeout_ms, options->keepalive_ms) == 0)
+        return 0;
+    hl_session_done(&node->session);
+    hl_timer_free(host, node->timer);
+    return -1;
+}
+
+void hl_node_start(struct hl_node *node)
+{
+    hl_session_start(&node->session);
+    hl_subscription_start(&node->subscription);
+}
+
+void hl_node_done(struct hl_node *node)
+{
+    hl_subscription_done(&node->subscription);
+    hl_session_done(&node->session);
+    hl_timer_free(node->host, node->timer);
+}
+
+void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, int is_urgent)
+{
+    HL_REQUIRE(request->place == REQUEST_IDLE);
+    request->node = node;
+    request->timeout_ms = timeout_ms;
+    request->is_urgent = (uint8_t)is_urgent;
+    request->place = REQUEST_QUEUED;
+    if (is_urgent)
+        TAILQ_INSERT_TAIL(&node->urgent, request, entry);
+    else
+        TAILQ_INSERT_TAIL(&node->normal, request, entry);
+    pump(node);
+}
+
+int hl_node_withdraw(struct hl_request *request)
+{
+    if (request->place != REQUEST_QUEUED)
+        return 0;
+    if (request->is_urgent)
+        TAILQ_REMOVE(&request->node->urgent, request, entry);
+    else
+        TAILQ_REMOVE(&request->node->normal, request, entry);
+    request->place = REQUEST_IDLE;
+    return 1;
+}
+
+uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
+{
+    if (!node->server_us)
+        return 0;
+    return (node->server_us + (now_us - node->time_sent_us)) / 1000 + node->options.command_timeout_ms + 1;
+}
+
+const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }
+const char *hl_node_why(const struct hl_node *node) { return node->session.why.bytes; }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node - one server as locks see it: requests are queued, sent in order and answered once; scripts are there when needed; the server's
+ * clock is known well enough for not_after.
+ *
+ * Commands and subscriptions have a session each (RESP2 cannot mix them). While the command session is closed requests wait in their queue.
+ * When it is lost, all that was sent is answered "none came"; when its login is refused, all that waits is answered with that refusal.
+ * Invariant: a request is never on the wire for longer than its timeout; the link is given up then, for answers come in order and all
+ * behind it would be late as well. */
+#ifndef HL_NODE_NODE_H
+#define HL_NODE_NODE_H
+
+#include "node/request.h"
+#include "node/session.h"
+#include "node/subscription.h"
+
+struct hl_node_options {
+    struct hl_session_options session;
+    const struct hl_script *const *scripts; /* ended by NULL; loaded on every connect */
+    uint32_t command_timeout_ms, keepalive_ms, inflight_max;
+};
+
+struct hl_node_events {
+    void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify what is held, try what waits */
+    void (*on_down)(void *arg, struct hl_node *node);
+};
+
+struct hl_node {
+    struct hl_host *host;
+    struct hl_node_options options;
+    const struct hl_node_events *events;
+    void *arg;
+    struct hl_session session;
+    struct hl_subscription subscription;
+    struct hl_requests sent, urgent, normal;
+    unsigned sent_count, preludes; /* answers to what follows the login that are still to come */
+    void *timer;                   /* earliest of: the end of a request's timeout, the next keep-alive */
+    uint64_t due_us;               /* of the timer; 0: stopped */
+    uint64_t active_us;            /* latest answer */
+    struct hl_request probe;
+    uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0: none */
+    uint64_t round_trip_us;        /* of the latest sample */
+    int is_up;
+};
+
+int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
+                 void *arg); /* 0; -1: no memory */
+void hl_node_start(struct hl_node *node);
+void hl_node_done(struct hl_node *node); /* any state: no request of it is answered after */
+
+void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, int is_urgent); /* sent now, or in its turn */
+int hl_node_withdraw(struct hl_request *request); /* 1: it had not left, and will not; 0: it is on the wire, or idle */
+
+/* Server time in ms after which a command sent now shall not be executed; 0: not known. */
+uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
+void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* what a LATE answer tells */
+const char *hl_node_name(const struct hl_node *node);
+const char *hl_node_why(const struct hl_node *node); /* why it is away: latest loss or failed attempt; "" */
+
+#endif

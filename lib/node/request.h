@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* request - one command to a node and the one answer to it. Lives inside what asks, so that asking needs no memory: a release can
+ * always be sent. */
+#ifndef HL_NODE_REQUEST_H
+#define HL_NODE_REQUEST_H
+
+#include <sys/queue.h>
+
+#include "base/command.h"
+#include "base/reply.h"
+
+struct hl_node;
+struct hl_request;
+
+struct hl_answer {
+    const struct hl_reply *reply; /* NULL: none came. What was sent may have been done (R3) */
+    int was_sent;                 /* 0: it never left; a reply is then the refusal of the login */
+};
+
+struct hl_request_ops {
+    void (*encode)(struct hl_request *request, struct hl_command *command); /* just before it is sent; again when a script had to be loaded */
+    /* Exactly once for each submit, from the loop, unless withdrawn or the node ends. The request may be submitted again inside. */
+    void (*done)(struct hl_request *request, const struct hl_answer *answer);
+};
+
+enum hl_request_place { REQUEST_IDLE, REQUEST_QUEUED, REQUEST_SENT };
+
+struct hl_request {
+    TAILQ_ENTRY(hl_request) entry;
+    const struct hl_request_ops *ops;
+    struct hl_node *node;
+    uint64_t sent_us;     /* latest send */
+    uint32_t timeout_ms;  /* unanswered for so long after its send, it breaks the link */
+    uint8_t place;        /* enum hl_request_place */
+    uint8_t is_urgent;    /* goes before those that are not: renewals and releases before acquires */
+    uint8_t skip;         /* answers before its own that belong to what was sent with it (SCRIPT LOAD) */
+    uint8_t reloads;
+};
+
+TAILQ_HEAD(hl_requests, hl_request);
+
+static inline int hl_request_is_busy(const struct hl_request *request) { return request->place != REQUEST_IDLE; }
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session - see session.h. The timer has one meaning a state: PAUSED the next attempt, RESOLVING to GREETING the connect timeout, BROKEN the
+ * turn on which the owner is told. */
+#include "node/session.h"
+
+#include <arpa/inet.h>
+
+#include "base/contract.h"
+#include "base/plant.h"
+
+enum { PAUSE_MIN_MS = 50, STEADY_US = 1000000 };
+
+static void attempt(struct hl_session *session);
+static void connect_next(struct hl_session *session);
+
+static void drop_link(struct hl_session *session)
+{
+    if (session->query)
+        session->host->loop.resolve_cancel(session->query);
+    if (session->link)
+        session->options->links.close(session->link, 1);
+    session->query = NULL;
+    session->link = NULL;
+}
+
+/* Half of the pause is fixed, half is chance, so that a fleet does not come back in step. */
+static uint64_t next_pause_us(struct hl_session *session)
+{
+    uint64_t longest = (uint64_t)session->options->retry_max_ms * 1000;
+    uint64_t pause = (uint64_t)PAUSE_MIN_MS * 1000 << (session->failures < 16 ? session->failures : 16);
+    if (pause > longest)
+        pause = longest;
+    return pause / 2 + hl_random_below(&session->host->random, pause / 2 + 1);
+}
+
+/* A link that was open for a while was a good one: the next pauses start from the shortest again. */
+static void fail(struct hl_session *session, const char *why, const struct hl_reply *refusal)
+{
+    int was_steady = session->opened_us && hl_now_us(session->host) - session->opened_us > STEADY_US;
+    uint64_t retry_us;
+    if (why != session->why.bytes)
+        hl_text_set(&session->why, "%s", why);
+    session->failures = was_steady ? 0 : session->failures;
+    retry_us = next_pause_us(session);
+    session->failures++;
+    session->opened_us = 0;
+    session->state = SESSION_PAUSED;
+    hl_timer_start(session->host, session->timer, retry_us);
+    session->events->on_close(session->arg, session->why.bytes, refusal, retry_us);
+    drop_link(session); /* after on_close: the refusal's bytes are the link's */
+}
+
+static void open_session(struct hl_session *session)
+{
+    hl_timer_stop(session->host, session->timer);
+    session->state = SESSION_OPEN;
+    session->opened_us = hl_now_us(session->host);
+    session->events->on_open(session->arg);
+}
+
+static int send_command(struct hl_session *session, const struct hl_command *command)
+{
+    return session->options->links.send(session->link, command->argc, command->argv, command->lengths);
+}
+
+static int greet(struct hl_session *session, struct hl_command *command)
+{
+    int sent = send_command(session, command);
+    hl_memory_wipe(command->room, command->used);
+    session->greetings++;
+    return sent;
+}
+
+/* Second half of the greeting: what may only be said once AUTH was accepted. */
+static int greet_logged_in(struct hl_session *session)
+{
+    const struct hl_login *login = session->options->login;
+    struct hl_command command;
+    int sent = 0;
+    if (login->database) {
+        hl_command_begin(&command, "SELECT");
+        hl_command_add_number(&command, (uint64_t)login->database);
+        sent = greet(session, &command);
+    }
+    hl_command_begin(&command, "CLIENT");
+    hl_command_add_word(&command, "SETNAME");
+    hl_command_add_word(&command, login->client_name ? login->client_name : "");
+    return sent == 0 ? greet(session, &command) : sent;
+}
+
+static void on_up(void *arg)
+{
+    struct hl_session *session = arg;
+    const struct hl_login *login = session->options->login;
+    struct hl_command command;
+    int sent;
+    session->state = SESSION_GREETING;
+    session->greetings = 0;
+    session->is_logged_in = !login->password;
+    if (login->password) {
+        hl_command_begin(&command, "AUTH");
+        if (login->username)
+            hl_command_add_word(&command, login->username);
+        hl_command_add_word(&command, login->password);
+        sent = greet(session, &command);
+    } else
+        sent = greet_logged_in(session);
+    if (sent != 0)
+        fail(session, "out of memory while connecting", NULL);
+}
+
+/* The last greeting is CLIENT SETNAME: nice to have. But an error that any command would get (NOAUTH, LOADING, too many clients) ends the
+ * link as a refused AUTH does. */
+static int is_bearable(const struct hl_session *session, const struct hl_reply *reply)
+{
+    return session->greetings == 0 &&
+           (hl_reply_starts(reply, "NOPERM") || hl_reply_starts(reply, "ERR unknown") || hl_reply_starts(reply, "ERR Client names"));
+}
+
+static int greeting_is_refused(struct hl_session *session, const struct hl_reply *reply, int is_auth)
+{
+    if (reply->type != HL_REPLY_ERROR || (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED)))
+        return 0;
+    if (!is_auth && is_bearable(session, reply)) {
+        hl_text_set(&session->why, "CLIENT SETNAME: %s", hl_quote(reply->bytes, reply->length).bytes);
+        session->events->on_fault(session->arg, session->why.bytes);
+        return 0;
+    }
+    hl_text_set(&session->why, "%s refused: %s", is_auth ? "AUTH" : "login", hl_quote(reply->bytes, reply->length).bytes);
+    return 1;
+}
+
+static void on_greeting(struct hl_session *session, const struct hl_reply *reply)
+{
+    int is_auth = !session->is_logged_in;
+    session->greetings--;
+    if (greeting_is_refused(session, reply, is_auth)) {
+        fail(session, session->why.bytes, reply);
+        return;
+    }
+    if (is_auth) {
+        session->is_logged_in = 1;
+        if (greet_logged_in(session) != 0)
+            fail(session, "out of memory while connecting", NULL);
+    } else if (session->greetings == 0)
+        open_session(session);
+}
+
+static void on_reply(void *arg, const struct hl_reply *reply)
+{
+    struct hl_session *session = arg;
+    if (session->state == SESSION_GREETING)
+        on_greeting(session, reply);
+    else if (session->state == SESSION_OPEN)
+        session->events->on_reply(session->arg, reply);
+}
+
+static void on_down(void *arg, const char *why)
+{
+    struct hl_session *session = arg;
+    if (session->state == SESSION_CONNECTING && session->address < session->addresses_count) {
+        drop_link(session);
+        connect_next(session);
+    } else if (session->state != SESSION_PAUSED && session->state != SESSION_BROKEN)
+        fail(session, why, NULL);
+}
+
+static void connect_to(struct hl_session *session, const struct hl_link_target *target)
+{
+    static const struct hl_link_events events = {on_up, on_reply, on_down};
+    session->state = SESSION_CONNECTING;
+    session->link = session->options->links.open(session->options->links.ctx, session->host, target, &events, session);
+    if (!session->link)
+        hl_session_break(session, "out of memory while connecting");
+}
+
+static void connect_next(struct hl_session *session)
+{
+    struct hl_link_target target = {NULL, session->addresses[session->address++], session->options->endpoint.port};
+    connect_to(session, &target);
+}
+
+static void add_address(struct hl_session *session, const struct sockaddr *address)
+{
+    char *to = session->addresses[session->addresses_count];
+    const void *from = NULL;
+    if (address->sa_family == AF_INET)
+        from = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    else if (address->sa_family == AF_INET6)
+        from = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (from && inet_ntop(address->sa_family, from, to, HL_ADDRESS_MAX))
+        session->addresses_count++;
+}
+
+static void on_resolved(const struct sockaddr *const *addresses, size_t count, const char *error, void *arg)
+{
+    struct hl_session *session = arg;
+    struct hl_host *host = session->host;
+    struct hl_text why;
+    hl_host_enter(host);
+    session->query = NULL;
+    for (size_t i = 0; addresses && i < count && session->addresses_count < HL_SESSION_ADDRESSES_MAX; i++)
+        add_address(session, addresses[i]);
+    if (session->addresses_count)
+        connect_next(session);
+    else {
+        hl_text_set(&why, "cannot resolve %s: %s", session->options->endpoint.host, error ? error : "it has no address");
+        fail(session, why.bytes, NULL);
+    }
+    hl_host_leave(host);
+}
+
+static void resolve(struct hl_session *session)
+{
+    session->state = SESSION_RESOLVING;
+    session->query = session->host->loop.resolve(session->host->loop.ctx, session->options->endpoint.host, on_resolved, session);
+    if (!session->query)
+        hl_session_break(session, "out of memory while resolving");
+}
+
+static int is_literal(const char *host)
+{
+    unsigned char address[16];
+    return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
+}
+
+static void attempt(struct hl_session *session)
+{
+    const struct hl_endpoint *endpoint = &session->options->endpoint;
+    struct hl_link_target target = {endpoint->path, endpoint->host, endpoint->port};
+    session->addresses_count = session->address = 0;
+    hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
+    if (endpoint->path || is_literal(endpoint->host))
+        connect_to(session, &target);
+    else
+        resolve(session);
+}
+
+static void on_timer(void *arg)
+{
+    struct hl_session *session = arg;
+    struct hl_host *host = session->host;
+    hl_host_enter(host);
+    switch (session->state) {
+    case SESSION_PAUSED:
+        attempt(session);
+        break;
+    case SESSION_RESOLVING:
+    case SESSION_CONNECTING:
+    case SESSION_GREETING:
+        hl_text_set(&session->why, "no connection within %u ms", session->options->connect_timeout_ms);
+        fail(session, session->why.bytes, NULL);
+        break;
+    case SESSION_BROKEN:
+        fail(session, session->why.bytes, NULL);
+        break;
+    case SESSION_OPEN:
+        break;
+    }
+    hl_host_leave(host);
+}
+
+int hl_session_init(struct hl_session *session, struct hl_host *host, const struct hl_session_options *options,
+                    const struct hl_session_events *events, void *arg)
+{
+    memset(session, 0, sizeof *session);
+    session->host = host;
+    session->options = options;
+    session->events = events;
+    session->arg = arg;
+    session->timer = hl_timer_new(host, on_timer, session);
+    return session->timer ? 0 : -1;
+}
+
+void hl_session_start(struct hl_session *session) { hl_timer_start(session->host, session->timer, 0); }
+
+void hl_session_done(struct hl_session *session)
+{
+    drop_link(session);
+    hl_timer_free(session->host, session->timer);
+    session->timer = NULL;
+    session->state = SESSION_PAUSED;
+}
+
+int hl_session_send(struct hl_session *session, const struct hl_command *command)
+{
+    HL_REQUIRE(session->state == SESSION_OPEN);
+    if (send_command(session, command) == 0)
+        return 0;
+    hl_session_break(session, "out of memory for a command");
+    return -1;
+}
+
+void hl_session_break(struct hl_session *session, const char *why)
+{
+    if (session->state == SESSION_PAUSED || session->state == SESSION_BROKEN)
+        return;
+    hl_text_set(&session->why, "%s", why);
+    drop_link(session);
+    session->state = SESSION_BROKEN;
+    hl_timer_start(session->host, session->timer, 0);
+}

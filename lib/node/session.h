@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session - keeps one link to one server up: resolve, connect, log in, and after a loss again, with a jittered exponential pause.
+ *
+ *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH | SELECT, CLIENT SETNAME) -> OPEN -> PAUSED -> ...
+ *
+ * Invariants: no command of the owner leaves before AUTH and SELECT were answered well; a refused one ends the link, for what followed
+ * would run as the default user or in the wrong database (R10). on_open and on_close alternate, on_close also follows an attempt that
+ * came to nothing, and neither runs inside a call of the owner's. */
+#ifndef HL_NODE_SESSION_H
+#define HL_NODE_SESSION_H
+
+#include "base/command.h"
+#include "base/text.h"
+#include "link/link.h"
+
+struct hl_endpoint { /* by reference, outlives the session */
+    const char *path, *host; /* one of them */
+    int port;
+    const char *name;        /* for humans: "10.0.0.5:6379" */
+};
+
+struct hl_login { /* by reference, outlives the session */
+    const char *username, *password, *client_name; /* NULL: none */
+    int database;
+};
+
+struct hl_session_options {
+    struct hl_link_factory links;
+    struct hl_endpoint endpoint;
+    const struct hl_login *login;
+    uint32_t connect_timeout_ms, retry_max_ms;
+};
+
+struct hl_session_events {
+    void (*on_open)(void *arg);
+    void (*on_reply)(void *arg, const struct hl_reply *reply);
+    /* refusal: the server's error that ended the greeting, or NULL. The next attempt begins in retry_us. */
+    void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
+    void (*on_fault)(void *arg, const char *what); /* it goes on without */
+};
+
+enum { HL_SESSION_ADDRESSES_MAX = 8, HL_ADDRESS_MAX = 46 };
+
+enum hl_session_state { SESSION_PAUSED, SESSION_RESOLVING, SESSION_CONNECTING, SESSION_GREETING, SESSION_OPEN, SESSION_BROKEN };
+
+struct hl_session {
+    struct hl_host *host;
+    const struct hl_session_options *options;
+    const struct hl_session_events *events;
+    void *arg;
+    enum hl_session_state state;
+    struct hl_link *link;
+    void *query, *timer;
+    uint64_t opened_us; /* 0: not open */
+    unsigned failures, greetings; /* in a row; answers still to come */
+    int is_logged_in;             /* AUTH was accepted, or there is nothing to say */
+    char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
+    unsigned addresses_count, address;
+    struct hl_text why; /* of the latest loss or failed attempt; "" before */
+};
+
+int hl_session_init(struct hl_session *session, struct hl_host *host, const struct hl_session_options *options,
+                    const struct hl_session_events *events, void *arg); /* 0; -1: no memory. Nothing happens before start */
+void hl_session_start(struct hl_session *session);
+void hl_session_done(struct hl_session *session); /* any state; nothing calls back after */
+
+static inline int hl_session_is_open(const struct hl_session *session) { return session->state == SESSION_OPEN; }
+int hl_session_send(struct hl_session *session, const struct hl_command *command); /* open only. 0; -1: the session breaks (below) */
+/* Gives the link up (reset, so that what it still carries does not run later). on_close comes on a later turn. */
+void hl_session_break(struct hl_session *session, const char *why);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* single - the deployment of one server: every key is at its one node. */
+#include <stdio.h>
+
+#include "node/route.h"
+
+struct single {
+    struct hl_route route;
+    struct hl_host *host;
+    struct hl_node node;
+    char *address, *name;
+};
+
+static struct hl_node *node_of(struct hl_route *route, const char *key, size_t length)
+{
+    (void)key, (void)length;
+    return &((struct single *)route)->node;
+}
+
+static struct hl_node *node_at(struct hl_route *route, unsigned i) { return i == 0 ? &((struct single *)route)->node : NULL; }
+
+static void start(struct hl_route *route) { hl_node_start(&((struct single *)route)->node); }
+
+static void free_memory(struct single *single)
+{
+    const struct hl_memory *memory = &single->host->memory;
+    hl_memory_free(memory, single->address);
+    hl_memory_free(memory, single->name);
+    hl_memory_free(memory, single);
+}
+
+static void free_route(struct hl_route *route)
+{
+    struct single *single = (struct single *)route;
+    hl_node_done(&single->node);
+    free_memory(single);
+}
+
+static char *name_of(const struct hl_memory *memory, const struct hl_place *place)
+{
+    size_t room = (place->path ? strlen(place->path) : strlen(place->host)) + 16;
+    char *name = hl_memory_new(memory, room);
+    if (name && place->path)
+        snprintf(name, room, "%s", place->path);
+    else if (name)
+        snprintf(name, room, strchr(place->host, ':') ? "[%s]:%d" : "%s:%d", place->host, place->port);
+    return name;
+}
+
+struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *place, const struct hl_node_options *options,
+                               const struct hl_node_events *events, void *arg)
+{
+    static const struct hl_route_ops ops = {node_of, node_at, start, free_route};
+    const char *address = place->path ? place->path : place->host;
+    struct hl_node_options own = *options;
+    struct single *single = hl_memory_new(&host->memory, sizeof *single);
+    if (!single)
+        return NULL;
+    single->route.ops = &ops;
+    single->host = host;
+    single->address = hl_memory_copy(&host->memory, address, strlen(address));
+    single->name = name_of(&host->memory, place);
+    own.session.endpoint = (struct hl_endpoint){place->path ? single->address : NULL, place->path ? NULL : single->address, place->port, single->name};
+    if (single->address && single->name && hl_node_init(&single->node, host, &own, events, arg) == 0)
+        return &single->route;
+    free_memory(single);
+    return NULL;
+}

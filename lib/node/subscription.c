@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* subscription - see subscription.h.
+ *
+ *   OFF -> TO_SEND -> SENT (SUBSCRIBE) -> ON -> (linger) -> TO_SEND -> SENT (UNSUBSCRIBE) -> freed
+ *
+ * What is wanted is compared with what is at each answer, so a channel that is wanted again while it leaves simply turns round. */
+#include "node/subscription.h"
+
+#include "base/contract.h"
+
+enum { LINGER_US = 1000000, WINDOW = 256 }; /* at most WINDOW commands unanswered: a server may drop a client it cannot write to */
+
+enum channel_state { CHANNEL_OFF, CHANNEL_TO_SEND, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
+
+struct hl_channel {
+    struct hl_table_entry entry;
+    TAILQ_ENTRY(hl_channel) place;  /* in to_send or sent */
+    TAILQ_ENTRY(hl_channel) linger; /* in lingering */
+    struct hl_subscription *subscription;
+    hl_channel_fn *listener; /* NULL: nobody wants it */
+    void *arg;
+    uint64_t sent_us, leaves_us;
+    enum channel_state state;
+    uint8_t is_lingering, is_subscribed, sent_unsubscribe;
+    size_t length;
+    char name[];
+};
+
+static void watch(struct hl_subscription *subscription, uint64_t due_us)
+{
+    uint64_t now_us = hl_now_us(subscription->host);
+    if (subscription->due_us && subscription->due_us <= due_us)
+        return;
+    subscription->due_us = due_us;
+    hl_timer_start(subscription->host, subscription->timer, due_us > now_us ? due_us - now_us : 0);
+}
+
+static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
+{
+    if (channel->listener)
+        channel->listener(channel->arg, event, message);
+}
+
+static void stop_linger(struct hl_channel *channel)
+{
+    if (channel->is_lingering)
+        TAILQ_REMOVE(&channel->subscription->lingering, channel, linger);
+    channel->is_lingering = 0;
+}
+
+static void forget(struct hl_channel *channel)
+{
+    struct hl_subscription *subscription = channel->subscription;
+    stop_linger(channel);
+    hl_table_remove(&subscription->channels, &channel->entry);
+    hl_memory_free(&subscription->host->memory, channel);
+}
+
+static void pump(struct hl_subscription *subscription)
+{
+    struct hl_channel *channel;
+    struct hl_command command;
+    while (hl_session_is_open(&subscription->session) && subscription->sent_count < WINDOW &&
+           (channel = TAILQ_FIRST(&subscription->to_send)) != NULL) {
+        TAILQ_REMOVE(&subscription->to_send, channel, place);
+        TAILQ_INSERT_TAIL(&subscription->sent, channel, place);
+        subscription->sent_count++;
+        channel->state = CHANNEL_SENT;
+        channel->sent_unsubscribe = !channel->listener;
+        channel->sent_us = hl_now_us(subscription->host);
+        hl_command_begin(&command, channel->sent_unsubscribe ? "UNSUBSCRIBE" : "SUBSCRIBE");
+        hl_command_add(&command, channel->name, channel->length);
+        watch(subscription, channel->sent_us + (uint64_t)subscription->timeout_ms * 1000);
+        (void)hl_session_send(&subscription->session, &command);
+    }
+}
+
+static void send_later(struct hl_channel *channel)
+{
+    channel->state = CHANNEL_TO_SEND;
+    TAILQ_INSERT_TAIL(&channel->subscription->to_send, channel, place);
+}
+
+/* Brings what is towards what is wanted, for a channel with no command under way. */
+static void settle(struct hl_channel *channel)
+{
+    int is_wanted = channel->listener || (channel->is_lingering && channel->is_subscribed);
+    channel->state = channel->is_subscribed ? CHANNEL_ON : CHANNEL_OFF;
+    if (is_wanted != channel->is_subscribed)
+        send_later(channel);
+}
+
+static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
+{
+    struct hl_subscription *subscription = channel->subscription;
+    struct hl_text what;
+    hl_text_set(&what, "%s refused: %s", channel->sent_unsubscribe ? "UNSUBSCRIBE" : "SUBSCRIBE", hl_quote(error->bytes, error->length).bytes);
+    hl_trace(subscription->host, HL_NODE_FAULT, &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
+    channel->state = CHANNEL_REFUSED;
+    if (channel == subscription->beat)
+        return;
+    if (channel->listener)
+        tell(channel, HL_CHANNEL_REFUSED, NULL);
+    else
+        forget(channel);
+}
+
+static void on_confirmed(struct hl_channel *channel)
+{
+    channel->is_subscribed = !channel->sent_unsubscribe;
+    settle(channel);
+    if (channel->state == CHANNEL_ON)
+        tell(channel, HL_CHANNEL_ON, NULL);
+    else if (channel->state == CHANNEL_OFF && channel != channel->subscription->beat)
+        forget(channel);
+}
+
+/* (type, name) must be those of the oldest command, else the stream is out of step and nothing in it can be trusted. */
+static void on_booked(struct hl_subscription *subscription, const struct hl_reply *reply)
+{
+    struct hl_channel *channel = TAILQ_FIRST(&subscription->sent);
+    const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING), *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    int is_error = reply->type == HL_REPLY_ERROR;
+    if (!channel || (!is_error && (!kind || !hl_reply_is(kind, channel->sent_unsubscribe ? "unsubscribe" : "subscribe") || !name ||
+                                   name->length != channel->length || memcmp(name->bytes, channel->name, channel->length) != 0))) {
+        struct hl_quoted quote = is_error ? hl_quote(reply->bytes, reply->length) : hl_quote("an answer to nothing that was asked", 35);
+        hl_session_break(&subscription->session, quote.bytes);
+        return;
+    }
+    TAILQ_REMOVE(&subscription->sent, channel, place);
+    subscription->sent_count--;
+    if (is_error)
+        on_refused(channel, reply);
+    else
+        on_confirmed(channel);
+}
+
+static void on_message(struct hl_subscription *subscription, const struct hl_reply *reply)
+{
+    const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING), *message = hl_reply_item(reply, 2, HL_REPLY_STRING);
+    struct hl_table_entry *entry = name && message ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
+    if (entry)
+        tell((struct hl_channel *)(void *)entry, HL_CHANNEL_MESSAGE, message);
+}
+
+static void on_reply(void *arg, const struct hl_reply *reply)
+{
+    struct hl_subscription *subscription = arg;
+    const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING);
+    subscription->active_us = hl_now_us(subscription->host);
+    if (kind && hl_reply_is(kind, "message"))
+        on_message(subscription, reply);
+    else
+        on_booked(subscription, reply);
+    pump(subscription);
+}
+
+static void on_open(void *arg)
+{
+    struct hl_subscription *subscription = arg;
+    struct hl_table_entry *entry = NULL;
+    subscription->session.options->links.stream(subscription->session.link);
+    subscription->active_us = hl_now_us(subscription->host);
+    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
+        struct hl_channel *channel = (struct hl_channel *)(void *)entry;
+        if (channel->listener && channel->state != CHANNEL_TO_SEND)
+            send_later(channel);
+    }
+    watch(subscription, subscription->active_us + (uint64_t)subscription->keepalive_ms * 1000);
+    pump(subscription);
+}
+
+/* One channel of the lost link: unwanted ones go with it. */
+static void lose(struct hl_channel *channel)
+{
+    int was_on = channel->is_subscribed;
+    channel->is_subscribed = 0;
+    if (channel->state == CHANNEL_TO_SEND)
+        TAILQ_REMOVE(&channel->subscription->to_send, channel, place);
+    else if (channel->state == CHANNEL_SENT)
+        TAILQ_REMOVE(&channel->subscription->sent, channel, place);
+    channel->state = CHANNEL_OFF;
+    if (!channel->listener && channel != channel->subscription->beat)
+        forget(channel);
+    else if (was_on)
+        tell(channel, HL_CHANNEL_OFF, NULL);
+}
+
+static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
+{
+    struct hl_subscription *subscription = arg;
+    struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
+    struct hl_text what;
+    (void)refusal;
+    while ((entry = next) != NULL) {
+        next = hl_table_next(&subscription->channels, entry);
+        lose((struct hl_channel *)(void *)entry);
+    }
+    subscription->sent_count = 0;
+    hl_text_set(&what, "subscriptions: %s", why);
+    if (subscription->session.failures > 1)
+        return;
+    hl_trace(subscription->host, HL_NODE_FAULT,
+             &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});
+}
+
+static void on_fault(void *arg, const char *what) { (void)arg, (void)what; /* the command session says the same */ }
+
+static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
+{
+    struct hl_channel *channel;
+    while ((channel = TAILQ_FIRST(&subscription->lingering)) != NULL && channel->leaves_us <= now_us) {
+        stop_linger(channel);
+        if (channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED)
+            forget(channel);
+        else if (channel->state == CHANNEL_ON)
+            settle(channel);
+    }
+    if (channel)
+        watch(subscription, channel->leaves_us);
+}
+
+/* An answer that is overdue after a silence gives the link up; a silence without a question asks one. */
+static void check_link(struct hl_subscription *subscription, uint64_t now_us)
+{
+    const struct hl_channel *oldest = TAILQ_FIRST(&subscription->sent);
+    uint64_t timeout_us = (uint64_t)subscription->timeout_ms * 1000, quiet_us = now_us - subscription->active_us;
+    uint64_t idle_us = (uint64_t)subscription->keepalive_ms * 1000;
+    if (!hl_session_is_open(&subscription->session))
+        return;
+    if (oldest && quiet_us >= timeout_us && now_us - oldest->sent_us >= timeout_us)
+        hl_session_break(&subscription->session, "a subscription was not answered in its time");
+    else if (oldest)
+        watch(subscription, now_us + timeout_us / 4);
+    else if (quiet_us < idle_us)
+        watch(subscription, subscription->active_us + idle_us);
+    else if (subscription->beat->state != CHANNEL_TO_SEND)
+        send_later(subscription->beat); /* pump watches its answer */
+}
+
+static void on_timer(void *arg)
+{
+    struct hl_subscription *subscription = arg;
+    struct hl_host *host = subscription->host;
+    uint64_t now_us = hl_now_us(host);
+    hl_host_enter(host);
+    subscription->due_us = 0;
+    end_lingers(subscription, now_us);
+    check_link(subscription, now_us);
+    pump(subscription);
+    hl_host_leave(host);
+}
+
+static struct hl_channel *channel_new(struct hl_subscription *subscription, const char *name, size_t length)
+{
+    struct hl_channel *channel = hl_memory_new(&subscription->host->memory, sizeof *channel + length);
+    if (!channel)
+        return NULL;
+    memcpy(channel->name, name, length);
+    channel->length = length;
+    channel->subscription = subscription;
+    if (hl_table_add(&subscription->channels, &channel->entry, channel->name, length) == 0)
+        return channel;
+    hl_memory_free(&subscription->host->memory, channel);
+    return NULL;
+}
+
+int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host, const struct hl_session_options *options,
+                         uint32_t timeout_ms, uint32_t keepalive_ms)
+{
+    static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault};
+    static const char beat[] = "hilock:beat";
+    memset(subscription, 0, sizeof *subscription);
+    subscription->host = host;
+    subscription->timeout_ms = timeout_ms;
+    subscription->keepalive_ms = keepalive_ms;
+    TAILQ_INIT(&subscription->to_send);
+    TAILQ_INIT(&subscription->sent);
+    TAILQ_INIT(&subscription->lingering);
+    hl_table_init(&subscription->channels, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
+    subscription->timer = hl_timer_new(host, on_timer, subscription);
+    subscription->beat = channel_new(subscription, beat, sizeof beat - 1);
+    if (subscription->timer && subscription->beat && hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
+        return 0;
+    if (subscription->beat)
+        forget(subscription->beat);
+    hl_timer_free(host, subscription->timer);
+    return -1;
+}
+
+void hl_subscription_start(struct hl_subscription *subscription) { hl_session_start(&subscription->session); }
+
+void hl_subscription_done(struct hl_subscription *subscription)
+{
+    struct hl_table_entry *entry;
+    hl_session_done(&subscription->session);
+    while ((entry = hl_table_next(&subscription->channels, NULL)) != NULL)
+        forget((struct hl_channel *)(void *)entry);
+    hl_timer_free(subscription->host, subscription->timer);
+}
+
+struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *listener, void *arg)
+{
+    struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
+    struct hl_channel *channel = entry ? (struct hl_channel *)(void *)entry : channel_new(subscription, name, length);
+    if (!channel)
+        return NULL;
+    HL_REQUIRE(!channel->listener && channel != subscription->beat);
+    stop_linger(channel);
+    channel->listener = listener;
+    channel->arg = arg;
+    if ((channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED) && hl_session_is_open(&subscription->session))
+        send_later(channel);
+    pump(subscription);
+    return channel;
+}
+
+void hl_channel_close(struct hl_channel *channel)
+{
+    struct hl_subscription *subscription;
+    if (!channel)
+        return;
+    subscription = channel->subscription;
+    channel->listener = NULL;
+    channel->is_lingering = 1;
+    channel->leaves_us = hl_now_us(subscription->host) + LINGER_US;
+    TAILQ_INSERT_TAIL(&subscription->lingering, channel, linger);
+    watch(subscription, channel->leaves_us);
+}
+
+int hl_channel_is_on(const struct hl_channel *channel) { return channel->is_subscribed && channel->state != CHANNEL_SENT; }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* subscription - the channels one node's subscription link listens to.
+ *
+ * A channel is wanted by at most one listener. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of channels books the answers;
+ * an error is the answer to its head. After a loss everything wanted is subscribed again. A channel nobody wants any more lingers for a
+ * second, so that a hot lock does not subscribe at every wait.
+ * Invariants: a channel has at most one command under way; ON is told only for a confirmation by the present link; a message is a
+ * hint and never the truth (R7): its text is not read here. */
+#ifndef HL_NODE_SUBSCRIPTION_H
+#define HL_NODE_SUBSCRIPTION_H
+
+#include "base/table.h"
+#include "node/session.h"
+
+enum hl_channel_event {
+    HL_CHANNEL_ON,      /* confirmed: what is published from here on is heard */
+    HL_CHANNEL_MESSAGE,
+    HL_CHANNEL_OFF,     /* the link is lost; ON follows when it is back */
+    HL_CHANNEL_REFUSED  /* the server will not (no right to it): nothing is heard, the listener must poll */
+};
+
+struct hl_channel;
+struct hl_subscription;
+typedef void hl_channel_fn(void *arg, enum hl_channel_event event, const struct hl_reply *message);
+
+struct hl_subscription {
+    struct hl_host *host;
+    struct hl_session session;
+    struct hl_table channels;
+    TAILQ_HEAD(hl_channels, hl_channel) to_send, sent, lingering; /* lingering: the first leaves first */
+    unsigned sent_count;
+    void *timer; /* earliest of: an answer overdue, a linger over, the next keep-alive */
+    uint64_t due_us, active_us;
+    uint32_t timeout_ms, keepalive_ms;
+    struct hl_channel *beat; /* a channel never subscribed: UNSUBSCRIBE of it is the keep-alive */
+};
+
+/* options outlives it. 0; -1: no memory */
+int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host, const struct hl_session_options *options,
+                         uint32_t timeout_ms, uint32_t keepalive_ms);
+void hl_subscription_start(struct hl_subscription *subscription);
+void hl_subscription_done(struct hl_subscription *subscription); /* channels with it */
+
+/* NULL: no memory. The listener hears of it from the loop only; ask is_on for how it stands now. No other listener may have it. */
+struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *listener, void *arg);
+void hl_channel_close(struct hl_channel *channel); /* the listener hears nothing more; NULL is allowed */
+int hl_channel_is_on(const struct hl_channel *channel);
+
+#endif

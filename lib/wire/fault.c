@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fault - see fault.h. */
+#include "wire/fault.h"
+
+#include <string.h>
+
+static int contains(const struct hl_reply *error, const char *text)
+{
+    return memmem(error->bytes, error->length, text, strlen(text)) != NULL;
+}
+
+/* "CODE ..." or, wrapped by a script of Redis 6, "ERR ...: -CODE ..." */
+static int has_code(const struct hl_reply *error, const char *code)
+{
+    char wrapped[32] = ": -";
+    size_t length = strlen(code);
+    if (hl_reply_starts(error, code) && (error->length == length || error->bytes[length] == ' '))
+        return 1;
+    return hl_reply_starts(error, "ERR") && contains(error, strncat(wrapped, code, sizeof wrapped - 4));
+}
+
+static int has_one_of(const struct hl_reply *error, const char *const *codes)
+{
+    while (*codes && !has_code(error, *codes))
+        codes++;
+    return *codes != NULL;
+}
+
+/* Inside a script a missing right has the code ERR; the two texts are Redis 7.0's and the later ones'. */
+static int is_denied(const struct hl_reply *error)
+{
+    static const char *const codes[] = {"NOAUTH", "WRONGPASS", "NOPERM", NULL};
+    return has_one_of(error, codes) || contains(error, "without any password configured") || contains(error, "ACL failure in script") || contains(error, "The user executing the script can't");
+}
+
+struct hl_fault hl_fault_of(const struct hl_reply *error)
+{
+    static const char *const passing[] = {"READONLY", "LOADING", "MASTERDOWN", "BUSY", "OOM", "NOREPLICAS", "MISCONF", "CLUSTERDOWN",
+                                          "TRYAGAIN", "UNBLOCKED", NULL};
+    if (has_code(error, "NOSCRIPT"))
+        return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER};
+    if (has_one_of(error, passing) || contains(error, "Script killed by user") || contains(error, "max number of clients"))
+        return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE};
+    if (is_denied(error))
+        return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED};
+    return (struct hl_fault){HL_FAULT_LASTING, has_code(error, "WRONGTYPE") ? HILOCK_WRONG_KIND : HILOCK_SERVER};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* keys - see keys.h. */
+#include "wire/keys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char hl_key_token[] = "hilock:token";
+const char hl_key_channel[] = "redisson_lock__channel";
+
+int hl_key_has_good_braces(const char *name, size_t length)
+{
+    const char *open = memchr(name, '{', length), *close;
+    if (!open)
+        return memchr(name, '}', length) == NULL;
+    close = memchr(open, '}', (size_t)(name + length - open));
+    return close != NULL && close > open + 1;
+}
+
+static size_t put(char *to, const char *bytes, size_t length)
+{
+    memcpy(to, bytes, length);
+    return length;
+}
+
+size_t hl_key_tagged(char *to, const char *prefix, const char *name, size_t length)
+{
+    int has_tag = memchr(name, '{', length) != NULL;
+    size_t used = put(to, prefix, strlen(prefix));
+    used += put(to + used, has_tag ? ":" : ":{", has_tag ? 1 : 2);
+    used += put(to + used, name, length);
+    used += put(to + used, "}", has_tag ? 0 : 1);
+    return used;
+}
+
+void hl_key_add(struct hl_command *command, const char *prefix, const char *name, size_t length)
+{
+    char *key = hl_command_room(command, length + HL_KEY_PREFIX_MAX);
+    hl_command_add(command, key, hl_key_tagged(key, prefix, name, length));
+}
+
+size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)
+{
+    char digits[21];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    memcpy(to, uuid, HL_UUID_LENGTH);
+    to[HL_UUID_LENGTH] = ':';
+    memcpy(to + HL_UUID_LENGTH + 1, digits, (size_t)length);
+    return HL_UUID_LENGTH + 1 + (size_t)length;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scripts - the Lua that runs at the server, one .lua file each, embedded by embed.py when the library is built. */
+#ifndef HL_WIRE_SCRIPTS_H
+#define HL_WIRE_SCRIPTS_H
+
+#include "base/command.h"
+
+extern const struct hl_script hl_script_mutex_acquire, hl_script_mutex_release, hl_script_renew;
+extern const struct hl_script *const hl_scripts[]; /* all of them, ended by NULL: loaded on every connect */
+
+#endif
