@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* link_hiredis - the library's own links: a redisAsyncContext each, whose event hooks lie over the loop's watches.
+ *
+ * hiredis connects, formats, parses and keeps the row of pending commands. It never writes: what it has buffered goes out at the host's
+ * next leave in one send (hiredis' own write would raise SIGPIPE), and only after a short one the descriptor is watched for writing.
+ * A stream (subscriptions) is read past hiredis' rows of callbacks, which lose their place at the first error reply.
+ *
+ * A context ends in two ways, and both pass on_cleanup, the last moment at which its descriptor and its error text are there: by itself
+ * inside hiredis' handlers, or by redisAsyncFree, which we call only when none of these is on the stack (0.14.1 then touches freed
+ * memory). Invariant: context is NULL from on_cleanup on; on_down is told at the end of the turn in which that is first seen; a link that
+ * is closed inside a turn of its own dies at the turn's end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "base/text.h"
+#include "link/link.h"
+#include "link/reader.h"
+
+enum { WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10, KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
+
+struct hl_link {
+    struct hl_flush flush; /* first: flush hands it back */
+    struct hl_host *host;
+    const struct hl_link_events *events;
+    void *arg;
+    redisAsyncContext *context; /* NULL: gone */
+    void *watch;
+    void *timer; /* what must be told and has no event of its own */
+    unsigned interest;
+    unsigned depth; /* of turns */
+    int is_up, is_stream, is_down, is_closed;
+    int is_failing; /* ends when the timer fires, at the latest */
+    int is_deaf;    /* a reply was lost for want of memory: those behind it would be taken for it */
+    struct hl_reader reader;
+    struct hl_text why;
+};
+
+static void fail_later(struct hl_link *link, const char *why)
+{
+    if (!link->is_failing)
+        hl_text_set(&link->why, "%s", why);
+    link->is_failing = 1;
+    hl_timer_start(link->host, link->timer, 0);
+}
+
+static void want(struct hl_link *link, unsigned interest)
+{
+    if (interest == link->interest)
+        return;
+    link->interest = interest;
+    if (link->host->loop.watch_set(link->watch, interest) != 0)
+        fail_later(link, "the loop cannot watch the connection");
+}
+
+/* ---- the end ---- */
+
+/* A server's own words (an error reply to nothing, such as "max number of clients reached") come from outside. */
+static void note_error(struct hl_link *link, const redisContext *context)
+{
+    if (link->why.bytes[0])
+        return;
+    if (link->reader.refusal)
+        hl_text_set(&link->why, "%s", link->reader.refusal);
+    else if (context->err == REDIS_ERR_OTHER)
+        hl_text_set(&link->why, "%s", hl_quote(context->errstr, strnlen(context->errstr, sizeof context->errstr)).bytes);
+    else
+        hl_text_set(&link->why, "%s", context->errstr[0] ? context->errstr : "the connection ended");
+}
+
+static void on_cleanup(void *arg)
+{
+    struct hl_link *link = arg;
+    note_error(link, &link->context->c);
+    if (link->watch)
+        link->host->loop.watch_free(link->watch);
+    link->watch = NULL;
+    link->context = NULL;
+    hl_host_flush_never(link->host, &link->flush);
+}
+
+static void end_context(struct hl_link *link)
+{
+    if (link->context)
+        redisAsyncFree(link->context);
+}
+
+static void destroy(struct hl_link *link)
+{
+    struct hl_host *host = link->host;
+    end_context(link);
+    hl_reader_done(&link->reader);
+    hl_timer_free(host, link->timer);
+    hl_memory_free(&host->memory, link);
+}
+
+static void turn_begin(struct hl_link *link)
+{
+    hl_host_enter(link->host);
+    link->depth++;
+}
+
+/* The host's leave may free everything: nothing is touched behind it. */
+static void turn_end(struct hl_link *link)
+{
+    struct hl_host *host = link->host;
+    if (!link->context && !link->is_down && !link->is_closed) {
+        link->is_down = 1;
+        link->events->on_down(link->arg, link->why.bytes);
+    }
+    if (--link->depth == 0 && link->is_closed)
+        destroy(link);
+    hl_host_leave(host);
+}
+
+/* ---- replies ---- */
+
+static void deliver(struct hl_link *link, const redisReply *reply)
+{
+    struct hl_reply flat;
+    const struct hl_reply *view = hl_reader_view(&link->reader, reply, &flat);
+    if (view) {
+        link->events->on_reply(link->arg, view);
+        return;
+    }
+    link->is_deaf = 1;
+    fail_later(link, "out of memory for the server's answer");
+}
+
+/* Without a reply: the context ends, and on_down says so for all. */
+static void on_answer(redisAsyncContext *context, void *reply, void *arg)
+{
+    struct hl_link *link = arg;
+    (void)context;
+    if (reply && !link->is_closed && !link->is_deaf)
+        deliver(link, reply);
+}
+
+static void read_stream(struct hl_link *link)
+{
+    redisContext *context = &link->context->c;
+    void *reply = NULL;
+    int is_good = redisBufferRead(context) == REDIS_OK;
+    while (is_good && !link->is_closed && !link->is_deaf) {
+        is_good = redisGetReplyFromReader(context, &reply) == REDIS_OK;
+        if (!is_good || !reply)
+            break;
+        deliver(link, reply);
+        freeReplyObject(reply);
+    }
+    if (!is_good)
+        end_context(link);
+}
+
+static void read_some(struct hl_link *link)
+{
+    int is_stream = link->is_stream; /* may change inside a reply: from the next read on */
+    link->reader.asked = is_stream ? NULL : &link->context->replies;
+    if (is_stream)
+        read_stream(link);
+    else
+        redisAsyncHandleRead(link->context);
+    if (link->context && hl_reader_is_full(&link->reader)) {
+        link->reader.refusal = "the server's answer is too long";
+        end_context(link);
+    }
+}
+
+/* What had arrived before the failure is read first: it says more, and answers some of what would else be unknown. */
+static void give_up(struct hl_link *link)
+{
+    struct hl_text why = link->why;
+    if (link->context && link->is_up && !link->is_deaf) {
+        link->why.bytes[0] = '\0';
+        read_some(link);
+    }
+    if (link->context) {
+        link->why = why;
+        end_context(link);
+    }
+}
+
+/* ---- commands ---- */
+
+static void write_some(struct hl_link *link)
+{
+    redisContext *context = &link->context->c;
+    size_t length = sdslen(context->obuf) < WRITE_MAX ? sdslen(context->obuf) : WRITE_MAX;
+    ssize_t written = length ? send(context->fd, context->obuf, length, MSG_NOSIGNAL) : 0;
+    if (written < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+        fail_later(link, strerror(errno));
+        want(link, HILOCK_READABLE);
+        return;
+    }
+    if (written > 0)
+        sdsrange(context->obuf, (int)written, -1);
+    want(link, HILOCK_READABLE | (sdslen(context->obuf) ? HILOCK_WRITABLE : 0u));
+    if (!sdslen(context->obuf) && sdsavail(context->obuf) > BUFFER_KEPT) {
+        sds fresh = sdsempty();
+        if (fresh)
+            sdsfree(context->obuf), context->obuf = fresh;
+    }
+}
+
+static void on_flush(struct hl_flush *flush)
+{
+    struct hl_link *link = (struct hl_link *)flush;
+    if (!link->is_failing && !(link->interest & HILOCK_WRITABLE))
+        write_some(link);
+}
+
+static void on_add_write(void *arg)
+{
+    struct hl_link *link = arg;
+    hl_host_flush_later(link->host, &link->flush);
+}
+
+/* 0.14.1 does not say when memory runs out between the row of callbacks and the buffer; the two would be out of step for ever. */
+static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
+{
+    redisAsyncContext *context = link->context;
+    const redisCallback *last;
+    if (!context || link->is_failing)
+        return -1;
+    HL_REQUIRE(link->is_up);
+    if (link->is_stream) {
+        hl_host_flush_later(link->host, &link->flush);
+        return redisAppendCommandArgv(&context->c, argc, (const char **)argv, lengths) == REDIS_OK ? 0 : -1;
+    }
+    last = context->replies.tail;
+    if (redisAsyncCommandArgv(context, on_answer, link, argc, (const char **)argv, lengths) != REDIS_OK)
+        return -1;
+    return context->c.err || context->replies.tail == last ? -1 : 0;
+}
+
+static void make_stream(struct hl_link *link)
+{
+    HL_REQUIRE(!link->context || !link->context->replies.head);
+    link->is_stream = 1;
+}
+
+static size_t backlog(const struct hl_link *link) { return link->context ? sdslen(link->context->c.obuf) : 0; }
+
+/* ---- the loop ---- */
+
+static void finish_connect(struct hl_link *link)
+{
+    redisAsyncHandleWrite(link->context); /* nothing is buffered yet: it only asks how the connect went */
+    if (!link->context || !(link->context->c.flags & REDIS_CONNECTED))
+        return;
+    link->is_up = 1;
+    want(link, HILOCK_READABLE);
+    link->events->on_up(link->arg);
+}
+
+static void on_ready(unsigned ready, void *arg)
+{
+    struct hl_link *link = arg;
+    turn_begin(link);
+    if (link->is_failing)
+        give_up(link);
+    else if (!link->is_up)
+        finish_connect(link);
+    else {
+        if (ready & HILOCK_READABLE)
+            read_some(link);
+        if ((ready & HILOCK_WRITABLE) && link->context && !link->is_closed && !link->is_failing)
+            write_some(link);
+    }
+    turn_end(link);
+}
+
+static void on_fire(void *arg)
+{
+    struct hl_link *link = arg;
+    turn_begin(link);
+    if (link->is_failing)
+        give_up(link);
+    turn_end(link);
+}
+
+/* ---- open and close ---- */
+
+static void tune(redisContext *context, int is_tcp)
+{
+    static const int options[][3] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                                     {SOL_SOCKET, SO_KEEPALIVE, 1},
+                                     {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+                                     {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
+                                     {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES}};
+    int moved = context->fd == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 1) : -1; /* stdin was closed; 0.14.1 takes 0 for none: it would never close it */
+    if (moved > 0)
+        context->fd = moved, close(0);
+    fcntl(context->fd, F_SETFD, FD_CLOEXEC);
+    for (size_t i = 0; is_tcp && i < sizeof options / sizeof *options; i++)
+        setsockopt(context->fd, options[i][0], options[i][1], &options[i][2], sizeof options[i][2]);
+}
+
+static int install(struct hl_link *link, redisAsyncContext *context, int is_tcp)
+{
+    struct hilock_loop *loop = &link->host->loop;
+    link->context = context;
+    context->ev.data = link;
+    context->ev.addWrite = on_add_write;
+    context->ev.cleanup = on_cleanup;
+    tune(&context->c, is_tcp);
+    hl_reader_init(&link->reader, context->c.reader, &link->host->memory);
+    link->watch = loop->watch_new(loop->ctx, context->c.fd, on_ready, link);
+    if (!link->watch)
+        return -1;
+    want(link, HILOCK_WRITABLE);
+    return 0;
+}
+
+static int connect_to(struct hl_link *link, const struct hl_link_target *target)
+{
+    redisAsyncContext *context = target->path ? redisAsyncConnectUnix(target->path) : redisAsyncConnect(target->address, target->port);
+    if (!context)
+        return -1;
+    if (!context->err)
+        return install(link, context, !target->path);
+    note_error(link, &context->c);
+    redisAsyncFree(context);
+    hl_timer_start(link->host, link->timer, 0);
+    return 0;
+}
+
+static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
+                                 void *arg)
+{
+    struct hl_link *link = hl_memory_new(&host->memory, sizeof *link);
+    (void)ctx;
+    if (!link)
+        return NULL;
+    link->flush.flush = on_flush;
+    link->host = host;
+    link->events = events;
+    link->arg = arg;
+    link->timer = hl_timer_new(host, on_fire, link);
+    if (link->timer && connect_to(link, target) == 0)
+        return link;
+    destroy(link);
+    return NULL;
+}
+
+static void close_link(struct hl_link *link, int is_reset)
+{
+    static const struct linger none = {1, 0};
+    HL_REQUIRE(!link->is_closed);
+    if (is_reset && link->context)
+        setsockopt(link->context->c.fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    link->is_closed = 1;
+    hl_host_flush_never(link->host, &link->flush);
+    if (link->depth == 0)
+        destroy(link);
+}
+
+struct hl_link_factory hl_link_hiredis(void)
+{
+    return (struct hl_link_factory){NULL, open_link, send_command, make_stream, backlog, close_link};
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reader - see reader.h. */
+#include "link/reader.h"
+
+enum { SCRATCH_KEPT = 16 }; /* items; more is given back with the next reply */
+
+static const char *objection(const struct hl_reader *reader, const redisReadTask *task)
+{
+    if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
+        return "the server's answer is of a type that protocol version 2 does not have";
+    if (!task->parent && reader->asked && !reader->asked->head && task->type != REDIS_REPLY_ERROR) /* an error says why it closes */
+        return "the server answered what was not asked";
+    if (reader->items > HL_REPLY_ITEMS_MAX)
+        return "the server's answer has too many items";
+    if (reader->bytes > HL_READER_BYTES_MAX)
+        return "the server's answer is too long";
+    return NULL;
+}
+
+/* hiredis' functions, or NULL: not this object. Counts saturate: each addition is refused before the next could overflow. */
+static const redisReplyObjectFunctions *makers_for(const redisReadTask *task, size_t items, size_t bytes)
+{
+    struct hl_reader *reader = task->privdata;
+    if (!task->parent)
+        reader->items = reader->bytes = 0;
+    reader->items = items > HL_REPLY_ITEMS_MAX ? HL_REPLY_ITEMS_MAX + 1 : reader->items + items;
+    reader->bytes = bytes > HL_READER_BYTES_MAX ? HL_READER_BYTES_MAX + 1 : reader->bytes + bytes;
+    if (!reader->refusal)
+        reader->refusal = objection(reader, task);
+    return reader->refusal ? NULL : reader->makers;
+}
+
+static void *make_string(const redisReadTask *task, char *bytes, size_t length)
+{
+    const redisReplyObjectFunctions *makers = makers_for(task, 0, length);
+    return makers ? makers->createString(task, bytes, length) : NULL;
+}
+
+static void *make_integer(const redisReadTask *task, long long value)
+{
+    const redisReplyObjectFunctions *makers = makers_for(task, 0, 0);
+    return makers ? makers->createInteger(task, value) : NULL;
+}
+
+static void *make_nil(const redisReadTask *task)
+{
+    const redisReplyObjectFunctions *makers = makers_for(task, 0, 0);
+    return makers ? makers->createNil(task) : NULL;
+}
+
+static int is_too_deep(const redisReadTask *task)
+{
+    int depth = 0;
+    while (task && depth <= HL_REPLY_DEPTH_MAX)
+        depth++, task = task->parent;
+    return depth > HL_REPLY_DEPTH_MAX;
+}
+
+static void *make_array_of(const redisReadTask *task, size_t count)
+{
+    struct hl_reader *reader = task->privdata;
+    const redisReplyObjectFunctions *makers = makers_for(task, count, 0);
+    if (makers && is_too_deep(task))
+        reader->refusal = "the server's answer is nested too deeply", makers = NULL;
+#if HIREDIS_MAJOR < 1
+    return makers ? makers->createArray(task, (int)count) : NULL;
+#else
+    return makers ? makers->createArray(task, count) : NULL;
+#endif
+}
+
+#if HIREDIS_MAJOR < 1
+static void *make_array(const redisReadTask *task, int count) { return make_array_of(task, (size_t)count); }
+#else
+static void *make_array(const redisReadTask *task, size_t count) { return make_array_of(task, count); }
+
+static void *make_double(const redisReadTask *task, double value, char *bytes, size_t length)
+{
+    (void)value, (void)bytes, (void)length;
+    makers_for(task, 0, 0);
+    return NULL;
+}
+
+static void *make_bool(const redisReadTask *task, int value)
+{
+    (void)value;
+    makers_for(task, 0, 0);
+    return NULL;
+}
+#endif
+
+void hl_reader_init(struct hl_reader *reader, redisReader *parser, const struct hl_memory *memory)
+{
+    static const redisReplyObjectFunctions guarded = {
+        .createString = make_string,
+        .createArray = make_array,
+        .createInteger = make_integer,
+        .createNil = make_nil,
+#if HIREDIS_MAJOR >= 1
+        .createDouble = make_double,
+        .createBool = make_bool,
+#endif
+        .freeObject = freeReplyObject,
+    };
+    *reader = (struct hl_reader){.parser = parser, .makers = parser->fn, .memory = memory};
+    parser->fn = (redisReplyObjectFunctions *)&guarded; /* hiredis lacks the const, and only reads */
+    parser->privdata = reader;
+}
+
+void hl_reader_done(struct hl_reader *reader)
+{
+    if (reader->memory)
+        hl_memory_free(reader->memory, reader->scratch);
+    *reader = (struct hl_reader){0};
+}
+
+static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **unused)
+{
+    struct hl_reply *items = *unused;
+    *to = (struct hl_reply){.type = HL_REPLY_NIL};
+    switch (from->type) {
+    case REDIS_REPLY_INTEGER:
+        to->type = HL_REPLY_INTEGER, to->integer = from->integer;
+        return;
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS:
+    case REDIS_REPLY_ERROR:
+        to->type = from->type == REDIS_REPLY_STRING ? HL_REPLY_STRING : from->type == REDIS_REPLY_STATUS ? HL_REPLY_STATUS : HL_REPLY_ERROR;
+        to->bytes = from->str, to->length = from->len;
+        return;
+    case REDIS_REPLY_ARRAY:
+        to->type = HL_REPLY_ARRAY, to->items = items, to->count = from->elements;
+        *unused += from->elements;
+        for (size_t i = 0; i < from->elements; i++)
+            view(&items[i], from->element[i], unused);
+        return;
+    default:
+        return;
+    }
+}
+
+static int make_room(struct hl_reader *reader)
+{
+    size_t count = reader->items > SCRATCH_KEPT ? reader->items : SCRATCH_KEPT;
+    if (reader->scratch_items > SCRATCH_KEPT) {
+        hl_memory_free(reader->memory, reader->scratch);
+        reader->scratch = NULL, reader->scratch_items = 0;
+    }
+    if (reader->items <= reader->scratch_items)
+        return 0;
+    hl_memory_free(reader->memory, reader->scratch);
+    reader->scratch = hl_memory_new(reader->memory, count * sizeof *reader->scratch);
+    reader->scratch_items = reader->scratch ? count : 0;
+    return reader->scratch ? 0 : -1;
+}
+
+const struct hl_reply *hl_reader_view(struct hl_reader *reader, const redisReply *reply, struct hl_reply *flat)
+{
+    struct hl_reply *unused;
+    if (make_room(reader) != 0)
+        return NULL;
+    unused = reader->scratch;
+    view(flat, reply, &unused);
+    return flat;
+}
+
+int hl_reader_is_full(const struct hl_reader *reader) { return reader->parser->len - reader->parser->pos > HL_READER_BYTES_MAX; }
