@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hilock's loop table over libevent: watches, timers and a clock. Names are resolved in libevent_resolve.c.
+ *
+ * Priority: everything gets priority 0 of the base, so that a busy program cannot starve renewals and losses.
+ *
+ * Timers: one libevent timer event each, in one block of at most 152 bytes, since every held lock has one. Starting must not need memory,
+ * so a timer never leaves libevent's heap: when it is stopped, it is armed a long way off. What this cannot cover (another event took the
+ * place of a timer that is just firing, and the heap cannot grow) makes the timer fire early, which is legal, instead of never.
+ *
+ * Suspend: libevent counts CLOCK_MONOTONIC, which stands still while the host is suspended. So each timer knows when it is due on
+ * CLOCK_BOOTTIME, and a timerfd on that clock ticks each second: at once on resume when a second has passed, and at most a second after the
+ * resume otherwise. When a tick finds that the two clocks have moved apart, every timer of this adapter on the base is started again with
+ * what is left until it is due. That is right for timers started after the resume too, and doing it for nothing is harmless. A start
+ * costs no system call for this, and a timer has no list to be on. The timerfd also keeps event_base_dispatch running while a client is open. */
+#include "libevent_resolve.h"
+
+#include <hilock/adapters/libevent.h>
+#include <hilock/loop.h>
+
+#include <errno.h>
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FAR_US UINT64_C(1000000000000000) /* 31 years; the longest delay too */
+#define NEVER_US UINT64_MAX
+
+enum { TICK_S = 1, APART_US = 2000 };
+
+struct loop {
+    struct event_base *base;
+    struct event tick;
+    int timerfd;
+    int64_t suspended_us; /* BOOTTIME - MONOTONIC, as the latest tick saw it */
+};
+
+struct watch {
+    struct event readable, writable; /* two, so that asking for one more thing is one epoll_ctl */
+    unsigned interest;
+    hilock_ready_fn *ready;
+    void *arg;
+};
+
+struct timer {
+    struct event event;
+    uint64_t due_us; /* on CLOCK_BOOTTIME; NEVER_US: stopped */
+    hilock_fire_fn *fire;
+    void *arg;
+};
+_Static_assert(sizeof(struct timer) <= 152, "each held lock has one of these");
+
+static uint64_t clock_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static uint64_t now_us(const void *clock)
+{
+    (void)clock;
+    return clock_us(CLOCK_BOOTTIME);
+}
+
+static void event_begin(struct event *event, struct event_base *base, int fd, short what, event_callback_fn callback, void *arg)
+{
+    event_assign(event, base, fd, what, callback, arg);
+    event_priority_set(event, 0);
+}
+
+static void event_end(struct event *event)
+{
+    event_del(event);
+    event_debug_unassign(event);
+}
+
+/* ready may free the watch: nothing of it is touched after. */
+static void on_readable(evutil_socket_t fd, short what, void *user)
+{
+    struct watch *watch = user;
+    (void)fd, (void)what;
+    watch->ready(HILOCK_READABLE, watch->arg);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *user)
+{
+    struct watch *watch = user;
+    (void)fd, (void)what;
+    watch->ready(HILOCK_WRITABLE, watch->arg);
+}
+
+static void *watch_new(void *ctx, int fd, hilock_ready_fn *ready, void *arg)
+{
+    const struct loop *loop = ctx;
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (!watch)
+        return NULL;
+    event_begin(&watch->readable, loop->base, fd, EV_READ | EV_PERSIST, on_readable, watch);
+    event_begin(&watch->writable, loop->base, fd, EV_WRITE | EV_PERSIST, on_writable, watch);
+    watch->ready = ready;
+    watch->arg = arg;
+    return watch;
+}
+
+static int event_ask(struct event *event, unsigned was_asked, unsigned is_asked)
+{
+    if (!was_asked == !is_asked)
+        return 0;
+    return is_asked ? event_add(event, NULL) : event_del(event);
+}
+
+static int watch_set(void *handle, unsigned interest)
+{
+    struct watch *watch = handle;
+    if (event_ask(&watch->readable, watch->interest & HILOCK_READABLE, interest & HILOCK_READABLE) == 0 &&
+        event_ask(&watch->writable, watch->interest & HILOCK_WRITABLE, interest & HILOCK_WRITABLE) == 0) {
+        watch->interest = interest;
+        return 0;
+    }
+    event_del(&watch->readable);
+    event_del(&watch->writable);
+    watch->interest = 0;
+    return -1;
+}
+
+static void watch_free(void *handle)
+{
+    struct watch *watch = handle;
+    event_end(&watch->readable);
+    event_end(&watch->writable);
+    free(watch);
+}
+
+static struct timeval span(uint64_t span_us)
+{
+    return (struct timeval){(time_t)(span_us / 1000000), (suseconds_t)(span_us % 1000000)};
+}
+
+/* Fails only if the timer is not in the heap, and the heap cannot grow. */
+static int timer_park(struct timer *timer)
+{
+    const struct timeval far = span(FAR_US);
+    timer->due_us = NEVER_US;
+    return event_add(&timer->event, &far);
+}
+
+/* Parked before fire, for fire may free the timer or start it again. */
+static void on_timer(evutil_socket_t fd, short what, void *user)
+{
+    struct timer *timer = user;
+    (void)fd, (void)what;
+    (void)timer_park(timer);
+    timer->fire(timer->arg);
+}
+
+static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
+{
+    const struct loop *loop = ctx;
+    struct timer *timer = calloc(1, sizeof *timer);
+    if (!timer)
+        return NULL;
+    event_begin(&timer->event, loop->base, -1, 0, on_timer, timer);
+    timer->fire = fire;
+    timer->arg = arg;
+    if (timer_park(timer) != 0) {
+        event_end(&timer->event);
+        free(timer);
+        return NULL;
+    }
+    return timer;
+}
+
+/* Where no memory is, the timer is made active instead. Left alone, the loop would run it in this very turn, and so for ever if fire starts
+ * it again: the next turn must come first. */
+static void timer_arm(struct timer *timer, uint64_t delay_us)
+{
+    const struct timeval delay = span(delay_us);
+    if (event_add(&timer->event, &delay) == 0)
+        return;
+    event_active(&timer->event, EV_TIMEOUT, 1);
+    event_base_loopcontinue(event_get_base(&timer->event));
+}
+
+static void timer_start(void *handle, uint64_t delay_us)
+{
+    struct timer *timer = handle;
+    if (delay_us > FAR_US)
+        delay_us = FAR_US;
+    timer->due_us = now_us(NULL) + delay_us;
+    timer_arm(timer, delay_us);
+}
+
+static void timer_stop(void *handle)
+{
+    struct timer *timer = handle;
+    if (timer_park(timer) != 0)
+        event_del(&timer->event);
+}
+
+static void timer_free(void *handle)
+{
+    struct timer *timer = handle;
+    event_end(&timer->event);
+    free(timer);
+}
+
+struct timers {
+    struct timer **list;
+    size_t count, room;
+};
+
+static int timers_collect(const struct event_base *base, const struct event *event, void *arg)
+{
+    struct timers *timers = arg;
+    struct timer *timer = event_get_callback_arg(event);
+    (void)base;
+    if (event_get_callback(event) != on_timer || timer->due_us == NEVER_US)
+        return 0;
+    if (timers->count == timers->room) {
+        const size_t room = timers->room ? 2 * timers->room : 64;
+        struct timer **list = realloc(timers->list, room * sizeof *list);
+        if (!list)
+            return -1;
+        timers->list = list;
+        timers->room = room;
+    }
+    timers->list[timers->count++] = timer;
+    return 0;
+}
+
+/* In two steps, because libevent forbids changes while it goes through its events. */
+static int timers_restart(struct event_base *base)
+{
+    struct timers timers = {NULL, 0, 0};
+    const int status = event_base_foreach_event(base, timers_collect, &timers);
+    const uint64_t now = now_us(NULL);
+    for (size_t i = 0; status == 0 && i < timers.count; i++) {
+        const uint64_t due = timers.list[i]->due_us;
+        timer_arm(timers.list[i], due > now ? due - now : 0);
+    }
+    free(timers.list);
+    return status;
+}
+
+/* BOOTTIME is read first: being interrupted between the two makes the result too small, never too large, and so at worst the next tick
+ * restarts timers for nothing. */
+static int64_t time_suspended_us(void)
+{
+    const uint64_t boottime_us = clock_us(CLOCK_BOOTTIME);
+    return (int64_t)(boottime_us - clock_us(CLOCK_MONOTONIC));
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *user)
+{
+    struct loop *loop = user;
+    int64_t suspended_us;
+    uint64_t ticks;
+    (void)what;
+    if (read(fd, &ticks, sizeof ticks) < 0)
+        return;
+    suspended_us = time_suspended_us();
+    if (suspended_us - loop->suspended_us > APART_US && timers_restart(loop->base) != 0)
+        return; /* no memory: the next tick tries again */
+    loop->suspended_us = suspended_us;
+}
+
+static int tick_open(struct loop *loop)
+{
+    const struct itimerspec second = {.it_interval = {.tv_sec = TICK_S}, .it_value = {.tv_sec = TICK_S}};
+    loop->suspended_us = time_suspended_us();
+    loop->timerfd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (loop->timerfd < 0)
+        return -1;
+    event_begin(&loop->tick, loop->base, loop->timerfd, EV_READ | EV_PERSIST, on_tick, loop);
+    if (timerfd_settime(loop->timerfd, 0, &second, NULL) == 0 && event_add(&loop->tick, NULL) == 0)
+        return 0;
+    event_debug_unassign(&loop->tick);
+    close(loop->timerfd);
+    return -1;
+}
+
+static void *resolve(void *ctx, const char *host, hilock_resolved_fn *done, void *arg)
+{
+    const struct loop *loop = ctx;
+    return hl_libevent_resolve(loop->base, host, done, arg);
+}
+
+/* In a forked child (after event_reinit) the epoll set is its own and the timerfd is not: it is closed, never set. */
+static void free_ctx(void *ctx)
+{
+    struct loop *loop = ctx;
+    event_end(&loop->tick);
+    close(loop->timerfd);
+    free(loop);
+}
+
+static hilock_status refuse(struct hilock_error *ret_error, hilock_status status, const char *text, const char *cause)
+{
+    if (ret_error)
+        snprintf(ret_error->text, sizeof ret_error->text, "%s%s", text, cause);
+    return status;
+}
+
+static hilock_status loop_fill(struct hilock_loop *ret_loop, struct event_base *base, struct hilock_error *ret_error)
+{
+    struct loop *loop;
+    if (!base)
+        return refuse(ret_error, HILOCK_INVALID, "base is NULL: pass the event_base that this client's thread turns", "");
+    loop = calloc(1, sizeof *loop);
+    if (!loop)
+        return refuse(ret_error, HILOCK_NO_MEMORY, "no memory for the loop table: free some, and open again", "");
+    loop->base = base;
+    if (tick_open(loop) != 0) {
+        free(loop);
+        return refuse(ret_error, HILOCK_NO_MEMORY,
+                      "cannot watch a timerfd, which notices a suspend: raise the limit of open files, or close some: ", strerror(errno));
+    }
+    *ret_loop = (struct hilock_loop){
+        .size = sizeof *ret_loop,
+        .now_us = now_us,
+        .ctx = loop,
+        .watch_new = watch_new,
+        .watch_set = watch_set,
+        .watch_free = watch_free,
+        .timer_new = timer_new,
+        .timer_start = timer_start,
+        .timer_stop = timer_stop,
+        .timer_free = timer_free,
+        .resolve = resolve,
+        .resolve_cancel = hl_libevent_resolve_cancel,
+        .free_ctx = free_ctx,
+    };
+    return HILOCK_OK;
+}
+
+hilock_status hilock_libevent_loop(struct hilock_loop *ret_loop, struct event_base *base)
+{
+    return ret_loop ? loop_fill(ret_loop, base, NULL) : HILOCK_INVALID;
+}
+
+hilock_status hilock_client_open_libevent(hilock_client **ret_client, struct event_base *base,
+                                          const struct hilock_client_options *options, struct hilock_error *ret_error)
+{
+    struct hilock_loop loop;
+    hilock_status status = loop_fill(&loop, base, ret_error);
+    if (status != HILOCK_OK)
+        return status;
+    status = hilock_client_open(ret_client, &loop, options, ret_error);
+    if (status != HILOCK_OK)
+        loop.free_ctx(loop.ctx);
+    return status;
+}

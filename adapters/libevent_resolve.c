@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Host names to addresses, without blocking: /etc/hosts is read here, all else is asked of the nameservers in /etc/resolv.conf by evdns,
+ * for A and AAAA at once. Both files are read anew by each query, so a query sees what they say now. It ends within BOUND_S, whatever happens.
+ *
+ * Each query has its own evdns_base, which ends with it: an evdns_base that is left behind would keep event_base_dispatch running.
+ *
+ * Ending it is the hard part (libevent 2.1.12). An evdns answer is delivered by a deferred callback in the base's queue, from where it cannot
+ * be taken back, and evdns does not say whether one is there. evdns_getaddrinfo cannot be used at all: its deferred callback touches the
+ * evdns_base, so that would have to outlive its query by a turn. So a question has a cell of its own, which its callback frees, and that
+ * points to the query while there is one. While the base's queue is empty, nothing can be in it: then the questions are dropped, and nothing
+ * calls back. Otherwise evdns is told to fail them: then each has exactly one callback to come, on the next turn.
+ * The callback of a nameserver *probe* would use freed memory then. Probes begin much later than BOUND_S, and resolv.conf's options, which
+ * could change that, are not read. */
+#include "libevent_resolve.h"
+
+#include <arpa/inet.h>
+#include <event2/dns.h>
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { ADDRESSES_MAX = 16, BOUND_S = 5, SECOND_FAMILY_MS = 500, FAMILIES = 2 };
+
+struct question {
+    struct query *query; /* NULL: it is over */
+};
+
+struct query {
+    struct event event; /* the time to deliver what there is */
+    struct evdns_base *dns;
+    struct question *questions[FAMILIES]; /* NULL: not under way */
+    hilock_resolved_fn *done;             /* NULL: it is running */
+    void *arg;
+    const char *error; /* why there is no address; NULL: nobody has answered */
+    size_t v4_count, v6_count;
+    struct sockaddr_in v4[ADDRESSES_MAX];
+    struct sockaddr_in6 v6[ADDRESSES_MAX];
+};
+
+static void address_add(struct query *query, int family, const void *bytes)
+{
+    if (family == AF_INET && query->v4_count < ADDRESSES_MAX) {
+        struct sockaddr_in *address = &query->v4[query->v4_count++];
+        address->sin_family = AF_INET;
+        memcpy(&address->sin_addr, bytes, sizeof address->sin_addr);
+    } else if (family == AF_INET6 && query->v6_count < ADDRESSES_MAX) {
+        struct sockaddr_in6 *address = &query->v6[query->v6_count++];
+        address->sin6_family = AF_INET6;
+        memcpy(&address->sin6_addr, bytes, sizeof address->sin6_addr);
+    }
+}
+
+static void address_parse(struct query *query, const char *text)
+{
+    struct in6_addr bytes;
+    if (inet_pton(AF_INET, text, &bytes) == 1)
+        address_add(query, AF_INET, &bytes);
+    else if (inet_pton(AF_INET6, text, &bytes) == 1)
+        address_add(query, AF_INET6, &bytes);
+}
+
+static size_t address_count(const struct query *query) { return query->v4_count + query->v6_count; }
+
+static void hosts_line(struct query *query, const char *host, char *line)
+{
+    static const char blanks[] = " \t\r\n";
+    char *rest = NULL;
+    const char *address, *name;
+    line[strcspn(line, "#")] = '\0';
+    address = strtok_r(line, blanks, &rest);
+    while (address && (name = strtok_r(NULL, blanks, &rest)))
+        if (strcasecmp(name, host) == 0) {
+            address_parse(query, address);
+            return;
+        }
+}
+
+/* localhost needs no file: a container may have none. */
+static void hosts_find(struct query *query, const char *host)
+{
+    FILE *file = fopen("/etc/hosts", "re");
+    char *line = NULL;
+    size_t room = 0;
+    while (file && getline(&line, &room, file) >= 0)
+        hosts_line(query, host, line);
+    free(line);
+    if (file)
+        fclose(file);
+    if (address_count(query) == 0 && strcasecmp(host, "localhost") == 0) {
+        address_parse(query, "127.0.0.1");
+        address_parse(query, "::1");
+    }
+}
+
+/* See the head of this file. */
+static void dns_end(struct query *query)
+{
+    const int quiet = event_base_get_num_events(event_get_base(&query->event), EVENT_BASE_COUNT_ACTIVE) == 0;
+    if (!query->dns)
+        return;
+    evdns_base_free(query->dns, !quiet);
+    query->dns = NULL;
+    for (size_t i = 0; i < FAMILIES; i++) {
+        if (query->questions[i] && !quiet)
+            query->questions[i]->query = NULL;
+        else
+            free(query->questions[i]);
+        query->questions[i] = NULL;
+    }
+}
+
+static void query_free(struct query *query)
+{
+    event_debug_unassign(&query->event);
+    free(query);
+}
+
+static void query_end(struct query *query)
+{
+    event_del(&query->event);
+    dns_end(query);
+}
+
+static const char *dns_error_text(int result)
+{
+    switch (result) {
+    case DNS_ERR_NOTEXIST:
+    case DNS_ERR_NODATA:
+        return "no such host in /etc/hosts or DNS: check the name";
+    case DNS_ERR_TIMEOUT:
+        return "no answer from the nameservers in /etc/resolv.conf: check them and the way to them, or give a numeric address";
+    case DNS_ERR_REFUSED:
+        return "the nameservers in /etc/resolv.conf refuse to answer: check them, or give a numeric address";
+    default:
+        return "the nameservers in /etc/resolv.conf cannot answer: check them, or give a numeric address";
+    }
+}
+
+/* IPv4 first: that is where a server listens that listens on one family only. */
+static void query_deliver(struct query *query)
+{
+    const struct sockaddr *addresses[FAMILIES * ADDRESSES_MAX];
+    hilock_resolved_fn *done = query->done;
+    size_t count = 0;
+    const char *error = query->error ? query->error : dns_error_text(DNS_ERR_TIMEOUT);
+    query_end(query);
+    for (size_t i = 0; i < query->v4_count; i++)
+        addresses[count++] = (const struct sockaddr *)&query->v4[i];
+    for (size_t i = 0; i < query->v6_count; i++)
+        addresses[count++] = (const struct sockaddr *)&query->v6[i];
+    query->done = NULL;
+    done(count ? addresses : NULL, count, count ? NULL : error, query->arg);
+    query_free(query);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd, (void)what;
+    query_deliver(user);
+}
+
+/* A family that is merely empty does not hide what went wrong with the other one. */
+static void answer_take(struct query *query, int result, char type, int count, const void *addresses)
+{
+    const unsigned char *bytes = addresses;
+    if (result != DNS_ERR_NONE && (result != DNS_ERR_NODATA || !query->error))
+        query->error = dns_error_text(result);
+    for (int i = 0; result == DNS_ERR_NONE && i < count; i++)
+        if (type == DNS_IPv4_A)
+            address_add(query, AF_INET, bytes + 4 * (size_t)i);
+        else if (type == DNS_IPv6_AAAA)
+            address_add(query, AF_INET6, bytes + 16 * (size_t)i);
+}
+
+static void on_answer(int result, char type, int count, int ttl, void *addresses, void *user)
+{
+    const struct timeval soon = {0, SECOND_FAMILY_MS * 1000};
+    struct question *question = user;
+    struct query *query = question->query;
+    size_t under_way = 0;
+    (void)ttl;
+    for (size_t i = 0; query && i < FAMILIES; i++) {
+        if (query->questions[i] == question)
+            query->questions[i] = NULL;
+        under_way += query->questions[i] != NULL;
+    }
+    free(question);
+    if (!query)
+        return;
+    answer_take(query, result, type, count, addresses);
+    if (under_way == 0)
+        query_deliver(query);
+    else if (address_count(query) > 0)
+        event_add(&query->event, &soon);
+}
+
+typedef struct evdns_request *ask_fn(struct evdns_base *dns, const char *host, int flags, evdns_callback_type callback, void *user);
+
+static struct question *dns_ask(struct query *query, ask_fn *ask, const char *host)
+{
+    struct question *question = calloc(1, sizeof *question);
+    if (!question)
+        return NULL;
+    question->query = query;
+    if (ask(query->dns, host, 0, on_answer, question))
+        return question;
+    free(question);
+    return NULL;
+}
+
+/* Three tries of one second: done before a connect gives up, and within BOUND_S. Returns whether something is under way. */
+static int dns_start(struct query *query, struct event_base *base, const char *host)
+{
+    query->dns = evdns_base_new(base, 0);
+    if (!query->dns) {
+        query->error = "evdns cannot start: no memory or no random numbers";
+        return 0;
+    }
+    evdns_base_set_option(query->dns, "timeout", "1");
+    evdns_base_set_option(query->dns, "attempts", "3");
+    evdns_base_resolv_conf_parse(query->dns, DNS_OPTION_SEARCH | DNS_OPTION_NAMESERVERS, "/etc/resolv.conf");
+    query->questions[0] = dns_ask(query, evdns_base_resolve_ipv4, host);
+    query->questions[1] = dns_ask(query, evdns_base_resolve_ipv6, host);
+    if (query->questions[0] || query->questions[1])
+        return 1;
+    query->error = "DNS cannot be asked for this name: it is malformed or too long, or there is no memory";
+    return 0;
+}
+
+void *hl_libevent_resolve(struct event_base *base, const char *host, hilock_resolved_fn *done, void *arg)
+{
+    struct timeval delay = {0, 0};
+    struct query *query = calloc(1, sizeof *query);
+    if (!query)
+        return NULL;
+    event_assign(&query->event, base, -1, 0, on_time, query);
+    event_priority_set(&query->event, 0);
+    query->done = done;
+    query->arg = arg;
+    hosts_find(query, host);
+    if (address_count(query) == 0 && dns_start(query, base, host))
+        delay.tv_sec = BOUND_S;
+    if (event_add(&query->event, &delay) == 0)
+        return query;
+    query_end(query);
+    query_free(query);
+    return NULL;
+}
+
+/* Inside its own done the query is over already, and is freed when done returns. */
+void hl_libevent_resolve_cancel(void *handle)
+{
+    struct query *query = handle;
+    if (!query->done)
+        return;
+    query_end(query);
+    query_free(query);
+}
