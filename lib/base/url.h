@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* url - where the locks live, as one line of text:
+ *
+ *   redis://[user[:password]@]host[:port][/db]      an IPv6 address stands in brackets
+ *   unix://[user[:password]@]/path[?db=number]
+ *
+ * User, password and path may have %-escapes. Pure: nothing is looked up. A refusal names the place and what must stand there; it shows
+ * neither what could be a user or a password, nor what could be one because a letter in it was not escaped. */
+#ifndef HL_BASE_URL_H
+#define HL_BASE_URL_H
+
+#include "base/memory.h"
+#include "base/text.h"
+
+enum hl_url_scheme { HL_URL_REDIS, HL_URL_UNIX };
+
+struct hl_url {
+    enum hl_url_scheme scheme;
+    char *user, *password; /* NULL: none, or empty */
+    char *host;            /* REDIS: a name, or an address without brackets (fe80::1%eth0 with its zone) */
+    char *path;            /* UNIX: absolute, short enough for a socket's address */
+    int port;              /* REDIS */
+    int db;
+    int is_address; /* host needs no resolving */
+    char *block;    /* all of the strings: one, so that it can be wiped */
+    size_t block_size;
+};
+
+/* text NULL: redis://127.0.0.1:6379/0. OK, INVALID, UNSUPPORTED (a deployment that this version does not have), NO_MEMORY. */
+hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text, struct hl_text *ret_error);
+void hl_url_done(struct hl_url *url, const struct hl_memory *memory); /* wipes and frees; all zero is allowed */
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a url says, what is refused with which words, and that no refusal shows a secret. */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/url.h"
+
+#include <cmocka.h>
+
+static struct hl_memory memory;
+
+/* "user password host port db path", '-' for none, and a '*' behind an address that needs no resolving. */
+static const char *summary(const struct hl_url *url)
+{
+    static char text[512];
+    snprintf(text, sizeof text, "%s %s %s%s %d %d %s", url->user ? url->user : "-", url->password ? url->password : "-",
+             url->host ? url->host : "-", url->is_address ? "*" : "", url->port, url->db, url->path ? url->path : "-");
+    return text;
+}
+
+static const struct { const char *url, *summary; } good[] = {
+    {NULL, "- - 127.0.0.1* 6379 0 -"},
+    {"redis://h", "- - h 6379 0 -"},
+    {"REDIS://h", "- - h 6379 0 -"},
+    {"redis://h/", "- - h 6379 0 -"},
+    {"redis://h/15", "- - h 6379 15 -"},
+    {"redis://h/2147483647", "- - h 6379 2147483647 -"},
+    {"redis://h:1", "- - h 1 0 -"},
+    {"redis://h:65535/0", "- - h 65535 0 -"},
+    {"redis://h:00080", "- - h 80 0 -"},
+    {"redis://redis-1.my_zone.example:7000/3", "- - redis-1.my_zone.example 7000 3 -"},
+    {"redis://10.0.0.5:6380", "- - 10.0.0.5* 6380 0 -"},
+    {"redis://256.0.0.5", "- - 256.0.0.5 6379 0 -"},
+    {"redis://[::1]", "- - ::1* 6379 0 -"},
+    {"redis://[2001:db8::7]:6380/2", "- - 2001:db8::7* 6380 2 -"},
+    {"redis://[::ffff:10.0.0.5]", "- - ::ffff:10.0.0.5* 6379 0 -"},
+    {"redis://[fe80::1%25eth0]:7", "- - fe80::1%eth0* 7 0 -"},
+    {"redis://u@h", "u - h 6379 0 -"},
+    {"redis://u:@h", "u - h 6379 0 -"},
+    {"redis://:p@h", "- p h 6379 0 -"},
+    {"redis://@h", "- - h 6379 0 -"},
+    {"redis://:@h", "- - h 6379 0 -"},
+    {"redis://u:p@[::1]:7/1", "u p ::1* 7 1 -"},
+    {"redis://u:p:q@h", "u p:q h 6379 0 -"},
+    {"redis://u%40x:%2f%3A%3f%23%25@h", "u@x /:?#% h 6379 0 -"},
+    {"redis://u:%C3%BC%20%0a@h", "u \xc3\xbc \n h 6379 0 -"},
+    {"redis://u:p!$&'()*+,;=~`{}|^\\\"<>[]@h", "u p!$&'()*+,;=~`{}|^\\\"<>[] h 6379 0 -"},
+    {"unix:///run/redis.sock", "- - - 6379 0 /run/redis.sock"},
+    {"unix:///run/redis.sock?db=4", "- - - 6379 4 /run/redis.sock"},
+    {"unix:///run/redis@1:2.sock", "- - - 6379 0 /run/redis@1:2.sock"},
+    {"unix:///a%3fb%20c", "- - - 6379 0 /a?b c"},
+    {"unix://u:p@/s", "u p - 6379 0 /s"},
+    {"unix://:p%2Fq@/s?db=0", "- p/q - 6379 0 /s"},
+    {"unix://@/s", "- - - 6379 0 /s"},
+    {"unix:///1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456",
+     "- - - 6379 0 /1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456"},
+};
+
+static void test_good(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct hl_url url;
+        struct hl_text error = {""};
+        hilock_status status = hl_url_parse(&url, &memory, good[i].url, &error);
+        if (status != HILOCK_OK)
+            fail_msg("%s: %s", good[i].url, error.bytes);
+        assert_string_equal(summary(&url), good[i].summary);
+        hl_url_done(&url, &memory);
+        assert_null(url.password);
+        hl_url_done(&url, &memory);
+    }
+}
+
+#define SCHEMES ": the scheme must be redis, rediss, unix, redis+sentinel, rediss+sentinel, redis+cluster or rediss+cluster"
+#define AT(place) "bad url at character " #place ": "
+#define HOST_LETTERS "a host has letters, digits, '-', '.' and '_' only; an IPv6 address stands in brackets"
+#define PATH "an absolute path must follow, as unix:///run/redis.sock"
+#define PATH_OR_USER PATH ", before it at most user:password@ (with / written %2F)"
+#define HEX "% must be followed by two hexadecimal digits; % itself is written %25"
+#define ALPHABET "blanks, control characters and letters outside ASCII must be %-escaped"
+
+static const struct { const char *url, *error; } bad[] = {
+    {"", "bad url \"\"" SCHEMES},
+    {"redsi://host", "bad url \"redsi://host\"" SCHEMES},
+    {"redsi://host:6379/3", "bad url \"redsi://host..\"" SCHEMES},
+    {"localhost:6379", "bad url \"localhost..\"" SCHEMES},
+    {"redis:/h", "bad url \"redis..\"" SCHEMES},
+    {"redsi://u:SECRET@host/3", "bad url \"redsi://..@host/3\"" SCHEMES},
+    {"redsi://u:SECRET@SECRET@host", "bad url \"redsi://..@host\"" SCHEMES},
+    {"redsi://u:SECRET/?SECRET@host?password=SECRET", "bad url \"redsi://..@host..\"" SCHEMES},
+    {"redsi://user:SECRET", "bad url \"redsi://user..\"" SCHEMES},
+    {"u:SECRET@host", "bad url \"..@host\"" SCHEMES},
+    {"SECRET@redis://host", "bad url \"..@redis..\"" SCHEMES},
+    {"re\ndsi://h\x80", "bad url \"re\\x0adsi://h\\x80\"" SCHEMES},
+    {"redis://10.0.0.5:99999", AT(18) "port 99999 must be 1..65535"},
+    {"redis://h:0", AT(11) "port 0 must be 1..65535"},
+    {"redis://h:", AT(11) "port must be 1..65535"},
+    {"redis://h:SECRET", AT(11) "port must be 1..65535"},
+    {"redis://h:-1", AT(11) "port must be 1..65535"},
+    {"redis://h:99999999999999999999999999999999999999/1", AT(11) "port 99999999999999999999 must be 1..65535"},
+    {"redis://h/2147483648", AT(11) "db 2147483648 must be 0..2147483647"},
+    {"redis://h/x", AT(11) "db must be 0..2147483647"},
+    {"redis://h/1/2", AT(11) "db must be 0..2147483647"},
+    {"redis://h/1?db=2", AT(11) "db must be 0..2147483647"},
+    {"redis://h?db=2", AT(10) "? is not known here: only /db may follow the host"},
+    {"redis://h#2", AT(10) "# is not known here: only /db may follow the host"},
+    {"redis://", AT(9) "the host is missing"},
+    {"redis:///2", AT(9) "the host is missing"},
+    {"redis://:6379", AT(9) "the host is missing"},
+    {"redis://u:SECRET@", AT(18) "the host is missing"},
+    {"redis://h!", AT(10) HOST_LETTERS},
+    {"redis://h%41", AT(10) HOST_LETTERS},
+    {"redis://h[::1]", AT(9) "an IPv6 address must stand in brackets, as [::1]"},
+    {"redis://::1", AT(9) "an IPv6 address must stand in brackets, as [::1]"},
+    {"redis://[::1", AT(9) "[ must be closed by ]"},
+    {"redis://[]", AT(10) "an IPv6 address must stand in the brackets, a zone as [fe80::1%25eth0]"},
+    {"redis://[10.0.0.5]", AT(10) "an IPv6 address must stand in the brackets, a zone as [fe80::1%25eth0]"},
+    {"redis://[fe80::1%25]", AT(10) "an IPv6 address must stand in the brackets, a zone as [fe80::1%25eth0]"},
+    {"redis://[1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1]", AT(10) "an IPv6 address must stand in the brackets, a zone as [fe80::1%25eth0]"},
+    {"redis://[::1%00]", AT(13) "%00 cannot be part of a name, password or path"},
+    {"redis://[::1]7", AT(14) "only :port or /db may follow the address"},
+    {"redis://u:SECRET@SECRET@h", AT(17) "@ in a user name or password must be written %40"},
+    {"redis://u:SECRET/SECRET@h:1", AT(17) "/ in a user name or password must be written %2F"},
+    {"redis://u:SECRET#SECRET@h", AT(17) "# in a user name or password must be written %23"},
+    {"redis://u:SECRET?SECRET@h", AT(17) "? in a user name or password must be written %3F"},
+    {"redis://u:SECRET%00@h", AT(17) "%00 cannot be part of a name, password or path"},
+    {"redis://u:SECRET%0g@h", AT(17) HEX},
+    {"redis://u:SECRET%0@h", AT(17) HEX},
+    {"redis://u:SECRET%@h", AT(17) HEX},
+    {"redis://u%:SECRET@h", AT(10) HEX},
+    {"redis://u:SECRET @h", AT(17) ALPHABET},
+    {"redis://u:SECRET\x7f@h", AT(17) ALPHABET},
+    {"redis://u:SECRET\xc3\xbc@h", AT(17) ALPHABET},
+    {"redis://h\n", AT(10) ALPHABET},
+    {"unix://", AT(8) PATH},
+    {"unix://run/redis.sock", AT(8) PATH_OR_USER},
+    {"unix://u:SECRET/SECRET@/s", AT(8) PATH_OR_USER},
+    {"unix://u:SECRET@", AT(17) PATH},
+    {"unix://u:SECRET@SECRET@/s", AT(16) "@ in a user name or password must be written %40"},
+    {"unix:///s?", AT(11) "only db=<number> may follow the ?, in a path ? is written %3F"},
+    {"unix:///s?password=SECRET", AT(11) "only db=<number> may follow the ?, in a path ? is written %3F"},
+    {"unix:///s?db=", AT(14) "db must be 0..2147483647"},
+    {"unix:///s?db=1&x=SECRET", AT(14) "db must be 0..2147483647"},
+    {"unix:///s#1", AT(10) "# in a path is written %23"},
+    {"unix:///s%00", AT(10) "%00 cannot be part of a name, password or path"},
+    {"unix:///12345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567",
+     AT(8) "path of 108 bytes: a unix socket's has at most 107"},
+};
+
+static void test_bad(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct hl_url url = {.port = -1};
+        struct hl_text error = {""};
+        assert_int_equal(hl_url_parse(&url, &memory, bad[i].url, &error), HILOCK_INVALID);
+        assert_string_equal(error.bytes, bad[i].error);
+        assert_null(strstr(error.bytes, "SECRET"));
+        assert_int_equal(url.port, -1); /* written on success only */
+    }
+}
+
+static void test_known_but_not_here(void **state)
+{
+    static const char *const schemes[] = {"rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"};
+    (void)state;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        struct hl_url url;
+        struct hl_text error, wanted;
+        char text[100];
+        snprintf(text, sizeof text, "%s://u:SECRET@h1,h2:26379/master/0", schemes[i]);
+        hl_text_set(&wanted, "%s:// is not in this version of hilock: it has redis:// and unix://", schemes[i]);
+        assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_UNSUPPORTED);
+        assert_string_equal(error.bytes, wanted.bytes);
+    }
+}
+
+static void test_bounds(void **state)
+{
+    char text[10000];
+    struct hl_url url;
+    struct hl_text error;
+    (void)state;
+    memset(text, 'h', sizeof text);
+    memcpy(text, "redis://", 8);
+    text[8 + 253] = '\0';
+    assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_OK);
+    assert_int_equal(strlen(url.host), 253);
+    hl_url_done(&url, &memory);
+    text[8 + 253] = 'h', text[8 + 254] = '\0';
+    assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_INVALID);
+    assert_string_equal(error.bytes, "bad url at character 9: host of 254 letters: at most 253");
+    text[8 + 254] = 'h', text[8192] = '\0';
+    memcpy(text + 8190, "@h", 2); /* a user name as long as it gets */
+    assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_OK);
+    assert_int_equal(strlen(url.user), 8190 - 8);
+    hl_url_done(&url, &memory);
+    text[8192] = 'h', text[8193] = '\0';
+    assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_INVALID);
+    assert_string_equal(error.bytes, "bad url: longer than 8192 characters");
+}
+
+/* ---- memory ---- */
+
+static unsigned char block[256];
+static int is_empty, is_wiped;
+
+static void *allocate(size_t bytes, void *ctx)
+{
+    (void)ctx;
+    assert_true(bytes <= sizeof block);
+    return is_empty ? NULL : block;
+}
+
+static void release(void *memory_block, void *ctx)
+{
+    (void)ctx;
+    assert_ptr_equal(memory_block, block);
+    is_wiped = 1;
+    for (size_t i = 0; i < sizeof block; i++)
+        is_wiped &= block[i] == 0;
+}
+
+static void test_one_block_and_wiped(void **state)
+{
+    const struct hl_memory own = {{allocate, NULL, release, NULL}};
+    struct hl_url url;
+    struct hl_text error;
+    (void)state;
+    assert_int_equal(hl_url_parse(&url, &own, "redis://u:secret@h", &error), HILOCK_OK);
+    assert_string_equal(url.password, "secret");
+    hl_url_done(&url, &own);
+    assert_true(is_wiped);
+    is_wiped = 0;
+    assert_int_equal(hl_url_parse(&url, &own, "redis://u:secret@h:0", &error), HILOCK_INVALID);
+    assert_true(is_wiped);
+    is_empty = 1;
+    assert_int_equal(hl_url_parse(&url, &own, "redis://u:secret@h", &error), HILOCK_NO_MEMORY);
+    assert_string_equal(error.bytes, "out of memory");
+}
+
+/* Any bytes behind a scheme: an answer, and within the block (ASan, valgrind watch). */
+static void test_any_bytes(void **state)
+{
+    static const char letters[] = "@:/?#%[]0a9.-_,&=\x01\x80 ";
+    unsigned seed = 1;
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        char text[48];
+        struct hl_url url;
+        struct hl_text error;
+        size_t length = (size_t)snprintf(text, sizeof text, "%s", i % 2 ? "redis://" : "unix://");
+        for (unsigned more = (seed = seed * 1664525u + 1013904223u) >> 24 & 31; more > 0; more--)
+            text[length++] = letters[((seed = seed * 1664525u + 1013904223u) >> 16) % (sizeof letters - 1)];
+        text[length] = '\0';
+        if (hl_url_parse(&url, &memory, text, &error) == HILOCK_OK)
+            hl_url_done(&url, &memory);
+        else
+            assert_int_equal(strncmp(error.bytes, "bad url", 7), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_bounds), cmocka_unit_test(test_known_but_not_here),
+        cmocka_unit_test(test_one_block_and_wiped), cmocka_unit_test(test_any_bytes),
+    };
+    hl_memory_init(&memory, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
