@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""install.py MESON CC SOURCE_ROOT QUICKSTART.c REDIS_SERVER - the library as a user gets it: configured with a prefix, installed there, and used by
+programs outside of the tree that know pkg-config only, shared and static."""
+import os
+import re
+import sys
+import tempfile
+
+import outside
+
+VERSION = ('#include <hilock/hilock.h>\n#include <hilock/version.h>\n#include <stdio.h>\n'
+           'int main(void) { return printf("%s %s\\n", HILOCK_VERSION, hilock_version()) < 0; }\n')
+NEEDED = {
+    'libhilock.so': {'libhiredis', 'libuuid', 'libc'},
+    'libhilock-libevent.so': {'libhilock', 'libevent_core-2', 'libevent_extra-2', 'libc'},
+}
+HEADERS = {'hilock/hilock.h', 'hilock/loop.h', 'hilock/version.h', 'hilock/adapters/libevent.h'}
+
+
+def needed(path):
+    """Names of the shared objects that this one asks for, without .so and what follows."""
+    return set(re.findall(r'\(NEEDED\).*\[(.+?)\.so', outside.run('readelf', '-d', path).replace('2.1.so', '2.so')))
+
+
+def installed(prefix):
+    return {os.path.relpath(os.path.join(folder, name), prefix) for folder, _, names in os.walk(prefix) for name in names}
+
+
+def expect(claim, text):
+    if not claim:
+        raise SystemExit(text)
+    print('ok:', text.split(':')[0])
+
+
+def pkg_config(pkg_dir, *arguments):
+    return outside.run('pkg-config', *arguments, env={**os.environ, 'PKG_CONFIG_PATH': pkg_dir}).split()
+
+
+def install(meson, compiler, source, work):
+    """(prefix, libdir)"""
+    prefix, build = os.path.join(work, 'prefix'), os.path.join(work, 'build')
+    done, text = outside.configure(meson, compiler, source, build, '--prefix', prefix, '-Dtests=disabled', '-Dbench=disabled',
+                                   '-Doptimization=1')
+    expect(done, 'configures with a prefix, without tests and bench: ' + text)
+    outside.run(meson, 'install', '-C', build, '--quiet')
+    libdirs = {os.path.dirname(path) for path in installed(prefix) if path.endswith('libhilock.so')}
+    expect(len(libdirs) == 1, f'one library directory: {libdirs}')
+    return prefix, os.path.join(prefix, libdirs.pop())
+
+
+def contents(prefix, libdir):
+    files = installed(prefix)
+    expect({f[len('include/'):] for f in files if f.startswith('include/')} == HEADERS, f'headers are {sorted(HEADERS)}: {sorted(files)}')
+    others = {f for f in files if not re.search(r'^include/|/libhilock(-libevent)?\.(a|so[.0-9]*)$|/pkgconfig/hilock(-libevent)?\.pc$', f)}
+    expect(not others, f'nothing else is installed: {others}')
+    for name, names in NEEDED.items():
+        found = needed(os.path.join(libdir, name))
+        expect(found <= names and names - {'libc'} <= found, f'{name} needs {sorted(names)}: {sorted(found)}')
+
+
+def programs(compiler, libdir, work, quickstart, url):
+    pkg_dir, binary = os.path.join(libdir, 'pkgconfig'), os.path.join(work, 'program')
+    version_c = os.path.join(work, 'version.c')
+    with open(version_c, 'w', encoding='utf-8') as file:
+        file.write(VERSION)
+
+    def built(source, *arguments):
+        outside.run(compiler, '-std=c11', '-Wall', '-Wextra', '-Werror', source, '-o', binary, *pkg_config(pkg_dir, '--cflags', '--libs', *arguments))
+        return binary
+
+    def answer(*arguments):
+        return outside.run(binary, *arguments, env={**os.environ, 'LD_LIBRARY_PATH': libdir})
+
+    built(version_c, 'hilock')
+    version = pkg_config(pkg_dir, '--modversion', 'hilock')[0]
+    expect(answer() == f'{version} {version}\n', f'header, library and hilock.pc say the same version: {answer()} {version}')
+    built(quickstart, 'hilock-libevent')
+    expect('libhilock' in needed(binary), 'the program uses the shared library')
+    expect('ours, token ' in answer(url), f'quickstart gets its lock, shared: {answer(url)}')
+    for name in os.listdir(libdir):
+        if '.so' in name:
+            os.unlink(os.path.join(libdir, name))
+    built(quickstart, '--static', 'hilock-libevent')
+    expect(not any('hilock' in name for name in needed(binary)), 'the program uses the static library')
+    expect('ours, token ' in answer(url), f'quickstart gets its lock, static: {answer(url)}')
+
+
+def main(meson, compiler, source, quickstart, server):
+    with tempfile.TemporaryDirectory() as work, outside.redis(server, work) as url:
+        prefix, libdir = install(meson, compiler, source, work)
+        contents(prefix, libdir)
+        programs(compiler, libdir, work, quickstart, url)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

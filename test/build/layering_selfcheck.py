@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""layering_selfcheck.py CC - every rule of tree.py and objects.py goes red when it is broken, and stays silent when it is not.
+A small tree that breaks nothing is written to a temporary directory; each case below then breaks one thing in it. A rule without a
+case fails, too."""
+import os
+import subprocess
+import sys
+import tempfile
+
+import objects
+import tree
+
+SPDX = '/* SPDX-License-Identifier: BSD-3-Clause */\n'
+GOOD = {
+    'lib/base/text.c': SPDX + '#include "base/text.h"\n#include <string.h>\n',
+    'lib/base/text.h': SPDX,
+    'lib/link/link_hiredis.c': SPDX + '#include "link/link.h"\n#include <hiredis/async.h>\n',
+    'lib/link/link.h': SPDX + '#include "base/text.h"\n',
+    'lib/node/node.c': SPDX + '#include "link/link.h"\n',
+    'lib/wire/mutex.c': SPDX + '#include "base/text.h"\n',
+    'lib/lock/hold.c': SPDX + '#include "wire/mutex.h"\n#include "node/node.h"\n',
+    'lib/client/open.c': SPDX + '#include "lock/hold.h"\n#include <uuid/uuid.h>\n',
+    'adapters/libevent.c': SPDX + '#include <event2/event.h>\n#include <hilock/loop.h>\n',
+    'include/hilock/hilock.h': '#include <stddef.h>\n',
+    'test/unit/test_text.c': SPDX,
+    'bench/main.c': SPDX,
+    'README.md': 'hilock\n',
+}
+FOLDERS = ['lib', 'lib/base', 'lib/link', 'lib/node', 'lib/wire', 'lib/lock', 'lib/client', 'adapters', 'include/hilock', 'test',
+           'test/unit', 'bench']
+LONG = 'static int long_one(\n    int x)\n{\n' + '    x++;\n' * tree.FUNCTION_LINES_MAX + '    return x;\n}\n'
+TABLE = 'static const int table[] = {\n' + '    1,\n' * 100 + '};\nstruct s {\n' + '    int (*f)(int);\n' * 100 + '};\n'
+
+# (rule, file to append to or to write, text)
+TREE_CASES = [
+    ('layers', 'lib/base/text.c', '#include "link/link.h"\n'),
+    ('layers', 'lib/link/link.h', '#include "node/node.h"\n'),
+    ('layers', 'lib/node/node.c', '#include "wire/mutex.h"\n'),
+    ('layers', 'lib/wire/mutex.c', '#include "link/link.h"\n'),
+    ('layers', 'lib/wire/mutex.c', '  #  include "node/node.h"\n'),
+    ('layers', 'lib/lock/hold.c', '#include "client/handle.h"\n'),
+    ('layers', 'lib/lock/hold.c', '#include "../client/handle.h"\n'),
+    ('layers', 'lib/base/text.c', '#include "text.h"\n'),
+    ('layers', 'lib/extra.c', SPDX),
+    ('foreign', 'lib/node/node.c', '#include <hiredis/hiredis.h>\n'),
+    ('foreign', 'lib/client/open.c', '#include <openssl/ssl.h>\n'),
+    ('foreign', 'lib/client/client.c', SPDX + '#include <uuid/uuid.h>\n'),
+    ('foreign', 'lib/lock/hold.c', '#include <uthash.h>\n'),
+    ('foreign', 'lib/link/link.h', '#include <event2/event.h>\n'),
+    ('adapters', 'adapters/libevent.c', '#include <hiredis/hiredis.h>\n'),
+    ('adapters', 'adapters/libevent.c', '#include "base/text.h"\n'),
+    ('public', 'include/hilock/hilock.h', '#include <event2/event.h>\n'),
+    ('public', 'include/hilock/hilock.h', '#include "base/text.h"\n'),
+    ('readmes', 'lib/base/deep/x.c', SPDX),
+    ('readmes', 'README.md', 'more\n' * tree.README_LINES_MAX),
+    ('sizes', 'lib/base/text.c', '\n' * tree.FILE_LINES_MAX),
+    ('sizes', 'test/unit/test_text.c', '\n' * tree.FILE_LINES_MAX),
+    ('lengths', 'lib/base/text.c', LONG),
+    ('lengths', 'adapters/libevent.c', TABLE + LONG),
+    ('licences', 'lib/base/new.c', '#include <string.h>\n'),
+    ('licences', 'bench/new.h', ''),
+]
+
+# (rule, part of the text told, member, source); a source calls what it names
+CALL = 'void {0}(void); void hl_case(void); void hl_case(void) {{ {0}(); }}\n'
+CORE_CASES = [('calls', f'uses {name}:', member, CALL.format(name)) for name, member in [
+    ('redisAsyncCommand', 'node_node.c.o'), ('freeReplyObject', 'base_reply.c.o'), ('sdsnew', 'wire_mutex.c.o'),
+    ('SSL_new', 'client_open.c.o'), ('uuid_generate', 'client_client.c.o'), ('clock_gettime', 'link_link_hiredis.c.o'),
+    ('gettimeofday', 'lock_hold.c.o'), ('time', 'base_random.c.o'), ('rand', 'base_random.c.o'), ('random', 'node_node.c.o'),
+    ('srand', 'client_open.c.o'), ('getrandom', 'client_open.c.o'), ('event_add', 'link_link_hiredis.c.o'),
+    ('evtimer_new', 'lock_hold.c.o'), ('getaddrinfo', 'node_node.c.o'), ('usleep', 'node_node.c.o'), ('pthread_create', 'client_open.c.o'),
+    ('sigaction', 'link_link_hiredis.c.o'), ('malloc', 'lock_hold.c.o'), ('strdup', 'client_options.c.o'), ('abort', 'lock_hold.c.o'),
+    ('__assert_fail', 'lock_hold.c.o'), ('connect', 'node_node.c.o')]]
+CORE_CASES += [
+    ('mutable', 'counter', 'base_text.c.o', 'int hl_use(void); static int counter; int hl_use(void) { return ++counter; }\n'),
+    ('mutable', 'level', 'base_text.c.o', 'int hl_use(void); int hl_use(void) { static int level = 3; return level++; }\n'),
+    ('mutable', 'hl_shared', 'client_open.c.o', 'extern int hl_shared; int hl_shared;\n'),
+    ('mutable', 'hl_table', 'wire_keys.c.o', 'extern const char *hl_table[]; const char *hl_table[] = {"a"};\n'),
+    ('mutable', 'mine', 'lock_hold.c.o', 'int hl_use(void); static _Thread_local int mine; int hl_use(void) { return ++mine; }\n'),
+    ('prefixes', 'buffer_grow', 'base_text.c.o', 'void buffer_grow(void); void buffer_grow(void) {}\n'),
+    ('prefixes', 'weak_one', 'base_text.c.o', '__attribute__((weak)) void weak_one(void); void weak_one(void) {}\n'),
+    ('unknown', 'extra_x.c.o', 'extra_x.c.o', 'void hl_case(void); void hl_case(void) {}\n'),
+]
+ADAPTER_CASES = [('calls', f'uses {name}:', '.._adapters_libevent.c.o', CALL.format(name)) for name in
+                 ['redisAsyncCommand', 'hl_text_copy', 'uuid_generate', 'SSL_new', 'event_base_dispatch', 'getaddrinfo']]
+ADAPTER_CASES += [('mutable', 'count', '.._adapters_libevent.c.o', 'int hl_use(void); static int count; int hl_use(void) { return ++count; }\n'),
+                  ('prefixes', 'attach', '.._adapters_libevent.c.o', 'void attach(void); void attach(void) {}\n')]
+# Legal: constants, with relocations too; calls where they belong.
+GOOD_CORE = [
+    ('base_memory.c.o', CALL.format('malloc')), ('link_link_hiredis.c.o', CALL.format('redisAsyncFree')),
+    ('client_open.c.o', CALL.format('uuid_generate')), ('meson-generated_.._wire_scripts.c.o', CALL.format('strlen')),
+    ('wire_keys.c.o', 'extern const char *const hl_names[]; const char *const hl_names[] = {"a", "b"};\n'
+                      'struct v { int (*f)(void); }; int hl_f(void); int hl_f(void) { return 1; }\n'
+                      'extern const struct v hl_v; const struct v hl_v = {hl_f}; extern const int hl_n; const int hl_n = 4;\n'),
+]
+GOOD_ADAPTER = [('.._adapters_libevent.c.o', CALL.format('event_add').replace('hl_case', 'hilock_case'))]
+
+
+def write(root, path, text, mode='w'):
+    path = os.path.join(root, path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, mode, encoding='utf-8') as file:
+        file.write(text)
+
+
+def tree_problems(case=None):
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in GOOD.items():
+            write(root, path, text)
+        for folder in FOLDERS:
+            write(root, folder + '/README.md', 'what lives here\n')
+        if case:
+            write(root, case[1], case[2], 'a')
+        return tree.check(root)
+
+
+def archive(compiler, root, name, members):
+    paths = []
+    for member, source in members:
+        write(root, f'{name}/{member}.c', source)
+        paths.append(os.path.join(root, name, member))
+        subprocess.run([*compiler, '-std=c11', '-O1', '-fPIC', '-fno-builtin', '-w', '-c', paths[-1] + '.c', '-o', paths[-1]], check=True)
+    path = os.path.join(root, name + '.a')
+    subprocess.run(['ar', 'csr', path, *paths], check=True)
+    return path
+
+
+def object_problems(compiler, core=(), adapter=()):
+    with tempfile.TemporaryDirectory() as root:
+        return objects.check(archive(compiler, root, 'core', core or GOOD_CORE),
+                             archive(compiler, root, 'adapter', adapter or GOOD_ADAPTER))
+
+
+def main(*compiler):
+    failures = [f'silent expected, told {problem}' for problem in tree_problems() + object_problems(compiler)]
+    for case in TREE_CASES:
+        if [rule for rule, _ in tree_problems(case)] != [case[0]]:
+            failures.append(f'{case[:2]}: told {tree_problems(case)}')
+    told = []
+    for cases, which in ((CORE_CASES, 'core'), (ADAPTER_CASES, 'adapter')):
+        for rule, text, member, source in cases:
+            problems = object_problems(compiler, **{which: [(member, source)]})
+            if not any(r == rule and text in t for r, t in problems):
+                failures.append(f'{which} {rule} {text} {member}: told {problems}')
+            told += [t for r, t in problems if r == 'calls']
+    failures += [f'rule without a case: {rule.__name__}' for rule in tree.RULES if rule.__name__ not in [c[0] for c in TREE_CASES]]
+    failures += [f'calls without a case: {why}' for _, _, why in objects.CALLS + objects.ADAPTER_CALLS
+                 if not any(t.endswith(why) for t in told)]
+    print('\n'.join(failures) or f'{len(TREE_CASES) + len(CORE_CASES) + len(ADAPTER_CASES)} violations planted, all of them told')
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

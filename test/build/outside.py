@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What install.py and configure.py share: a configuration of this source tree outside of it, and a redis-server of one's own."""
+import contextlib
+import os
+import socket
+import subprocess
+import time
+
+STARTS_WITHIN_S = 60
+
+
+def run(*command, **more):
+    """The output; a failure shows all of it."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, **more)
+    if done.returncode != 0:
+        raise SystemExit(f'{" ".join(command)}: exit status {done.returncode}\n{done.stdout}')
+    return done.stdout
+
+
+def configure(meson, compiler, source, build, *options, pkg_config_path=''):
+    """(succeeded, output) of meson setup."""
+    paths = [pkg_config_path, os.environ.get('PKG_CONFIG_PATH', '')]
+    environment = {**os.environ, 'CC': compiler, 'PKG_CONFIG_PATH': ':'.join(filter(None, paths))}
+    done = subprocess.run([meson, 'setup', build, source, *options], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          stdin=subprocess.DEVNULL, text=True)
+    return done.returncode == 0, done.stdout
+
+
+@contextlib.contextmanager
+def redis(server, directory):
+    """The URL of a server that lives in directory and ends with the block."""
+    path = os.path.join(directory, 'redis.sock')
+    log = open(os.path.join(directory, 'redis.log'), 'w+', encoding='utf-8')
+    process = subprocess.Popen([server, '--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no', '--dir', directory],
+                               stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        until = time.monotonic() + STARTS_WITHIN_S
+        while not answers(path):
+            if process.poll() is not None or time.monotonic() > until:
+                log.seek(0)
+                raise SystemExit('redis-server does not start:\n' + log.read())
+            time.sleep(0.02)
+        yield 'unix://' + path
+    finally:
+        process.terminate()
+        process.wait()
+        log.close()
+
+
+def answers(path):
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(path)
+            probe.sendall(b'PING\r\n')
+            return probe.recv(16).startswith(b'+PONG')
+        except OSError:
+            return False

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rules of the house that can be read from source text: who may include whom, how long a file or a function may be, and what
+every folder has. check(root) answers a list of (rule, text); layering.py prints it, layering_selfcheck.py breaks every rule once.
+
+A new rule is a function here that yields (rule, text), its name in RULES, and a violation planted in layering_selfcheck.py."""
+import os
+import re
+
+# Includes go one way: a folder may include itself and what is listed.
+BELOW = {
+    'base': [],
+    'link': ['base'],
+    'node': ['link', 'base'],
+    'wire': ['base'],
+    'lock': ['wire', 'node', 'link', 'base'],
+    'client': ['lock', 'wire', 'node', 'link', 'base'],
+}
+# Headers of others: where in lib/ they may be included. Whatever is not named here is the C library.
+FOREIGN = {
+    r'hiredis/|openssl/': lambda path: path.startswith('lib/link/'),
+    r'uuid/': lambda path: path == 'lib/client/open.c',
+    r'uthash|utlist|utarray|utstring': lambda path: path.startswith('lib/base/table.'),
+    r'event2/|event\.h|evhttp|evdns|uv\.h|uv/|ev\.h': lambda path: False,
+}
+FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 70
+README_LINES_MAX = 150
+TEXT = ('.c', '.h', '.cc', '.py', '.lua', '.sh', '.def', '.map')
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def files(root, *tops):
+    """Paths below root, of the folders named; hidden and generated ones left out."""
+    for top in tops:
+        for folder, folders, names in os.walk(os.path.join(root, top)):
+            folders[:] = sorted(f for f in folders if not f.startswith('.') and f != '__pycache__')
+            for name in sorted(names):
+                if not name.startswith('.'):
+                    yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def lines(root, path):
+    with open(os.path.join(root, path), encoding='utf-8', errors='replace') as file:
+        return file.read().splitlines()
+
+
+def includes(root, path):
+    for number, line in enumerate(lines(root, path), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) == '"', match.group(2)
+
+
+def is_c(path):
+    return path.endswith(('.c', '.h', '.def'))
+
+
+def layers(root):
+    for path in filter(is_c, files(root, 'lib')):
+        folder = path.split('/')[1]
+        if folder not in BELOW:
+            yield 'layers', f'{path}: lib/{folder} is not one of the folders that lib/README.md names'
+            continue
+        for number, is_own, what in includes(root, path):
+            if is_own and what.split('/')[0] not in [folder] + BELOW[folder]:
+                yield 'layers', (f'{path}:{number}: includes "{what}"; {folder} may include '
+                                 + ', '.join([folder] + BELOW[folder]) + ', each named from lib/ on')
+
+
+def foreign(root):
+    for path in filter(is_c, files(root, 'lib')):
+        for number, is_own, what in includes(root, path):
+            for pattern, is_allowed in FOREIGN.items():
+                if not is_own and re.match(pattern, what) and not is_allowed(path):
+                    yield 'foreign', f'{path}:{number}: includes <{what}>, which belongs elsewhere (test/build/tree.py: FOREIGN)'
+
+
+def adapters(root):
+    """An adapter knows a loop and include/hilock; never Redis, never the inside of the library."""
+    for path in filter(is_c, files(root, 'adapters')):
+        for number, is_own, what in includes(root, path):
+            if is_own and '/' in what or not is_own and re.match(r'hiredis/|uuid/|openssl/|uthash', what):
+                yield 'adapters', f'{path}:{number}: includes {what}; an adapter includes <hilock/...>, its loop and the system'
+
+
+def public(root):
+    """A public header drags in no header of others, or users need them all installed."""
+    standard = {'stddef.h', 'stdint.h', 'string.h'}
+    for path in filter(is_c, files(root, 'include')):
+        for number, is_own, what in includes(root, path):
+            if is_own or not (what in standard or what.startswith('hilock/')):
+                yield 'public', f'{path}:{number}: includes {what}; a public header includes <hilock/...> and {sorted(standard)} only'
+
+
+def readmes(root):
+    folders = set()
+    for path in files(root, 'lib', 'adapters', 'test', 'bench', 'include/hilock'):
+        folder = os.path.dirname(path)
+        while folder and folder != 'include':
+            folders.add(folder)
+            folder = os.path.dirname(folder)
+    for folder in sorted(folders):
+        if not os.path.exists(os.path.join(root, folder, 'README.md')):
+            yield 'readmes', f'{folder}: has no README.md (what lives here, what may be touched from here, where a new thing goes)'
+    if os.path.exists(os.path.join(root, 'README.md')) and len(lines(root, 'README.md')) > README_LINES_MAX:
+        yield 'readmes', f'README.md: more than {README_LINES_MAX} lines; details belong to the folders'
+
+
+def sizes(root):
+    for path in files(root, 'include', 'lib', 'adapters', 'test', 'bench'):
+        if path.endswith(TEXT) and len(lines(root, path)) > FILE_LINES_MAX:
+            yield 'sizes', f'{path}: {len(lines(root, path))} lines, at most {FILE_LINES_MAX}: split it by concept'
+
+
+def functions(text):
+    """(first line, count of lines) of every function whose body ends with a brace in column 0. A body that opens a structure, an
+    enumeration or a table is not one: it has no parenthesis before its brace."""
+    start = head = None
+    for number, line in enumerate(text, 1):
+        if start is None and line and not line[0].isspace() and line[0] not in '#/*{}':
+            start, head = number, ''
+        if start is None:
+            continue
+        if line.startswith('}'):
+            if '(' in head.split('{')[0] and '=' not in head.split('{')[0]:
+                yield start, number - start + 1
+            start = None
+        elif '{' not in head:
+            head += line
+            if re.search(r'[;}]\s*(/\*.*\*/)?\s*$', line) and head.count('{') == head.count('}'):
+                start = None
+
+
+def lengths(root):
+    for path in files(root, 'lib', 'adapters'):
+        if path.endswith('.c'):
+            for start, count in functions(lines(root, path)):
+                if count > FUNCTION_LINES_MAX:
+                    yield 'lengths', f'{path}:{start}: a function of {count} lines, at most {FUNCTION_LINES_MAX}'
+
+
+def licences(root):
+    for path in files(root, 'lib', 'adapters', 'test', 'bench'):
+        if path.endswith(('.c', '.h')) and lines(root, path)[:1] != ['/* SPDX-License-Identifier: BSD-3-Clause */']:
+            yield 'licences', f'{path}: the first line is not /* SPDX-License-Identifier: BSD-3-Clause */'
+
+
+RULES = [layers, foreign, adapters, public, readmes, sizes, lengths, licences]
+
+
+def check(root):
+    return [problem for rule in RULES for problem in rule(root)]
