@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* commands.c - how many commands clients have sent, as the server counts them.
+ *
+ * INFO commandstats counts what scripts call inside as well, under the inner command's own name. Hilock's clients send EVALSHA and none
+ * of the commands that its scripts use, so everything else but those (and INFO, which is ours) came from a client. */
+#include "commands.h"
+
+#include "store.h"
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct commands {
+    redisContext *store;
+};
+
+static bool is_counted(const char *name, size_t length)
+{
+    static const char *const inner[] = {"pttl", "pexpire", "pexpireat", "time", "get", "set", "hset", "hget", "hdel", "hkeys", "hexists",
+                                        "publish", "spublish", "zadd", "zrem", "zrange", "zscore", "zcard", "zrank", "pubsub|numsub", "info"};
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+        if (strlen(inner[i]) == length && strncmp(inner[i], name, length) == 0)
+            return false;
+    return true;
+}
+
+struct commands *commands_open(const char *url, char *ret_error)
+{
+    struct commands *commands = malloc(sizeof *commands);
+    if (!commands) {
+        snprintf(ret_error, STORE_ERROR_SIZE, "out of memory");
+        return NULL;
+    }
+    commands->store = store_connect(url, ret_error);
+    if (commands->store)
+        return commands;
+    free(commands);
+    return NULL;
+}
+
+/* Lines "cmdstat_evalsha:calls=12,usec=...". */
+static uint64_t sum_lines(const char *text)
+{
+    static const char mark[] = "cmdstat_", calls[] = ":calls=";
+    uint64_t sum = 0;
+    while ((text = strstr(text, mark))) {
+        const char *name = text + strlen(mark), *end = strstr(name, calls);
+        if (!end)
+            break;
+        if (is_counted(name, (size_t)(end - name)))
+            sum += strtoull(end + strlen(calls), NULL, 10);
+        text = end;
+    }
+    return sum;
+}
+
+int commands_count(struct commands *commands, uint64_t *ret_count)
+{
+    redisReply *reply = redisCommand(commands->store, "INFO commandstats");
+    bool is_good = reply && reply->str; /* a bulk or, to RESP3, a verbatim string */
+    if (is_good)
+        *ret_count = sum_lines(reply->str);
+    else
+        fprintf(stderr, "INFO commandstats: %s\n", commands->store->errstr);
+    if (reply)
+        freeReplyObject(reply);
+    return is_good ? 0 : -1;
+}
+
+void commands_close(struct commands *commands)
+{
+    if (!commands)
+        return;
+    redisFree(commands->store);
+    free(commands);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* commands.h - how many commands clients have sent, as the server counts them. */
+#ifndef BENCH_COMMANDS_H
+#define BENCH_COMMANDS_H
+
+#include <stdint.h>
+
+struct commands;
+
+/* NULL: ret_error (STORE_ERROR_SIZE) says why. */
+struct commands *commands_open(const char *url, char *ret_error);
+
+/* Sent by all clients since the server's start; its own asking is not counted. -1: told on stderr. */
+int commands_count(struct commands *commands, uint64_t *ret_count);
+void commands_close(struct commands *commands); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* audit.h - what the ledger proves. */
+#ifndef DEMO_AUDIT_H
+#define DEMO_AUDIT_H
+
+#include "ledger.h"
+
+#include <stdbool.h>
+
+struct hold { /* of one item's lock, by its fencing token */
+    unsigned item;
+    uint64_t token;
+};
+
+struct audit {
+    unsigned sold;              /* sales in the ledger */
+    unsigned oversold;          /* of these, sales of a piece that had been sold before */
+    unsigned unexplained;       /* writes refused as stale though the shop was never told the loss of that hold */
+    unsigned tokens_fallen;     /* sales whose token is not above the one of the item's sale before */
+    unsigned sold_of[ITEMS];    /* pieces of each item, doubles not counted */
+    unsigned sold_by[SHOPS];
+    unsigned wait_p50_ms, wait_p99_ms; /* of all sales, for the lock */
+};
+
+void audit_run(struct audit *ret_audit, const struct entry *entries, size_t count);
+
+/* Does the ledger have a line of this kind for this hold? */
+bool audit_has(const struct entry *entries, size_t count, enum entry_kind kind, struct hold hold);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shop.c - a shop: an HTTP server on libevent, with hilock embedded, that sells from the shared stock.
+ * usage: hilock-demo-shop NAME URL PREFIX [--no-lock]
+ *
+ * One event_base carries it all: the HTTP server, the lock client, the till's own hiredis connection, the sales' timers.
+ * It prints "open PORT UUID" once it listens (on a free loopback port; UUID begins every holder this process puts into the store), and
+ * after that only what somebody should read. SIGTERM closes it: no new sales, waiting ones end with 503, those that hold
+ * their lock are finished, and the exit status is 0. */
+#include "shop.h"
+
+#include "plan.h"
+#include "till.h"
+
+#include <arpa/inet.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <hilock/adapters/libevent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void end_loop_when_done(struct shop *shop)
+{
+    if (shop->is_closing && !shop->locks && shop->sales == 0)
+        event_base_loopexit(shop->base, NULL);
+}
+
+void shop_sale_ended(struct shop *shop)
+{
+    shop->sales--;
+    end_loop_when_done(shop);
+}
+
+static void on_closed(void *user)
+{
+    struct shop *shop = user;
+    shop->locks = NULL;
+    end_loop_when_done(shop);
+}
+
+static void on_terminate(evutil_socket_t signal_number, short what, void *user)
+{
+    struct shop *shop = user;
+    (void)signal_number, (void)what;
+    if (shop->is_closing)
+        return;
+    shop->is_closing = true;
+    if (shop->locks)
+        hilock_client_close(shop->locks, LEASE_MS, on_closed, shop);
+    end_loop_when_done(shop);
+}
+
+static void on_till_gone(void *user)
+{
+    struct shop *shop = user;
+    fprintf(stderr, "the till's connection is gone: closed\n");
+    on_terminate(SIGTERM, 0, shop);
+}
+
+/* A free loopback port; 0: none. */
+static unsigned listen_anywhere(struct evhttp *http)
+{
+    struct evhttp_bound_socket *bound = evhttp_bind_socket_with_handle(http, "127.0.0.1", 0);
+    struct sockaddr_in address;
+    socklen_t length = sizeof address;
+    if (!bound || getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&address, &length) != 0)
+        return 0;
+    return ntohs(address.sin_port);
+}
+
+static int open_locks(struct shop *shop, const char *url, const char *prefix)
+{
+    struct hilock_error error;
+    char label[32];
+    snprintf(label, sizeof label, "shop-%s", shop->name);
+    if (hilock_client_open_libevent(&shop->locks, shop->base,
+                                    HILOCK_CLIENT_OPTIONS(.url = url, .label = label, .name_prefix = prefix, .lease_ms = LEASE_MS,
+                                                          .log_level = HILOCK_LOG_ERROR, .on_log = hilock_log_stderr),
+                                    &error) == HILOCK_OK)
+        return 0;
+    fprintf(stderr, "no locks: %s\n", error.text);
+    return -1;
+}
+
+static int open_shop(struct shop *shop, struct evhttp *http, const char *url, const char *prefix)
+{
+    unsigned port;
+    shop->till = till_open(shop->base, url, prefix, shop->name, on_till_gone, shop);
+    if (!shop->till || (shop->has_locks && open_locks(shop, url, prefix) != 0))
+        return -1;
+    evhttp_set_allowed_methods(http, EVHTTP_REQ_POST);
+    evhttp_set_cb(http, "/sell", sale_begin, shop);
+    port = listen_anywhere(http);
+    if (port == 0) {
+        fprintf(stderr, "no free port on 127.0.0.1\n");
+        return -1;
+    }
+    printf("open %u %s\n", port, shop->has_locks ? hilock_client_uuid(shop->locks) : "-");
+    return fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    struct shop shop = {.has_locks = argc == 4};
+    struct evhttp *http;
+    struct event *terminate;
+    int status = 1;
+    if (argc < 4 || argc > 5 || (argc == 5 && strcmp(argv[4], "--no-lock") != 0)) {
+        fprintf(stderr, "usage: hilock-demo-shop NAME URL PREFIX [--no-lock]\n");
+        return 2;
+    }
+    signal(SIGPIPE, SIG_IGN); /* for the buyers' and the till's sockets; hilock's raise none */
+    srandom((unsigned)getpid());
+    shop.name = argv[1];
+    shop.base = event_base_new();
+    http = evhttp_new(shop.base);
+    terminate = evsignal_new(shop.base, SIGTERM, on_terminate, &shop);
+    if (http && terminate && evsignal_add(terminate, NULL) == 0 && open_shop(&shop, http, argv[2], argv[3]) == 0) {
+        event_base_dispatch(shop.base);
+        status = 0;
+    }
+    if (terminate)
+        event_free(terminate);
+    if (http)
+        evhttp_free(http);
+    hilock_client_abandon(shop.locks); /* only when the opening failed; a closed shop has none */
+    till_close(shop.till);
+    event_base_dispatch(shop.base); /* until the till has said goodbye */
+    event_base_free(shop.base);
+    libevent_global_shutdown();
+    return status;
+}

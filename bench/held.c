@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* held.c - bytes per held, watched lock.
+ *
+ * The client is connected and has locked once before, so what it needs only once is there. Then so many handles are made and acquired, a few
+ * under way at a time, until all are held (16-byte names, renewal on: each has its timer); the loop turns until nothing is under way
+ * and once more; and what is allocated now and was not before, in the whole process, is divided by their number. So tables and the
+ * timer heap of libevent are in, buffers of requests that are over are not, and the bench's own array, made before, is not. */
+#include "memory.h"
+#include "pairs.h"
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { AT_A_TIME = 64, REST_MS = 100 };
+
+struct hoard {
+    struct event_base *base;
+    hilock_client *client;
+    hilock_lock **locks;
+    unsigned count, begun, held;
+    bool has_failed;
+};
+
+static void on_held(const struct hilock_result *result, void *user);
+
+static void fail(struct hoard *hoard, const char *why)
+{
+    fprintf(stderr, "held locks: %s\n", why);
+    hoard->has_failed = true;
+    event_base_loopbreak(hoard->base);
+}
+
+static void begin_next(struct hoard *hoard)
+{
+    char name[PAIRS_NAME_SIZE];
+    hilock_lock **lock = &hoard->locks[hoard->begun];
+    snprintf(name, sizeof name, "held:%011u", hoard->begun);
+    hoard->begun++;
+    if (hilock_lock_create(lock, hoard->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) != HILOCK_OK ||
+        hilock_acquire(*lock, HILOCK_FOREVER, on_held, hoard) != HILOCK_OK)
+        fail(hoard, hilock_client_refusal(hoard->client));
+}
+
+static void on_held(const struct hilock_result *result, void *user)
+{
+    struct hoard *hoard = user;
+    if (result->status != HILOCK_OK) {
+        fail(hoard, result->detail);
+        return;
+    }
+    hoard->held++;
+    if (hoard->begun < hoard->count)
+        begin_next(hoard);
+    else if (hoard->held == hoard->count)
+        event_base_loopbreak(hoard->base);
+}
+
+static int acquire_all(struct hoard *hoard)
+{
+    while (hoard->begun < hoard->count && hoard->begun < AT_A_TIME && !hoard->has_failed)
+        begin_next(hoard);
+    while (hoard->held < hoard->count && !hoard->has_failed)
+        event_base_dispatch(hoard->base);
+    return hoard->has_failed ? -1 : 0;
+}
+
+static void rest(struct event_base *base)
+{
+    static const struct timeval span = {0, REST_MS * 1000};
+    event_base_loopexit(base, &span);
+    event_base_dispatch(base);
+}
+
+/* Gives all back, and waits until the store has it too. */
+static void release_all(struct hoard *hoard)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    for (unsigned i = 0; i < hoard->begun; i++)
+        hilock_lock_free(hoard->locks[i]);
+    do {
+        rest(hoard->base);
+        hilock_client_stats(hoard->client, &stats);
+    } while (stats.inflight > 0 && !hoard->has_failed);
+}
+
+int held_measure(struct event_base *base, hilock_client *client, unsigned count, struct held_cost *ret_cost)
+{
+    struct hoard hoard = {.base = base, .client = client, .count = count, .locks = calloc(count, sizeof(hilock_lock *))};
+    struct memory before, after;
+    int status;
+    if (!hoard.locks)
+        return -1;
+    rest(base);
+    before = memory_now();
+    status = acquire_all(&hoard);
+    rest(base);
+    after = memory_now();
+    release_all(&hoard);
+    free(hoard.locks);
+    ret_cost->bytes = (double)(after.requested - before.requested) / count;
+    ret_cost->bytes_with_malloc = (double)(after.with_malloc - before.with_malloc) / count;
+    return status;
+}

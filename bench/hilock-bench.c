@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hilock-bench.c - how fast, how small: one program, a scenario per file.
+ * usage: hilock-bench SCENARIO [options]
+ *
+ * To add a scenario: a file with a struct scenario, its name in scenario.h and in the table below. What a scenario measures, and
+ * against what, is said at the top of its file; README.md says how to read the figures. */
+#include "scenario.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct scenario *const scenarios[] = {&scenario_pairs};
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+static int help(void)
+{
+    printf("usage: hilock-bench SCENARIO [options]\n");
+    for (unsigned i = 0; i < SCENARIOS; i++) {
+        printf("\n%s: %s\n", scenarios[i]->name, scenarios[i]->what);
+        options_describe(scenarios[i]->options);
+    }
+    return 0;
+}
+
+static const struct scenario *find(const char *name)
+{
+    for (unsigned i = 0; i < SCENARIOS; i++)
+        if (strcmp(scenarios[i]->name, name) == 0)
+            return scenarios[i];
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const struct scenario *scenario = argc > 1 ? find(argv[1]) : NULL;
+    int status;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0)
+            return help();
+    if (!scenario) {
+        fprintf(stderr, "hilock-bench: %s; see --help\n", argc > 1 ? "no such scenario" : "name a scenario");
+        return 2;
+    }
+    if (options_read(scenario->options, argc - 2, argv + 2) != 0)
+        return 2;
+    signal(SIGPIPE, SIG_IGN); /* for the bare loops' sockets */
+    status = scenario->run();
+    libevent_global_shutdown();
+    return status == 0 ? 0 : 1;
+}

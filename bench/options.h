@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options.h - a scenario's command line. */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stdbool.h>
+
+enum option_type { OPTION_COUNT, OPTION_SECONDS, OPTION_TEXT, OPTION_FLAG };
+
+struct option_entry { /* the last one has no name */
+    const char *name;  /* without the dashes */
+    enum option_type type;
+    void *value;       /* unsigned, double, const char * or bool; holds the default */
+    const char *what;
+    unsigned least, most; /* of a count */
+};
+
+/* "--name value" or "--name=value". -1: told on stderr. */
+int options_read(const struct option_entry *entries, int argc, char **argv);
+void options_describe(const struct option_entry *entries);
+
+#endif

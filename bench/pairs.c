@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pairs.c - scenario pairs: what the lock client costs beside a bare hiredis loop that sends the same commands.
+ *
+ * Rounds: in each, hilock runs for a while and the bare loop runs for a while, in turns who is first, in the same process, on a connection
+ * each, with as many names of the same length. A round gives one ratio of rates; told are the median and the range, because the
+ * machine's mood changes between rounds and hardly within one. CPU is this process' own, over hilock's turns (and over the bare
+ * loop's, beside it). Commands are the server's count (INFO commandstats), over hilock's turns. */
+#include "pairs.h"
+
+#include "commands.h"
+#include "json.h"
+#include "memory.h"
+#include "scenario.h"
+#include "server.h"
+#include "store.h"
+
+#include <event2/event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ROUNDS_MAX = 1000 };
+
+static unsigned inflight = 256, rounds = 9, held_locks = 10000;
+static double round_seconds = 1;
+static const char *url;
+static bool has_json;
+
+static const struct option_entry options[] = {
+    {"inflight", OPTION_COUNT, &inflight, "names at work at a time", 1, 10000},
+    {"seconds", OPTION_SECONDS, &round_seconds, "of each loop in each round", 0, 0},
+    {"rounds", OPTION_COUNT, &rounds, "of both loops", 1, ROUNDS_MAX},
+    {"held", OPTION_COUNT, &held_locks, "locks held to see what one costs", 1, 1000000},
+    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
+    {"json", OPTION_FLAG, &has_json, "ends with a JSON object", 0, 0},
+    {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
+};
+
+struct turn { /* of one loop */
+    uint64_t pairs;
+    double seconds, cpu_seconds;
+};
+
+struct bench {
+    struct server server;
+    struct event_base *base;
+    struct pairs_ours *ours;
+    struct pairs_bare *bare;
+    struct commands *commands;
+    struct turn ours_sum, bare_sum;
+    double ratios[ROUNDS_MAX];
+    uint64_t commands_sum;
+    struct held_cost held;
+};
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static struct turn run_turn(struct bench *bench, bool is_ours, double seconds)
+{
+    double started = seconds_of(CLOCK_MONOTONIC), cpu_started = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    struct turn turn = {.pairs = is_ours ? pairs_ours_run(bench->ours, seconds) : pairs_bare_run(bench->bare, seconds)};
+    turn.seconds = seconds_of(CLOCK_MONOTONIC) - started;
+    turn.cpu_seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_started;
+    return turn;
+}
+
+static void add(struct turn *sum, const struct turn *turn)
+{
+    sum->pairs += turn->pairs;
+    sum->seconds += turn->seconds;
+    sum->cpu_seconds += turn->cpu_seconds;
+}
+
+static double rate(const struct turn *turn)
+{
+    return (double)turn->pairs / turn->seconds;
+}
+
+static int run_round(struct bench *bench, unsigned round)
+{
+    struct turn ours = {0}, bare = {0};
+    for (unsigned half = 0; half < 2; half++) {
+        bool is_ours = half == round % 2;
+        uint64_t before = 0, after = 0;
+        if (!is_ours) {
+            bare = run_turn(bench, false, round_seconds);
+            continue;
+        }
+        if (commands_count(bench->commands, &before) != 0)
+            return -1;
+        ours = run_turn(bench, true, round_seconds);
+        if (commands_count(bench->commands, &after) != 0)
+            return -1;
+        bench->commands_sum += after - before;
+    }
+    if (ours.pairs == 0 || bare.pairs == 0)
+        return -1;
+    add(&bench->ours_sum, &ours);
+    add(&bench->bare_sum, &bare);
+    bench->ratios[round] = rate(&ours) / rate(&bare);
+    return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double median(const double *sorted, unsigned count)
+{
+    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+}
+
+static void tell(const struct bench *bench)
+{
+    const struct turn *ours = &bench->ours_sum, *bare = &bench->bare_sum;
+    double ratio = median(bench->ratios, rounds), lowest = bench->ratios[0], highest = bench->ratios[rounds - 1];
+    double us_per_pair = ours->cpu_seconds / (double)ours->pairs * 1e6;
+    double commands_per_pair = (double)bench->commands_sum / (double)ours->pairs;
+    printf("acquire+release, %u names at work, %u rounds of %g s each\n", inflight, rounds, round_seconds);
+    printf("  hilock              %10.0f pairs/s\n", rate(ours));
+    printf("  bare hiredis loop   %10.0f pairs/s (same scripts, hiredis' own libevent adapter)\n", rate(bare));
+    printf("  ratio               %10.3f median of paired rounds (%.3f..%.3f)\n", ratio, lowest, highest);
+    printf("  client CPU          %10.2f us per pair (bare loop: %.2f)\n", us_per_pair, bare->cpu_seconds / (double)bare->pairs * 1e6);
+    printf("  commands            %10.3f per pair, counted at the server\n", commands_per_pair);
+    printf("  held, watched lock  %10.1f bytes requested, %.1f with malloc's own (%u locks)\n", bench->held.bytes,
+           bench->held.bytes_with_malloc, held_locks);
+    if (!has_json)
+        return;
+    json_begin("pairs");
+    json_count("inflight", inflight);
+    json_number("seconds", round_seconds);
+    json_count("rounds", rounds);
+    json_count("held_locks", held_locks);
+    json_number("ratio_median", ratio);
+    json_number("ratio_min", lowest);
+    json_number("ratio_max", highest);
+    json_number("pairs_per_s", rate(ours));
+    json_number("bare_pairs_per_s", rate(bare));
+    json_number("client_us_per_pair", us_per_pair);
+    json_number("bare_client_us_per_pair", bare->cpu_seconds / (double)bare->pairs * 1e6);
+    json_number("commands_per_pair", commands_per_pair);
+    json_number("bytes_per_held_lock", bench->held.bytes);
+    json_number("bytes_per_held_lock_with_malloc", bench->held.bytes_with_malloc);
+    json_end();
+}
+
+static int set_up(struct bench *bench)
+{
+    char error[STORE_ERROR_SIZE];
+    if (server_start(&bench->server, url, error) != 0 || !(bench->commands = commands_open(bench->server.url, error))) {
+        fprintf(stderr, "hilock-bench: %s\n", error);
+        return -1;
+    }
+    bench->base = event_base_new();
+    bench->ours = bench->base ? pairs_ours_open(bench->base, bench->server.url, inflight) : NULL;
+    bench->bare = bench->ours ? pairs_bare_open(bench->base, bench->server.url, inflight) : NULL;
+    return bench->bare ? 0 : -1;
+}
+
+/* The first turn of each loop is not counted: it connects. */
+static int measure(struct bench *bench)
+{
+    double warm_up = round_seconds < 0.2 ? round_seconds : 0.2;
+    if (run_turn(bench, true, warm_up).pairs == 0 || run_turn(bench, false, warm_up).pairs == 0)
+        return -1;
+    for (unsigned round = 0; round < rounds; round++)
+        if (run_round(bench, round) != 0)
+            return -1;
+    qsort(bench->ratios, rounds, sizeof *bench->ratios, by_size);
+    if (held_measure(bench->base, pairs_ours_client(bench->ours), held_locks, &bench->held) != 0)
+        return -1;
+    if (memory_now().requested == 0)
+        bench->held = (struct held_cost){NAN, NAN};
+    return 0;
+}
+
+static void tear_down(struct bench *bench)
+{
+    pairs_bare_close(bench->bare);
+    pairs_ours_close(bench->ours);
+    if (bench->base)
+        event_base_free(bench->base);
+    commands_close(bench->commands);
+    server_stop(&bench->server);
+}
+
+static int run(void)
+{
+    static struct bench bench;
+    int status = set_up(&bench);
+    if (status == 0)
+        status = measure(&bench);
+    if (status == 0)
+        tell(&bench);
+    tear_down(&bench);
+    return status;
+}
+
+const struct scenario scenario_pairs = {"pairs", "acquire and release of names that nobody else wants, beside a bare hiredis loop", options, run};

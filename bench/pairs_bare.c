@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pairs_bare.c - the yardstick: the same commands, by a bare hiredis loop.
+ *
+ * What a program would pay without a lock client: redisAsyncCommandArgv over hiredis' own libevent adapter, the very argv of hilock's
+ * acquire and release (hilock's own builders make them: a fresh holder each time, the same arguments), the reply's type checked and
+ * nothing else: no deadline, no timer, no renewal, no retry. Lanes as in pairs_ours.c. */
+#include "pairs.h"
+
+#include "base/command.h"
+#include "store.h"
+#include "wire/mutex.h"
+#include "wire/scripts.h"
+
+#include <event2/event.h>
+#include <hiredis/async.h>
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char uuid[] = "5d7bf3c2-6d0e-4b0b-9f0e-0123456789ab"; /* as good as any: nobody contends */
+
+struct lane {
+    struct pairs_bare *bare;
+    char name[PAIRS_NAME_SIZE];
+    struct hl_words words;
+};
+
+struct pairs_bare {
+    struct event_base *base;
+    struct event *end;
+    redisAsyncContext *store;
+    struct lane *lanes;
+    unsigned inflight, busy;
+    uint64_t pairs, holders;
+    struct hl_mutex_terms terms;
+    struct hl_command command;
+    bool is_ending, has_failed;
+};
+
+static void on_acquired(redisAsyncContext *store, void *answer, void *user);
+
+static void retire(struct pairs_bare *bare, const char *why)
+{
+    if (why && !bare->has_failed)
+        fprintf(stderr, "bare loop: %s\n", why);
+    bare->has_failed = bare->has_failed || why;
+    if (--bare->busy == 0)
+        event_base_loopbreak(bare->base);
+}
+
+static void send_command(struct lane *lane, redisCallbackFn *on_answer)
+{
+    struct pairs_bare *bare = lane->bare;
+    struct hl_command *command = &bare->command;
+    if (!bare->store || redisAsyncCommandArgv(bare->store, on_answer, lane, command->argc, command->argv, command->lengths) != REDIS_OK)
+        retire(bare, "cannot send");
+}
+
+static void acquire(struct lane *lane)
+{
+    lane->words.id = ++lane->bare->holders;
+    hl_mutex_acquire(&lane->bare->command, &lane->words, &lane->bare->terms);
+    send_command(lane, on_acquired);
+}
+
+static const char *fault_of(const redisReply *reply)
+{
+    if (!reply)
+        return "connection lost";
+    if (reply->type == REDIS_REPLY_ERROR)
+        return reply->str;
+    return reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 ? NULL : "unexpected reply";
+}
+
+static void on_released(redisAsyncContext *store, void *answer, void *user)
+{
+    struct lane *lane = user;
+    const char *fault = fault_of(answer);
+    (void)store;
+    if (!fault)
+        lane->bare->pairs++;
+    if (fault || lane->bare->is_ending)
+        retire(lane->bare, fault);
+    else
+        acquire(lane);
+}
+
+static void on_acquired(redisAsyncContext *store, void *answer, void *user)
+{
+    struct lane *lane = user;
+    const char *fault = fault_of(answer);
+    (void)store;
+    if (fault) {
+        retire(lane->bare, fault);
+        return;
+    }
+    hl_mutex_release(&lane->bare->command, &lane->words);
+    send_command(lane, on_released);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *user)
+{
+    struct pairs_bare *bare = user;
+    (void)fd, (void)what;
+    bare->is_ending = true;
+}
+
+static void on_disconnected(const redisAsyncContext *store, int status)
+{
+    struct pairs_bare *bare = store->data;
+    (void)status;
+    bare->store = NULL; /* hiredis frees it as this returns */
+}
+
+static int load_scripts(const char *url)
+{
+    static const struct hl_script *const scripts[] = {&hl_script_mutex_acquire, &hl_script_mutex_release};
+    char error[STORE_ERROR_SIZE];
+    redisContext *store = store_connect(url, error);
+    bool is_loaded = store;
+    if (!store)
+        fprintf(stderr, "bare loop: %s\n", error);
+    for (size_t i = 0; i < 2 && is_loaded; i++) {
+        redisReply *reply = redisCommand(store, "SCRIPT LOAD %b", scripts[i]->text, scripts[i]->length);
+        is_loaded = reply && reply->type == REDIS_REPLY_STRING && strcmp(reply->str, scripts[i]->sha1) == 0;
+        if (reply)
+            freeReplyObject(reply);
+    }
+    if (store)
+        redisFree(store);
+    return is_loaded ? 0 : -1;
+}
+
+static void prepare_lanes(struct pairs_bare *bare)
+{
+    for (unsigned i = 0; i < bare->inflight; i++) {
+        struct lane *lane = &bare->lanes[i];
+        lane->bare = bare;
+        snprintf(lane->name, sizeof lane->name, "bare:%011u", i);
+        lane->words = (struct hl_words){.name = lane->name, .name_length = strlen(lane->name), .uuid = uuid};
+    }
+}
+
+struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, unsigned inflight)
+{
+    struct pairs_bare *bare = calloc(1, sizeof *bare);
+    char error[STORE_ERROR_SIZE] = "out of memory";
+    if (!bare)
+        return NULL;
+    bare->base = base;
+    bare->inflight = inflight;
+    bare->lanes = calloc(inflight, sizeof *bare->lanes);
+    bare->end = evtimer_new(base, on_end, bare);
+    if (bare->lanes && bare->end && load_scripts(url) == 0 && (bare->store = store_connect_async(url, base, error))) {
+        bare->store->data = bare;
+        redisAsyncSetDisconnectCallback(bare->store, on_disconnected);
+        prepare_lanes(bare);
+        return bare;
+    }
+    fprintf(stderr, "bare loop: %s\n", error);
+    pairs_bare_close(bare);
+    return NULL;
+}
+
+/* The options of hilock's client, as its defaults make them; not_after like its, a command's timeout ahead of the server's clock. */
+static struct hl_mutex_terms terms_now(double seconds)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (struct hl_mutex_terms){.lease_ms = PAIRS_LEASE_MS, .reserved = 15, .token_ttl_ms = 600000,
+                                   .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
+}
+
+uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds)
+{
+    const struct timeval span = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)};
+    bare->pairs = 0;
+    bare->is_ending = false;
+    bare->busy = bare->inflight;
+    bare->terms = terms_now(seconds);
+    evtimer_add(bare->end, &span);
+    for (unsigned i = 0; i < bare->inflight; i++)
+        acquire(&bare->lanes[i]);
+    while (bare->busy > 0)
+        event_base_dispatch(bare->base);
+    evtimer_del(bare->end);
+    return bare->has_failed ? 0 : bare->pairs;
+}
+
+void pairs_bare_close(struct pairs_bare *bare)
+{
+    if (!bare)
+        return;
+    if (bare->store)
+        redisAsyncFree(bare->store);
+    if (bare->end)
+        event_free(bare->end);
+    free(bare->lanes);
+    free(bare);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pairs_ours.c - acquire and release of many names, by hilock.
+ *
+ * A lane is a lock handle with a name of its own: acquire, release, and once that is answered again. As many commands are under way as there
+ * are lanes, so the loop turns for a batch of replies and not for each. */
+#include "pairs.h"
+
+#include <event2/event.h>
+#include <hilock/adapters/libevent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct lane {
+    struct pairs_ours *ours;
+    hilock_lock *lock;
+};
+
+struct pairs_ours {
+    struct event_base *base;
+    struct event *end;
+    hilock_client *client;
+    struct lane *lanes;
+    unsigned inflight, busy; /* lanes that there are; that are at work */
+    uint64_t pairs;
+    bool is_ending, has_failed;
+};
+
+static void on_acquired(const struct hilock_result *result, void *user);
+
+static void retire(struct pairs_ours *ours, const char *why)
+{
+    if (why && !ours->has_failed)
+        fprintf(stderr, "hilock: %s\n", why);
+    ours->has_failed = ours->has_failed || why;
+    if (--ours->busy == 0)
+        event_base_loopbreak(ours->base);
+}
+
+static void on_released(const struct hilock_result *result, void *user)
+{
+    struct lane *lane = user;
+    struct pairs_ours *ours = lane->ours;
+    if (result->status != HILOCK_OK) {
+        retire(ours, result->detail);
+        return;
+    }
+    ours->pairs++;
+    if (ours->is_ending)
+        retire(ours, NULL);
+    else if (hilock_acquire(lane->lock, HILOCK_FOREVER, on_acquired, lane) != HILOCK_OK)
+        retire(ours, hilock_client_refusal(ours->client));
+}
+
+static void on_acquired(const struct hilock_result *result, void *user)
+{
+    struct lane *lane = user;
+    if (result->status != HILOCK_OK)
+        retire(lane->ours, result->detail);
+    else if (hilock_release(lane->lock, on_released, lane) != HILOCK_OK)
+        retire(lane->ours, hilock_client_refusal(lane->ours->client));
+}
+
+static void on_end(evutil_socket_t fd, short what, void *user)
+{
+    struct pairs_ours *ours = user;
+    (void)fd, (void)what;
+    ours->is_ending = true;
+}
+
+static int open_lanes(struct pairs_ours *ours)
+{
+    ours->lanes = calloc(ours->inflight, sizeof *ours->lanes);
+    for (unsigned i = 0; ours->lanes && i < ours->inflight; i++) {
+        char name[PAIRS_NAME_SIZE];
+        snprintf(name, sizeof name, "ours:%011u", i);
+        ours->lanes[i].ours = ours;
+        if (hilock_lock_create(&ours->lanes[i].lock, ours->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) != HILOCK_OK)
+            return -1;
+    }
+    return ours->lanes ? 0 : -1;
+}
+
+struct pairs_ours *pairs_ours_open(struct event_base *base, const char *url, unsigned inflight)
+{
+    struct pairs_ours *ours = calloc(1, sizeof *ours);
+    struct hilock_error error = {"out of memory"};
+    if (!ours)
+        return NULL;
+    ours->base = base;
+    ours->inflight = inflight;
+    ours->end = evtimer_new(base, on_end, ours);
+    if (ours->end &&
+        hilock_client_open_libevent(&ours->client, base, HILOCK_CLIENT_OPTIONS(.url = url, .lease_ms = PAIRS_LEASE_MS), &error) == HILOCK_OK &&
+        open_lanes(ours) == 0)
+        return ours;
+    fprintf(stderr, "hilock: %s\n", ours->client ? hilock_client_refusal(ours->client) : error.text);
+    pairs_ours_close(ours);
+    return NULL;
+}
+
+uint64_t pairs_ours_run(struct pairs_ours *ours, double seconds)
+{
+    const struct timeval span = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)};
+    ours->pairs = 0;
+    ours->is_ending = false;
+    ours->busy = ours->inflight;
+    evtimer_add(ours->end, &span);
+    for (unsigned i = 0; i < ours->inflight; i++)
+        if (hilock_acquire(ours->lanes[i].lock, HILOCK_FOREVER, on_acquired, &ours->lanes[i]) != HILOCK_OK)
+            retire(ours, hilock_client_refusal(ours->client));
+    while (ours->busy > 0)
+        event_base_dispatch(ours->base);
+    evtimer_del(ours->end);
+    return ours->has_failed ? 0 : ours->pairs;
+}
+
+hilock_client *pairs_ours_client(struct pairs_ours *ours)
+{
+    return ours->client;
+}
+
+static void on_closed(void *user)
+{
+    event_base_loopbreak(user);
+}
+
+void pairs_ours_close(struct pairs_ours *ours)
+{
+    if (!ours)
+        return;
+    for (unsigned i = 0; ours->lanes && i < ours->inflight; i++)
+        hilock_lock_free(ours->lanes[i].lock);
+    if (ours->client && hilock_client_close(ours->client, 1000, on_closed, ours->base) == HILOCK_OK)
+        event_base_dispatch(ours->base);
+    if (ours->end)
+        event_free(ours->end);
+    free(ours->lanes);
+    free(ours);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scenario.h - what hilock-bench can run: one file each, named in the table of hilock-bench.c. */
+#ifndef BENCH_SCENARIO_H
+#define BENCH_SCENARIO_H
+
+#include "options.h"
+
+struct scenario {
+    const char *name, *what;
+    const struct option_entry *options; /* read before run */
+    int (*run)(void);                   /* 0: done; -1: told on stderr */
+};
+
+extern const struct scenario scenario_pairs;
+
+#endif
