@@ -263,7 +263,7 @@ void link_trial_say(struct link_trial *trial, const void *bytes, size_t length)
     const char *at = bytes;
     int turns = 0;
     while (length) {
-        ssize_t written = send(trial->peer, at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t written = sendto(trial->peer, at, length, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
         if (written < 0 && errno != EAGAIN)
             return; /* the link has gone: what it told is what counts */
         at += written > 0 ? written : 0, length -= written > 0 ? (size_t)written : 0;
