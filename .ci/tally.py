@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tally.py LANE STATUS LOG_DIR - one line per test of a meson run: outcome, lane, test, reason, separated by tabs. A run that failed without a
+failed test, or that ran no test, is a failure of its own."""
+import glob
+import json
+import os
+import sys
+
+OUTCOMES = {'OK': 'passed', 'EXPECTEDFAIL': 'passed', 'SKIP': 'skipped'}
+
+
+def reason(test):
+    """What the test said last, where that is worth a line."""
+    said = (test.get('stdout') or '').splitlines() + (test.get('stderr') or '').splitlines()
+    said = [line.strip() for line in said if line.strip()]
+    last = said[-1].replace('\t', ' ')[:200] if said else 'no reason given'
+    return last if test['result'] == 'SKIP' else test['result'].lower() + ', log above'
+
+
+def tests(log_dir):
+    for path in glob.glob(os.path.join(log_dir, 'testlog*.json')):
+        with open(path, encoding='utf-8', errors='replace') as file:
+            yield from map(json.loads, filter(str.strip, file))
+
+
+def main(lane, status, log_dir):
+    outcomes = []
+    for test in tests(log_dir):
+        outcome = OUTCOMES.get(test['result'], 'failed')
+        outcomes.append(outcome)
+        print(outcome, lane, test['name'], '' if outcome == 'passed' else reason(test), sep='\t')
+    if not outcomes:
+        print('failed', lane, 'meson test', 'no test ran', sep='\t')
+    elif status != '0' and 'failed' not in outcomes:
+        print('failed', lane, 'meson test', 'exit status ' + status, sep='\t')
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])
