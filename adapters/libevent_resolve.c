@@ -9,8 +9,8 @@
  * evdns_base, so that would have to outlive its query by a turn. So a question has a cell of its own, which its callback frees, and that
  * points to the query while there is one. While the base's queue is empty, nothing can be in it: then the questions are dropped, and nothing
  * calls back. Otherwise evdns is told to fail them: then each has exactly one callback to come, on the next turn.
- * The callback of a nameserver *probe* would use freed memory then. Probes begin much later than BOUND_S, and resolv.conf's options, which
- * could change that, are not read. */
+ * The callback of a nameserver *probe* would use freed memory then. Probes begin twice as late as BOUND_S, and the options of resolv.conf that
+ * could change it are not read (timeouts and the like; search, domain and ndots are). */
 #include "libevent_resolve.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,12 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ADDRESSES_MAX = 16, BOUND_S = 5, SECOND_FAMILY_MS = 500, FAMILIES = 2 };
+enum { ADDRESSES_MAX = 16, BOUND_S = 5, SECOND_FAMILY_MS = 500, FAMILIES = 2, NAME_MAX_BYTES = 253, LABEL_MAX_BYTES = 63 };
+
+struct name {
+    char text[NAME_MAX_BYTES + 1];
+    int flags; /* of evdns */
+};
 
 struct question {
     struct query *query; /* NULL: it is over */
@@ -200,13 +205,31 @@ static void on_answer(int result, char type, int count, int ttl, void *addresses
 
 typedef struct evdns_request *ask_fn(struct evdns_base *dns, const char *host, int flags, evdns_callback_type callback, void *user);
 
-static struct question *dns_ask(struct query *query, ask_fn *ask, const char *host)
+/* evdns would ask for "a" when it is given "a..b". A dot at the end says that the name is whole. */
+static int name_take(struct name *ret_name, const char *host)
+{
+    const size_t length = strlen(host), is_whole = length > 0 && host[length - 1] == '.';
+    if (length - is_whole > NAME_MAX_BYTES)
+        return -1;
+    memcpy(ret_name->text, host, length - is_whole);
+    ret_name->text[length - is_whole] = '\0';
+    ret_name->flags = is_whole ? DNS_QUERY_NO_SEARCH : 0;
+    for (const char *label = ret_name->text;; label += strcspn(label, ".") + 1) {
+        const size_t label_length = strcspn(label, ".");
+        if (label_length == 0 || label_length > LABEL_MAX_BYTES)
+            return -1;
+        if (label[label_length] == '\0')
+            return 0;
+    }
+}
+
+static struct question *dns_ask(struct query *query, ask_fn *ask, const struct name *name)
 {
     struct question *question = calloc(1, sizeof *question);
     if (!question)
         return NULL;
     question->query = query;
-    if (ask(query->dns, host, 0, on_answer, question))
+    if (ask(query->dns, name->text, name->flags, on_answer, question))
         return question;
     free(question);
     return NULL;
@@ -215,6 +238,11 @@ static struct question *dns_ask(struct query *query, ask_fn *ask, const char *ho
 /* Three tries of one second: done before a connect gives up, and within BOUND_S. Returns whether something is under way. */
 static int dns_start(struct query *query, struct event_base *base, const char *host)
 {
+    struct name name;
+    if (name_take(&name, host) != 0) {
+        query->error = "this is not a host name: it has an empty part, or one too long; check it";
+        return 0;
+    }
     query->dns = evdns_base_new(base, 0);
     if (!query->dns) {
         query->error = "evdns cannot start: no memory or no random numbers";
@@ -223,11 +251,11 @@ static int dns_start(struct query *query, struct event_base *base, const char *h
     evdns_base_set_option(query->dns, "timeout", "1");
     evdns_base_set_option(query->dns, "attempts", "3");
     evdns_base_resolv_conf_parse(query->dns, DNS_OPTION_SEARCH | DNS_OPTION_NAMESERVERS, "/etc/resolv.conf");
-    query->questions[0] = dns_ask(query, evdns_base_resolve_ipv4, host);
-    query->questions[1] = dns_ask(query, evdns_base_resolve_ipv6, host);
+    query->questions[0] = dns_ask(query, evdns_base_resolve_ipv4, &name);
+    query->questions[1] = dns_ask(query, evdns_base_resolve_ipv6, &name);
     if (query->questions[0] || query->questions[1])
         return 1;
-    query->error = "DNS cannot be asked for this name: it is malformed or too long, or there is no memory";
+    query->error = "DNS cannot be asked: no memory";
     return 0;
 }
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Does an adapter keep loop.h? These tests know no loop but through struct loop_runner, so each adapter runs the same files. Here: main, the
+ * fixture, the clock. Tests wait for callbacks, never for time: a callback that must not come has had its chance when a later timer fired. */
+#include "conformance.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+int fixture_begin(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    if (!fixture)
+        return -1;
+    fixture->native = loop_under_test.make(&fixture->loop);
+    *state = fixture;
+    return fixture->native ? 0 : -1;
+}
+
+int fixture_end(void **state)
+{
+    struct fixture *fixture = *state;
+    int is_empty;
+    fixture->loop.free_ctx(fixture->loop.ctx);
+    is_empty = loop_under_test.is_empty(fixture->native);
+    loop_under_test.end(fixture->native);
+    free(fixture);
+    return is_empty ? 0 : -1;
+}
+
+void on_fire_count(void *arg)
+{
+    struct seen *seen = arg;
+    assert_false(seen->is_inside_call);
+    seen->count++;
+}
+
+void on_ready_count(unsigned ready, void *arg)
+{
+    struct seen *seen = arg;
+    assert_false(seen->is_inside_call);
+    seen->count++;
+    seen->ready |= ready;
+}
+
+void turn(struct fixture *fixture) { loop_under_test.turn(fixture->native); }
+
+void turn_until(struct fixture *fixture, const struct seen *seen, int count)
+{
+    while (seen->count < count)
+        turn(fixture);
+}
+
+void turn_past(struct fixture *fixture, uint64_t delay_us)
+{
+    struct seen seen = {0};
+    void *timer = fixture->loop.timer_new(fixture->loop.ctx, on_fire_count, &seen);
+    assert_non_null(timer);
+    fixture->loop.timer_start(timer, delay_us);
+    turn_until(fixture, &seen, 1);
+    fixture->loop.timer_free(timer);
+}
+
+static uint64_t boottime_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* The clock goes on while the host is suspended: it reads what CLOCK_BOOTTIME reads. */
+static void clock_is_boottime(void **state)
+{
+    const struct fixture *fixture = *state;
+    for (int i = 0; i < 1000; i++) {
+        const uint64_t before_us = boottime_us(), now_us = fixture->loop.now_us(fixture->loop.clock);
+        assert_in_range(now_us, before_us, boottime_us());
+    }
+}
+
+/* It is no cached time: it moves within one callback. */
+static void on_fire_clock(void *arg)
+{
+    const struct hilock_loop *loop = *(const struct hilock_loop *const *)arg;
+    const uint64_t start_us = loop->now_us(loop->clock);
+    while (loop->now_us(loop->clock) == start_us)
+        ;
+    *(const struct hilock_loop **)arg = NULL;
+}
+
+static void clock_moves_within_a_callback(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct hilock_loop *loop = &fixture->loop;
+    void *timer = loop->timer_new(loop->ctx, on_fire_clock, &loop);
+    loop->timer_start(timer, 0);
+    while (loop)
+        turn(fixture);
+    fixture->loop.timer_free(timer);
+}
+
+static void *clock_reader(void *arg)
+{
+    const struct hilock_loop *loop = arg;
+    uint64_t last_us = 0;
+    for (int i = 0; i < 1000; i++) {
+        const uint64_t now_us = loop->now_us(loop->clock);
+        if (now_us < last_us)
+            return NULL;
+        last_us = now_us;
+    }
+    return arg;
+}
+
+/* Any thread may ask, also when ctx and the native loop are gone. */
+static void clock_outlives_the_loop(void **state)
+{
+    struct fixture *fixture;
+    struct hilock_loop loop;
+    pthread_t thread;
+    void *result;
+    assert_int_equal(fixture_begin(state), 0);
+    fixture = *state;
+    loop = fixture->loop;
+    assert_int_equal(fixture_end(state), 0);
+    assert_int_equal(pthread_create(&thread, NULL, clock_reader, &loop), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, &loop);
+}
+
+static void table_is_whole(void **state)
+{
+    const struct fixture *fixture = *state;
+    assert_int_equal(fixture->loop.size, sizeof(struct hilock_loop));
+    assert_non_null(fixture->loop.resolve);
+    assert_non_null(fixture->loop.resolve_cancel);
+}
+
+int conformance_clock(void)
+{
+    const struct CMUnitTest clock[] = {
+        FIXTURE_TEST(table_is_whole),
+        FIXTURE_TEST(clock_is_boottime),
+        FIXTURE_TEST(clock_moves_within_a_callback),
+        cmocka_unit_test(clock_outlives_the_loop),
+    };
+    return cmocka_run_group_tests(clock, NULL, NULL);
+}
+
+int main(void)
+{
+    const int failed = conformance_clock() + conformance_watch() + conformance_timer() + conformance_resolve();
+    return failed != 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* conformance.h - what a loop must give to be tested against loop.h, and what the conformance tests share. */
+#ifndef TEST_ADAPTER_CONFORMANCE_H
+#define TEST_ADAPTER_CONFORMANCE_H
+
+#include <hilock/loop.h>
+
+/* cmocka.h needs these four before it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* One loop's answers. Each adapter's runner defines loop_under_test. */
+struct loop_runner {
+    void *(*make)(struct hilock_loop *ret_loop); /* a native loop, and the adapter's table on it */
+    void (*turn)(void *native);                  /* one turn; may wait for something to happen, a second or so at most */
+    int (*is_empty)(void *native);               /* nothing keeps this loop running */
+    void (*end)(void *native);                   /* after free_ctx */
+};
+extern const struct loop_runner loop_under_test;
+
+struct fixture {
+    struct hilock_loop loop;
+    void *native;
+};
+
+int fixture_begin(void **state);
+int fixture_end(void **state); /* free_ctx, which must leave the loop empty */
+
+/* Counts what called back; user of most callbacks here. */
+struct seen {
+    int count;
+    unsigned ready;
+    int is_inside_call; /* set around calls of the table, in which nothing may call back */
+};
+hilock_fire_fn on_fire_count;
+hilock_ready_fn on_ready_count;
+
+void turn(struct fixture *fixture);
+void turn_until(struct fixture *fixture, const struct seen *seen, int count);
+/* Turns until a timer of this delay has fired: what was due before would have fired too. */
+void turn_past(struct fixture *fixture, uint64_t delay_us);
+
+int conformance_clock(void);
+int conformance_watch(void);
+int conformance_timer(void);
+int conformance_resolve(void);
+
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_begin, fixture_end)
+
+#endif

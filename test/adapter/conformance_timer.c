@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Timers: every sentence of loop.h about them, but for a suspend, which each adapter's own tests simulate. */
+#include "conformance.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MANY = 10000 };
+
+static void *timer_make(struct fixture *fixture, hilock_fire_fn *fire, void *arg)
+{
+    void *timer = fixture->loop.timer_new(fixture->loop.ctx, fire, arg);
+    assert_non_null(timer);
+    return timer;
+}
+
+static void fires_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct seen seen = {0};
+    void *timer = timer_make(fixture, on_fire_count, &seen);
+    turn_past(fixture, 1000);
+    assert_int_equal(seen.count, 0);
+    fixture->loop.timer_start(timer, 1000);
+    turn_until(fixture, &seen, 1);
+    turn_past(fixture, 5000);
+    assert_int_equal(seen.count, 1);
+    fixture->loop.timer_start(timer, 0);
+    turn_until(fixture, &seen, 2);
+    fixture->loop.timer_free(timer);
+}
+
+/* Early by a loop's cached time at most, which here is fresh: libevent's clock ticks each 10 ms at the longest. */
+static void does_not_fire_much_too_early(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct hilock_loop *loop = &fixture->loop;
+    const uint64_t start_us = loop->now_us(loop->clock);
+    turn_past(fixture, 100000);
+    assert_true(loop->now_us(loop->clock) - start_us >= 80000);
+}
+
+static void start_of_zero_never_fires_inside_the_call(void **state)
+{
+    struct fixture *fixture = *state;
+    struct seen seen = {0};
+    void *timer = timer_make(fixture, on_fire_count, &seen);
+    seen.is_inside_call = 1;
+    fixture->loop.timer_start(timer, 0);
+    seen.is_inside_call = 0;
+    turn_until(fixture, &seen, 1);
+    fixture->loop.timer_free(timer);
+}
+
+struct again {
+    struct fixture *fixture;
+    void *timer;
+    struct seen seen;
+    int starts;
+};
+
+static void on_fire_again(void *arg)
+{
+    struct again *again = arg;
+    on_fire_count(&again->seen);
+    again->seen.is_inside_call = 1;
+    again->fixture->loop.timer_start(again->timer, 0);
+    again->seen.is_inside_call = 0;
+}
+
+/* 0 fires on a later turn, always: a timer that starts itself again fires once a turn at most, and does not keep a descriptor waiting. */
+static void start_of_zero_inside_fire_waits_for_a_later_turn(void **state)
+{
+    struct again again = {.fixture = *state};
+    struct seen seen = {0};
+    int fds[2];
+    void *watch;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    watch = again.fixture->loop.watch_new(again.fixture->loop.ctx, fds[0], on_ready_count, &seen);
+    again.timer = timer_make(again.fixture, on_fire_again, &again);
+    again.fixture->loop.timer_start(again.timer, 0);
+    for (int i = 0; i < 100 || again.seen.count < 20; i++) {
+        const int before = again.seen.count;
+        turn(again.fixture);
+        assert_in_range(again.seen.count, before, before + 1);
+    }
+    assert_int_equal(again.fixture->loop.watch_set(watch, HILOCK_WRITABLE), 0);
+    turn_until(again.fixture, &seen, 3);
+    again.fixture->loop.timer_free(again.timer);
+    again.fixture->loop.watch_free(watch);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void start_replaces_a_pending_start(void **state)
+{
+    struct fixture *fixture = *state;
+    struct seen later = {0}, sooner = {0};
+    void *to_later = timer_make(fixture, on_fire_count, &later), *to_sooner = timer_make(fixture, on_fire_count, &sooner);
+    fixture->loop.timer_start(to_later, 1000);
+    fixture->loop.timer_start(to_later, UINT64_C(3600000000));
+    fixture->loop.timer_start(to_sooner, UINT64_C(3600000000));
+    fixture->loop.timer_start(to_sooner, 1000);
+    turn_until(fixture, &sooner, 1);
+    turn_past(fixture, 5000);
+    assert_int_equal(sooner.count, 1);
+    assert_int_equal(later.count, 0);
+    fixture->loop.timer_free(to_later);
+    fixture->loop.timer_free(to_sooner);
+}
+
+static void stop_is_idempotent_and_silences(void **state)
+{
+    struct fixture *fixture = *state;
+    struct seen seen = {0};
+    void *timer = timer_make(fixture, on_fire_count, &seen);
+    fixture->loop.timer_stop(timer);
+    for (uint64_t delay_us = 0; delay_us <= 1000; delay_us += 1000) {
+        fixture->loop.timer_start(timer, delay_us);
+        fixture->loop.timer_stop(timer);
+        fixture->loop.timer_stop(timer);
+        turn_past(fixture, 5000);
+        assert_int_equal(seen.count, 0);
+    }
+    fixture->loop.timer_start(timer, 0);
+    turn_until(fixture, &seen, 1);
+    fixture->loop.timer_stop(timer);
+    fixture->loop.timer_free(timer);
+}
+
+static void longest_delay_is_far_away(void **state)
+{
+    static const uint64_t delays_us[] = {UINT64_MAX, UINT64_MAX - 1, INT64_MAX, UINT64_C(1) << 60, UINT64_C(86400000000)};
+    struct fixture *fixture = *state;
+    struct seen seen = {0};
+    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++) {
+        void *timer = timer_make(fixture, on_fire_count, &seen);
+        fixture->loop.timer_start(timer, delays_us[i]);
+        turn_past(fixture, 1000);
+        assert_int_equal(seen.count, 0);
+        fixture->loop.timer_free(timer);
+    }
+}
+
+struct row {
+    int order[4], count;
+};
+
+struct member {
+    struct row *row;
+    int number;
+};
+
+static void on_fire_row(void *arg)
+{
+    const struct member *member = arg;
+    assert_true(member->row->count < 4);
+    member->row->order[member->row->count++] = member->number;
+}
+
+static void fire_in_the_order_of_their_times(void **state)
+{
+    static const int delays_ms[4] = {30, 10, 40, 20};
+    struct fixture *fixture = *state;
+    struct row row = {.count = 0};
+    struct member members[4];
+    void *timers[4];
+    for (int i = 0; i < 4; i++) {
+        members[i] = (struct member){&row, delays_ms[i]};
+        timers[i] = timer_make(fixture, on_fire_row, &members[i]);
+        fixture->loop.timer_start(timers[i], (uint64_t)delays_ms[i] * 1000);
+    }
+    while (row.count < 4)
+        turn(fixture);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(row.order[i], 10 * (i + 1));
+        fixture->loop.timer_free(timers[i]);
+    }
+}
+
+struct friends {
+    struct fixture *fixture;
+    void *timers[3];
+    int runs;
+};
+
+static void on_fire_free_all(void *arg)
+{
+    struct friends *friends = arg;
+    friends->runs++;
+    for (size_t i = 0; i < 3; i++)
+        friends->fixture->loop.timer_free(friends->timers[i]);
+}
+
+/* All are due in one turn; the first that fires frees all, itself too: nothing more may fire. */
+static void free_inside_fire(void **state)
+{
+    struct friends friends = {.fixture = *state};
+    for (size_t i = 0; i < 3; i++) {
+        friends.timers[i] = timer_make(friends.fixture, on_fire_free_all, &friends);
+        friends.fixture->loop.timer_start(friends.timers[i], 0);
+    }
+    while (friends.runs == 0)
+        turn(friends.fixture);
+    turn_past(friends.fixture, 5000);
+    assert_int_equal(friends.runs, 1);
+}
+
+static void on_fire_stop_all(void *arg)
+{
+    struct friends *friends = arg;
+    friends->runs++;
+    for (size_t i = 0; i < 3; i++)
+        friends->fixture->loop.timer_stop(friends->timers[i]);
+}
+
+static void stop_inside_fire(void **state)
+{
+    struct friends friends = {.fixture = *state};
+    for (size_t i = 0; i < 3; i++) {
+        friends.timers[i] = timer_make(friends.fixture, on_fire_stop_all, &friends);
+        friends.fixture->loop.timer_start(friends.timers[i], 0);
+    }
+    while (friends.runs == 0)
+        turn(friends.fixture);
+    turn_past(friends.fixture, 5000);
+    assert_int_equal(friends.runs, 1);
+    for (size_t i = 0; i < 3; i++)
+        friends.fixture->loop.timer_free(friends.timers[i]);
+}
+
+/* ready may make and start timers too. A start of 0 replaced in each turn would never fire, so here there is one start for each fire. */
+static void on_ready_start(unsigned ready, void *arg)
+{
+    struct again *again = arg;
+    (void)ready;
+    if (!again->timer)
+        again->timer = timer_make(again->fixture, on_fire_count, &again->seen);
+    if (again->starts == again->seen.count) {
+        again->starts++;
+        again->fixture->loop.timer_start(again->timer, 0);
+    }
+}
+
+static void start_inside_ready(void **state)
+{
+    struct again again = {.fixture = *state};
+    int fds[2];
+    void *watch;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    watch = again.fixture->loop.watch_new(again.fixture->loop.ctx, fds[0], on_ready_start, &again);
+    assert_int_equal(again.fixture->loop.watch_set(watch, HILOCK_WRITABLE), 0);
+    turn_until(again.fixture, &again.seen, 3);
+    again.fixture->loop.watch_free(watch);
+    again.fixture->loop.timer_free(again.timer);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void many_timers(void **state)
+{
+    struct fixture *fixture = *state;
+    void **timers = calloc(MANY, sizeof *timers);
+    struct seen seen = {0}, stopped = {0};
+    assert_non_null(timers);
+    for (size_t i = 0; i < MANY; i++) {
+        timers[i] = timer_make(fixture, on_fire_count, i % 4 ? &seen : &stopped);
+        fixture->loop.timer_start(timers[i], i * 7919 % 50000);
+    }
+    for (size_t i = 0; i < MANY; i += 4)
+        fixture->loop.timer_stop(timers[i]);
+    turn_until(fixture, &seen, MANY / 4 * 3);
+    turn_past(fixture, 60000);
+    assert_int_equal(seen.count, MANY / 4 * 3);
+    assert_int_equal(stopped.count, 0);
+    for (size_t i = 0; i < MANY; i++)
+        fixture->loop.timer_free(timers[i]);
+    free(timers);
+}
+
+int conformance_timer(void)
+{
+    const struct CMUnitTest timer[] = {
+        FIXTURE_TEST(fires_once),
+        FIXTURE_TEST(does_not_fire_much_too_early),
+        FIXTURE_TEST(start_of_zero_never_fires_inside_the_call),
+        FIXTURE_TEST(start_of_zero_inside_fire_waits_for_a_later_turn),
+        FIXTURE_TEST(start_replaces_a_pending_start),
+        FIXTURE_TEST(stop_is_idempotent_and_silences),
+        FIXTURE_TEST(longest_delay_is_far_away),
+        FIXTURE_TEST(fire_in_the_order_of_their_times),
+        FIXTURE_TEST(free_inside_fire),
+        FIXTURE_TEST(stop_inside_fire),
+        FIXTURE_TEST(start_inside_ready),
+        FIXTURE_TEST(many_timers),
+    };
+    return cmocka_run_group_tests(timer, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The conformance runner of the libevent adapter. With HILOCK_LIBEVENT_DEBUG in the environment libevent checks that every event is set up
+ * and torn down in order. */
+#include "conformance.h"
+
+#include <event2/event.h>
+#include <hilock/adapters/libevent.h>
+#include <stdlib.h>
+
+static void *make(struct hilock_loop *ret_loop)
+{
+    static int has_debug;
+    struct event_base *base;
+    if (!has_debug && getenv("HILOCK_LIBEVENT_DEBUG")) {
+        event_enable_debug_mode();
+        has_debug = 1;
+    }
+    base = event_base_new();
+    return base && hilock_libevent_loop(ret_loop, base) == HILOCK_OK ? base : NULL;
+}
+
+static void turn_base(void *native) { event_base_loop(native, EVLOOP_ONCE); }
+
+/* What evdns has still to deliver of a cancelled query goes in one turn. */
+static int is_empty(void *native)
+{
+    event_base_loop(native, EVLOOP_NONBLOCK);
+    return event_base_get_num_events(native, EVENT_BASE_COUNT_ADDED | EVENT_BASE_COUNT_ACTIVE | EVENT_BASE_COUNT_VIRTUAL) == 0;
+}
+
+static void end(void *native) { event_base_free(native); }
+
+const struct loop_runner loop_under_test = {make, turn_base, is_empty, end};

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names through the libevent adapter, with a nameserver and files in /etc of the test's own. Each way a query can end is tried
+ * with answers under way, in the queue, and never to come. */
+#include "conformance.h"
+#include "etc.h"
+#include "nameserver.h"
+
+#include <arpa/inet.h>
+#include <event2/event.h>
+#include <hilock/adapters/libevent.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TEN "0123456789"
+#define LABEL_64 TEN TEN TEN TEN TEN TEN "0123"
+
+struct host {
+    struct event_base *base;
+    struct hilock_loop loop;
+    struct nameserver nameserver;
+    char resolv[64];
+};
+
+static int host_begin(void **state)
+{
+    struct host *host = calloc(1, sizeof *host);
+    if (!host)
+        return -1;
+    *state = host;
+    host->base = event_base_new();
+    if (nameserver_open(&host->nameserver, host->base) != 0 || hilock_libevent_loop(&host->loop, host->base) != HILOCK_OK)
+        return -1;
+    snprintf(host->resolv, sizeof host->resolv, "nameserver 127.0.0.1:%d\nsearch test\n", host->nameserver.port);
+    etc_resolv_conf = host->resolv;
+    etc_hosts = "";
+    return 0;
+}
+
+/* No turn in between: what a cancelled query left is gone, or was in the queue, which then needs its turn. */
+static int host_end(void **state)
+{
+    struct host *host = *state;
+    host->loop.free_ctx(host->loop.ctx);
+    nameserver_close(&host->nameserver);
+    if (event_base_get_num_events(host->base, EVENT_BASE_COUNT_ADDED) != 0)
+        return -1;
+    if (event_base_get_num_events(host->base, EVENT_BASE_COUNT_ACTIVE) != 0)
+        event_base_dispatch(host->base);
+    event_base_free(host->base);
+    free(host);
+    return 0;
+}
+
+struct answer {
+    char text[2048]; /* "10.0.0.1 fd00::1 " */
+    char error[256];
+    int count;
+};
+
+static void on_resolved(const struct sockaddr *const *addresses, size_t count, const char *error, void *arg)
+{
+    struct answer *answer = arg;
+    answer->count++;
+    snprintf(answer->error, sizeof answer->error, "%s", error ? error : "");
+    for (size_t i = 0; i < count; i++) {
+        const void *address = addresses[i];
+        const size_t used = strlen(answer->text);
+        char one[INET6_ADDRSTRLEN];
+        if (addresses[i]->sa_family == AF_INET)
+            inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, one, sizeof one);
+        else
+            inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, one, sizeof one);
+        snprintf(answer->text + used, sizeof answer->text - used, "%s ", one);
+    }
+}
+
+static void *ask(struct host *host, const char *name, struct answer *ret_answer)
+{
+    void *query;
+    *ret_answer = (struct answer){.count = 0};
+    query = host->loop.resolve(host->loop.ctx, name, on_resolved, ret_answer);
+    assert_non_null(query);
+    assert_int_equal(ret_answer->count, 0);
+    return query;
+}
+
+static struct answer resolved(struct host *host, const char *name)
+{
+    struct answer answer;
+    ask(host, name, &answer);
+    while (answer.count == 0)
+        event_base_loop(host->base, EVLOOP_ONCE);
+    assert_int_equal(answer.count, 1);
+    return answer;
+}
+
+static void addresses_come_ipv4_first(void **state)
+{
+    assert_string_equal(resolved(*state, "both.test").text, "10.0.0.1 fd00::1 ");
+    assert_string_equal(resolved(*state, "BOTH.Test").text, "10.0.0.1 fd00::1 ");
+    assert_string_equal(resolved(*state, "v6.test").text, "fd00::1 ");
+    assert_string_equal(resolved(*state, "both").text, "10.0.0.1 fd00::1 ");
+}
+
+/* A family that never answers costs half a second, not the addresses of the other. */
+static void silent_family_does_not_hide_the_other(void **state)
+{
+    assert_string_equal(resolved(*state, "v4.test").text, "10.0.0.1 ");
+}
+
+static void addresses_are_bounded(void **state)
+{
+    const struct answer answer = resolved(*state, "many.test");
+    assert_int_equal(strlen(answer.text), 16 * strlen("10.0.0.1 "));
+}
+
+static void failure_is_said_in_words(void **state)
+{
+    assert_non_null(strstr(resolved(*state, "none.test").error, "no such host"));
+    assert_non_null(strstr(resolved(*state, "empty.test").error, "no such host"));
+    assert_non_null(strstr(resolved(*state, "refuse.test").error, "refuse to answer"));
+}
+
+/* These are no names; evdns would ask for something else. */
+static void what_is_no_name_is_not_asked(void **state)
+{
+    static const char *const names[] = {"", ".", "a..b", ".a", "a..", LABEL_64, LABEL_64 ".test",
+                                        TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN
+                                            "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN ".a"};
+    struct host *host = *state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_non_null(strstr(resolved(host, names[i]).error, "not a host name"));
+    assert_int_equal(host->nameserver.asked, 0);
+}
+
+/* search is for names without a dot at the end only */
+static void dot_at_the_end_says_whole(void **state)
+{
+    struct host *host = *state;
+    int asked;
+    assert_string_equal(resolved(host, "both.test.").text, "10.0.0.1 fd00::1 ");
+    asked = host->nameserver.asked;
+    assert_non_null(strstr(resolved(host, "none.").error, "no such host"));
+    assert_int_equal(host->nameserver.asked, asked + 2);
+    assert_non_null(strstr(resolved(host, "none").error, "no such host"));
+    assert_int_equal(host->nameserver.asked, asked + 6);
+}
+
+/* Bounded, whatever does not happen. */
+static void silence_ends_in_words(void **state)
+{
+    struct host *host = *state;
+    assert_non_null(strstr(resolved(host, "silent.test").error, "no answer from the nameservers"));
+    assert_true(host->nameserver.asked >= 4);
+}
+
+static void hosts_are_read_first(void **state)
+{
+    struct host *host = *state;
+    etc_hosts = "# both.test in a comment\n"
+                 "10.9.9.9 Both.TEST alias # trailing\n"
+                 "\n"
+                 "fd00::9\tother both.test\r\n"
+                 "nonsense bad.both.test\n"
+                 "10.8.8.8\n"
+                 "10.7.7.7 last";
+    assert_string_equal(resolved(host, "both.test").text, "10.9.9.9 fd00::9 ");
+    assert_string_equal(resolved(host, "ALIAS").text, "10.9.9.9 ");
+    assert_string_equal(resolved(host, "other").text, "fd00::9 ");
+    assert_string_equal(resolved(host, "last").text, "10.7.7.7 ");
+    assert_int_equal(host->nameserver.asked, 0);
+    etc_hosts = "";
+    assert_string_equal(resolved(host, "both.test").text, "10.0.0.1 fd00::1 ");
+}
+
+/* Without any file localhost is known all the same, and so are names in /etc/hosts without a nameserver. */
+static void missing_files_do_not_matter_to_local_names(void **state)
+{
+    struct host *host = *state;
+    etc_resolv_conf = etc_hosts = NULL;
+    assert_string_equal(resolved(host, "localhost").text, "127.0.0.1 ::1 ");
+    etc_hosts = "10.9.9.9 redis";
+    assert_string_equal(resolved(host, "redis").text, "10.9.9.9 ");
+    etc_resolv_conf = "";
+    assert_string_equal(resolved(host, "redis").text, "10.9.9.9 ");
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *user) { (void)fd, (void)what, (void)user; }
+
+/* Cancelled while the questions are under way; free_ctx at once, with and without other callbacks in the base's queue. */
+static void cancel_under_way(void **state)
+{
+    struct host *host = *state;
+    struct event *other = event_new(host->base, -1, 0, on_turn, NULL);
+    struct answer answers[3];
+    host->loop.resolve_cancel(ask(host, "silent.test", &answers[0]));
+    event_active(other, EV_TIMEOUT, 1);
+    host->loop.resolve_cancel(ask(host, "both.test", &answers[1]));
+    event_base_loop(host->base, EVLOOP_ONCE);
+    host->loop.resolve_cancel(ask(host, "both.test", &answers[2]));
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(answers[i].count, 0);
+    event_free(other);
+}
+
+struct sniper {
+    struct host *host;
+    struct event *event;
+    void *query;
+    int is_done;
+};
+
+/* In each turn, until others are in the queue after the nameserver has answered: the answer among them, or its socket. */
+static void on_turn_cancel(evutil_socket_t fd, short what, void *user)
+{
+    struct sniper *sniper = user;
+    (void)fd, (void)what;
+    if (sniper->is_done || sniper->host->nameserver.answered < 2 ||
+        event_base_get_num_events(sniper->host->base, EVENT_BASE_COUNT_ACTIVE) == 0)
+        return;
+    sniper->host->loop.resolve_cancel(sniper->query);
+    sniper->is_done = 1;
+}
+
+/* Cancelled when the answer is already in the base's queue, from where evdns cannot take it back. */
+static void cancel_with_the_answer_queued(void **state)
+{
+    struct host *host = *state;
+    for (int round = 0; round < 20; round++) {
+        struct sniper sniper = {.host = host};
+        struct answer answer;
+        int fds[2];
+        host->nameserver.answered = 0;
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+        sniper.event = event_new(host->base, fds[0], EV_WRITE | EV_PERSIST, on_turn_cancel, &sniper);
+        event_add(sniper.event, NULL);
+        sniper.query = ask(host, "both.test", &answer);
+        while (!sniper.is_done && answer.count == 0)
+            event_base_loop(host->base, EVLOOP_ONCE);
+        event_base_loop(host->base, EVLOOP_ONCE);
+        assert_int_equal(answer.count, !sniper.is_done);
+        event_free(sniper.event);
+        close(fds[0]);
+        close(fds[1]);
+    }
+}
+
+static void many_queries(void **state)
+{
+    enum { COUNT = 40 };
+    struct host *host = *state;
+    struct answer *answers = calloc(COUNT, sizeof *answers);
+    assert_non_null(answers);
+    for (size_t i = 0; i < COUNT; i++)
+        ask(host, i % 2 ? "both.test" : "none.test", &answers[i]);
+    for (size_t i = 0; i < COUNT; i++) {
+        while (answers[i].count == 0)
+            event_base_loop(host->base, EVLOOP_ONCE);
+        assert_string_equal(answers[i].text, i % 2 ? "10.0.0.1 fd00::1 " : "");
+    }
+    free(answers);
+}
+
+/* A child that gives its query back after event_reinit does not disturb the parent's. */
+static void forked_child_leaves_the_query_alone(void **state)
+{
+    struct host *host = *state;
+    struct answer answer;
+    void *query = ask(host, "both.test", &answer);
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        const int is_reinit = event_reinit(host->base);
+        host->loop.resolve_cancel(query);
+        host->loop.free_ctx(host->loop.ctx);
+        _exit(is_reinit == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    while (answer.count == 0)
+        event_base_loop(host->base, EVLOOP_ONCE);
+    assert_string_equal(answer.text, "10.0.0.1 fd00::1 ");
+}
+
+#define HOST_TEST(test) cmocka_unit_test_setup_teardown(test, host_begin, host_end)
+
+int main(void)
+{
+    const struct CMUnitTest resolve[] = {
+        HOST_TEST(addresses_come_ipv4_first),
+        HOST_TEST(silent_family_does_not_hide_the_other),
+        HOST_TEST(addresses_are_bounded),
+        HOST_TEST(failure_is_said_in_words),
+        HOST_TEST(what_is_no_name_is_not_asked),
+        HOST_TEST(dot_at_the_end_says_whole),
+        HOST_TEST(silence_ends_in_words),
+        HOST_TEST(hosts_are_read_first),
+        HOST_TEST(missing_files_do_not_matter_to_local_names),
+        HOST_TEST(cancel_under_way),
+        HOST_TEST(cancel_with_the_answer_queued),
+        HOST_TEST(many_queries),
+        HOST_TEST(forked_child_leaves_the_query_alone),
+    };
+    return cmocka_run_group_tests(resolve, NULL, NULL);
+}
