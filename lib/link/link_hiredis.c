@@ -62,14 +62,16 @@ static void want(struct hl_link *link, unsigned interest)
 /* A server's own words (an error reply to nothing, such as "max number of clients reached") come from outside. */
 static void note_error(struct hl_link *link, const redisContext *context)
 {
+    const char *text = context->errstr[0] ? context->errstr : "the connection ended";
     if (link->why.bytes[0])
         return;
     if (link->reader.refusal)
-        hl_text_set(&link->why, "%s", link->reader.refusal);
-    else if (context->err == REDIS_ERR_OTHER)
-        hl_text_set(&link->why, "%s", hl_quote(context->errstr, strnlen(context->errstr, sizeof context->errstr)).bytes);
-    else
-        hl_text_set(&link->why, "%s", context->errstr[0] ? context->errstr : "the connection ended");
+        text = link->reader.refusal;
+    else if (context->err == REDIS_ERR_OTHER) {
+        hl_text_set(&link->why, "%s", hl_quote(text, strlen(text)).bytes);
+        return;
+    }
+    hl_text_set(&link->why, "%s", text);
 }
 
 static void on_cleanup(void *arg)

@@ -114,9 +114,19 @@ void hl_reader_done(struct hl_reader *reader)
     *reader = (struct hl_reader){0};
 }
 
-static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **unused)
+static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **unused);
+
+static void view_items(struct hl_reply *to, const redisReply *from, struct hl_reply **unused)
 {
     struct hl_reply *items = *unused;
+    to->items = items;
+    *unused += from->elements;
+    for (size_t i = 0; i < from->elements; i++)
+        view(&items[i], from->element[i], unused);
+}
+
+static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **unused)
+{
     *to = (struct hl_reply){.type = HL_REPLY_NIL};
     switch (from->type) {
     case REDIS_REPLY_INTEGER:
@@ -129,10 +139,9 @@ static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **
         to->bytes = from->str, to->length = from->len;
         return;
     case REDIS_REPLY_ARRAY:
-        to->type = HL_REPLY_ARRAY, to->items = items, to->count = from->elements;
-        *unused += from->elements;
-        for (size_t i = 0; i < from->elements; i++)
-            view(&items[i], from->element[i], unused);
+        to->type = HL_REPLY_ARRAY, to->count = from->elements;
+        if (to->count)
+            view_items(to, from, unused);
         return;
     default:
         return;
@@ -164,4 +173,12 @@ const struct hl_reply *hl_reader_view(struct hl_reader *reader, const redisReply
     return flat;
 }
 
-int hl_reader_is_full(const struct hl_reader *reader) { return reader->parser->len - reader->parser->pos > HL_READER_BYTES_MAX; }
+/* A bulk string's length stands in a line before it, so this bounds lines only. Each byte that is added to one makes hiredis look for its
+ * end from the start. */
+int hl_reader_is_full(const struct hl_reader *reader)
+{
+    size_t unread = reader->parser->len - reader->parser->pos;
+    if (unread > HL_READER_BYTES_MAX)
+        return 1;
+    return unread > HL_READER_LINE_MAX && !memmem(reader->parser->buf + reader->parser->pos, HL_READER_LINE_MAX, "\r\n", 2);
+}

@@ -12,7 +12,10 @@
 #include "base/memory.h"
 #include "base/reply.h"
 
-enum { HL_READER_BYTES_MAX = 4 << 20 }; /* of the strings of one reply, and of what waits to become one */
+enum {
+    HL_READER_BYTES_MAX = 4 << 20, /* of the strings of one reply, and of what waits to become one */
+    HL_READER_LINE_MAX = 64 << 10  /* of a status, an error or a number */
+};
 
 struct hl_reader {
     redisReader *parser;                     /* hiredis' own, inside the context */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Any bytes from a server end in replies, on_down or silence; never in a crash, an assertion of hiredis, or growth without bound.
+ * Each case is fed whole and byte by byte, to a link of commands and to a stream. */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "link_trial.h"
+#include "link/reader.h"
+
+#include <cmocka.h>
+
+static void begin(struct link_trial *trial, int asked)
+{
+    link_trial_begin(trial, "unix");
+    link_trial_connect(trial);
+    while (asked-- > 0)
+        assert_int_equal(link_trial_send(trial, "PING"), 0);
+    link_trial_turns(trial, 2);
+}
+
+static void say(struct link_trial *trial, const char *bytes, size_t length, size_t piece)
+{
+    for (size_t at = 0; at < length; at += piece) {
+        link_trial_say(trial, bytes + at, length - at < piece ? length - at : piece);
+        link_trial_turns(trial, 1);
+    }
+    link_trial_turns(trial, 2);
+}
+
+#define UNASKED "down(the server answered what was not asked)"
+#define DEEP "down(the server's answer is nested too deeply)"
+#define MANY "down(the server's answer has too many items)"
+#define LONG "down(the server's answer is too long)"
+#define PROTOCOL "down(Protocol error, got "
+
+/* What two pending commands are told; a stream is told the same unless it is said. A text that ends in "(" or a blank is a beginning. */
+static const struct { const char *bytes, *commands, *stream; } cases[] = {
+    {"+\r\n-\r\n", "up + -", NULL},
+    {":1\r\n:2\r\n:3\r\n", "up :1 :2 " UNASKED, "up :1 :2 :3"},
+    {":1\r\n:2\r\n$-1\r\n", "up :1 :2 " UNASKED, "up :1 :2 nil"},
+    {":1\r\n:2\r\n*0\r\n", "up :1 :2 " UNASKED, "up :1 :2 []"},
+    {":1\r\n:2\r\n*1\r\n", "up :1 :2 " UNASKED, "up :1 :2"},
+    {":1\r\n:2\r\n+OK\r\n", "up :1 :2 " UNASKED, "up :1 :2 +OK"},
+    {":1\r\n:2\r\n$1\r\na\r\n", "up :1 :2 " UNASKED, "up :1 :2 $a"},
+    {":1\r\n:2\r\n-ERR max number of clients reached\r\n", "up :1 :2 down(ERR max number of clients reached)",
+     "up :1 :2 -ERR max number of clients reached"},
+    {":1\r\n:2\r\n-\x1b[2J\"\\\xff\r\n", "up :1 :2 down(\\x1b[2J\\x22\\x5c\\xff)", "up :1 :2 -\\x1b[2J\\x22\\x5c\\xff"},
+    {":1\r\n:2\r\n-\r\n", "up :1 :2 down(the connection ended)", "up :1 :2 -"},
+    {"HTTP/1.1 400 Bad Request\r\n", "up " PROTOCOL, NULL},
+    {"\r\n", "up " PROTOCOL, NULL},
+    {"\x80", "up " PROTOCOL, NULL},
+    {":\r\n", "up down(Bad integer value)", NULL},
+    {":12x\r\n", "up down(Bad integer value)", NULL},
+    {":99999999999999999999999\r\n", "up down(Bad integer value)", NULL},
+    {":-9223372036854775808\r\n", "up :-9223372036854775808", NULL},
+    {"$-2\r\n", "up down(", NULL},
+    {"$x\r\n", "up down(", NULL},
+    {"$9223372036854775807\r\nab\r\n", "up", NULL}, /* it waits, and for no more than is allowed: see test_endless */
+    {"$18446744073709551615\r\n", "up down(", NULL},
+    {"*-2\r\n", "up down(", NULL},
+    {"*x\r\n", "up down(", NULL},
+    {"*65537\r\n", "up " MANY, NULL},
+    {"*2147483647\r\n", "up " MANY, NULL},
+    {"*4294967296\r\n", "up down(", NULL},
+    {"*9223372036854775807\r\n", "up down(", NULL},
+    {"*2\r\n*40000\r\n", "up", NULL},
+    {"*1\r\n*65536\r\n", "up " MANY, NULL},
+    {"*2\r\n*2147483647\r\n", "up " MANY, NULL},
+    {"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "up [[[[[[[[:1]]]]]]]]", NULL},
+    {"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "up down(", NULL},
+    {"*2\r\n:1\r\nX", "up " PROTOCOL, NULL},
+    {"*-1\r\n*1\r\n*-1\r\n", "up nil [nil]", NULL},
+    /* protocol version 3, unasked: 0.14.1 knows no such byte, later ones are told by us */
+    {"%1\r\n+a\r\n+b\r\n", "up down(", NULL},
+    {"~1\r\n+a\r\n", "up down(", NULL},
+    {">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n", "up down(", NULL},
+    {">0\r\n", "up down(", NULL},
+    {"#t\r\n", "up down(", NULL},
+    {",1.5\r\n", "up down(", NULL},
+    {"(12345678901234567890123\r\n", "up down(", NULL},
+    {"=5\r\ntxt:a\r\n", "up down(", NULL},
+    {"|1\r\n+a\r\n+b\r\n", "up down(", NULL},
+    {"*1\r\n%1\r\n", "up down(", NULL},
+};
+
+static void assert_told(const struct link_trial *trial, const char *bytes, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    int is_beginning = wanted[length - 1] == '(' || wanted[length - 1] == ' ';
+    if (is_beginning ? strncmp(trial->told, wanted, length) != 0 : strcmp(trial->told, wanted) != 0)
+        fail_msg("%s was told as \"%s\", not \"%s\"", hl_quote(bytes, strlen(bytes)).bytes, trial->told, wanted);
+}
+
+static void feed_all_cases(int is_stream, size_t piece)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct link_trial trial;
+        begin(&trial, is_stream ? 0 : 2);
+        if (is_stream)
+            trial.factory.stream(trial.link);
+        say(&trial, cases[i].bytes, strlen(cases[i].bytes), piece);
+        assert_told(&trial, cases[i].bytes, is_stream && cases[i].stream ? cases[i].stream : cases[i].commands);
+        link_trial_end(&trial);
+    }
+}
+
+static void test_commands(void **state) { (void)state; feed_all_cases(0, SIZE_MAX / 2); }
+static void test_commands_byte_by_byte(void **state) { (void)state; feed_all_cases(0, 1); }
+static void test_stream(void **state) { (void)state; feed_all_cases(1, SIZE_MAX / 2); }
+static void test_stream_byte_by_byte(void **state) { (void)state; feed_all_cases(1, 1); }
+
+static void test_unasked_before_anything(void **state)
+{
+    static const struct { const char *bytes, *told; } first[] = {
+        {"+OK\r\n", "up " UNASKED}, {"-ERR max number of clients reached\r\n", "up down(ERR max number of clients reached)"}, {"*1\r\n", "up " UNASKED}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct link_trial trial;
+        begin(&trial, 0);
+        say(&trial, first[i].bytes, strlen(first[i].bytes), 1000);
+        assert_string_equal(trial.told, first[i].told);
+        link_trial_end(&trial);
+    }
+}
+
+/* Behind the last reply of a link that becomes a stream inside it, in the same read: nothing can have been asked for this. */
+static void make_stream(struct link_trial *trial) { trial->factory.stream(trial->link); }
+static void test_unasked_behind_the_turn_to_a_stream(void **state)
+{
+    struct link_trial trial;
+    (void)state;
+    begin(&trial, 1);
+    trial.at_reply = make_stream;
+    say(&trial, "+OK\r\n+surprise\r\n", 16, 16);
+    assert_string_equal(trial.told, "up +OK " UNASKED);
+    link_trial_end(&trial);
+}
+
+/* ---- bounds ---- */
+
+/* How many bytes it took. */
+static size_t feed_until_down(struct link_trial *trial, const char *head, const char *more)
+{
+    static char heap[1 << 16];
+    size_t length = strlen(more), fed = 0;
+    for (size_t at = 0; at < sizeof heap; at++)
+        heap[at] = more[at % length];
+    link_trial_say(trial, head, strlen(head));
+    for (; !trial->is_down && fed < (size_t)8 << 20; fed += sizeof heap - sizeof heap % length)
+        link_trial_say(trial, heap, sizeof heap - sizeof heap % length), link_trial_turns(trial, 8);
+    return fed;
+}
+
+static void test_endless(void **state)
+{
+    char bulk[1 + 4 + 2 + 1000 + 2 + 1] = "$1000\r\n";
+    const struct { const char *head, *more; size_t max; } kinds[] = {{"$9223372036854775807\r\n", "a", HL_READER_BYTES_MAX},
+                                                                     {"*60000\r\n", bulk, HL_READER_BYTES_MAX},
+                                                                     {"+", "a", HL_READER_LINE_MAX},
+                                                                     {":", "1", HL_READER_LINE_MAX},
+                                                                     {"*2\r\n-", "a\n\r", HL_READER_LINE_MAX}};
+    (void)state;
+    memset(bulk + 7, 'a', 1000);
+    memcpy(bulk + 1007, "\r\n", 3);
+    for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
+        struct link_trial trial;
+        begin(&trial, i % 2 ? 0 : 1);
+        if (i % 2)
+            make_stream(&trial);
+        assert_in_range(feed_until_down(&trial, kinds[i / 2].head, kinds[i / 2].more), kinds[i / 2].max / 2, kinds[i / 2].max * 5 / 2);
+        assert_string_equal(trial.told, "up " LONG);
+        link_trial_end(&trial);
+    }
+}
+
+static void count_items(struct link_trial *trial) { trial->told_length = 0; }
+
+static void test_largest_that_passes(void **state)
+{
+    struct link_trial trial;
+    char *bytes = malloc(8 + HL_REPLY_ITEMS_MAX * 4);
+    size_t length = (size_t)sprintf(bytes, "*%d\r\n", HL_REPLY_ITEMS_MAX);
+    (void)state;
+    for (int i = 0; i < HL_REPLY_ITEMS_MAX; i++, length += 4)
+        memcpy(bytes + length, ":1\r\n", 4);
+    begin(&trial, 2);
+    trial.at_reply = count_items;
+    link_trial_say(&trial, bytes, length);
+    while (trial.replies < 1)
+        link_trial_turns(&trial, 1);
+    say(&trial, ":2\r\n", 4, 4);
+    assert_string_equal(trial.told, ":2");
+    assert_false(trial.is_down);
+    link_trial_end(&trial);
+    free(bytes);
+}
+
+/* ---- chance ---- */
+
+static unsigned draw(unsigned *seed, unsigned bound)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % bound;
+}
+
+static size_t random_bytes(char *bytes, size_t room, unsigned *seed)
+{
+    static const char *const pieces[] = {"*", "$", ":", "+", "-", "\r\n", "0", "1", "2", "3", "-1", "\r", "\n", "a", ">", "%", "_", "#", "=", "(", ",", "~", "|",
+                                         ":1\r\n", "+OK\r\n", "$1\r\na\r\n", "*2\r\n", "*0\r\n", "*-1\r\n", "$-1\r\n", "-ERR\r\n", "$5\r\n", "\x80", "txt:"};
+    size_t length = 0;
+    for (unsigned more = draw(seed, 24); more > 0; more--) {
+        const char *piece = pieces[draw(seed, sizeof pieces / sizeof *pieces)];
+        if (length + strlen(piece) < room)
+            memcpy(bytes + length, piece, strlen(piece)), length += strlen(piece);
+    }
+    return length;
+}
+
+static void maybe_close(struct link_trial *trial)
+{
+    if (trial->replies == 2)
+        link_trial_close(trial, 1);
+}
+
+static void test_chance(void **state)
+{
+    unsigned seed = 7;
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        struct link_trial trial;
+        char bytes[256];
+        size_t length = random_bytes(bytes, sizeof bytes, &seed);
+        begin(&trial, (int)draw(&seed, 4));
+        if (draw(&seed, 3) == 0 && strcmp(trial.told, "up") == 0) {
+            link_trial_end(&trial);
+            begin(&trial, 0);
+            make_stream(&trial);
+        }
+        trial.at_reply = draw(&seed, 4) == 0 ? maybe_close : NULL;
+        say(&trial, bytes, length, 1 + draw(&seed, 64));
+        link_trial_end(&trial);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_commands_byte_by_byte),
+        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_stream_byte_by_byte),
+        cmocka_unit_test(test_unasked_before_anything),
+        cmocka_unit_test(test_unasked_behind_the_turn_to_a_stream),
+        cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_largest_that_passes),
+        cmocka_unit_test(test_chance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
