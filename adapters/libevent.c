@@ -41,7 +41,6 @@ struct loop {
 
 struct watch {
     struct event readable, writable; /* two, so that asking for one more thing is one epoll_ctl */
-    unsigned interest;
     hilock_ready_fn *ready;
     void *arg;
 };
@@ -107,24 +106,16 @@ static void *watch_new(void *ctx, int fd, hilock_ready_fn *ready, void *arg)
     return watch;
 }
 
-static int event_ask(struct event *event, unsigned was_asked, unsigned is_asked)
-{
-    if (!was_asked == !is_asked)
-        return 0;
-    return is_asked ? event_add(event, NULL) : event_del(event);
-}
+/* libevent knows what is asked already: then this costs no system call. */
+static int event_ask(struct event *event, unsigned is_asked) { return is_asked ? event_add(event, NULL) : event_del(event); }
 
 static int watch_set(void *handle, unsigned interest)
 {
     struct watch *watch = handle;
-    if (event_ask(&watch->readable, watch->interest & HILOCK_READABLE, interest & HILOCK_READABLE) == 0 &&
-        event_ask(&watch->writable, watch->interest & HILOCK_WRITABLE, interest & HILOCK_WRITABLE) == 0) {
-        watch->interest = interest;
+    if (event_ask(&watch->readable, interest & HILOCK_READABLE) == 0 && event_ask(&watch->writable, interest & HILOCK_WRITABLE) == 0)
         return 0;
-    }
     event_del(&watch->readable);
     event_del(&watch->writable);
-    watch->interest = 0;
     return -1;
 }
 

@@ -107,10 +107,12 @@ static void addresses_come_ipv4_first(void **state)
     assert_string_equal(resolved(*state, "both").text, "10.0.0.1 fd00::1 ");
 }
 
-/* A family that never answers costs half a second, not the addresses of the other. */
+/* A family that never answers is not waited for as long as it takes to ask it again. */
 static void silent_family_does_not_hide_the_other(void **state)
 {
-    assert_string_equal(resolved(*state, "v4.test").text, "10.0.0.1 ");
+    struct host *host = *state;
+    assert_string_equal(resolved(host, "v4.test").text, "10.0.0.1 ");
+    assert_int_equal(host->nameserver.asked, 2);
 }
 
 static void addresses_are_bounded(void **state)
@@ -210,44 +212,52 @@ static void cancel_under_way(void **state)
 
 struct sniper {
     struct host *host;
-    struct event *event;
+    struct event *each_turn, *later_in_turn;
     void *query;
     int is_done;
 };
 
-/* In each turn, until others are in the queue after the nameserver has answered: the answer among them, or its socket. */
-static void on_turn_cancel(evutil_socket_t fd, short what, void *user)
+/* When both questions are answered, only both answers in the queue make two active callbacks. */
+static void snipe(evutil_socket_t fd, short what, void *user)
 {
     struct sniper *sniper = user;
     (void)fd, (void)what;
     if (sniper->is_done || sniper->host->nameserver.answered < 2 ||
-        event_base_get_num_events(sniper->host->base, EVENT_BASE_COUNT_ACTIVE) == 0)
+        event_base_get_num_events(sniper->host->base, EVENT_BASE_COUNT_ACTIVE) < 2)
         return;
     sniper->host->loop.resolve_cancel(sniper->query);
     sniper->is_done = 1;
 }
 
-/* Cancelled when the answer is already in the base's queue, from where evdns cannot take it back. */
+/* evdns' socket may come before this in a turn, or after: then the second look sees what it has put into the queue. */
+static void on_each_turn(evutil_socket_t fd, short what, void *user)
+{
+    struct sniper *sniper = user;
+    snipe(fd, what, user);
+    event_active(sniper->later_in_turn, EV_TIMEOUT, 1);
+}
+
+/* Cancelled when the answers are already in the base's queue, from where evdns cannot take them back. */
 static void cancel_with_the_answer_queued(void **state)
 {
     struct host *host = *state;
-    for (int round = 0; round < 20; round++) {
-        struct sniper sniper = {.host = host};
-        struct answer answer;
-        int fds[2];
-        host->nameserver.answered = 0;
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-        sniper.event = event_new(host->base, fds[0], EV_WRITE | EV_PERSIST, on_turn_cancel, &sniper);
-        event_add(sniper.event, NULL);
-        sniper.query = ask(host, "both.test", &answer);
-        while (!sniper.is_done && answer.count == 0)
-            event_base_loop(host->base, EVLOOP_ONCE);
+    struct sniper sniper = {.host = host};
+    struct answer answer;
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    sniper.each_turn = event_new(host->base, fds[0], EV_WRITE | EV_PERSIST, on_each_turn, &sniper);
+    sniper.later_in_turn = event_new(host->base, -1, 0, snipe, &sniper);
+    event_add(sniper.each_turn, NULL);
+    sniper.query = ask(host, "both.test", &answer);
+    while (!sniper.is_done)
         event_base_loop(host->base, EVLOOP_ONCE);
-        assert_int_equal(answer.count, !sniper.is_done);
-        event_free(sniper.event);
-        close(fds[0]);
-        close(fds[1]);
-    }
+    for (int i = 0; i < 3; i++)
+        event_base_loop(host->base, EVLOOP_ONCE);
+    assert_int_equal(answer.count, 0);
+    event_free(sniper.each_turn);
+    event_free(sniper.later_in_turn);
+    close(fds[0]);
+    close(fds[1]);
 }
 
 static void many_queries(void **state)

@@ -44,21 +44,10 @@ static size_t records_of(const unsigned char *packet, int type)
     return is_label(packet, "both") || is_label(packet, type == TYPE_A ? "v4" : "v6");
 }
 
-static void on_question(evutil_socket_t fd, short what, void *user)
+static void answer(struct nameserver *nameserver, unsigned char *packet, size_t length, const struct sockaddr_in *to)
 {
-    struct nameserver *nameserver = user;
-    unsigned char packet[1024];
-    struct sockaddr_in from;
-    socklen_t from_length = sizeof from;
-    const ssize_t got = recvfrom(fd, packet, 512, 0, (struct sockaddr *)&from, &from_length);
-    size_t length = (size_t)got, records;
-    int type;
-    (void)what;
-    if (got < HEADER + 6)
-        return;
-    nameserver->asked++;
-    type = packet[length - 3];
-    records = records_of(packet, type);
+    const int type = packet[length - 3];
+    const size_t records = records_of(packet, type);
     if (is_label(packet, "silent") || (is_label(packet, "v4") && type == TYPE_AAAA))
         return;
     put_16(packet + 2, 0x8180u | (is_label(packet, "none") ? NO_SUCH_NAME : is_label(packet, "refuse") ? REFUSED : NO_ERROR));
@@ -66,8 +55,23 @@ static void on_question(evutil_socket_t fd, short what, void *user)
     put_16(packet + 10, 0);
     for (size_t i = 0; i < records; i++)
         length += put_record(packet + length, type);
-    if (sendto(fd, packet, length, 0, (struct sockaddr *)&from, from_length) == (ssize_t)length)
+    if (sendto(nameserver->fd, packet, length, 0, (const struct sockaddr *)to, sizeof *to) == (ssize_t)length)
         nameserver->answered++;
+}
+
+/* All that wait are answered in one turn. */
+static void on_question(evutil_socket_t fd, short what, void *user)
+{
+    struct nameserver *nameserver = user;
+    unsigned char packet[1024];
+    struct sockaddr_in from;
+    socklen_t from_length = sizeof from;
+    ssize_t got;
+    (void)what;
+    while ((got = recvfrom(fd, packet, 512, 0, (struct sockaddr *)&from, &from_length)) >= HEADER + 6) {
+        nameserver->asked++;
+        answer(nameserver, packet, (size_t)got, &from);
+    }
 }
 
 int nameserver_open(struct nameserver *nameserver, struct event_base *base)
