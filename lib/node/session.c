@@ -13,12 +13,12 @@ enum { PAUSE_MIN_MS = 50, STEADY_US = 1000000 };
 static void attempt(struct hl_session *session);
 static void connect_next(struct hl_session *session);
 
-static void drop_link(struct hl_session *session)
+static void drop_link(struct hl_session *session, int is_reset)
 {
     if (session->query)
         session->host->loop.resolve_cancel(session->query);
     if (session->link)
-        session->options->links.close(session->link, 1);
+        session->options->links.close(session->link, is_reset);
     session->query = NULL;
     session->link = NULL;
 }
@@ -47,7 +47,7 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     session->state = SESSION_PAUSED;
     hl_timer_start(session->host, session->timer, retry_us);
     session->events->on_close(session->arg, session->why.bytes, refusal, retry_us);
-    drop_link(session); /* after on_close: the refusal's bytes are the link's */
+    drop_link(session, 1); /* after on_close: the refusal's bytes are the link's */
 }
 
 static void open_session(struct hl_session *session)
@@ -159,7 +159,7 @@ static void on_down(void *arg, const char *why)
 {
     struct hl_session *session = arg;
     if (session->state == SESSION_CONNECTING && session->address < session->addresses_count) {
-        drop_link(session);
+        drop_link(session, 1);
         connect_next(session);
     } else if (session->state != SESSION_PAUSED && session->state != SESSION_BROKEN)
         fail(session, why, NULL);
@@ -274,9 +274,10 @@ int hl_session_init(struct hl_session *session, struct hl_host *host, const stru
 
 void hl_session_start(struct hl_session *session) { hl_timer_start(session->host, session->timer, 0); }
 
+/* Not a reset: in a forked child the socket is the parent's too. */
 void hl_session_done(struct hl_session *session)
 {
-    drop_link(session);
+    drop_link(session, 0);
     hl_timer_free(session->host, session->timer);
     session->timer = NULL;
     session->state = SESSION_PAUSED;
@@ -296,7 +297,7 @@ void hl_session_break(struct hl_session *session, const char *why)
     if (session->state == SESSION_PAUSED || session->state == SESSION_BROKEN)
         return;
     hl_text_set(&session->why, "%s", why);
-    drop_link(session);
+    drop_link(session, 1);
     session->state = SESSION_BROKEN;
     hl_timer_start(session->host, session->timer, 0);
 }

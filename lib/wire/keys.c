@@ -49,3 +49,9 @@ size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)
     memcpy(to + HL_UUID_LENGTH + 1, digits, (size_t)length);
     return HL_UUID_LENGTH + 1 + (size_t)length;
 }
+
+void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n)
+{
+    char *holder = hl_command_room(command, HL_HOLDER_MAX);
+    hl_command_add(command, holder, hl_holder_write(holder, uuid, n));
+}

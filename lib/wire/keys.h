@@ -17,5 +17,6 @@ void hl_key_add(struct hl_command *command, const char *prefix, const char *name
 
 /* "<client uuid>:<n>", n never used twice by a client (R2). Returns its length; no terminator. */
 size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n);
+void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n); /* the same, as an argument */
 
 #endif

@@ -13,7 +13,7 @@ void hl_mutex_acquire(struct hl_command *command, const struct hl_words *words, 
     hl_command_add(command, words->name, words->name_length);
     hl_key_add(command, hl_key_token, words->name, words->name_length);
     hl_command_add_number(command, terms->lease_ms);
-    hl_command_add(command, words->holder, words->holder_length);
+    hl_holder_add(command, words->uuid, words->id);
     hl_command_add_number(command, terms->reserved);
     hl_command_add_number(command, terms->not_after_ms);
     hl_command_add_number(command, terms->token_ttl_ms);
@@ -24,7 +24,7 @@ void hl_mutex_renew(struct hl_command *command, const struct hl_words *words, ui
     hl_command_evalsha(command, &hl_script_renew, 1);
     hl_command_add(command, words->name, words->name_length);
     hl_command_add_number(command, lease_ms);
-    hl_command_add(command, words->holder, words->holder_length);
+    hl_holder_add(command, words->uuid, words->id);
     hl_command_add_number(command, token);
 }
 
@@ -32,7 +32,7 @@ void hl_mutex_release(struct hl_command *command, const struct hl_words *words)
 {
     hl_command_evalsha(command, &hl_script_mutex_release, 1);
     hl_command_add(command, words->name, words->name_length);
-    hl_command_add(command, words->holder, words->holder_length);
+    hl_holder_add(command, words->uuid, words->id);
     hl_key_add(command, hl_key_channel, words->name, words->name_length);
     hl_command_add_word(command, "PUBLISH");
 }

@@ -10,8 +10,8 @@
 struct hl_words { /* of whom and what a command speaks; by reference */
     const char *name;
     size_t name_length;
-    const char *holder;
-    size_t holder_length;
+    const char *uuid; /* of the client; with the acquisition's number it is the holder */
+    uint64_t id;
 };
 
 struct hl_mutex_terms {

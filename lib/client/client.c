@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* client - birth and death of a client. Closing: waits end CLOSED, holds live on until drained, then what is being released is waited for,
+ * each with its limit; abandon skips all that. */
+#include "client/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/contract.h"
+#include "base/url.h"
+#include "client/observe.h"
+#include "client/options.h"
+#include "lock/acquire.h"
+#include "lock/deliver.h"
+#include "lock/ending.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/teardown.h"
+#include "lock/turn.h"
+#include "lock/watchdog.h"
+#include "wire/scripts.h"
+
+enum { VERIFY_STEP_US = 20 };
+
+hilock_status hl_refuse(struct hilock_client *client, hilock_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    hl_text_set_list(&client->refusal, format, list);
+    va_end(list);
+    client->stats.refused++;
+    hl_log(client, HILOCK_LOG_WARN, "refused: %s", client->refusal.bytes);
+    return status;
+}
+
+hilock_status hl_client_admit(const struct hilock_client *client) { return hl_cell_admit(client->core.cell); }
+
+/* ---- the host's and the nodes' events ---- */
+
+static void destroy(struct hilock_client *client);
+
+static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->core.cell); }
+
+static int is_quiet(const struct hl_core *core)
+{
+    return !core->live_holds && !core->waiting && TAILQ_EMPTY(&core->news) && TAILQ_EMPTY(&core->losses);
+}
+
+static void leave_soon(struct hilock_client *client)
+{
+    uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000;
+    client->phase = CLIENT_LEAVING;
+    client->leave_ends_us = hl_now_us(&client->core.host) + span_us;
+    hl_timer_start(&client->core.host, client->close_timer, span_us);
+}
+
+/* 1: the client has gone, and its closer has been told. */
+static int has_left(struct hilock_client *client)
+{
+    hilock_closed_fn *on_closed = client->on_closed;
+    void *user = client->closed_user;
+    if (client->phase == CLIENT_DRAINING && !client->core.held)
+        leave_soon(client);
+    if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && hl_now_us(&client->core.host) < client->leave_ends_us))
+        return 0;
+    destroy(client);
+    if (on_closed)
+        on_closed(user);
+    return 1;
+}
+
+static void on_leave(void *arg)
+{
+    struct hilock_client *client = arg;
+    hl_deliver(&client->core);
+    if (client->core.is_gone)
+        destroy(client);
+    else if (!has_left(client))
+        hl_host_settle(&client->core.host);
+}
+
+/* What is held is asked for again, paced when it is much; whoever waits tries again at once. */
+static void on_node_up(void *arg, struct hl_node *node)
+{
+    struct hilock_client *client = arg;
+    uint64_t within_us = (uint64_t)client->core.live_holds * VERIFY_STEP_US;
+    struct hl_notice *notice;
+    (void)node;
+    TAILQ_FOREACH(notice, &client->core.holds, entry)
+    {
+        struct hl_hold *hold = (struct hl_hold *)(void *)notice;
+        if (hold->state == HOLD_HELD)
+            hl_watchdog_verify(hold, within_us);
+    }
+    hl_gate_retry_all(&client->core);
+}
+
+static void on_node_down(void *arg, struct hl_node *node) { (void)arg, (void)node; /* requests under way are answered one by one */ }
+
+static void lose_all(struct hl_core *core)
+{
+    struct hl_notice *notice, *next;
+    for (notice = TAILQ_FIRST(&core->holds); notice; notice = next) {
+        struct hl_hold *hold = (struct hl_hold *)(void *)notice;
+        next = TAILQ_NEXT(notice, entry);
+        if (hold->state == HOLD_HELD && hold->is_told)
+            hl_watchdog_lose(core, hold, HILOCK_LOST_CLOSING);
+    }
+}
+
+static void on_close_timer(void *arg)
+{
+    struct hilock_client *client = arg;
+    struct hl_host *host = &client->core.host;
+    uint64_t now_us = hl_now_us(host);
+    hl_host_enter(host);
+    if (client->phase == CLIENT_DRAINING && now_us >= client->drain_ends_us) {
+        lose_all(&client->core);
+        leave_soon(client);
+    } else if (client->phase == CLIENT_DRAINING)
+        hl_timer_start(host, client->close_timer, client->drain_ends_us - now_us);
+    else if (now_us < client->leave_ends_us)
+        hl_timer_start(host, client->close_timer, client->leave_ends_us - now_us);
+    hl_host_leave(host);
+}
+
+/* ---- open ---- */
+
+static size_t put(char *to, size_t *used, const char *text)
+{
+    size_t at = *used, length = strlen(text) + 1;
+    if (to)
+        memcpy(to + at, text, length);
+    *used += length;
+    return at;
+}
+
+/* User, password, prefix and the connection's name in one block, so that one wipe is enough. */
+static int keep_strings(struct hilock_client *client, const struct hl_url *url, const struct hilock_client_options *options)
+{
+    const char *user = options->username ? options->username : url->user, *password = options->password ? options->password : url->password;
+    const char *prefix = options->name_prefix ? options->name_prefix : "", *label = options->label ? options->label : program_invocation_short_name;
+    char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16];
+    size_t used = 0, at[4] = {0, 0, 0, 0};
+    snprintf(name, sizeof name, "hilock:%.64s:%s", label, client->core.uuid);
+    for (char *c = name; *c; c++)
+        *c = *c > ' ' && *c < 0x7f ? *c : '_';
+    for (int is_copy = 0; is_copy < 2; is_copy++) {
+        used = 0;
+        at[0] = put(client->strings, &used, user ? user : "");
+        at[1] = put(client->strings, &used, password ? password : "");
+        at[2] = put(client->strings, &used, prefix);
+        at[3] = put(client->strings, &used, name);
+        if (!is_copy && !(client->strings = hl_memory_new(&client->core.host.memory, used)))
+            return -1;
+    }
+    client->strings_size = used;
+    client->login.username = user && *user ? client->strings + at[0] : NULL;
+    client->login.password = password ? client->strings + at[1] : NULL;
+    client->prefix = client->strings + at[2];
+    client->prefix_length = strlen(prefix);
+    client->login.client_name = client->strings + at[3];
+    client->login.database = url->db;
+    return 0;
+}
+
+static int make_route(struct hilock_client *client, const struct hl_doors *doors, const struct hl_url *url,
+                      const struct hilock_client_options *options)
+{
+    static const struct hl_node_events events = {on_node_up, on_node_down};
+    const struct hl_place place = {url->path, url->path ? NULL : url->host, url->port};
+    const struct hl_node_options node = {
+        .session = {.links = doors->links, .login = &client->login, .connect_timeout_ms = options->connect_timeout_ms,
+                    .retry_max_ms = options->retry_max_ms},
+        .scripts = hl_scripts,
+        .command_timeout_ms = options->command_timeout_ms,
+        .keepalive_ms = options->keepalive_ms,
+        .inflight_max = options->inflight_max,
+    };
+    client->core.route = hl_single_new(&client->core.host, &place, &node, &events, client);
+    return client->core.route ? 0 : -1;
+}
+
+static void init_core(struct hilock_client *client, const struct hl_doors *doors, const struct hilock_client_options *options)
+{
+    struct hl_core *core = &client->core;
+    core->limits = (struct hl_limits){options->command_timeout_ms, options->waiters_max, options->name_waiters_max, options->token_ttl_ms};
+    memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
+    hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random), hl_random_next(&core->host.random));
+    hl_deliver_init(core);
+    core->on_client_notice = hl_observe_tell;
+    core->host.arg = client;
+    core->host.on_enter = on_enter;
+    core->host.on_leave = on_leave;
+    core->host.on_trace = hl_observe;
+    client->on_log = options->on_log;
+    client->on_event = options->on_event;
+    client->user = options->user;
+    client->log_level = options->log_level;
+    client->lease_ms = options->lease_ms;
+}
+
+static void free_half_open(struct hilock_client *client, int has_host)
+{
+    struct hl_memory memory = client->core.host.memory;
+    client->core.host.loop.free_ctx = NULL; /* a refused open leaves the loop to the caller */
+    if (client->core.route)
+        client->core.route->ops->free(client->core.route);
+    if (has_host) {
+        hl_timer_free(&client->core.host, client->close_timer);
+        hl_host_done(&client->core.host);
+    }
+    if (client->strings)
+        hl_memory_wipe(client->strings, client->strings_size);
+    hl_memory_free(&memory, client->strings);
+    if (client->core.cell)
+        hl_cell_unref(client->core.cell);
+    hl_memory_free(&memory, client);
+}
+
+static struct hilock_client *client_new(const struct hilock_loop *loop, const struct hl_doors *doors, const struct hl_memory *memory,
+                                        const struct hl_url *url, const struct hilock_client_options *options)
+{
+    struct hilock_client *client = hl_memory_new(memory, sizeof *client);
+    int has_host;
+    if (!client)
+        return NULL;
+    client->core.host.memory = *memory;
+    has_host = hl_host_init(&client->core.host, loop, memory, doors->seed) == 0;
+    if (has_host)
+        init_core(client, doors, options);
+    if (has_host && (client->core.cell = hl_cell_new(memory)) != NULL &&
+        (client->close_timer = hl_timer_new(&client->core.host, on_close_timer, client)) != NULL && keep_strings(client, url, options) == 0 &&
+        make_route(client, doors, url, options) == 0) {
+        client->core.cell->core = &client->core;
+        return client;
+    }
+    free_half_open(client, has_host);
+    return NULL;
+}
+
+static hilock_status check_loop(const struct hilock_loop *loop, struct hl_text *why)
+{
+    if (loop && loop->size >= sizeof *loop && loop->now_us && loop->watch_new && loop->watch_set && loop->watch_free && loop->timer_new &&
+        loop->timer_start && loop->timer_stop && loop->timer_free && loop->resolve && loop->resolve_cancel)
+        return HILOCK_OK;
+    hl_text_set(why, "loop is NULL, of a smaller size, or lacks a function: an adapter fills struct hilock_loop (hilock/loop.h)");
+    return HILOCK_INVALID;
+}
+
+static hilock_status refuse_open(hilock_status status, const struct hl_text *why, struct hilock_error *ret_error)
+{
+    if (ret_error)
+        snprintf(ret_error->text, sizeof ret_error->text, "%s", why->bytes);
+    return status;
+}
+
+hilock_status hl_client_open_with(hilock_client **ret_client, const struct hilock_loop *loop, const struct hl_doors *doors,
+                                  const struct hilock_client_options *options, struct hilock_error *ret_error)
+{
+    struct hilock_client_options settled;
+    struct hl_memory memory;
+    struct hl_url url;
+    struct hl_text why = {"ret_client is NULL: where should the client go?"};
+    hilock_status status = ret_client ? check_loop(loop, &why) : HILOCK_INVALID;
+    if (status == HILOCK_OK)
+        status = hl_client_options_read(&settled, options, &why);
+    if (status != HILOCK_OK)
+        return refuse_open(status, &why, ret_error);
+    hl_memory_init(&memory, settled.allocator);
+    memset(&url, 0, sizeof url);
+    status = hl_url_parse(&url, &memory, settled.url, &why);
+    if (status != HILOCK_OK)
+        return refuse_open(status, &why, ret_error);
+    *ret_client = client_new(loop, doors, &memory, &url, &settled);
+    hl_url_done(&url, &memory);
+    if (!*ret_client) {
+        hl_text_set(&why, "out of memory");
+        return refuse_open(HILOCK_NO_MEMORY, &why, ret_error);
+    }
+    (*ret_client)->core.route->ops->start((*ret_client)->core.route);
+    return HILOCK_OK;
+}
+
+/* ---- close, abandon ---- */
+
+static void drop_notices(struct hl_core *core)
+{
+    struct hl_notice *notice, *next;
+    for (notice = TAILQ_FIRST(&core->news); notice; notice = next) {
+        next = TAILQ_NEXT(notice, entry);
+        if (notice->kind != NOTICE_CLIENT)
+            continue;
+        hl_notice_move(core, notice, PLACE_NONE);
+        hl_observe_drop(core, notice);
+    }
+}
+
+/* All but the client's own memory and its host: what a callback's frame below us may still look at. */
+static void detach(struct hilock_client *client)
+{
+    struct hl_core *core = &client->core;
+    core->is_closing = 1;
+    drop_notices(core);
+    hl_teardown(core);
+    core->route->ops->free(core->route);
+    core->route = NULL;
+    hl_timer_free(&core->host, client->close_timer);
+    if (client->terms)
+        hl_terms_unref(client->terms);
+    core->cell->core = NULL;
+    hl_cell_unref(core->cell);
+    hl_memory_wipe(client->strings, client->strings_size);
+    hl_memory_free(&core->host.memory, client->strings);
+    core->is_gone = 1;
+}
+
+static void destroy(struct hilock_client *client)
+{
+    struct hl_memory memory = client->core.host.memory;
+    if (!client->core.is_gone)
+        detach(client);
+    hl_host_done(&client->core.host);
+    hl_memory_free(&memory, client);
+}
+
+void hilock_client_abandon(hilock_client *client)
+{
+    if (!client || hl_client_admit(client) == HILOCK_WRONG_THREAD)
+        return;
+    if (client->core.is_gone)
+        return;
+    if (client->core.is_delivering)
+        detach(client);
+    else
+        destroy(client);
+}
+
+hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilock_closed_fn *on_closed, void *user)
+{
+    hilock_status status = client ? hl_client_admit(client) : HILOCK_INVALID;
+    struct hl_text why;
+    uint64_t ends_us, now_us;
+    if (status != HILOCK_OK)
+        return status;
+    if (drain_ms != HILOCK_FOREVER && hl_span_is_bad(drain_ms, "drain_ms", &why))
+        return hl_refuse(client, HILOCK_INVALID, "%s", why.bytes);
+    now_us = hl_now_us(&client->core.host);
+    ends_us = drain_ms == HILOCK_FOREVER ? UINT64_MAX : now_us + (uint64_t)drain_ms * 1000;
+    if (client->phase == CLIENT_OPEN) {
+        client->phase = CLIENT_DRAINING;
+        client->on_closed = on_closed;
+        client->closed_user = user;
+        client->drain_ends_us = UINT64_MAX;
+        client->core.is_closing = 1;
+        hl_gates_close(&client->core);
+    }
+    if (client->phase == CLIENT_DRAINING && ends_us < client->drain_ends_us) {
+        client->drain_ends_us = ends_us;
+        hl_timer_start(&client->core.host, client->close_timer, ends_us - now_us);
+    }
+    hl_host_wake(&client->core.host);
+    return HILOCK_OK;
+}
+
+/* ---- getters ---- */
+
+const char *hilock_client_refusal(const hilock_client *client)
+{
+    hilock_status status = client ? hl_client_admit(client) : HILOCK_CLOSED;
+    if (status == HILOCK_CLOSED)
+        return "the client is closed";
+    if (status == HILOCK_WRONG_THREAD)
+        return "called from another thread than the one that turns this client's loop: open one client per loop, or post to that loop";
+    if (status == HILOCK_FORKED)
+        return "forked child: these handles are the parent's; event_reinit, hilock_client_abandon, then open a client of its own";
+    return client->refusal.bytes;
+}
+
+const char *hilock_client_uuid(const hilock_client *client)
+{
+    return client && hl_client_admit(client) == HILOCK_OK ? client->core.uuid : "";
+}
+
+int hilock_client_is_connected(const hilock_client *client)
+{
+    return client && hl_client_admit(client) == HILOCK_OK && client->core.route->ops->node_at(client->core.route, 0)->is_up;
+}

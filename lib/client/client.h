@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* client - what the public entry points work on: the lock machine and, around it, options, ownership, closing and observation.
+ *
+ *   OPEN -> DRAINING (holds live on) -> LEAVING (releases are answered) -> gone
+ *
+ * Invariant: memory is returned in one place (destroy, in client.c), reached from the end of a call from the loop, or by abandon. */
+#ifndef HL_CLIENT_CLIENT_H
+#define HL_CLIENT_CLIENT_H
+
+#include "base/text.h"
+#include "lock/core.h"
+
+enum hl_client_phase { CLIENT_OPEN, CLIENT_DRAINING, CLIENT_LEAVING };
+
+struct hilock_client {
+    struct hl_core core; /* first: an event's client is found from it */
+    enum hl_client_phase phase;
+    void *close_timer;
+    uint64_t drain_ends_us, leave_ends_us;
+    hilock_closed_fn *on_closed;
+    void *closed_user;
+    hilock_log_fn *on_log;
+    hilock_event_fn *on_event;
+    void *user; /* of both */
+    hilock_log_level log_level;
+    struct hl_text refusal;
+    struct hl_login login;
+    char *strings; /* user, password, prefix, name of the connection: one block, wiped */
+    size_t strings_size;
+    const char *prefix;
+    size_t prefix_length;
+    uint32_t lease_ms;
+    struct hl_terms *terms; /* of the handle made last, referenced: the next one is likely to be made alike */
+    struct hilock_stats stats;
+};
+
+/* The doors by which a client reaches the world, but for its loop: which the adapter gives. */
+struct hl_doors {
+    struct hl_link_factory links;
+    uint64_t seed;
+    const char *uuid; /* 36 characters */
+};
+
+/* hilock_client_open with the doors in the caller's hand: the simulator's and the tests' way in. */
+hilock_status hl_client_open_with(hilock_client **ret_client, const struct hilock_loop *loop, const struct hl_doors *doors,
+                                  const struct hilock_client_options *options, struct hilock_error *ret_error);
+
+/* Says why the call is refused: kept for hilock_client_refusal, and logged. Returns status. */
+__attribute__((format(printf, 3, 4))) hilock_status hl_refuse(struct hilock_client *client, hilock_status status, const char *format, ...);
+/* HILOCK_OK: the client may be used by this thread. */
+hilock_status hl_client_admit(const struct hilock_client *client);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handle - the public calls on a lock: who may call, whether the arguments are good, and then the lock machine's word for it. */
+#include "client/client.h"
+#include "client/options.h"
+#include "lock/acquire.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/turn.h"
+
+static struct hilock_client *client_of(const struct hilock_lock *lock) { return (struct hilock_client *)(void *)lock->terms->cell->core; }
+
+/* HILOCK_OK: the handle and its client may be used. */
+static hilock_status admit(const struct hilock_lock *lock)
+{
+    hilock_status status = lock ? hl_cell_admit(lock->terms->cell) : HILOCK_INVALID;
+    return status == HILOCK_OK && !lock->terms->cell->core ? HILOCK_CLOSED : status;
+}
+
+static int may_read(const struct hilock_lock *lock) { return lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK; }
+
+/* ---- create, free ---- */
+
+static int are_alike(const struct hl_terms *terms, const struct hilock_lock_options *options)
+{
+    return terms && terms->on_lost == options->on_lost && terms->on_event == options->on_event && terms->lease_ms == options->lease_ms &&
+           terms->hold_max_ms == options->hold_max_ms && terms->min_validity_ms == options->min_validity_ms &&
+           terms->wait_report_ms == options->wait_report_ms && terms->is_renewed == (options->renew == HILOCK_RENEW_AUTO);
+}
+
+static struct hl_terms *terms_of(struct hilock_client *client, const struct hilock_lock_options *options)
+{
+    struct hl_terms *terms = client->terms;
+    if (are_alike(terms, options)) {
+        terms->refs++;
+        return terms;
+    }
+    terms = hl_memory_new(&client->core.host.memory, sizeof *terms);
+    if (!terms)
+        return NULL;
+    *terms = (struct hl_terms){.refs = 2, .cell = client->core.cell, .on_lost = options->on_lost, .on_event = options->on_event,
+                               .lease_ms = options->lease_ms, .hold_max_ms = options->hold_max_ms, .min_validity_ms = options->min_validity_ms,
+                               .wait_report_ms = options->wait_report_ms, .is_renewed = options->renew == HILOCK_RENEW_AUTO};
+    terms->cell->refs++;
+    if (client->terms)
+        hl_terms_unref(client->terms);
+    client->terms = terms;
+    return terms;
+}
+
+static struct hilock_lock *lock_new(struct hilock_client *client, const char *name, size_t length, const struct hilock_lock_options *options)
+{
+    struct hl_core *core = &client->core;
+    struct hilock_lock *lock = hl_memory_new(&core->host.memory, sizeof *lock);
+    if (!lock)
+        return NULL;
+    lock->refs = 1;
+    lock->user = options->user;
+    lock->name = hl_name_ref(core, name, length);
+    lock->terms = lock->name ? terms_of(client, options) : NULL;
+    if (lock->terms)
+        return lock;
+    if (lock->name)
+        hl_name_unref(core, &core->host.memory, lock->name);
+    hl_memory_free(&core->host.memory, lock);
+    return NULL;
+}
+
+static hilock_status check_name(struct hilock_client *client, const char *name, size_t length)
+{
+    if (client->prefix_length + length == 0 || length == 0 || client->prefix_length + length > HILOCK_NAME_MAX)
+        return hl_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix", length, HILOCK_NAME_MAX);
+    (void)name;
+    return HILOCK_OK;
+}
+
+static hilock_status check_braces(struct hilock_client *client, const char *name, size_t length)
+{
+    if (hl_key_has_good_braces(name, length))
+        return HILOCK_OK;
+    return hl_refuse(client, HILOCK_BAD_NAME, "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
+                     "different hash slots", hl_quote(name, length).bytes);
+}
+
+static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client, const char *name, const struct hilock_lock_options *given)
+{
+    char full[HILOCK_NAME_MAX];
+    struct hilock_lock_options options;
+    struct hl_text why;
+    size_t length;
+    hilock_status status = hl_lock_options_read(&options, given, client->lease_ms, &why);
+    if (status != HILOCK_OK)
+        return hl_refuse(client, status, "%s", why.bytes);
+    length = options.name_length ? options.name_length : strlen(name);
+    status = check_name(client, name, length);
+    if (status != HILOCK_OK)
+        return status;
+    memcpy(full, client->prefix, client->prefix_length);
+    memcpy(full + client->prefix_length, name, length);
+    length += client->prefix_length;
+    status = check_braces(client, full, length);
+    if (status != HILOCK_OK)
+        return status;
+    *ret_lock = lock_new(client, full, length, &options);
+    if (!*ret_lock)
+        return hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
+    client->core.locks++;
+    return HILOCK_OK;
+}
+
+hilock_status hilock_lock_create(hilock_lock **ret_lock, hilock_client *client, const char *name, const struct hilock_lock_options *options)
+{
+    hilock_status status = client ? hl_client_admit(client) : HILOCK_INVALID;
+    if (status != HILOCK_OK)
+        return status;
+    if (!ret_lock || !name)
+        return hl_refuse(client, HILOCK_INVALID, "%s is NULL", ret_lock ? "name" : "ret_lock");
+    if (client->core.is_closing)
+        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new locks");
+    return create(ret_lock, client, name, options);
+}
+
+/* In a forked child only memory is given back: what the parent's lists hold of it stays as it is. */
+void hilock_lock_free(hilock_lock *lock)
+{
+    hilock_status status = lock ? admit(lock) : HILOCK_INVALID;
+    if (status != HILOCK_OK && status != HILOCK_CLOSED && status != HILOCK_FORKED)
+        return;
+    if (lock->terms->cell->core) {
+        if (status == HILOCK_FORKED)
+            return; /* before abandon: the client's memory still refers to it, and goes with the process */
+        hl_lock_silence(lock->terms->cell->core, lock);
+        lock->terms->cell->core->locks--;
+    }
+    hl_lock_unref(lock);
+}
+
+void hilock_lock_drop(hilock_lock *lock)
+{
+    if (lock && admit(lock) == HILOCK_OK)
+        hl_lock_silence(lock->terms->cell->core, lock);
+}
+
+/* ---- acquire, release, cancel ---- */
+
+static hilock_status check_acquire(struct hilock_client *client, const struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result)
+{
+    const struct hl_core *core = &client->core;
+    struct hl_text why;
+    if (!on_result)
+        return hl_refuse(client, HILOCK_INVALID, "on_result is NULL: an acquire is answered by it");
+    if (wait_ms != HILOCK_FOREVER && hl_span_is_bad(wait_ms, "wait_ms", &why))
+        return hl_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
+    if (core->is_closing)
+        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new acquires");
+    if (hl_lock_state(lock) != HILOCK_IDLE)
+        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already %s: make one handle per would-be holder, or set reentrant",
+                         hl_quote(lock->name->bytes, lock->name->length).bytes, lock->acquire ? "waits" : "holds");
+    if (core->waiting >= core->limits.waiters_max)
+        return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires already wait (waiters_max): shed load or raise it", core->waiting);
+    if (hl_gate_waiting(lock->name) >= core->limits.name_waiters_max)
+        return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
+                         hl_gate_waiting(lock->name), hl_quote(lock->name->bytes, lock->name->length).bytes);
+    return HILOCK_OK;
+}
+
+hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = admit(lock);
+    struct hilock_client *client;
+    if (status != HILOCK_OK)
+        return status;
+    client = client_of(lock);
+    status = check_acquire(client, lock, wait_ms, on_result);
+    if (status == HILOCK_OK && hl_acquire_begin(&client->core, lock, wait_ms, on_result, user) != HILOCK_OK)
+        return hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for an acquire");
+    return status;
+}
+
+hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = admit(lock);
+    if (status != HILOCK_OK)
+        return status;
+    if (!lock->hold)
+        return hl_refuse(client_of(lock), HILOCK_NOT_HELD, "handle of \"%s\" does not hold: never acquired, released before, or lost",
+                         hl_quote(lock->name->bytes, lock->name->length).bytes);
+    hl_turn_release(&client_of(lock)->core, lock, on_result, user);
+    return HILOCK_OK;
+}
+
+hilock_status hilock_cancel(hilock_lock *lock)
+{
+    hilock_status status = admit(lock);
+    if (status != HILOCK_OK)
+        return status;
+    if (!lock->acquire)
+        return hl_refuse(client_of(lock), HILOCK_NOT_PENDING, "handle of \"%s\" does not wait", hl_quote(lock->name->bytes, lock->name->length).bytes);
+    if (lock->acquire->state == ACQUIRE_DECIDED)
+        hl_acquire_overrule(lock->acquire, HILOCK_CANCELLED);
+    else
+        hl_acquire_decide(lock->acquire, HILOCK_CANCELLED);
+    return HILOCK_OK;
+}
+
+/* ---- getters ---- */
+
+uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
+{
+    if (!may_read(lock) || !lock->terms->cell->core)
+        return 0;
+    return hl_span_ms(hl_lock_left_us(lock, hl_now_us(&lock->terms->cell->core->host)));
+}
+
+uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) && lock->hold ? hl_hold_token(lock->hold) : 0; }
+
+hilock_state hilock_lock_state(const hilock_lock *lock) { return may_read(lock) ? hl_lock_state(lock) : HILOCK_IDLE; }
+
+const char *hilock_lock_name(const hilock_lock *lock) { return may_read(lock) ? lock->name->bytes : ""; }
+
+void *hilock_lock_user(const hilock_lock *lock) { return may_read(lock) ? lock->user : NULL; }
+
+void hilock_lost_ignored(const struct hilock_event *event, void *user) { (void)event, (void)user; }

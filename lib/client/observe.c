@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* observe - see observe.h. A client event carries a copy of what it tells, for it is told later; when there is no memory for the copy it
+ * is only logged: events of locks, which somebody acts on, need none. */
+#include "client/observe.h"
+
+#include <stdio.h>
+
+#include "lock/deliver.h"
+#include "lock/lease.h"
+
+struct client_event {
+    struct hl_notice notice;
+    struct hilock_event event;
+    struct hl_text node, detail;
+};
+
+void hl_log(struct hilock_client *client, hilock_log_level level, const char *format, ...)
+{
+    struct hl_text line;
+    va_list list;
+    if (!client->on_log || level > client->log_level)
+        return;
+    va_start(list, format);
+    hl_text_set_list(&line, format, list);
+    va_end(list);
+    client->on_log(level, line.bytes, client->user);
+}
+
+void hilock_log_stderr(hilock_log_level level, const char *line, void *user)
+{
+    static const char *const words[] = {"?", "error", "warning", "info", "debug"};
+    (void)user;
+    fprintf(stderr, "hilock: %s: %s\n", words[level <= HILOCK_LOG_DEBUG ? level : 0], line);
+}
+
+static void raise_event(struct hilock_client *client, hilock_event_kind kind, const struct hl_fact *fact)
+{
+    struct client_event *news;
+    if (!client->on_event || !(news = hl_memory_new(&client->core.host.memory, sizeof *news)))
+        return;
+    news->notice.kind = NOTICE_CLIENT;
+    hl_text_set(&news->node, "%s", fact->node ? fact->node : "");
+    hl_text_set(&news->detail, "%s", fact->detail ? fact->detail : "");
+    news->event = (struct hilock_event){.size = sizeof news->event, .kind = kind, .retry_ms = hl_span_ms(fact->retry_us),
+                                        .remaining_ms = hl_span_ms(fact->remaining_us), .stalled_ms = hl_span_ms(fact->waited_us)};
+    hl_notice_tell(&client->core, &news->notice, 1);
+}
+
+void hl_observe_tell(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hilock_client *client = (struct hilock_client *)(void *)core;
+    struct client_event *news = (struct client_event *)(void *)notice;
+    news->event.client = client;
+    news->event.holder = "";
+    news->event.node = news->node.bytes;
+    news->event.detail = news->detail.bytes;
+    client->on_event(&news->event, client->user);
+    hl_memory_free(&core->host.memory, news);
+}
+
+void hl_observe_drop(struct hl_core *core, struct hl_notice *notice) { hl_memory_free(&core->host.memory, notice); }
+
+static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
+{
+    static const uint32_t bounds_ms[HILOCK_BUCKETS - 1] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000};
+    size_t i = 0;
+    while (i < HILOCK_BUCKETS - 1 && span_us > (uint64_t)bounds_ms[i] * 1000)
+        i++;
+    histogram->count++;
+    histogram->sum_ms += span_us / 1000;
+    histogram->buckets[i]++;
+}
+
+static void count_acquire(struct hilock_stats *stats, const struct hl_fact *fact)
+{
+    histogram_add(&stats->wait, fact->waited_us);
+    if (fact->status == HILOCK_OK)
+        stats->granted++;
+    else if (fact->status == HILOCK_TIMED_OUT)
+        stats->timed_out++;
+    else if (fact->status == HILOCK_CANCELLED || fact->status == HILOCK_CLOSED)
+        stats->cancelled++;
+    else
+        stats->failed++;
+}
+
+static void count_loss(struct hilock_stats *stats, const struct hl_fact *fact)
+{
+    histogram_add(&stats->hold, fact->waited_us);
+    switch (fact->reason) {
+    case HILOCK_LOST_NONE: break;
+    case HILOCK_LOST_TAKEN: stats->lost_taken++; break;
+    case HILOCK_LOST_EXPIRED: stats->lost_expired++; break;
+    case HILOCK_LOST_SUSPENDED: stats->lost_suspended++; break;
+    case HILOCK_LOST_HOLD_MAX: stats->lost_hold_max++; break;
+    case HILOCK_LOST_CLOSING: stats->lost_closing++; break;
+    }
+}
+
+static void count(struct hilock_stats *stats, enum hl_what what, const struct hl_fact *fact)
+{
+    switch (what) {
+    case HL_ACQUIRE_BEGUN: stats->acquires++; break;
+    case HL_ACQUIRE_ENDED: count_acquire(stats, fact); break;
+    case HL_ACQUIRE_REENTERED: stats->reentered++; break;
+    case HL_WAKEUP: stats->wakeups++; break;
+    case HL_HOLD_RENEWED: stats->renewals++; break;
+    case HL_HOLD_RENEWAL_FAILED: stats->renewals_failed++; break;
+    case HL_HOLD_RELEASED:
+        stats->released++;
+        histogram_add(&stats->hold, fact->waited_us);
+        break;
+    case HL_HOLD_LOST: count_loss(stats, fact); break;
+    case HL_HOLD_UNDONE: stats->undone++; break;
+    case HL_COMMAND_SENT: stats->commands++; break;
+    case HL_COMMAND_ANSWERED: histogram_add(&stats->command, fact->waited_us); break;
+    case HL_NODE_UP: stats->connects++; break;
+    case HL_NODE_DOWN: stats->disconnects += fact->count; break;
+    case HL_LOOP_STALLED: stats->stalls++; break;
+    case HL_ACQUIRE_ASKED:
+    case HL_ACQUIRE_WAITS:
+    case HL_CLOCK_ANOMALY:
+    case HL_NODE_FAULT: break;
+    }
+}
+
+static void log_lock(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
+{
+    const struct hl_quoted name = hl_quote(fact->name ? fact->name : "", fact->name ? strlen(fact->name) : 0);
+    if (what == HL_HOLD_LOST)
+        hl_log(client, HILOCK_LOG_WARN, "lost: %s", fact->detail);
+    else if (what == HL_HOLD_RENEWAL_FAILED)
+        hl_log(client, fact->count < 2 ? HILOCK_LOG_INFO : HILOCK_LOG_WARN, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count,
+               name.bytes, fact->detail, hl_span_ms(fact->remaining_us));
+    else if (what == HL_CLOCK_ANOMALY)
+        hl_log(client, HILOCK_LOG_WARN, "the lease of \"%s\" was %u ms at the store, less than believed: did its clock jump, or did another program change it?",
+               name.bytes, hl_span_ms(fact->remaining_us));
+    else if (what == HL_ACQUIRE_ENDED)
+        hl_log(client, HILOCK_LOG_DEBUG, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes, hilock_status_name(fact->status),
+               hl_span_ms(fact->waited_us), fact->count);
+    else if (what == HL_HOLD_RELEASED)
+        hl_log(client, HILOCK_LOG_DEBUG, "released \"%s\" after %u ms", name.bytes, hl_span_ms(fact->waited_us));
+    else if (what == HL_HOLD_UNDONE)
+        hl_log(client, HILOCK_LOG_INFO, "a grant of \"%s\" came too late and is given back", name.bytes);
+}
+
+static void log_node(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
+{
+    if (what == HL_NODE_UP)
+        hl_log(client, HILOCK_LOG_INFO, "%s: connected", fact->node);
+    else if (what == HL_NODE_DOWN)
+        hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_span_ms(fact->retry_us));
+    else if (what == HL_NODE_FAULT)
+        hl_log(client, HILOCK_LOG_WARN, "%s: %s", fact->node ? fact->node : "", fact->detail);
+}
+
+void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
+{
+    struct hilock_client *client = arg;
+    count(&client->stats, what, fact);
+    if (client->on_log) {
+        log_lock(client, what, fact);
+        log_node(client, what, fact);
+    }
+    if (what == HL_NODE_UP)
+        raise_event(client, HILOCK_EVENT_CONNECTED, fact);
+    else if (what == HL_NODE_DOWN)
+        raise_event(client, HILOCK_EVENT_DISCONNECTED, fact);
+    else if (what == HL_CLOCK_ANOMALY)
+        raise_event(client, HILOCK_EVENT_CLOCK_ANOMALY, fact);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* open - fills the doors of a real client: links by hiredis, the uuid by libuuid, the random seed from its bytes. */
+#include <hilock/loop.h>
+#include <hilock/version.h>
+#include <uuid/uuid.h>
+
+#include "client/client.h"
+
+hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock_loop *loop, const struct hilock_client_options *options,
+                                 struct hilock_error *ret_error)
+{
+    uuid_t bytes, seed;
+    char text[HL_UUID_LENGTH + 1];
+    struct hl_doors doors = {.links = hl_link_hiredis(), .uuid = text};
+    uuid_generate_random(bytes);
+    uuid_unparse_lower(bytes, text);
+    uuid_generate_random(seed);
+    memcpy(&doors.seed, seed, sizeof doors.seed);
+    return hl_client_open_with(ret_client, loop, &doors, options, ret_error);
+}
+
+const char *hilock_version(void) { return HILOCK_VERSION; }

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* operator - what looks at locks rather than takes part: every lock of a client, one lock's description; and the calls of the header that
+ * this version refuses. */
+#include "client/client.h"
+#include "lock/lease.h"
+#include "lock/turn.h"
+#include "lock/walk.h"
+
+static void describe(const struct hilock_lock *lock, struct hilock_lock_info *ret_info)
+{
+    const struct hl_core *core = lock->terms->cell->core;
+    uint64_t now_us = core ? hl_now_us(&core->host) : 0;
+    *ret_info = (struct hilock_lock_info){.size = sizeof *ret_info, .name = lock->name->bytes, .name_length = lock->name->length,
+                                          .kind = HILOCK_MUTEX, .user = lock->user};
+    if (!core)
+        return;
+    ret_info->state = hl_lock_state(lock);
+    ret_info->remaining_ms = hl_span_ms(hl_lock_left_us(lock, now_us));
+    if (ret_info->state == HILOCK_WAITING)
+        ret_info->age_ms = hl_span_ms(now_us - lock->acquire->begun_us);
+    if (ret_info->state != HILOCK_HELD)
+        return;
+    ret_info->age_ms = hl_span_ms(now_us - lock->hold->since_us);
+    ret_info->hold_count = 1;
+    ret_info->fencing_token = lock->hold->parts[0].token;
+}
+
+void hilock_lock_describe(const hilock_lock *lock, struct hilock_lock_info *ret_info)
+{
+    struct hilock_lock_info info = {.name = ""};
+    size_t size = ret_info ? ret_info->size : 0;
+    if (size < sizeof size)
+        return;
+    if (lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK)
+        describe(lock, &info);
+    info.size = size;
+    memcpy(ret_info, &info, size < sizeof info ? size : sizeof info);
+}
+
+struct visit { hilock_visit_fn *visit; void *user; };
+
+static void visit_one(const struct hilock_lock *lock, void *arg)
+{
+    const struct visit *visit = arg;
+    struct hilock_lock_info info;
+    describe(lock, &info);
+    visit->visit(&info, visit->user);
+}
+
+void hilock_client_each_lock(const hilock_client *client, hilock_visit_fn *visit, void *user)
+{
+    struct visit each = {visit, user};
+    if (client && visit && hl_client_admit(client) == HILOCK_OK)
+        hl_walk_locks(&client->core, visit_one, &each);
+}
+
+static hilock_status unsupported(const hilock_lock *lock, const char *what)
+{
+    hilock_status status = lock ? hl_cell_admit(lock->terms->cell) : HILOCK_INVALID;
+    if (status != HILOCK_OK)
+        return status;
+    if (!lock->terms->cell->core)
+        return HILOCK_CLOSED;
+    return hl_refuse((struct hilock_client *)(void *)lock->terms->cell->core, HILOCK_UNSUPPORTED, "this version has no %s yet", what);
+}
+
+hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
+{
+    (void)lease_ms, (void)on_result, (void)user;
+    return unsupported(lock, "extend");
+}
+
+hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    (void)on_result, (void)user;
+    return unsupported(lock, "peek");
+}
+
+hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user)
+{
+    (void)holder, (void)on_result, (void)user;
+    return unsupported(lock, "force_release");
+}
+
+hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_validity)
+{
+    (void)ret_validity;
+    return unsupported(lock, "validity objects");
+}
+
+hilock_status hilock_multi_create(hilock_lock **ret_lock, hilock_client *client, const char *const *names, const struct hilock_lock_options *options)
+{
+    hilock_status status = client ? hl_client_admit(client) : HILOCK_INVALID;
+    (void)ret_lock, (void)names, (void)options;
+    return status == HILOCK_OK ? hl_refuse(client, HILOCK_UNSUPPORTED, "this version has no multi yet") : status;
+}
+
+/* No validity is ever given out, so none can be asked. */
+uint64_t hilock_multi_token(const hilock_lock *lock, size_t index) { return (void)lock, (void)index, 0; }
+uint32_t hilock_validity_remaining_ms(const hilock_validity *validity) { return (void)validity, 0; }
+hilock_validity *hilock_validity_ref(hilock_validity *validity) { return validity; }
+void hilock_validity_unref(hilock_validity *validity) { (void)validity; }
+
+size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *label, char *buffer, size_t buffer_size)
+{
+    (void)stats, (void)label;
+    if (buffer_size)
+        *buffer = '\0';
+    return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options - see options.h. What belongs to a kind or deployment that this version does not have yet is refused as UNSUPPORTED. */
+#include "client/options.h"
+
+#include <hilock/version.h>
+#include <string.h>
+
+static hilock_status refuse(struct hl_text *why, hilock_status status, const char *text)
+{
+    hl_text_set(why, "%s", text);
+    return status;
+}
+
+/* A program built for an older header gives less, and gets the defaults; one built for a newer header may only leave what we do not know at
+ * zero. */
+static hilock_status read_sized(void *to, size_t known, const void *from, const char *macro, struct hl_text *why)
+{
+    const unsigned char *bytes = from;
+    size_t size;
+    memcpy(&size, from, sizeof size);
+    if (size < sizeof size) {
+        hl_text_set(why, "options.size is %zu: use %s(...), or set it to sizeof options", size, macro);
+        return HILOCK_INVALID;
+    }
+    for (size_t i = known; i < size; i++) {
+        if (bytes[i]) {
+            hl_text_set(why, "options has unknown members set beyond byte %zu: this is hilock %s, the program was built for a newer one", known,
+                        HILOCK_VERSION);
+            return HILOCK_INVALID;
+        }
+    }
+    memset(to, 0, known);
+    memcpy(to, from, size < known ? size : known);
+    return HILOCK_OK;
+}
+
+int hl_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why)
+{
+    if (span_ms <= HL_SPAN_MAX_MS)
+        return 0;
+    hl_text_set(why, "%s %u: a negative number by mistake? at most %d", name, span_ms, HL_SPAN_MAX_MS);
+    return 1;
+}
+
+struct span { /* one that zero gives a default, with its bounds */
+    const char *name;
+    uint32_t *value;
+    uint32_t normal, least, most;
+};
+
+static int settle_span(const struct span *span, struct hl_text *why)
+{
+    if (hl_span_is_bad(*span->value, span->name, why))
+        return -1;
+    if (*span->value == 0)
+        *span->value = span->normal;
+    if (*span->value >= span->least && *span->value <= span->most)
+        return 0;
+    hl_text_set(why, "bad %s %u: must be %u..%u, or 0 for %u", span->name, *span->value, span->least, span->most, span->normal);
+    return -1;
+}
+
+static int settle_spans(const struct span *spans, size_t count, struct hl_text *why)
+{
+    for (size_t i = 0; i < count; i++)
+        if (settle_span(&spans[i], why) != 0)
+            return -1;
+    return 0;
+}
+
+static hilock_status check_later(const struct hilock_client_options *options, struct hl_text *why)
+{
+    if (options->quorum_urls || options->quorum_needed)
+        return refuse(why, HILOCK_UNSUPPORTED, "quorum_urls: this version has no quorum of masters yet: use url");
+    if (options->sentinel_username || options->sentinel_password)
+        return refuse(why, HILOCK_UNSUPPORTED, "sentinel_username: this version has no Sentinel yet: use a redis:// or unix:// url");
+    if (options->tls_ca_file || options->tls_ca_dir || options->tls_cert_file || options->tls_key_file || options->tls_server_name)
+        return refuse(why, HILOCK_INVALID, "tls_ca_file is set, but the url is not rediss: nothing would be encrypted");
+    if (options->restart_guard_ms && options->restart_guard_ms != HILOCK_OFF)
+        return refuse(why, HILOCK_UNSUPPORTED, "restart_guard_ms: this version has no restart guard yet: leave it 0");
+    if (options->stall_report_ms)
+        return refuse(why, HILOCK_UNSUPPORTED, "stall_report_ms: this version does not report stalls yet: leave it 0");
+    return HILOCK_OK;
+}
+
+static hilock_status check_label(const char *label, struct hl_text *why)
+{
+    size_t length = strspn(label, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/=,");
+    if (label[length] == '\0' && length > 0 && length <= HL_LABEL_MAX)
+        return HILOCK_OK;
+    hl_text_set(why, "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (CLIENT LIST shows it)", hl_quote(label, strlen(label)).bytes, HL_LABEL_MAX);
+    return HILOCK_INVALID;
+}
+
+static hilock_status check_pointers(const struct hilock_client_options *options, struct hl_text *why)
+{
+    const struct hilock_allocator *allocator = options->allocator;
+    if (allocator && (!allocator->allocate || !allocator->reallocate || !allocator->release))
+        return refuse(why, HILOCK_INVALID, "allocator lacks a function: give allocate, reallocate and release, or none");
+    if (options->log_level > HILOCK_LOG_DEBUG) {
+        hl_text_set(why, "bad log_level %d: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN", (int)options->log_level);
+        return HILOCK_INVALID;
+    }
+    if (options->name_prefix && strlen(options->name_prefix) >= HILOCK_NAME_MAX)
+        return refuse(why, HILOCK_INVALID, "name_prefix is too long: with a name it must stay within 1024 bytes");
+    return options->label ? check_label(options->label, why) : HILOCK_OK;
+}
+
+hilock_status hl_client_options_read(struct hilock_client_options *to, const struct hilock_client_options *from, struct hl_text *why)
+{
+    static const struct hilock_client_options none = {.size = sizeof none};
+    hilock_status status = read_sized(to, sizeof *to, from ? from : &none, "HILOCK_CLIENT_OPTIONS", why);
+    const struct span spans[] = {
+        {"connect_timeout_ms", &to->connect_timeout_ms, 5000, 1, HL_SPAN_MAX_MS},
+        {"command_timeout_ms", &to->command_timeout_ms, 3000, 10, HL_LEASE_MAX_MS},
+        {"retry_max_ms", &to->retry_max_ms, 2000, 1, HL_SPAN_MAX_MS},
+        {"keepalive_ms", &to->keepalive_ms, 15000, 100, HL_SPAN_MAX_MS},
+        {"lease_ms", &to->lease_ms, 30000, HL_LEASE_MIN_MS, HL_LEASE_MAX_MS},
+        {"waiters_max", &to->waiters_max, 65536, 1, HL_SPAN_MAX_MS},
+        {"inflight_max", &to->inflight_max, 16384, 1, 1 << 20},
+        {"turns_max", &to->turns_max, 16, 1, 256},
+        {"token_ttl_ms", &to->token_ttl_ms, 600000, 1000, HL_LEASE_MAX_MS},
+    };
+    if (status == HILOCK_OK && settle_spans(spans, sizeof spans / sizeof *spans, why) != 0)
+        status = HILOCK_INVALID;
+    if (status == HILOCK_OK)
+        status = check_pointers(to, why);
+    if (status == HILOCK_OK)
+        status = check_later(to, why);
+    if (to->name_waiters_max == 0 || to->name_waiters_max > to->waiters_max)
+        to->name_waiters_max = to->waiters_max;
+    if (!to->log_level)
+        to->log_level = HILOCK_LOG_WARN;
+    return status;
+}
+
+static hilock_status check_later_lock(const struct hilock_lock_options *options, struct hl_text *why)
+{
+    switch (options->kind) {
+    case HILOCK_MUTEX: break;
+    case HILOCK_FAIR: return refuse(why, HILOCK_UNSUPPORTED, "kind FAIR: this version has only MUTEX yet");
+    case HILOCK_SIMPLE: return refuse(why, HILOCK_UNSUPPORTED, "kind SIMPLE: this version has only MUTEX yet");
+    }
+    if (options->reentrant)
+        return refuse(why, HILOCK_UNSUPPORTED, "reentrant: this version has no re-entry yet: make one handle per would-be holder");
+    if (options->replicas || options->replica_timeout_ms)
+        return refuse(why, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas yet: leave it 0");
+    if (options->wake != HILOCK_WAKE_SUBSCRIBE || options->poll_min_ms || options->poll_jitter_ms)
+        return refuse(why, HILOCK_UNSUPPORTED, "wake: this version wakes by subscription only: leave wake, poll_min_ms and poll_jitter_ms 0");
+    return HILOCK_OK;
+}
+
+static hilock_status check_values(const struct hilock_lock_options *options, struct hl_text *why)
+{
+    if (!options->on_lost)
+        return refuse(why, HILOCK_INVALID, "on_lost is NULL: a hold can end without you; give a function, or hilock_lost_ignored if you check "
+                                           "hilock_lock_remaining_ms() before every write");
+    if (options->kind > HILOCK_SIMPLE || options->renew > HILOCK_RENEW_NEVER || options->wake > HILOCK_WAKE_POLL) {
+        hl_text_set(why, "bad kind %d, renew %d or wake %d: use the names of the header", (int)options->kind, (int)options->renew, (int)options->wake);
+        return HILOCK_INVALID;
+    }
+    return HILOCK_OK;
+}
+
+/* With all defaults in place. */
+static hilock_status check_lengths(const struct hilock_lock_options *options, struct hl_text *why)
+{
+    if (options->lease_ms < HL_LEASE_MIN_MS || options->lease_ms > HL_LEASE_MAX_MS)
+        hl_text_set(why, "bad lease_ms %u: must be %d..%d, or 0 for the client's", options->lease_ms, HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
+    else if (options->hold_max_ms && options->hold_max_ms < options->lease_ms)
+        hl_text_set(why, "hold_max_ms %u is less than lease_ms %u: lower the lease or raise the limit", options->hold_max_ms, options->lease_ms);
+    else if (options->min_validity_ms > options->lease_ms - options->lease_ms / 100 - 7)
+        hl_text_set(why, "min_validity_ms %u is more than a lease_ms of %u can give: no grant would ever be good enough", options->min_validity_ms,
+                    options->lease_ms);
+    else
+        return HILOCK_OK;
+    return HILOCK_INVALID;
+}
+
+hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
+                                   struct hl_text *why)
+{
+    hilock_status status = from ? read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why)
+                                : refuse(why, HILOCK_INVALID, "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
+    if (status == HILOCK_OK)
+        status = check_values(to, why);
+    if (status == HILOCK_OK)
+        status = check_later_lock(to, why);
+    if (status != HILOCK_OK)
+        return status;
+    if (to->hold_max_ms == HILOCK_FOREVER)
+        to->hold_max_ms = 0;
+    if (hl_span_is_bad(to->hold_max_ms, "hold_max_ms", why) || hl_span_is_bad(to->lease_ms, "lease_ms", why) ||
+        hl_span_is_bad(to->min_validity_ms, "min_validity_ms", why) || hl_span_is_bad(to->wait_report_ms, "wait_report_ms", why))
+        return HILOCK_INVALID;
+    if (!to->lease_ms)
+        to->lease_ms = client_lease_ms;
+    if (!to->min_validity_ms)
+        to->min_validity_ms = to->lease_ms / 2;
+    return check_lengths(to, why);
+}

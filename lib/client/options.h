@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options - reads option structs of any version of the header, fills in the defaults, and says what is wrong with them. Pure. */
+#ifndef HL_CLIENT_OPTIONS_H
+#define HL_CLIENT_OPTIONS_H
+
+#include "base/text.h"
+
+#include <hilock/hilock.h>
+
+enum { HL_LEASE_MIN_MS = 100, HL_LEASE_MAX_MS = 86400000, HL_SPAN_MAX_MS = 0x7fffffff, HL_LABEL_MAX = 64 };
+
+/* Both: every default filled in; OK, INVALID or UNSUPPORTED with the sentence. */
+hilock_status hl_client_options_read(struct hilock_client_options *to, const struct hilock_client_options *from, struct hl_text *why);
+hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
+                                   struct hl_text *why);
+
+int hl_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why); /* above the ceiling: "a negative number by mistake?" */
+
+#endif

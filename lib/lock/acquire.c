@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* acquire - see acquire.h. Its timer is its hold's, which has nothing else to do with it until the grant. It stays in line until the
+ * answer is handed over, so that going back to waiting (a grant found too old at the last moment) needs no memory. */
+#include "lock/acquire.h"
+
+#include "base/contract.h"
+#include "base/plant.h"
+#include "lock/deliver.h"
+#include "lock/ending.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/words.h"
+
+static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
+
+void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us)
+{
+    uint64_t next_us = acquire->ends_us < at_us ? acquire->ends_us : at_us;
+    acquire->resume_us = at_us;
+    hl_hold_wake_at(acquire->hold, acquire->report_us < next_us ? acquire->report_us : next_us);
+}
+
+void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
+{
+    hl_notice_move(core, &acquire->notice, PLACE_NONE);
+    hl_memory_free(&core->host.memory, acquire->holder);
+    hl_memory_free(&core->host.memory, acquire->detail);
+    hl_memory_free(&core->host.memory, acquire);
+}
+
+static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms)
+{
+    struct hl_acquire *acquire = hl_memory_new(&core->host.memory, sizeof *acquire);
+    uint32_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
+    if (!acquire)
+        return NULL;
+    acquire->hold = hl_hold_new(core, lock->terms, lock->name);
+    if (!acquire->hold) {
+        hl_memory_free(&core->host.memory, acquire);
+        return NULL;
+    }
+    acquire->hold->owner.acquire = acquire;
+    acquire->notice.kind = NOTICE_ACQUIRE;
+    acquire->notice.epoch = lock->epoch;
+    acquire->lock = lock;
+    acquire->is_try = wait_ms == HILOCK_TRY;
+    acquire->begun_us = hl_now_us(&core->host);
+    acquire->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : acquire->begun_us + (uint64_t)limit_ms * 1000;
+    acquire->report_us = UINT64_MAX;
+    return acquire;
+}
+
+hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
+{
+    int is_denied = wait_ms == HILOCK_TRY && hl_gate_knows_held(lock->name);
+    struct hl_acquire *acquire = acquire_new(core, lock, wait_ms);
+    if (!acquire)
+        return HILOCK_NO_MEMORY;
+    acquire->on_result = on_result;
+    acquire->user = user;
+    hl_acquire_resume_at(acquire, UINT64_MAX);
+    if (!is_denied && hl_gate_join(core, acquire) != HILOCK_OK) {
+        hl_hold_free(acquire->hold);
+        hl_memory_free(&core->host.memory, acquire);
+        return HILOCK_NO_MEMORY;
+    }
+    lock->acquire = acquire;
+    core->waiting++;
+    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.name = lock->name->bytes});
+    if (is_denied)
+        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+    else if (hl_gate_knows_held(lock->name))
+        hl_gate_tell_waiting(core, lock->name);
+    return HILOCK_OK;
+}
+
+/* Its hold goes its own way, and whoever is next in line waits for the first answer to what it may have left at the store. */
+static void let_go(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    struct hl_hold *hold = acquire->hold;
+    if (acquire->state == ACQUIRE_GRANTED)
+        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(hold)});
+    acquire->state = ACQUIRE_DECIDED;
+    acquire->hold = NULL;
+    hold->owner.lock = NULL;
+    hl_ending_begin(hold);
+    if (acquire->is_in_line)
+        hl_gate_leave(core, acquire);
+}
+
+void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
+{
+    struct hl_core *core = core_of(acquire);
+    hl_words_of_acquire(core, acquire, status);
+    let_go(acquire);
+    acquire->status = status;
+    hl_notice_tell(core, &acquire->notice, TELL_RESULT);
+}
+
+void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status)
+{
+    hl_memory_free(&core_of(acquire)->host.memory, acquire->detail);
+    acquire->detail = NULL;
+    acquire->status = status;
+}
+
+void hl_acquire_drop(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    struct hilock_lock *lock = acquire->lock;
+    if (acquire->state != ACQUIRE_DECIDED)
+        let_go(acquire);
+    hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = HILOCK_CANCELLED});
+    hl_acquire_free(core, acquire);
+    lock->acquire = NULL;
+    core->waiting--;
+}
+
+struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire)
+{
+    struct hl_hold *hold = acquire->hold;
+    HL_REQUIRE(acquire->state == ACQUIRE_GRANTED);
+    acquire->hold = NULL;
+    hl_gate_leave(core_of(acquire), acquire);
+    return hold;
+}
+
+void hl_acquire_ask(struct hl_acquire *acquire)
+{
+    acquire->state = ACQUIRE_ASKING;
+    acquire->attempts++;
+    hl_acquire_resume_at(acquire, UINT64_MAX);
+    hl_hold_ask(acquire->hold);
+}
+
+static int is_too_late(const struct hl_acquire *acquire)
+{
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core_of(acquire)->host));
+    return left_us < (uint64_t)acquire->lock->terms->min_validity_ms * 1000;
+}
+
+static void give_back(struct hl_acquire *acquire)
+{
+    hl_trace(&core_of(acquire)->host, HL_HOLD_UNDONE,
+             &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
+    acquire->state = ACQUIRE_IN_LINE;
+    hl_ending_return(acquire->hold);
+    hl_acquire_resume_at(acquire, UINT64_MAX);
+}
+
+static void on_granted(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    if (is_too_late(acquire)) {
+        give_back(acquire);
+        return;
+    }
+    acquire->state = ACQUIRE_GRANTED;
+    hl_hold_keep(acquire->hold);
+    hl_gate_deny_tries(acquire->lock->name);
+    hl_notice_tell(core, &acquire->notice, TELL_RESULT);
+}
+
+void hl_acquire_regain(struct hl_acquire *acquire)
+{
+    acquire->notice.tell &= (uint8_t)~TELL_RESULT;
+    if (!acquire->notice.tell)
+        hl_notice_move(core_of(acquire), &acquire->notice, PLACE_NONE);
+    give_back(acquire);
+}
+
+void hl_acquire_returned(struct hl_acquire *acquire)
+{
+    acquire->hold->id = 0; /* never the same id again (R2) */
+    acquire->hold->state = HOLD_IDLE;
+    hl_gate_wake(acquire->lock->name);
+}
+
+void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
+{
+    const struct hl_terms *terms = acquire->lock->terms;
+    acquire->was_told_waiting = 1;
+    hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = acquire->lock->name->bytes});
+    if (terms->wait_report_ms)
+        acquire->report_us = hl_now_us(&core->host) + (uint64_t)terms->wait_report_ms * 1000;
+    if (terms->on_event)
+        hl_notice_tell(core, &acquire->notice, TELL_WAITING);
+    if (terms->wait_report_ms)
+        hl_acquire_resume_at(acquire, acquire->resume_us);
+}
+
+/* R7: what the store said is older than news that came after the question left; then the question is put again before sleeping. */
+static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *asked)
+{
+    struct hl_core *core = core_of(acquire);
+    struct hl_name *name = acquire->lock->name;
+    if (asked->answer == ASKED_HELD && !hl_gate_may_sleep(name, acquire->hold->parts[0].request.sent_us)) {
+        hl_acquire_ask(acquire);
+        return;
+    }
+    acquire->state = ACQUIRE_SLEEPING;
+    hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, name));
+}
+
+void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *asked)
+{
+    struct hl_core *core = core_of(acquire);
+    if (asked->answer == ASKED_GRANTED) {
+        on_granted(acquire);
+        return;
+    }
+    hl_gate_learn(core, acquire->lock->name, asked);
+    if (asked->answer == ASKED_UNANSWERED)
+        hl_acquire_ask(acquire); /* same id: what may have been granted is adopted (R3) */
+    else if (asked->answer == ASKED_FAULT && (acquire->is_try || asked->fault.kind != HL_FAULT_PASSING))
+        hl_acquire_decide(acquire, asked->fault.status);
+    else if (acquire->is_try)
+        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+    else {
+        if (asked->answer == ASKED_HELD)
+            hl_gate_tell_waiting(core, acquire->lock->name);
+        sleep_or_ask(acquire, asked);
+    }
+}
+
+static void resume(struct hl_acquire *acquire)
+{
+    acquire->resume_us = UINT64_MAX;
+    if (acquire->hold->state == HOLD_RETURNING)
+        hl_ending_retry(acquire->hold);
+    else
+        hl_gate_wake(acquire->lock->name);
+}
+
+/* A little early is legal for a timer: what is not due yet stays. */
+void hl_acquire_tick(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    uint64_t now_us = hl_now_us(&core->host);
+    if (acquire->ends_us <= now_us) {
+        hl_acquire_decide(acquire, hl_gate_known(core, acquire->lock->name).status);
+        return;
+    }
+    if (acquire->report_us <= now_us)
+        hl_acquire_tell_waiting(core, acquire);
+    if (acquire->resume_us <= now_us)
+        resume(acquire);
+    if (acquire->hold && acquire->state != ACQUIRE_GRANTED)
+        hl_acquire_resume_at(acquire, acquire->resume_us);
+}

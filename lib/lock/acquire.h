@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* acquire - one accepted hilock_acquire, from the call to its one answer.
+ *
+ *   IN_LINE -> ASKING <-> SLEEPING
+ *                 |            \
+ *              GRANTED  ------> DECIDED (told once, then freed)
+ *
+ * Invariants: it is answered once, at ends_us at the latest whatever the network does; an answer other than OK leaves nothing wanted at
+ * the store (R4); after every subscription and every message it asks again before it sleeps (R7); a grant is handed over only with
+ * min_validity left at that very moment (R8). */
+#ifndef HL_LOCK_ACQUIRE_H
+#define HL_LOCK_ACQUIRE_H
+
+#include "lock/core.h"
+#include "wire/mutex.h"
+
+struct hl_asked { /* how a request for the lock was answered; dies with the call */
+    enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;
+    uint64_t left_ms;    /* HELD */
+    int has_no_ttl;
+    const char *holder;
+    size_t holder_length;
+    struct hl_fault fault; /* FAULT, and the server's words */
+    const char *quote;
+    size_t quote_length;
+};
+
+/* The caller has checked all that can be refused but memory. HILOCK_OK or HILOCK_NO_MEMORY. */
+hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user);
+void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING */
+void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *asked);
+void hl_acquire_returned(struct hl_acquire *acquire); /* what was granted too late is given back: try again */
+void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED, but what is left is too little: give it back, try again */
+void hl_acquire_tick(struct hl_acquire *acquire);
+void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us); /* wakes then, or at its end */
+void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
+/* The answer follows on delivery; nothing of it is in line or, but for its undoing, at the store any more. */
+void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
+void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status); /* DECIDED, not told yet: this is the answer instead */
+void hl_acquire_drop(struct hl_acquire *acquire);                       /* the same, and nobody is told */
+struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire);       /* GRANTED: the hold is the caller's; free the acquire */
+void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or handed over */
+
+#endif

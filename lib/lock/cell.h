@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cell - what a client and its handles share, and what is left for the handles when the client is gone: who may call, and whether there
+ * still is a client.
+ * Invariant: every call of the public API asks the cell first and touches nothing else when it is refused, so that a call from a wrong
+ * thread or a forked child reads no memory that the loop's thread may be writing or freeing. */
+#ifndef HL_LOCK_CELL_H
+#define HL_LOCK_CELL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/memory.h"
+
+struct hl_core;
+
+struct hl_cell {
+    unsigned refs;              /* handles' terms, and the client; the owner's thread only */
+    struct hl_core *core;       /* NULL: the client is gone */
+    struct hl_memory memory;
+    atomic_int has_owner;       /* set when the loop first turns (release), read by every call (acquire) */
+    pthread_t owner;
+    atomic_uint_fast64_t wrong_thread;
+    unsigned char *alive_page;  /* a page that a fork leaves zeroed in the child (MADV_WIPEONFORK): [0] is 1 in the parent */
+};
+
+struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* one reference; NULL: no memory */
+void hl_cell_unref(struct hl_cell *cell);
+void hl_cell_claim(struct hl_cell *cell); /* this thread turns the loop */
+
+int hl_cell_is_forked(const struct hl_cell *cell);
+/* HILOCK_OK, HILOCK_WRONG_THREAD (counted) or HILOCK_FORKED. CLOSED is the caller's to find out: cell->core. */
+hilock_status hl_cell_admit(struct hl_cell *cell);
+
+#endif

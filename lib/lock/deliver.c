@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* deliver - see deliver.h. A hold with nothing to tell stands in core->holds, an acquire then stands in no list here. */
+#include "lock/deliver.h"
+
+#include "base/contract.h"
+#include "base/plant.h"
+#include "lock/acquire.h"
+#include "lock/ending.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/turn.h"
+#include "lock/watchdog.h"
+#include "lock/words.h"
+
+enum { BATCH = 1000, BATCH_US = 2000 };
+
+void hl_deliver_init(struct hl_core *core)
+{
+    TAILQ_INIT(&core->holds);
+    TAILQ_INIT(&core->losses);
+    TAILQ_INIT(&core->news);
+    core->marker.kind = NOTICE_MARKER;
+    core->earliest_us = UINT64_MAX;
+}
+
+static struct hl_notices *list_of(struct hl_core *core, enum hl_notice_place place)
+{
+    switch (place) {
+    case PLACE_NONE: return NULL;
+    case PLACE_HOLDS: return &core->holds;
+    case PLACE_LOSSES: return &core->losses;
+    case PLACE_NEWS: return &core->news;
+    }
+    return NULL;
+}
+
+void hl_notice_move(struct hl_core *core, struct hl_notice *notice, enum hl_notice_place place)
+{
+    struct hl_notices *from = list_of(core, (enum hl_notice_place)notice->place), *to = list_of(core, place);
+    if (from)
+        TAILQ_REMOVE(from, notice, entry);
+    if (to)
+        TAILQ_INSERT_TAIL(to, notice, entry);
+    notice->place = (uint8_t)place;
+}
+
+static enum hl_notice_place resting_place(const struct hl_notice *notice) { return notice->kind == NOTICE_HOLD ? PLACE_HOLDS : PLACE_NONE; }
+
+void hl_notice_tell(struct hl_core *core, struct hl_notice *notice, unsigned bit)
+{
+    int is_loss = notice->kind == NOTICE_HOLD && bit == TELL_LOST && !HL_PLANTED(R6_LOSS_IN_LINE);
+    notice->tell |= (uint8_t)bit;
+    if (is_loss)
+        hl_notice_move(core, notice, PLACE_LOSSES);
+    else if (notice->place != PLACE_NEWS && notice->place != PLACE_LOSSES)
+        hl_notice_move(core, notice, PLACE_NEWS);
+    hl_host_wake(&core->host);
+}
+
+void hl_notice_hush(struct hl_core *core, struct hl_notice *notice)
+{
+    notice->tell = 0;
+    hl_notice_move(core, notice, resting_place(notice));
+}
+
+/* The lowest bit is told now; with more to tell it stays where it is. */
+static unsigned take_bit(struct hl_core *core, struct hl_notice *notice)
+{
+    unsigned bit = notice->tell & (unsigned)-notice->tell;
+    notice->tell &= (uint8_t)~bit;
+    if (!notice->tell)
+        hl_notice_move(core, notice, resting_place(notice));
+    return bit;
+}
+
+/* ---- what is called ---- */
+
+static void call_result(struct hilock_lock *lock, hilock_result_fn *on_result, const struct hilock_result *result, void *user)
+{
+    lock->refs++;
+    on_result(result, user);
+    hl_lock_unref(lock);
+}
+
+static void call_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event, struct hilock_event *event)
+{
+    event->size = sizeof *event;
+    event->client = (struct hilock_client *)(void *)core;
+    event->lock = lock;
+    event->holder = event->holder ? event->holder : "";
+    event->node = event->node ? event->node : "";
+    event->detail = event->detail ? event->detail : "";
+    if (!on_event)
+        return;
+    lock->refs++;
+    on_event(event, lock->user);
+    hl_lock_unref(lock);
+}
+
+/* ---- acquires ---- */
+
+static void tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hilock_lock *lock = acquire->lock;
+    uint64_t now_us = hl_now_us(&core->host);
+    const struct hl_known known = hl_gate_known(core, lock->name);
+    char holder[HILOCK_NAME_MAX];
+    struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
+    if (lock->name->hold)
+        holder[hl_holder_write(holder, core->uuid, lock->name->hold->id)] = '\0';
+    else
+        memccpy(holder, known.holder, 0, sizeof holder);
+    event.holder = holder;
+    event.remaining_ms = 0;
+    call_event(core, lock, lock->terms->on_event, &event);
+}
+
+/* R8: what was granted may have aged in our own queues. With too little left it goes back and is asked for again. */
+static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
+{
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
+    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || left_us >= (uint64_t)acquire->lock->terms->min_validity_ms * 1000;
+}
+
+static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)
+{
+    struct hilock_lock *lock = acquire->lock;
+    hl_turn_begin(core, lock, hl_acquire_hand_over(acquire));
+    result->status = HILOCK_OK;
+    result->state = HILOCK_HELD;
+    result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    result->fencing_token = hl_hold_token(lock->hold);
+    result->hold_count = 1;
+}
+
+static void tell_result(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hilock_lock *lock = acquire->lock;
+    hilock_result_fn *on_result = acquire->on_result;
+    void *user = acquire->user;
+    uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
+    char *holder = acquire->holder, *detail = acquire->detail;
+    struct hilock_result result = {.size = sizeof result, .status = acquire->status, .operation = HILOCK_ACQUIRE, .lock = lock};
+    lock->acquire = NULL;
+    core->waiting--;
+    if (acquire->state == ACQUIRE_GRANTED)
+        fill_grant(core, acquire, &result);
+    result.waited_ms = hl_span_ms(waited_us);
+    result.attempts = acquire->attempts;
+    result.holder = holder ? holder : "";
+    result.holder_remaining_ms = acquire->holder_remaining_ms;
+    result.detail = detail ? detail : hilock_status_text(result.status);
+    hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = result.status, .waited_us = waited_us,
+                                                              .token = result.fencing_token, .detail = result.detail, .count = result.attempts});
+    acquire->holder = acquire->detail = NULL;
+    hl_acquire_free(core, acquire);
+    call_result(lock, on_result, &result, user);
+    hl_memory_free(&core->host.memory, holder);
+    hl_memory_free(&core->host.memory, detail);
+}
+
+static void tell_acquire(struct hl_core *core, struct hl_acquire *acquire)
+{
+    unsigned bit = take_bit(core, &acquire->notice);
+    if (bit == TELL_WAITING)
+        tell_waiting(core, acquire);
+    else if (acquire->state == ACQUIRE_GRANTED && !is_still_good(core, acquire))
+        hl_acquire_regain(acquire);
+    else
+        tell_result(core, acquire);
+}
+
+/* ---- holds ---- */
+
+static void tell_lost(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    struct hl_text detail;
+    struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
+                                 .detail = detail.bytes};
+    hl_words_of_loss(core, hold, &detail);
+    hl_turn_lost(core, hold);
+    hl_ending_settle(hold);
+    call_event(core, lock, lock->terms->on_lost, &event);
+}
+
+static void tell_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    struct hl_text detail;
+    struct hilock_event event = {.kind = bit == TELL_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
+                                 .fencing_token = hl_hold_token(hold)};
+    if (!hold->is_told || !lock)
+        return;
+    if (bit == TELL_RENEWED)
+        hl_text_set(&detail, "\"%s\" is renewed again", hl_quote(lock->name->bytes, lock->name->length).bytes);
+    else
+        hl_words_of_renewals(core, hold, &detail);
+    event.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    call_event(core, lock, lock->terms->on_event, &event);
+}
+
+static int is_silenced(const struct hl_hold *hold) { return !hold->owner.lock || hold->owner.lock->epoch != hold->notice.epoch; }
+
+/* The hold may be over with this; the handle is referenced by it until then. */
+static void tell_released(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    hilock_status status = (hilock_status)-(int)hold->verdict;
+    hilock_result_fn *on_result = is_silenced(hold) ? NULL : hold->on_result;
+    void *user = hold->user;
+    struct hl_text detail;
+    struct hilock_result result = {.size = sizeof result, .status = status, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
+                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
+    hl_words_of_release(hold, status, &detail);
+    if (!on_result) {
+        hl_ending_settle(hold);
+        return;
+    }
+    lock->refs++;
+    hl_ending_settle(hold);
+    result.state = hl_lock_state(lock);
+    result.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    call_result(lock, on_result, &result, user);
+    hl_lock_unref(lock);
+}
+
+static void tell_settled(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    struct hl_text detail;
+    struct hilock_event event = {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
+                                 .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us)};
+    int silenced = is_silenced(hold);
+    if (silenced) {
+        hl_ending_settle(hold);
+        return;
+    }
+    hl_text_set(&detail, "the release of \"%s\" is settled after %u ms", hl_quote(lock->name->bytes, lock->name->length).bytes, event.waited_ms);
+    lock->refs++;
+    hl_ending_settle(hold);
+    call_event(core, lock, lock->terms->on_event, &event);
+    hl_lock_unref(lock);
+}
+
+static void tell_hold(struct hl_core *core, struct hl_hold *hold)
+{
+    unsigned bit = take_bit(core, &hold->notice);
+    if (bit == TELL_LOST)
+        tell_lost(core, hold);
+    else if (bit == TELL_RELEASED)
+        tell_released(core, hold);
+    else if (bit == TELL_SETTLED)
+        tell_settled(core, hold);
+    else
+        tell_renewals(core, hold, bit);
+}
+
+/* ---- the drain ---- */
+
+static void tell(struct hl_core *core, struct hl_notice *notice)
+{
+    switch ((enum hl_notice_kind)notice->kind) {
+    case NOTICE_ACQUIRE: tell_acquire(core, (struct hl_acquire *)(void *)notice); break;
+    case NOTICE_HOLD: tell_hold(core, (struct hl_hold *)(void *)notice); break;
+    case NOTICE_CLIENT:
+        hl_notice_move(core, notice, PLACE_NONE);
+        core->on_client_notice(core, notice);
+        break;
+    case NOTICE_MARKER: break;
+    }
+}
+
+/* Losses first, also those that a callback of this drain brought about; of the news only what stood before the marker. */
+static struct hl_notice *next_notice(struct hl_core *core)
+{
+    struct hl_notice *notice = TAILQ_FIRST(&core->losses);
+    if (notice)
+        return notice;
+    notice = TAILQ_FIRST(&core->news);
+    return notice == &core->marker ? NULL : notice;
+}
+
+static void drain(struct hl_core *core)
+{
+    uint64_t ends_us = hl_now_us(&core->host) + BATCH_US;
+    struct hl_notice *notice;
+    hl_watchdog_sweep(core);
+    if (TAILQ_EMPTY(&core->losses) && TAILQ_EMPTY(&core->news))
+        return;
+    hl_notice_move(core, &core->marker, PLACE_NEWS);
+    for (int told = 0; !core->is_gone && told < BATCH && (notice = next_notice(core)) != NULL; told++) {
+        tell(core, notice);
+        if (!core->is_gone)
+            hl_watchdog_sweep(core);
+        if (hl_now_us(&core->host) > ends_us)
+            break;
+    }
+    hl_notice_move(core, &core->marker, PLACE_NONE);
+    if (!TAILQ_EMPTY(&core->news) || !TAILQ_EMPTY(&core->losses))
+        hl_host_wake(&core->host);
+}
+
+void hl_deliver(struct hl_core *core)
+{
+    HL_REQUIRE(!core->is_delivering);
+    core->is_delivering = 1;
+    drain(core);
+    core->is_delivering = 0;
+}

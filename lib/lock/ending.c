@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ending - see ending.h. The timer: the time after which a release's outcome is unknown, the next try after an error, the second release of
+ * an id whose acquire may still run, the end of the lease; whatever it was, all that is not done yet is tried again. */
+#include "lock/ending.h"
+
+#include "base/plant.h"
+#include "lock/acquire.h"
+#include "lock/deliver.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/turn.h"
+
+static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
+
+static uint64_t over_us(const struct hl_hold *hold)
+{
+    return hl_lease_over_us(hold->since_us, lease_us(hold), hl_hold_core(hold)->limits.command_timeout_ms);
+}
+
+static uint64_t unknown_us(const struct hl_hold *hold)
+{
+    return hold->on_result && !hold->is_answered ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
+}
+
+static int is_clear(const struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        if (hold->parts[i].state != PART_CLEAR || hl_request_is_busy(&hold->parts[i].request))
+            return 0;
+    return 1;
+}
+
+static void sleep_until(struct hl_hold *hold, uint64_t at_us)
+{
+    uint64_t over = over_us(hold), unknown = unknown_us(hold);
+    at_us = over < at_us ? over : at_us;
+    hl_hold_wake_at(hold, unknown < at_us ? unknown : at_us);
+}
+
+static void release(struct hl_hold *hold, struct hl_part *part)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    part->ask = PART_RELEASE;
+    hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request,
+                   core->limits.command_timeout_ms, 1);
+}
+
+static void release_all(struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        struct hl_part *part = &hold->parts[i];
+        if (hl_request_is_busy(&part->request) || part->state == PART_CLEAR)
+            continue;
+        release(hold, part);
+    }
+}
+
+void hl_ending_retry(struct hl_hold *hold) { release_all(hold); }
+
+/* What waits to be sent need not be. An acquire that never left leaves nothing behind. */
+static void withdraw_all(struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        struct hl_part *part = &hold->parts[i];
+        if (hl_node_withdraw(&part->request) && part->ask == PART_ACQUIRE && !part->is_haunted)
+            part->state = PART_CLEAR;
+    }
+}
+
+static void count_in(struct hl_hold *hold)
+{
+    if (hold->is_counted)
+        return;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        struct hl_name *name = hold->parts[i].name;
+        name->ending++;
+        if (name->hold == hold)
+            name->hold = NULL;
+    }
+    hold->is_counted = 1;
+}
+
+/* The first answer, or there is nothing to wait for: siblings may ask for the name again. */
+static void count_out(struct hl_hold *hold, uint64_t listeners)
+{
+    if (!hold->is_counted)
+        return;
+    hold->is_counted = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        struct hl_name *name = hold->parts[i].name;
+        name->ending--;
+        hl_gate_released(hl_hold_core(hold), name, listeners);
+    }
+}
+
+void hl_ending_settle(struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    if (hold->state != HOLD_ENDING || !is_clear(hold) || hold->notice.tell)
+        return;
+    count_out(hold, 0);
+    if (lock && !hold->is_told)
+        hl_lock_unref(lock);
+    hl_hold_free(hold);
+}
+
+void hl_ending_begin(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    hold->state = HOLD_ENDING;
+    hold->since_us = hl_now_us(&core->host);
+    hold->is_answered = 0;
+    count_in(hold);
+    withdraw_all(hold);
+    if (hold->reason == HILOCK_LOST_TAKEN || HL_PLANTED(R5_SILENT_END))
+        for (unsigned i = 0; i < hold->parts_count; i++)
+            hold->parts[i].state = PART_CLEAR;
+    release_all(hold);
+    sleep_until(hold, UINT64_MAX);
+    hl_ending_settle(hold);
+}
+
+void hl_ending_return(struct hl_hold *hold)
+{
+    hold->state = HOLD_RETURNING;
+    count_in(hold);
+    release_all(hold);
+}
+
+static void answer_caller(struct hl_hold *hold, hilock_status status)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (hold->state != HOLD_ENDING || hold->is_answered)
+        return;
+    hold->is_answered = 1;
+    hold->verdict = (uint8_t)-(int)status;
+    if (hold->on_result)
+        hl_notice_tell(core, &hold->notice, TELL_RELEASED);
+}
+
+static void tell_settled(struct hl_hold *hold)
+{
+    if (hold->on_result && hold->verdict == (uint8_t)-(int)HILOCK_UNKNOWN && hold->is_answered)
+        hl_notice_tell(hl_hold_core(hold), &hold->notice, TELL_SETTLED);
+}
+
+/* An id with an unanswered acquire is released once more when that acquire can no longer run (R3): until then a copy of it in an old link
+ * may make a hold that nobody knows of. */
+void hl_ending_haunt(struct hl_hold *hold, struct hl_part *part)
+{
+    uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
+    uint64_t until_us = part->request.sent_us + may_run_us + may_run_us / 100 + part->request.node->round_trip_us;
+    part->is_haunted = 1;
+    part->state = PART_MAYBE;
+    if (hold->haunted_until_us < until_us)
+        hold->haunted_until_us = until_us;
+}
+
+/* 1: released, but it is to be released once more. */
+static int haunts(struct hl_hold *hold, struct hl_part *part)
+{
+    int was_haunted = part->is_haunted;
+    part->is_haunted = 0;
+    return was_haunted && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
+}
+
+/* After an answer: the hold goes on to what it was ended for, if that was all. */
+static void go_on(struct hl_hold *hold)
+{
+    if (!is_clear(hold))
+        return;
+    if (hold->state == HOLD_RETURNING) {
+        count_out(hold, 0);
+        hl_acquire_returned(hold->owner.acquire);
+    } else {
+        answer_caller(hold, HILOCK_LOST); /* found taken before a release was sent */
+        hl_ending_settle(hold);
+    }
+}
+
+static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
+{
+    if (hold->state == HOLD_ENDING)
+        sleep_until(hold, at_us);
+    else
+        hl_acquire_resume_at(hold->owner.acquire, at_us);
+}
+
+static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+{
+    static const char unheard[] = "released, but the message to those who wait was refused (has the user a right to the channel?)";
+    int was_ours = said->verdict == HL_YES || (part->was_repeated && hold->since_us < part->deadline_us);
+    int is_haunting = haunts(hold, part);
+    part->state = is_haunting ? PART_MAYBE : PART_CLEAR;
+    tell_settled(hold);
+    answer_caller(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
+    if (said->was_unheard)
+        hl_trace(&hl_hold_core(hold)->host, HL_NODE_FAULT,
+                 &(struct hl_fact){.name = part->name->bytes, .node = hl_node_name(part->request.node), .detail = unheard});
+    count_out(hold, said->listeners);
+    if (is_haunting)
+        sleep_for_next(hold, hold->haunted_until_us);
+    else
+        go_on(hold);
+}
+
+static void on_fault(struct hl_hold *hold, const char *why)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    hl_trace(&core->host, HL_NODE_FAULT, &(struct hl_fact){.name = hold->parts[0].name->bytes, .detail = why});
+    count_out(hold, 0);
+    sleep_for_next(hold, hl_now_us(&core->host) + hl_lease_retry_us(&core->host.random, lease_us(hold)));
+}
+
+void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
+{
+    struct hl_said said;
+    if (!answer->reply) {
+        part->was_repeated = 1;
+        release_all(hold); /* nothing, once the lease has run out */
+        go_on(hold);
+        return;
+    }
+    said = hl_mutex_release_said(answer->reply);
+    if (said.verdict == HL_FAULT) {
+        struct hl_text why;
+        hl_text_set(&why, "release refused: %s", hl_quote(said.quote, said.quote_length).bytes);
+        on_fault(hold, why.bytes);
+    } else
+        on_gone(hold, part, &said);
+}
+
+/* What was under way when the end began. Of an acquire: refused in words, it left nothing; else it is released. */
+void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
+{
+    if (part->ask == PART_ACQUIRE && answer->reply && answer->was_sent) {
+        struct hl_said said = hl_mutex_acquire_said(answer->reply);
+        if ((said.verdict == HL_NO || said.verdict == HL_LATE) && !part->is_haunted)
+            part->state = PART_CLEAR;
+        if (said.verdict == HL_YES)
+            hl_trace(&hl_hold_core(hold)->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = part->name->bytes, .token = said.token});
+        if (said.verdict == HL_YES && HL_PLANTED(R4_NO_UNDO))
+            part->state = PART_CLEAR;
+    } else if (part->ask == PART_ACQUIRE && answer->was_sent) {
+        if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+            part->state = PART_CLEAR;
+        else
+            hl_ending_haunt(hold, part);
+    } else if (part->ask == PART_RENEW && answer->reply && hl_mutex_renew_said(answer->reply).verdict == HL_NO)
+        part->state = PART_CLEAR;
+    release_all(hold);
+    go_on(hold);
+}
+
+/* The lease has run out whatever got through: nothing is left to release. A request on the wire is waited for. */
+static void give_up(struct hl_hold *hold)
+{
+    withdraw_all(hold);
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        hold->parts[i].state = PART_CLEAR;
+    answer_caller(hold, HILOCK_UNKNOWN);
+    tell_settled(hold);
+    hl_hold_wake_at(hold, UINT64_MAX);
+    hl_ending_settle(hold);
+}
+
+void hl_ending_tick(struct hl_hold *hold)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
+    if (hold->due_us > now_us) {
+        hl_hold_wake_at(hold, hold->due_us);
+        return;
+    }
+    if (now_us >= over_us(hold)) {
+        give_up(hold);
+        return;
+    }
+    if (now_us >= unknown_us(hold))
+        answer_caller(hold, HILOCK_UNKNOWN);
+    release_all(hold);
+    sleep_until(hold, UINT64_MAX);
+}

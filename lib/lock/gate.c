@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gate - see gate.h. */
+#include "lock/gate.h"
+
+#include "base/contract.h"
+#include "base/plant.h"
+#include "lock/deliver.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+
+enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255 };
+
+struct hl_gate {
+    struct hl_core *core;
+    struct hl_name *name;
+    TAILQ_HEAD(hl_line, hl_acquire) line; /* tries that have not asked yet stand in front */
+    unsigned waiting;
+    struct hl_channel *channel;
+    int is_deaf;                   /* no subscription to be had: poll */
+    uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
+    uint64_t hold_back_until_us;
+    hilock_status known;           /* see struct hl_known; OK: nothing yet */
+    unsigned faults;               /* in a row */
+    uint64_t left_until_us;        /* end of the holder's lease, as last told */
+    int has_no_ttl;
+    char *holder, *note;           /* NULL: "" */
+};
+
+static void advance(struct hl_gate *gate, int wakes);
+
+/* ---- names ---- */
+
+struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length)
+{
+    struct hl_table_entry *entry = hl_table_find(&core->names, bytes, length);
+    struct hl_name *name = (struct hl_name *)(void *)entry;
+    if (name) {
+        name->refs++;
+        return name;
+    }
+    name = hl_memory_new(&core->host.memory, sizeof *name + length + 1);
+    if (!name)
+        return NULL;
+    name->refs = 1;
+    name->length = (uint16_t)length;
+    memcpy(name->bytes, bytes, length);
+    if (hl_table_add(&core->names, &name->entry, name->bytes, length) == 0)
+        return name;
+    hl_memory_free(&core->host.memory, name);
+    return NULL;
+}
+
+void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name)
+{
+    if (--name->refs)
+        return;
+    HL_REQUIRE(!name->hold && !name->gate);
+    if (core)
+        hl_table_remove(&core->names, &name->entry);
+    hl_memory_free(memory, name);
+}
+
+void hl_names_detach(struct hl_core *core)
+{
+    struct hl_table_entry *entry;
+    while ((entry = hl_table_next(&core->names, NULL)) != NULL)
+        hl_table_remove(&core->names, entry);
+}
+
+/* ---- what the store said ---- */
+
+static void keep(struct hl_core *core, char **text, const char *bytes, size_t length, size_t length_max)
+{
+    hl_memory_free(&core->host.memory, *text);
+    *text = bytes ? hl_memory_copy(&core->host.memory, bytes, length < length_max ? length : length_max) : NULL;
+}
+
+void hl_gate_learn(struct hl_core *core, struct hl_name *name, const struct hl_asked *asked)
+{
+    struct hl_gate *gate = name->gate;
+    uint64_t now_us = hl_now_us(&core->host);
+    keep(core, &gate->note, asked->quote, asked->quote_length, NOTE_MAX);
+    gate->faults = asked->answer == ASKED_FAULT ? gate->faults + 1 : 0;
+    switch (asked->answer) {
+    case ASKED_GRANTED: break;
+    case ASKED_HELD:
+        keep(core, &gate->holder, asked->holder, asked->holder_length, HOLDER_MAX);
+        gate->known = HILOCK_TIMED_OUT;
+        gate->has_no_ttl = asked->has_no_ttl;
+        gate->left_until_us = now_us + asked->left_ms * 1000;
+        break;
+    case ASKED_FAULT: gate->known = asked->fault.status; break;
+    case ASKED_UNANSWERED: gate->known = HILOCK_UNREACHABLE; break;
+    }
+}
+
+int hl_gate_knows_held(const struct hl_name *name)
+{
+    return name->hold || (name->gate && name->gate->known == HILOCK_TIMED_OUT && name->gate->waiting);
+}
+
+/* A request that has been out for longer than any answer takes. */
+static int is_silent(struct hl_core *core, const struct hl_gate *gate)
+{
+    const struct hl_acquire *head = TAILQ_FIRST(&gate->line);
+    const struct hl_request *request = head && head->hold ? &head->hold->parts[0].request : NULL;
+    return request && request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
+}
+
+struct hl_known hl_gate_known(struct hl_core *core, const struct hl_name *name)
+{
+    const struct hl_gate *gate = name->gate;
+    struct hl_node *node = core->route->ops->node_of(core->route, name->bytes, name->length);
+    struct hl_known known = {HILOCK_UNREACHABLE, "", 0, ""};
+    if (name->hold)
+        known.status = HILOCK_TIMED_OUT;
+    else if (gate && node->is_up && gate->known != HILOCK_OK && !is_silent(core, gate))
+        known.status = gate->known;
+    if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
+        known.holder = gate->holder;
+        known.holder_remaining_ms = hl_span_ms(hl_left_us(gate->left_until_us, hl_now_us(&core->host)));
+    }
+    known.note = gate && gate->note ? gate->note : "";
+    return known;
+}
+
+/* ---- listening ---- */
+
+/* News is written down even while a request is out: its answer may be older than the news. */
+static void on_news(struct hl_gate *gate)
+{
+    gate->news_us = hl_now_us(&gate->core->host);
+    advance(gate, 1);
+}
+
+static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+{
+    struct hl_gate *gate = arg;
+    (void)message;
+    switch (event) {
+    case HL_CHANNEL_ON:
+        gate->is_deaf = 0;
+        if (!HL_PLANTED(R7_NO_SECOND_TRY))
+            on_news(gate);
+        break;
+    case HL_CHANNEL_MESSAGE:
+        hl_trace(&gate->core->host, HL_WAKEUP, &(struct hl_fact){.name = gate->name->bytes});
+        on_news(gate);
+        break;
+    case HL_CHANNEL_OFF: break;
+    case HL_CHANNEL_REFUSED: gate->is_deaf = 1; break;
+    }
+}
+
+/* A channel that lingers is on at once, but what came before somebody listened is lost: that too asks for a second try. */
+static void listen(struct hl_gate *gate)
+{
+    struct hl_core *core = gate->core;
+    struct hl_node *node = core->route->ops->node_of(core->route, gate->name->bytes, gate->name->length);
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
+    size_t length = hl_key_tagged(channel, hl_key_channel, gate->name->bytes, gate->name->length);
+    if (gate->channel)
+        return;
+    gate->channel = hl_channel_open(&node->subscription, channel, length, on_channel, gate);
+    if (gate->channel && hl_channel_is_on(gate->channel) && !HL_PLANTED(R7_NO_SECOND_TRY))
+        gate->news_us = hl_now_us(&core->host);
+}
+
+int hl_gate_may_sleep(const struct hl_name *name, uint64_t asked_us)
+{
+    listen(name->gate);
+    return name->gate->news_us < asked_us;
+}
+
+/* Until the holder's lease is over at the server (the last millisecond is still his), or the safety poll: other kinds of lock on this
+ * name exclude us but do not publish here. After a fault: a pause that doubles. */
+uint64_t hl_gate_sleep_us(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_gate *gate = name->gate;
+    uint64_t left_us = hl_left_us(gate->left_until_us, hl_now_us(&core->host)) + 1000, step;
+    if (gate->known == HILOCK_TIMED_OUT)
+        return gate->has_no_ttl || left_us > SAFETY_POLL_US ? SAFETY_POLL_US : left_us;
+    step = (uint64_t)RETRY_US << (gate->faults < RETRY_STEPS_MAX ? gate->faults : RETRY_STEPS_MAX);
+    return step / 2 + hl_random_below(&core->host.random, step / 2);
+}
+
+/* ---- the line ---- */
+
+static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_gate *gate = name->gate;
+    if (gate)
+        return gate;
+    gate = hl_memory_new(&core->host.memory, sizeof *gate);
+    if (!gate)
+        return NULL;
+    gate->core = core;
+    gate->name = name;
+    TAILQ_INIT(&gate->line);
+    name->refs++;
+    name->gate = gate;
+    return gate;
+}
+
+static void drop_if_empty(struct hl_gate *gate)
+{
+    struct hl_core *core = gate->core;
+    struct hl_name *name = gate->name;
+    if (!TAILQ_EMPTY(&gate->line))
+        return;
+    hl_channel_close(gate->channel);
+    hl_memory_free(&core->host.memory, gate->holder);
+    hl_memory_free(&core->host.memory, gate->note);
+    hl_memory_free(&core->host.memory, gate);
+    name->gate = NULL;
+    hl_name_unref(core, &core->host.memory, name);
+}
+
+static int is_ready(const struct hl_acquire *acquire, int wakes)
+{
+    return (acquire->state == ACQUIRE_IN_LINE || (wakes && acquire->state == ACQUIRE_SLEEPING)) && acquire->hold->state != HOLD_RETURNING;
+}
+
+/* Tries in front all ask; of those who wait only the first. wakes: also if it sleeps. */
+static void advance(struct hl_gate *gate, int wakes)
+{
+    struct hl_acquire *acquire, *next = TAILQ_FIRST(&gate->line);
+    uint64_t now_us = hl_now_us(&gate->core->host);
+    while (!gate->name->ending && !gate->name->hold && (acquire = next) != NULL) {
+        next = acquire->is_try ? TAILQ_NEXT(acquire, line) : NULL;
+        if (!is_ready(acquire, wakes))
+            continue;
+        if (!acquire->is_try && gate->hold_back_until_us > now_us)
+            hl_acquire_resume_at(acquire, gate->hold_back_until_us);
+        else
+            hl_acquire_ask(acquire);
+    }
+}
+
+void hl_gate_wake(struct hl_name *name) { advance(name->gate, 1); }
+
+/* A sibling holds it now: a try that has not asked yet is answered by that. */
+void hl_gate_deny_tries(struct hl_name *name)
+{
+    struct hl_acquire *acquire;
+    while (name->gate && (acquire = TAILQ_FIRST(&name->gate->line)) != NULL && acquire->is_try && acquire->state == ACQUIRE_IN_LINE)
+        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+}
+
+void hl_gates_close(struct hl_core *core)
+{
+    struct hl_table_entry *entry = NULL, *next = hl_table_next(&core->names, NULL);
+    while ((entry = next) != NULL) {
+        struct hl_name *name = (struct hl_name *)(void *)entry;
+        name->refs++; /* the last to leave would take the name along */
+        while (name->gate)
+            hl_acquire_decide(TAILQ_LAST(&name->gate->line, hl_line), HILOCK_CLOSED);
+        next = hl_table_next(&core->names, entry);
+        hl_name_unref(core, &core->host.memory, name);
+    }
+}
+
+/* Once per acquire, and then as often as it asked for. */
+void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_acquire *acquire;
+    TAILQ_FOREACH(acquire, &name->gate->line, line)
+    {
+        if (!acquire->was_told_waiting && !acquire->is_try && acquire->state != ACQUIRE_GRANTED)
+            hl_acquire_tell_waiting(core, acquire);
+    }
+}
+
+hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = gate_of(core, acquire->lock->name);
+    if (!gate)
+        return HILOCK_NO_MEMORY;
+    if (acquire->is_try)
+        TAILQ_INSERT_HEAD(&gate->line, acquire, line);
+    else
+        TAILQ_INSERT_TAIL(&gate->line, acquire, line);
+    acquire->is_in_line = 1;
+    gate->waiting += !acquire->is_try;
+    advance(gate, 0);
+    return HILOCK_OK;
+}
+
+void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = acquire->lock->name->gate;
+    (void)core;
+    TAILQ_REMOVE(&gate->line, acquire, line);
+    acquire->is_in_line = 0;
+    gate->waiting -= !acquire->is_try;
+    advance(gate, 0);
+    drop_if_empty(gate);
+}
+
+/* Others listened, our own subscription taken off: they get two round trips, at least a millisecond, and a random bit. */
+void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners)
+{
+    struct hl_gate *gate = name->gate;
+    struct hl_node *node = core->route->ops->node_of(core->route, name->bytes, name->length);
+    uint64_t pause_us = 2 * node->round_trip_us;
+    if (!gate)
+        return;
+    gate->known = HILOCK_OK;
+    if (listeners > (gate->channel && hl_channel_is_on(gate->channel) ? 1u : 0u)) {
+        pause_us = pause_us < HOLD_BACK_US ? HOLD_BACK_US : pause_us > SAFETY_POLL_US ? SAFETY_POLL_US : pause_us;
+        gate->hold_back_until_us = hl_now_us(&core->host) + pause_us + hl_random_below(&core->host.random, pause_us / 2);
+    }
+    advance(gate, 1);
+}
+
+void hl_gate_retry_all(struct hl_core *core)
+{
+    struct hl_table_entry *entry = NULL;
+    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
+        struct hl_gate *gate = ((struct hl_name *)(void *)entry)->gate;
+        if (gate && !HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
+            on_news(gate);
+    }
+}
+
+static void clear(struct hl_gate *gate)
+{
+    struct hl_acquire *acquire;
+    while ((acquire = TAILQ_FIRST(&gate->line)) != NULL) {
+        TAILQ_REMOVE(&gate->line, acquire, line);
+        acquire->lock->acquire = NULL;
+        hl_acquire_free(gate->core, acquire);
+    }
+    drop_if_empty(gate);
+}
+
+void hl_gates_clear(struct hl_core *core)
+{
+    struct hl_table_entry *entry, *next = hl_table_next(&core->names, NULL);
+    while ((entry = next) != NULL) {
+        struct hl_gate *gate = ((struct hl_name *)(void *)entry)->gate;
+        next = hl_table_next(&core->names, entry);
+        if (gate)
+            clear(gate);
+    }
+}
+
+unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gate - the client's local queue for one name: only its head asks the store, the others wait for it in order of arrival.
+ *
+ * It lives while somebody waits. It listens to the unlock channel, knows what the store last said about the name, and keeps its head
+ * from asking while a sibling holds the name, while a release of this client is unanswered, and for a moment after a release that others
+ * listened to (so that they get their turn: back to back we would win against every other process).
+ * A try (wait 0) stands in no line: it asks beside it, or is answered from what the gate knows. */
+#ifndef HL_LOCK_GATE_H
+#define HL_LOCK_GATE_H
+
+#include "lock/acquire.h"
+
+struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length); /* NULL: no memory */
+void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name); /* core NULL: the client is gone */
+void hl_names_detach(struct hl_core *core); /* it goes: its handles keep their names */
+
+hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire); /* HILOCK_OK or NO_MEMORY */
+void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire);
+void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* a hold of ours is over at the store, or unanswerable */
+void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */
+void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
+void hl_gate_retry_all(struct hl_core *core); /* the link is back */
+void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
+void hl_gates_clear(struct hl_core *core);     /* every wait is freed, and nobody is told */
+void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: all in line are told, once each */
+unsigned hl_gate_waiting(const struct hl_name *name);
+
+/* What the store said to this acquire, for all who wait for the name. */
+void hl_gate_learn(struct hl_core *core, struct hl_name *name, const struct hl_asked *asked);
+int hl_gate_may_sleep(const struct hl_name *name, uint64_t asked_us); /* 0: news came after that request left: ask again (R7) */
+uint64_t hl_gate_sleep_us(struct hl_core *core, struct hl_name *name); /* how long until the next try */
+int hl_gate_knows_held(const struct hl_name *name);
+
+struct hl_known { /* for an answer's words */
+    hilock_status status;        /* TIMED_OUT: held by another; UNREACHABLE: nothing heard; else the store's latest fault */
+    const char *holder;          /* "" */
+    uint32_t holder_remaining_ms;
+    const char *note;            /* the server's words of a fault; "" */
+};
+struct hl_known hl_gate_known(struct hl_core *core, const struct hl_name *name);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hold - its life from the first request to the grant or the refusal, and what is common to all states. Renewal is in watchdog.c, the end in
+ * ending.c. */
+#include "lock/hold.h"
+
+#include "base/contract.h"
+#include "base/plant.h"
+#include "lock/acquire.h"
+#include "lock/deliver.h"
+#include "lock/ending.h"
+#include "lock/gate.h"
+#include "lock/lease.h"
+#include "lock/turn.h"
+#include "lock/watchdog.h"
+
+static struct hl_hold *hold_of(struct hl_request *request)
+{
+    struct hl_part *part = (struct hl_part *)(void *)request;
+    return (struct hl_hold *)(void *)((char *)(part - part->index) - offsetof(struct hl_hold, parts));
+}
+
+static void encode(struct hl_request *request, struct hl_command *command)
+{
+    const struct hl_part *part = (struct hl_part *)(void *)request;
+    const struct hl_hold *hold = hold_of(request);
+    struct hl_core *core = hl_hold_core(hold);
+    const struct hl_words words = {part->name->bytes, part->name->length, core->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id};
+    const struct hl_mutex_terms terms = {hold->terms->lease_ms, 0, hl_node_not_after_ms(request->node, hl_now_us(&core->host)),
+                                         core->limits.token_ttl_ms};
+    switch ((enum hl_part_ask)part->ask) {
+    case PART_ACQUIRE: hl_mutex_acquire(command, &words, &terms); break;
+    case PART_RENEW: hl_mutex_renew(command, &words, hold->terms->lease_ms, part->token); break;
+    case PART_RELEASE: hl_mutex_release(command, &words); break;
+    }
+}
+
+static unsigned count(const struct hl_hold *hold, enum hl_part_state state)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        found += hold->parts[i].state == state;
+    return found;
+}
+
+/* Asked for the last time: all it needs stands, or some of it was refused. One part of one: the first answer decides. */
+static void weigh(struct hl_hold *hold, const struct hl_asked *asked)
+{
+    if (count(hold, PART_OURS) >= hold->needed)
+        hl_acquire_answered(hold->owner.acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
+    else
+        hl_acquire_answered(hold->owner.acquire, asked);
+}
+
+static void on_granted(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+{
+    uint64_t lease_us = (uint64_t)hold->terms->lease_ms * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
+    part->state = PART_OURS;
+    part->token = said->token;
+    part->deadline_us = hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : part->request.sent_us, lease_us);
+    weigh(hold, &(struct hl_asked){.answer = ASKED_GRANTED});
+}
+
+/* The clock sample was old, or the command was on its way for very long: with the server's time from the refusal it is asked once more. */
+static void on_late(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+{
+    static const char words[] = "the request reached the store later than it may run";
+    hl_node_learn_time(part->request.node, said->server_us, part->request.sent_us);
+    if (!part->is_late_once) {
+        part->is_late_once = 1;
+        hl_hold_ask(hold);
+        return;
+    }
+    part->is_late_once = 0;
+    weigh(hold, &(struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE}, .quote = words, .quote_length = sizeof words - 1});
+}
+
+/* The store's definite no takes the id off it, unless an earlier request of it went unanswered and may still run. An error that will last
+ * (a missing right) may have come in the middle of the script: the id is released for safety. */
+static void on_asked(struct hl_hold *hold, struct hl_part *part, const struct hl_reply *reply)
+{
+    struct hl_said said = hl_mutex_acquire_said(reply);
+    if (said.verdict == HL_YES) {
+        on_granted(hold, part, &said);
+        return;
+    }
+    if (!(said.verdict == HL_FAULT && said.fault.kind == HL_FAULT_LASTING) && !part->is_haunted)
+        part->state = PART_CLEAR;
+    if (said.verdict == HL_LATE)
+        on_late(hold, part, &said);
+    else if (said.verdict == HL_NO)
+        weigh(hold, &(struct hl_asked){.answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl, .holder = said.holder,
+                                       .holder_length = said.holder_length});
+    else
+        weigh(hold, &(struct hl_asked){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote, .quote_length = said.quote_length});
+}
+
+static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
+{
+    if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+        part->state = PART_CLEAR;
+    else
+        hl_ending_haunt(hold, part);
+    weigh(hold, &(struct hl_asked){.answer = ASKED_UNANSWERED});
+}
+
+static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
+{
+    if (!answer->was_sent)
+        part->state = part->is_haunted ? PART_MAYBE : PART_CLEAR;
+    if (hold->state == HOLD_ENDING)
+        hl_ending_answered(hold, part, answer);
+    else if (answer->reply)
+        on_asked(hold, part, answer->reply);
+    else
+        on_unanswered(hold, part);
+}
+
+static void done(struct hl_request *request, const struct hl_answer *answer)
+{
+    struct hl_part *part = (struct hl_part *)(void *)request;
+    struct hl_hold *hold = hold_of(request);
+    switch ((enum hl_part_ask)part->ask) {
+    case PART_ACQUIRE: on_acquire_done(hold, part, answer); break;
+    case PART_RENEW: hl_watchdog_answered(hold, part, answer); break;
+    case PART_RELEASE: hl_ending_released(hold, part, answer); break;
+    }
+}
+
+static void on_timer(void *arg)
+{
+    struct hl_hold *hold = arg;
+    struct hl_host *host = &hl_hold_core(hold)->host;
+    hl_host_enter(host);
+    switch ((enum hl_hold_state)hold->state) {
+    case HOLD_IDLE:
+    case HOLD_ASKING:
+    case HOLD_RETURNING: hl_acquire_tick(hold->owner.acquire); break;
+    case HOLD_HELD: hl_watchdog_tick(hold); break;
+    case HOLD_ENDING: hl_ending_tick(hold); break;
+    }
+    hl_host_leave(host);
+}
+
+struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_terms *terms, struct hl_name *name)
+{
+    static const struct hl_request_ops ops = {encode, done};
+    struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold + sizeof hold->parts[0]);
+    if (!hold)
+        return NULL;
+    hold->timer = hl_timer_new(&core->host, on_timer, hold);
+    if (!hold->timer) {
+        hl_memory_free(&core->host.memory, hold);
+        return NULL;
+    }
+    hold->notice.kind = NOTICE_HOLD;
+    hold->terms = terms;
+    terms->refs++;
+    hold->parts_count = hold->needed = 1;
+    hold->parts[0].request.ops = &ops;
+    hold->parts[0].name = name;
+    name->refs++;
+    core->live_holds++;
+    hl_notice_move(core, &hold->notice, PLACE_HOLDS);
+    return hold;
+}
+
+void hl_hold_free(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        HL_REQUIRE(!hl_request_is_busy(&hold->parts[i].request));
+        hl_name_unref(core, &core->host.memory, hold->parts[i].name);
+    }
+    hl_notice_move(core, &hold->notice, PLACE_NONE);
+    hl_timer_free(&core->host, hold->timer);
+    hl_terms_unref(hold->terms);
+    hl_memory_free(&core->host.memory, hold);
+    if (--core->live_holds == 0 && core->is_closing)
+        hl_host_wake(&core->host);
+}
+
+void hl_hold_ask(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (!hold->id)
+        hold->id = ++core->id_last;
+    hold->state = HOLD_ASKING;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        struct hl_part *part = &hold->parts[i];
+        if (part->state == PART_OURS || hl_request_is_busy(&part->request))
+            continue;
+        part->ask = PART_ACQUIRE;
+        part->state = PART_MAYBE;
+        hl_trace(&core->host, HL_ACQUIRE_ASKED, &(struct hl_fact){.name = part->name->bytes});
+        hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request,
+                       core->limits.command_timeout_ms, 0);
+    }
+}
+
+void hl_hold_keep(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t deadline_us = hl_hold_deadline_us(hold);
+    hold->state = HOLD_HELD;
+    hold->since_us = hl_now_us(&core->host);
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        hold->parts[i].name->hold = hold;
+    if (deadline_us < core->earliest_us)
+        core->earliest_us = deadline_us;
+    hl_watchdog_begin(hold);
+}
+
+/* The needed-th longest of the deadlines that stand: until then enough parts are ours. */
+uint64_t hl_hold_deadline_us(const struct hl_hold *hold)
+{
+    uint64_t best = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        unsigned as_long = 0;
+        for (unsigned j = 0; j < hold->parts_count; j++)
+            as_long += hold->parts[j].state == PART_OURS && hold->parts[j].deadline_us >= hold->parts[i].deadline_us;
+        if (as_long >= hold->needed && hold->parts[i].state == PART_OURS && hold->parts[i].deadline_us > best)
+            best = hold->parts[i].deadline_us;
+    }
+    return best;
+}
+
+uint64_t hl_hold_token(const struct hl_hold *hold) { return hold->parts_count == 1 ? hold->parts[0].token : 0; }
+
+void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
+{
+    struct hl_host *host = &hl_hold_core(hold)->host;
+    uint64_t now_us = hl_now_us(host);
+    hold->due_us = at_us == UINT64_MAX ? 0 : at_us;
+    if (at_us == UINT64_MAX)
+        hl_timer_stop(host, hold->timer);
+    else
+        hl_timer_start(host, hold->timer, hl_left_us(at_us, now_us));
+}

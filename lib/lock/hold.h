@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hold - what the store keeps for us: 1..n parts (a name at a node), of which `needed` must stand.
+ *
+ *   IDLE -> ASKING -> HELD -> ENDING -> freed
+ *             |  ^
+ *             v  |  (granted with too little left)
+ *          RETURNING
+ *
+ * A hold is made with its acquire, timer included, so that renewing, releasing and undoing need no memory. Invariants:
+ *  - its id is new for every acquisition and never used again (R2);
+ *  - what may be at the store is released before the hold is freed, unless the store said that it is not there (R3, R4, R5);
+ *  - a part's deadline moves only by a reply, by that request's own send time, and never after it has passed (R1, R11). */
+#ifndef HL_LOCK_HOLD_H
+#define HL_LOCK_HOLD_H
+
+#include "lock/core.h"
+#include "wire/mutex.h"
+
+struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_terms *terms, struct hl_name *name); /* of one part. NULL: no memory */
+void hl_hold_free(struct hl_hold *hold); /* nothing of it is at the store or on the wire */
+
+void hl_hold_ask(struct hl_hold *hold);    /* asks for what it has not; hl_acquire_answered follows */
+void hl_hold_keep(struct hl_hold *hold);   /* ASKING, granted: the watchdog begins */
+
+uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: not enough parts stand */
+uint64_t hl_hold_token(const struct hl_hold *hold);
+void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never */
+
+#endif

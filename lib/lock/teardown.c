@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* teardown - see teardown.h. */
+#include "lock/teardown.h"
+
+#include "lock/acquire.h"
+#include "lock/deliver.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/turn.h"
+
+static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
+{
+    acquire->lock->acquire = NULL;
+    hl_acquire_free(core, acquire);
+}
+
+static void forget_hold(struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->state == HOLD_HELD || hold->state == HOLD_ENDING ? hold->owner.lock : NULL;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        hold->parts[i].request.place = REQUEST_IDLE;
+        if (hold->parts[i].name->hold == hold)
+            hold->parts[i].name->hold = NULL;
+    }
+    if (hold->is_told && lock)
+        lock->hold = NULL;
+    else if (hold->state == HOLD_ENDING && lock)
+        hl_lock_unref(lock);
+    hl_hold_free(hold);
+}
+
+static void forget_list(struct hl_core *core, struct hl_notices *list)
+{
+    struct hl_notice *notice;
+    while ((notice = TAILQ_FIRST(list)) != NULL) {
+        if (notice->kind == NOTICE_ACQUIRE)
+            forget_acquire(core, (struct hl_acquire *)(void *)notice);
+        else if (notice->kind == NOTICE_HOLD)
+            forget_hold((struct hl_hold *)(void *)notice);
+        else
+            hl_notice_move(core, notice, PLACE_NONE);
+    }
+}
+
+void hl_teardown(struct hl_core *core)
+{
+    hl_gates_clear(core);
+    forget_list(core, &core->losses);
+    forget_list(core, &core->news);
+    forget_list(core, &core->holds);
+    hl_names_detach(core);
+    core->waiting = core->held = 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* turn - see turn.h. The handle's state changes only by its user's calls and as its callbacks start. */
+#include "lock/turn.h"
+
+#include "lock/acquire.h"
+#include "lock/deliver.h"
+#include "lock/ending.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/watchdog.h"
+
+void hl_terms_unref(struct hl_terms *terms)
+{
+    struct hl_cell *cell = terms->cell;
+    if (--terms->refs)
+        return;
+    hl_memory_free(&cell->memory, terms);
+    hl_cell_unref(cell);
+}
+
+void hl_lock_unref(struct hilock_lock *lock)
+{
+    struct hl_memory memory = lock->terms->cell->memory;
+    if (--lock->refs)
+        return;
+    hl_name_unref(lock->terms->cell->core, &memory, lock->name);
+    hl_terms_unref(lock->terms);
+    hl_memory_free(&memory, lock);
+}
+
+void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)
+{
+    hold->owner.lock = lock;
+    hold->is_told = 1;
+    lock->hold = hold;
+    core->held++;
+}
+
+/* The hold is the store's business from here on; the handle may acquire again at once. */
+static void end(struct hl_core *core, struct hilock_lock *lock)
+{
+    struct hl_hold *hold = lock->hold;
+    lock->hold = NULL;
+    hold->owner.lock = NULL;
+    hold->is_told = 0;
+    core->held--;
+    if (hold->state == HOLD_HELD)
+        hl_trace(&core->host, HL_HOLD_RELEASED,
+                 &(struct hl_fact){.name = lock->name->bytes, .waited_us = hl_now_us(&core->host) - hold->since_us, .token = hl_hold_token(hold)});
+}
+
+/* Released in the very turn in which its loss was to be told: one wound is told once, by the release. */
+static void release_lost(struct hl_core *core, struct hl_hold *hold, hilock_result_fn *on_result)
+{
+    hl_notice_hush(core, &hold->notice);
+    hold->is_answered = 1;
+    hold->verdict = (uint8_t)-(int)HILOCK_LOST;
+    if (on_result)
+        hl_notice_tell(core, &hold->notice, TELL_RELEASED);
+    else
+        hl_ending_settle(hold);
+}
+
+void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    struct hl_hold *hold = lock->hold;
+    int was_lost = hold->state == HOLD_ENDING;
+    end(core, lock);
+    hold->notice.epoch = lock->epoch;
+    hold->on_result = on_result;
+    hold->user = user;
+    if (on_result) {
+        hold->owner.lock = lock;
+        lock->refs++;
+    }
+    if (was_lost)
+        release_lost(core, hold, on_result);
+    else {
+        hl_notice_hush(core, &hold->notice);
+        hl_ending_begin(hold);
+    }
+}
+
+void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    lock->hold = NULL;
+    hold->owner.lock = NULL;
+    hold->is_told = 0;
+    core->held--;
+}
+
+
+void hl_lock_silence(struct hl_core *core, struct hilock_lock *lock)
+{
+    lock->epoch++;
+    if (lock->acquire)
+        hl_acquire_drop(lock->acquire);
+    if (lock->hold)
+        hl_turn_release(core, lock, NULL, NULL);
+}
+
+hilock_state hl_lock_state(const struct hilock_lock *lock)
+{
+    return lock->acquire ? HILOCK_WAITING : lock->hold ? HILOCK_HELD : HILOCK_IDLE;
+}
+
+uint64_t hl_lock_left_us(const struct hilock_lock *lock, uint64_t now_us)
+{
+    return lock->hold && lock->hold->state == HOLD_HELD ? hl_left_us(hl_hold_deadline_us(lock->hold), now_us) : 0;
+}

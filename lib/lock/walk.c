@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* walk - see walk.h. Every wait has a hold of its own until it is decided, so all but the decided are found from the holds. */
+#include "lock/walk.h"
+
+static void walk(const struct hl_notices *list, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
+{
+    const struct hl_notice *notice;
+    TAILQ_FOREACH(notice, list, entry)
+    {
+        const struct hl_hold *hold = (const struct hl_hold *)(const void *)notice;
+        const struct hl_acquire *acquire = (const struct hl_acquire *)(const void *)notice;
+        if (notice->kind == NOTICE_ACQUIRE && acquire->state == ACQUIRE_DECIDED)
+            visit(acquire->lock, arg);
+        else if (notice->kind == NOTICE_HOLD && hold->is_told && hold->owner.lock)
+            visit(hold->owner.lock, arg);
+        else if (notice->kind == NOTICE_HOLD && hold->state != HOLD_ENDING && !hold->is_told && hold->owner.acquire)
+            visit(hold->owner.acquire->lock, arg);
+    }
+}
+
+void hl_walk_locks(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
+{
+    walk(&core->losses, visit, arg);
+    walk(&core->news, visit, arg);
+    walk(&core->holds, visit, arg);
+}

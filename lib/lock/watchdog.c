@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* watchdog - see watchdog.h. The timer's next meaning is read from the hold: due_us is the next renewal or retry, unless the end of belief
+ * or of hold_max comes first. */
+#include "lock/watchdog.h"
+
+#include "base/plant.h"
+#include "lock/acquire.h"
+#include "lock/deliver.h"
+#include "lock/ending.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/words.h"
+
+static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
+
+static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
+
+static uint64_t hold_max_ends_us(const struct hl_hold *hold)
+{
+    return hold->terms->hold_max_ms ? hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000 : UINT64_MAX;
+}
+
+/* At next_us, or when belief ends, whichever is first. */
+static void sleep_until(struct hl_hold *hold, uint64_t next_us)
+{
+    uint64_t deadline_us = hl_hold_deadline_us(hold), max_us = hold_max_ends_us(hold);
+    next_us = deadline_us < next_us ? deadline_us : next_us;
+    hl_hold_wake_at(hold, max_us < next_us ? max_us : next_us);
+}
+
+static uint64_t oldest_send_us(const struct hl_hold *hold)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        if (hold->parts[i].state == PART_OURS && hold->parts[i].request.sent_us < oldest)
+            oldest = hold->parts[i].request.sent_us;
+    return oldest;
+}
+
+static void sleep_for_a_third(struct hl_hold *hold)
+{
+    sleep_until(hold, hold->terms->is_renewed ? hl_lease_renewal_us(oldest_send_us(hold), lease_us(hold)) : UINT64_MAX);
+}
+
+void hl_watchdog_begin(struct hl_hold *hold)
+{
+    hold->failures = 0;
+    sleep_for_a_third(hold);
+}
+
+static int is_renewing(const struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        if (hl_request_is_busy(&hold->parts[i].request))
+            return 1;
+    return 0;
+}
+
+static void renew(struct hl_hold *hold, uint64_t now_us)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint32_t timeout_ms = hl_lease_renewal_timeout_ms(lease_us(hold), core->limits.command_timeout_ms);
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        struct hl_part *part = &hold->parts[i];
+        if (part->state != PART_OURS || hl_request_is_busy(&part->request))
+            continue;
+        part->ask = PART_RENEW;
+        hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request, timeout_ms, 1);
+    }
+    sleep_until(hold, now_us + (uint64_t)timeout_ms * 1000);
+}
+
+static void on_failed(struct hl_hold *hold, const char *why)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host);
+    if (hold->failures < UINT8_MAX)
+        hold->failures++;
+    hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
+             &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->failures, .detail = why,
+                               .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
+    if (hold->failures == 2 && hold->is_told)
+        hl_notice_tell(core, &hold->notice, TELL_RENEWAL_FAILED);
+    sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, lease_us(hold)));
+}
+
+/* A renewal that never left (no link) counts as failed when its time is over; one on the wire is answered by its node in that time. */
+static void give_up_unsent(struct hl_hold *hold)
+{
+    int withdrawn = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        withdrawn += hl_node_withdraw(&hold->parts[i].request);
+    if (withdrawn)
+        on_failed(hold, "the store is unreachable");
+    else
+        sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + lease_us(hold) / 12);
+}
+
+void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
+{
+    struct hl_text detail;
+    hold->reason = (uint8_t)reason;
+    hl_words_of_loss(core, hold, &detail);
+    hl_trace(&core->host, HL_HOLD_LOST, &(struct hl_fact){.name = hold->parts[0].name->bytes, .reason = reason, .detail = detail.bytes,
+                                                          .token = hl_hold_token(hold), .waited_us = hl_now_us(&core->host) - hold->since_us});
+    hl_notice_tell(core, &hold->notice, TELL_LOST);
+    hl_ending_begin(hold);
+}
+
+static void lose(struct hl_hold *hold, hilock_lost_reason reason)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (hold->is_told)
+        hl_watchdog_lose(core, hold, reason);
+    else
+        hl_acquire_regain(hold->owner.acquire); /* lost before anybody was told that it was had */
+}
+
+/* EXPIRED if the watchdog had its turns and no renewal got through; SUSPENDED if what it was to do before the deadline was still to be
+ * done, or the loop was away for long at the deadline itself. */
+static hilock_lost_reason expiry_reason(const struct hl_hold *hold, uint64_t now_us)
+{
+    uint64_t deadline_us = hl_hold_deadline_us(hold);
+    int missed_its_turn = hold->due_us && hold->due_us < deadline_us && hold->terms->is_renewed;
+    return missed_its_turn || now_us - deadline_us > stall_us ? HILOCK_LOST_SUSPENDED : HILOCK_LOST_EXPIRED;
+}
+
+static int has_ended(struct hl_hold *hold, uint64_t now_us)
+{
+    if (hl_hold_deadline_us(hold) <= now_us)
+        lose(hold, expiry_reason(hold, now_us));
+    else if (hold_max_ends_us(hold) <= now_us)
+        lose(hold, HILOCK_LOST_HOLD_MAX);
+    else
+        return 0;
+    return 1;
+}
+
+/* A little early is legal for a timer: it is started again. */
+void hl_watchdog_tick(struct hl_hold *hold)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
+    if (hold->due_us > now_us)
+        hl_hold_wake_at(hold, hold->due_us);
+    else if (has_ended(hold, now_us))
+        return;
+    else if (is_renewing(hold))
+        give_up_unsent(hold);
+    else if (hold->terms->is_renewed)
+        renew(hold, now_us);
+    else
+        sleep_for_a_third(hold);
+}
+
+static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000;
+    uint64_t deadline_us = hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : part->request.sent_us, lease_us(hold));
+    int was_told = hold->failures >= 2;
+    if (now_us + found_us + 1000 < part->deadline_us) {
+        /* somebody shortened it under us: belief is what this very reply proves, even if that is less (R1's one exception) */
+        part->deadline_us = hl_lease_deadline_us(part->request.sent_us, lease_us(hold) > found_us ? lease_us(hold) : found_us);
+        hl_trace(&core->host, HL_CLOCK_ANOMALY, &(struct hl_fact){.name = part->name->bytes, .remaining_us = found_us});
+    } else if (deadline_us > part->deadline_us)
+        part->deadline_us = deadline_us;
+    if (part->deadline_us < core->earliest_us)
+        core->earliest_us = part->deadline_us;
+    hold->failures = 0;
+    hl_trace(&core->host, HL_HOLD_RENEWED, &(struct hl_fact){.name = part->name->bytes, .waited_us = now_us - part->request.sent_us});
+    if (was_told && hold->is_told)
+        hl_notice_tell(core, &hold->notice, TELL_RENEWED);
+    sleep_for_a_third(hold);
+}
+
+static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
+{
+    part->state = PART_CLEAR;
+    if (hl_hold_deadline_us(hold) == 0)
+        lose(hold, HILOCK_LOST_TAKEN);
+}
+
+static void on_fault(struct hl_hold *hold, const struct hl_said *said)
+{
+    struct hl_quoted quote = hl_quote(said->quote, said->quote_length);
+    if (HL_PLANTED(R5_ERROR_IS_LOSS))
+        lose(hold, HILOCK_LOST_TAKEN);
+    else
+        on_failed(hold, quote.bytes);
+}
+
+void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
+    struct hl_said said;
+    if (hold->state != HOLD_HELD) {
+        hl_ending_answered(hold, part, answer);
+        return;
+    }
+    if (!answer->reply) {
+        on_failed(hold, "no answer");
+        return;
+    }
+    said = hl_mutex_renew_said(answer->reply);
+    if (said.verdict == HL_NO)
+        on_not_ours(hold, part);
+    else if (!HL_PLANTED(R11_RESURRECT) && has_ended(hold, now_us))
+        return;
+    else if (said.verdict == HL_YES)
+        on_kept(hold, part, &said);
+    else
+        on_fault(hold, &said);
+}
+
+void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
+{
+    struct hl_host *host = &hl_hold_core(hold)->host;
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
+    if (!is_renewing(hold))
+        sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us < left_us ? within_us : left_us));
+}
+
+static void sweep(struct hl_core *core, struct hl_notices *holds, uint64_t now_us)
+{
+    struct hl_notice *notice, *next = TAILQ_FIRST(holds);
+    while ((notice = next) != NULL) {
+        struct hl_hold *hold = (struct hl_hold *)(void *)notice;
+        uint64_t deadline_us;
+        next = TAILQ_NEXT(notice, entry);
+        if (notice->kind != NOTICE_HOLD || hold->state != HOLD_HELD)
+            continue;
+        deadline_us = hl_hold_deadline_us(hold);
+        if (deadline_us <= now_us)
+            has_ended(hold, now_us);
+        else if (deadline_us < core->earliest_us)
+            core->earliest_us = deadline_us;
+    }
+}
+
+/* Runs before every delivery, and looks only when something may have expired: earliest_us is never later than the first deadline. A
+ * hold moves to the losses as it is lost, and a wait to the news, never to a place still to be walked. */
+void hl_watchdog_sweep(struct hl_core *core)
+{
+    uint64_t now_us = hl_now_us(&core->host);
+    if (now_us < core->earliest_us)
+        return;
+    core->earliest_us = UINT64_MAX;
+    sweep(core, &core->holds, now_us);
+    sweep(core, &core->news, now_us);
+}

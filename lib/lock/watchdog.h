@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* watchdog - keeps a hold: renews at a third of its lease, sooner after a failure, and ends belief in time.
+ * Invariants: only "not yours" ends a hold before its deadline, error replies and silence never do (R5); what arrives after the deadline
+ * extends nothing (R11); every other end of belief is followed by a release of that id (R5). */
+#ifndef HL_LOCK_WATCHDOG_H
+#define HL_LOCK_WATCHDOG_H
+
+#include "lock/core.h"
+
+void hl_watchdog_begin(struct hl_hold *hold);
+void hl_watchdog_tick(struct hl_hold *hold);
+void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer); /* of a renewal; any state */
+void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason); /* HELD and told: told first of all, then ended */
+void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */
+void hl_watchdog_sweep(struct hl_core *core);                      /* loses every hold that has expired (R6) */
+
+#endif

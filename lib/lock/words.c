@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* words - see words.h. */
+#include "lock/words.h"
+
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+
+static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
+
+static struct hl_node *node_of(struct hl_core *core, const struct hl_name *name)
+{
+    return core->route->ops->node_of(core->route, name->bytes, name->length);
+}
+
+static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known, uint32_t waited_ms)
+{
+    const struct hl_name *name = acquire->lock->name;
+    if (name->hold || !*known->holder)
+        hl_text_set(text, "\"%s\" is held by another handle of this client", quoted(name).bytes);
+    else if (acquire->is_try)
+        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted(name).bytes,
+                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
+    else
+        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms", quoted(name).bytes,
+                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms, acquire->attempts, known->holder_remaining_ms);
+}
+
+static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, uint32_t waited_ms)
+{
+    const char *why = *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent";
+    hl_text_set(text, "no answer from %s within %u ms: %s, %u tries%s", hl_node_name(node), waited_ms, why, acquire->attempts,
+                acquire->attempts ? "; a late grant will be undone" : "");
+}
+
+static void refused(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, hilock_status status, const char *note)
+{
+    if (status == HILOCK_WRONG_KIND)
+        hl_text_set(text, "\"%s\" is not a lock hash: another program's key, or a SIMPLE lock of the same name", quoted(acquire->lock->name).bytes);
+    else
+        hl_text_set(text, "%s: %s: %s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words");
+}
+
+void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hilock_status status)
+{
+    const struct hl_known known = hl_gate_known(core, acquire->lock->name);
+    struct hl_node *node = node_of(core, acquire->lock->name);
+    uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - acquire->begun_us);
+    struct hl_text text;
+    if (status == HILOCK_TIMED_OUT)
+        timed_out(&text, acquire, &known, waited_ms);
+    else if (status == HILOCK_UNREACHABLE)
+        unreachable(&text, acquire, node, waited_ms);
+    else if (status <= HILOCK_DENIED)
+        refused(&text, acquire, node, status, hl_quote(known.note, strlen(known.note)).bytes);
+    else
+        hl_text_set(&text, "%s", hilock_status_text(status));
+    acquire->detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
+    if (status != HILOCK_TIMED_OUT)
+        return;
+    acquire->holder = hl_memory_copy(&core->host.memory, known.holder, strlen(known.holder));
+    acquire->holder_remaining_ms = known.holder_remaining_ms;
+}
+
+void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
+{
+    const struct hl_name *name = hold->parts[0].name;
+    const struct hl_node *node = node_of(core, name);
+    uint32_t ago_ms = hl_span_ms(hl_now_us(&core->host) - hold->parts[0].request.sent_us);
+    switch ((hilock_lost_reason)hold->reason) {
+    case HILOCK_LOST_NONE: hl_text_set(text, "not lost"); break;
+    case HILOCK_LOST_TAKEN: hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", quoted(name).bytes); break;
+    case HILOCK_LOST_EXPIRED:
+        hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s" : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
+                    quoted(name).bytes, hold->terms->lease_ms, hl_node_name(node), node->is_up ? "is connected" : "is unreachable");
+        break;
+    case HILOCK_LOST_SUSPENDED: hl_text_set(text, "SUSPENDED: this process did not run in time; \"%s\" was last asked for %u ms ago", quoted(name).bytes, ago_ms); break;
+    case HILOCK_LOST_HOLD_MAX: hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", quoted(name).bytes, hold->terms->hold_max_ms); break;
+    case HILOCK_LOST_CLOSING: hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", quoted(name).bytes); break;
+    }
+}
+
+void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text)
+{
+    const struct hl_name *name = hold->parts[0].name;
+    if (status == HILOCK_LOST)
+        hl_text_set(text, "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have overlapped", quoted(name).bytes);
+    else if (status == HILOCK_UNKNOWN)
+        hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until the lease of %u ms has run out", quoted(name).bytes, hold->terms->lease_ms);
+    else
+        hl_text_set(text, "%s", hilock_status_text(status));
+}
+
+void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
+{
+    uint64_t now_us = hl_now_us(&core->host);
+    hl_text_set(text, "%u renewals of \"%s\" in a row failed; still valid for %u ms, next try in %u ms", hold->failures,
+                quoted(hold->parts[0].name).bytes, hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
+                hl_span_ms(hl_left_us(hold->due_us, now_us)));
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* words - the sentences of results and events: what happened, to which name, and what comes next. Never a password, never a whole
+ * holder id. */
+#ifndef HL_LOCK_WORDS_H
+#define HL_LOCK_WORDS_H
+
+#include "base/text.h"
+#include "lock/core.h"
+
+/* While the gate still knows: keeps detail and holder of an answer in the acquire. For lack of memory they stay empty. */
+void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hilock_status status);
+void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
+void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text);
+void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
+
+#endif
