@@ -6,6 +6,7 @@
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/teardown.h"
 #include "lock/turn.h"
 
 static struct hilock_client *client_of(const struct hilock_lock *lock) { return (struct hilock_client *)(void *)lock->terms->cell->core; }
@@ -120,15 +121,15 @@ hilock_status hilock_lock_create(hilock_lock **ret_lock, hilock_client *client, 
     return create(ret_lock, client, name, options);
 }
 
-/* In a forked child only memory is given back: what the parent's lists hold of it stays as it is. */
+/* In a forked child only memory is given back: nothing is sent, and nobody else's turn comes. */
 void hilock_lock_free(hilock_lock *lock)
 {
     hilock_status status = lock ? admit(lock) : HILOCK_INVALID;
     if (status != HILOCK_OK && status != HILOCK_CLOSED && status != HILOCK_FORKED)
         return;
-    if (lock->terms->cell->core) {
-        if (status == HILOCK_FORKED)
-            return; /* before abandon: the client's memory still refers to it, and goes with the process */
+    if (lock->terms->cell->core && status == HILOCK_FORKED)
+        hl_teardown_lock(lock->terms->cell->core, lock);
+    else if (lock->terms->cell->core) {
         hl_lock_silence(lock->terms->cell->core, lock);
         lock->terms->cell->core->locks--;
     }

@@ -181,7 +181,7 @@ void hl_acquire_returned(struct hl_acquire *acquire)
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
-    acquire->was_told_waiting = 1;
+    acquire->is_untold = 0;
     hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = acquire->lock->name->bytes});
     if (terms->wait_report_ms)
         acquire->report_us = hl_now_us(&core->host) + (uint64_t)terms->wait_report_ms * 1000;

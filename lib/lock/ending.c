@@ -68,17 +68,21 @@ static void withdraw_all(struct hl_hold *hold)
     }
 }
 
+/* From here on siblings wait for the first answer to the release. Where nothing is left to release they need not. */
 static void count_in(struct hl_hold *hold)
 {
-    if (hold->is_counted)
-        return;
+    int was_counted = hold->is_counted, is_over = is_clear(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_name *name = hold->parts[i].name;
-        name->ending++;
-        if (name->hold == hold)
+        int was_holder = name->hold == hold;
+        if (was_holder)
             name->hold = NULL;
+        if (!is_over)
+            name->ending = (uint16_t)(name->ending + !was_counted);
+        else if (was_holder)
+            hl_gate_released(hl_hold_core(hold), name, 0);
     }
-    hold->is_counted = 1;
+    hold->is_counted = (uint8_t)(was_counted || !is_over);
 }
 
 /* The first answer, or there is nothing to wait for: siblings may ask for the name again. */
@@ -111,11 +115,11 @@ void hl_ending_begin(struct hl_hold *hold)
     hold->state = HOLD_ENDING;
     hold->since_us = hl_now_us(&core->host);
     hold->is_answered = 0;
-    count_in(hold);
     withdraw_all(hold);
     if (hold->reason == HILOCK_LOST_TAKEN || HL_PLANTED(R5_SILENT_END))
         for (unsigned i = 0; i < hold->parts_count; i++)
             hold->parts[i].state = PART_CLEAR;
+    count_in(hold);
     release_all(hold);
     sleep_until(hold, UINT64_MAX);
     hl_ending_settle(hold);

@@ -14,7 +14,7 @@ struct hl_gate {
     struct hl_core *core;
     struct hl_name *name;
     TAILQ_HEAD(hl_line, hl_acquire) line; /* tries that have not asked yet stand in front */
-    unsigned waiting;
+    unsigned waiting, untold; /* of them: have not been told that it is held */
     struct hl_channel *channel;
     int is_deaf;                   /* no subscription to be had: poll */
     uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
@@ -264,10 +264,14 @@ void hl_gates_close(struct hl_core *core)
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
 {
     struct hl_acquire *acquire;
+    if (!name->gate->untold)
+        return;
+    name->gate->untold = 0;
     TAILQ_FOREACH(acquire, &name->gate->line, line)
     {
-        if (!acquire->was_told_waiting && !acquire->is_try && acquire->state != ACQUIRE_GRANTED)
+        if (acquire->is_untold && acquire->state != ACQUIRE_GRANTED)
             hl_acquire_tell_waiting(core, acquire);
+        name->gate->untold += acquire->is_untold;
     }
 }
 
@@ -281,7 +285,9 @@ hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
     else
         TAILQ_INSERT_TAIL(&gate->line, acquire, line);
     acquire->is_in_line = 1;
+    acquire->is_untold = !acquire->is_try;
     gate->waiting += !acquire->is_try;
+    gate->untold += acquire->is_untold;
     advance(gate, 0);
     return HILOCK_OK;
 }
@@ -293,6 +299,7 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
     TAILQ_REMOVE(&gate->line, acquire, line);
     acquire->is_in_line = 0;
     gate->waiting -= !acquire->is_try;
+    gate->untold -= acquire->is_untold;
     advance(gate, 0);
     drop_if_empty(gate);
 }
@@ -321,6 +328,14 @@ void hl_gate_retry_all(struct hl_core *core)
         if (gate && !HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
             on_news(gate);
     }
+}
+
+void hl_gate_forget(struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = acquire->lock->name->gate;
+    TAILQ_REMOVE(&gate->line, acquire, line);
+    acquire->is_in_line = 0;
+    drop_if_empty(gate);
 }
 
 static void clear(struct hl_gate *gate)

@@ -21,6 +21,7 @@ void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
 void hl_gate_retry_all(struct hl_core *core); /* the link is back */
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
+void hl_gate_forget(struct hl_acquire *acquire); /* out of the line, and nothing follows from it */
 void hl_gates_clear(struct hl_core *core);     /* every wait is freed, and nobody is told */
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: all in line are told, once each */
 unsigned hl_gate_waiting(const struct hl_name *name);

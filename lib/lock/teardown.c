@@ -29,6 +29,18 @@ static void forget_hold(struct hl_hold *hold)
     hl_hold_free(hold);
 }
 
+void hl_teardown_lock(struct hl_core *core, struct hilock_lock *lock)
+{
+    struct hl_acquire *acquire = lock->acquire;
+    struct hl_hold *hold = acquire ? acquire->hold : lock->hold;
+    if (acquire && acquire->is_in_line)
+        hl_gate_forget(acquire);
+    if (acquire)
+        forget_acquire(core, acquire);
+    if (hold)
+        forget_hold(hold);
+}
+
 static void forget_list(struct hl_core *core, struct hl_notices *list)
 {
     struct hl_notice *notice;

@@ -5,6 +5,7 @@
 
 #include "lock/core.h"
 
+void hl_teardown_lock(struct hl_core *core, struct hilock_lock *lock); /* one handle's, in a forked child whose client still stands */
 void hl_teardown(struct hl_core *core); /* the route still stands, and answers nothing after */
 
 #endif
