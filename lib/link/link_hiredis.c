@@ -211,7 +211,7 @@ static void write_some(struct hl_link *link)
 static void on_flush(struct hl_flush *flush)
 {
     struct hl_link *link = (struct hl_link *)flush;
-    if (!link->is_failing && !(link->interest & HILOCK_WRITABLE))
+    if (!(link->interest & HILOCK_WRITABLE))
         write_some(link);
 }
 
@@ -270,7 +270,7 @@ static void on_ready(unsigned ready, void *arg)
     else {
         if (ready & HILOCK_READABLE)
             read_some(link);
-        if ((ready & HILOCK_WRITABLE) && link->context && !link->is_closed && !link->is_failing)
+        if ((ready & HILOCK_WRITABLE) && link->context && !link->is_closed)
             write_some(link);
     }
     turn_end(link);
@@ -356,7 +356,6 @@ static void close_link(struct hl_link *link, int is_reset)
     if (is_reset && link->context)
         setsockopt(link->context->c.fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     link->is_closed = 1;
-    hl_host_flush_never(link->host, &link->flush);
     if (link->depth == 0)
         destroy(link);
 }

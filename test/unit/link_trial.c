@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ static void *allocate(size_t bytes, void *ctx)
     void *block = trial->blocks_fail == 0 ? NULL : malloc(bytes);
     trial->blocks_fail -= trial->blocks_fail > 0;
     trial->blocks += block != NULL;
+    trial->bytes += malloc_usable_size(block);
     return block;
 }
 
@@ -50,6 +52,7 @@ static void *reallocate(void *block, size_t bytes, void *ctx)
 static void release(void *block, void *ctx)
 {
     ((struct link_trial *)ctx)->blocks--;
+    ((struct link_trial *)ctx)->bytes -= malloc_usable_size(block);
     free(block);
 }
 
