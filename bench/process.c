@@ -66,8 +66,8 @@ int process_stop(pid_t pid, uint32_t patience_ms)
 {
     static const struct timespec pause = {0, 5000000};
     int status = 0;
+    kill(pid, SIGCONT); /* a suspended one hears nothing else; and first, for one that ends may already be under a leak checker's trace */
     kill(pid, SIGTERM);
-    kill(pid, SIGCONT); /* a suspended one hears nothing else */
     for (uint32_t waited_ms = 0; waited_ms < patience_ms; waited_ms += 5) {
         if (process_has_ended(pid, &status))
             return status;

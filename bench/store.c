@@ -118,19 +118,19 @@ static int login_commands(const struct place *place, char *ret_commands[2])
 static int login(redisContext *context, const struct place *place)
 {
     char *commands[2];
-    int count = login_commands(place, commands), refused = 0;
+    int count = login_commands(place, commands), status = 0;
     for (int i = 0; i < count; i++) {
         redisReply *reply = NULL;
         redisAppendFormattedCommand(context, commands[i], strlen(commands[i]));
         redisFreeCommand(commands[i]);
-        if (redisGetReply(context, (void **)&reply) != REDIS_OK || reply->type == REDIS_REPLY_ERROR) {
+        if (status == 0 && (redisGetReply(context, (void **)&reply) != REDIS_OK || reply->type == REDIS_REPLY_ERROR)) {
             snprintf(context->errstr, sizeof context->errstr, "%.100s", reply ? reply->str : "no answer");
-            refused = 1;
+            status = -1;
         }
         if (reply)
             freeReplyObject(reply);
     }
-    return refused;
+    return status;
 }
 
 redisContext *store_connect(const char *url, char *ret_error)
@@ -143,7 +143,7 @@ redisContext *store_connect(const char *url, char *ret_error)
     context = place.path ? redisConnectUnixWithTimeout(place.path, limit) : redisConnectWithTimeout(place.host, place.port, limit);
     if (context && !context->err && redisSetTimeout(context, limit) == REDIS_OK && login(context, &place) == 0)
         return context;
-    snprintf(ret_error, STORE_ERROR_SIZE, "no connection to %s: %s; is a server running there?", place.path ? place.path : place.host,
+    snprintf(ret_error, STORE_ERROR_SIZE, "no connection to %s: %s", place.path ? place.path : place.host,
              context ? context->errstr : "out of memory");
     if (context)
         redisFree(context);

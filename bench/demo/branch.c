@@ -90,7 +90,7 @@ int branch_start(struct branch *branch)
 {
     const struct branch_plan *plan = branch->plan;
     const char name[] = {branch->name, '\0'};
-    const char *const argv[] = {plan->program, name, plan->url, plan->prefix, plan->has_locks ? NULL : "--no-lock", NULL};
+    const char *const argv[] = {plan->program, name, plan->prefix, plan->has_locks ? NULL : "--no-lock", NULL};
     int ends[2], why;
     if (pipe2(ends, O_CLOEXEC) != 0)
         why = errno;

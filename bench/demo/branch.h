@@ -14,7 +14,7 @@ enum branch_state { BRANCH_CLOSED, BRANCH_OPENING, BRANCH_OPEN, BRANCH_SUSPENDED
 
 struct branch_plan { /* the same for all branches */
     struct event_base *base;
-    const char *program, *url, *prefix;
+    const char *program, *prefix; /* the server's URL is in the environment, HILOCK_URL */
     bool has_locks;
 };
 

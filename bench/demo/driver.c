@@ -177,7 +177,7 @@ static int open_loop(struct demo *demo)
 
 static int open_shops(struct demo *demo)
 {
-    demo->plan = (struct branch_plan){demo->base, demo->program, demo->server.url, demo->prefix, demo->plan.has_locks};
+    demo->plan = (struct branch_plan){demo->base, demo->program, demo->prefix, demo->plan.has_locks};
     demo->chaos.ledger = demo->ledger;
     demo->chaos.branches = demo->branches;
     for (unsigned i = 0; i < SHOPS; i++) {
@@ -203,7 +203,7 @@ static int open_all(struct demo *demo)
            demo->server.directory[0] ? "a private redis-server" : "the server of HILOCK_URL");
     fflush(stdout);
     demo->started_ms = now_ms();
-    return open_shops(demo);
+    return setenv("HILOCK_URL", demo->server.url, 1) == 0 ? open_shops(demo) : -1;
 }
 
 /* The buyers' figures are still good: clean_up frees them. */

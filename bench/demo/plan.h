@@ -8,7 +8,7 @@
 
 enum {
     ITEMS = 8,             /* numbered from 0; one lock each */
-    STOCK = 300,           /* pieces of each item */
+    STOCK = 400,           /* pieces of each item */
     SHOPS = 3,             /* named A, B, C; a process each */
     BUYERS = 48,           /* each buys without a pause, from one shop */
     THINK_MIN_MS = 10,     /* a sale's time between reading the stock and writing it */

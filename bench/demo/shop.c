@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shop.c - a shop: an HTTP server on libevent, with hilock embedded, that sells from the shared stock.
- * usage: hilock-demo-shop NAME URL PREFIX [--no-lock]
+ * usage: hilock-demo-shop NAME PREFIX [--no-lock]      (HILOCK_URL: the server; its password does not belong into an argument)
  *
  * One event_base carries it all: the HTTP server, the lock client, the till's own hiredis connection, the sales' timers.
  * It prints "open PORT UUID" once it listens (on a free loopback port; UUID begins every holder this process puts into the store), and
@@ -103,12 +103,13 @@ static int open_shop(struct shop *shop, struct evhttp *http, const char *url, co
 
 int main(int argc, char **argv)
 {
-    struct shop shop = {.has_locks = argc == 4};
+    struct shop shop = {.has_locks = argc == 3};
+    const char *url = getenv("HILOCK_URL");
     struct evhttp *http;
     struct event *terminate;
     int status = 1;
-    if (argc < 4 || argc > 5 || (argc == 5 && strcmp(argv[4], "--no-lock") != 0)) {
-        fprintf(stderr, "usage: hilock-demo-shop NAME URL PREFIX [--no-lock]\n");
+    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--no-lock") != 0)) {
+        fprintf(stderr, "usage: hilock-demo-shop NAME PREFIX [--no-lock]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN); /* for the buyers' and the till's sockets; hilock's raise none */
@@ -117,7 +118,7 @@ int main(int argc, char **argv)
     shop.base = event_base_new();
     http = evhttp_new(shop.base);
     terminate = evsignal_new(shop.base, SIGTERM, on_terminate, &shop);
-    if (http && terminate && evsignal_add(terminate, NULL) == 0 && open_shop(&shop, http, argv[2], argv[3]) == 0) {
+    if (http && terminate && evsignal_add(terminate, NULL) == 0 && open_shop(&shop, http, url ? url : "redis://127.0.0.1:6379", argv[2]) == 0) {
         event_base_dispatch(shop.base);
         status = 0;
     }
