@@ -7,11 +7,16 @@ import subprocess
 import time
 
 STARTS_WITHIN_S = 60
+ENDS_WITHIN_S = 200 # a program that hangs is to be named, not only the test that ran it
 
 
 def run(*command, **more):
     """The output; a failure shows all of it."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, **more)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                              timeout=ENDS_WITHIN_S, **more)
+    except subprocess.TimeoutExpired as hung:
+        raise SystemExit(f'{" ".join(command)}: did not end\n{hung.stdout}') from None
     if done.returncode != 0:
         raise SystemExit(f'{" ".join(command)}: exit status {done.returncode}\n{done.stdout}')
     return done.stdout
