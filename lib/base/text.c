@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { HOLDER_TAIL = 28 }; /* ":<any number>:fair", but no uuid */
+
 void hl_text_set_list(struct hl_text *text, const char *format, va_list list) { vsnprintf(text->bytes, sizeof text->bytes, format, list); }
 
 void hl_text_set(struct hl_text *text, const char *format, ...)
@@ -54,9 +56,10 @@ struct hl_quoted hl_quote_holder(const char *holder, size_t length)
 {
     const char *colon = length ? memchr(holder, ':', length) : NULL;
     struct hl_quoted head = hl_quote(holder, length < 8 ? length : 8), tail;
+    size_t tail_length = colon ? (size_t)(holder + length - colon) : 0, shown = tail_length < HOLDER_TAIL ? tail_length : HOLDER_TAIL;
     if (!colon || colon - holder <= 8)
         return length > 8 ? (memcpy(head.bytes + strlen(head.bytes), "..", 3), head) : head;
-    tail = hl_quote(colon, (size_t)(holder + length - colon) < 40 ? (size_t)(holder + length - colon) : 40);
-    snprintf(head.bytes + strlen(head.bytes), sizeof head.bytes - strlen(head.bytes), "..%.60s", tail.bytes);
+    tail = hl_quote(colon, shown);
+    snprintf(head.bytes + strlen(head.bytes), sizeof head.bytes - strlen(head.bytes), "..%.60s%s", tail.bytes, shown < tail_length ? ".." : "");
     return head;
 }
