@@ -2,6 +2,7 @@
 /* Any bytes from a server end in replies, on_down or silence; never in a crash, an assertion of hiredis, or growth without bound.
  * Each case is fed whole and byte by byte, to a link of commands and to a stream. */
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A turn's ends: one enter and one leave however deep, bytes written before and after what is told, and a wake on a later turn for what
+ * comes from outside. What happens is written down as letters: ( enter, ) leave, and the name of each flush. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/host.h"
+#include "poll_loop.h"
+
+#include <cmocka.h>
+
+struct writer {
+    struct hl_flush flush;
+    char name;
+    struct writer *then; /* asked to write while this one writes */
+};
+
+static struct hl_host host;
+static struct poll_loop *loop;
+static char story[64];
+static void (*at_leave)(void);
+static struct writer a, b;
+
+static void note(char letter) { strncat(story, &letter, 1); }
+
+static void write_out(struct hl_flush *flush)
+{
+    struct writer *writer = (struct writer *)flush, *then = writer->then;
+    note(writer->name);
+    writer->then = NULL;
+    if (then)
+        hl_host_flush_later(&host, &then->flush);
+}
+
+static void on_enter(void *arg)
+{
+    assert_ptr_equal(arg, &loop);
+    note('(');
+}
+
+static void on_leave(void *arg)
+{
+    void (*act)(void) = at_leave;
+    (void)arg;
+    note(')');
+    at_leave = NULL;
+    if (act)
+        act();
+    hl_host_settle(&host);
+}
+
+static int begin(void **state)
+{
+    struct hilock_loop table;
+    struct hl_memory memory;
+    (void)state;
+    hl_memory_init(&memory, NULL);
+    loop = poll_loop_new(&table);
+    memset(story, 0, sizeof story);
+    at_leave = NULL;
+    a = (struct writer){.flush.flush = write_out, .name = 'a'};
+    b = (struct writer){.flush.flush = write_out, .name = 'b'};
+    assert_int_equal(hl_host_init(&host, &table, &memory, 9), 0);
+    host.on_enter = on_enter;
+    host.on_leave = on_leave;
+    host.arg = &loop;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    assert_int_equal(poll_loop_timers(loop), 1);
+    hl_host_done(&host);
+    return 0;
+}
+
+static void turn(void) { poll_loop_turn(loop, 0); }
+
+static void test_nested_turns_are_one(void **state)
+{
+    (void)state;
+    hl_host_enter(&host);
+    hl_host_enter(&host);
+    hl_host_flush_later(&host, &a.flush);
+    hl_host_leave(&host);
+    assert_string_equal(story, "(");
+    hl_host_leave(&host);
+    assert_string_equal(story, "(a)");
+    assert_int_equal(host.depth, 0);
+}
+
+static void test_each_flush_once_in_order(void **state)
+{
+    (void)state;
+    hl_host_enter(&host);
+    hl_host_flush_later(&host, &b.flush);
+    hl_host_flush_later(&host, &a.flush);
+    hl_host_flush_later(&host, &b.flush);
+    hl_host_leave(&host);
+    assert_string_equal(story, "(ba)");
+    hl_host_enter(&host);
+    hl_host_leave(&host);
+    assert_string_equal(story, "(ba)()");
+}
+
+static void test_flush_asked_by_a_flush(void **state)
+{
+    (void)state;
+    a.then = &b, b.then = &a;
+    hl_host_enter(&host);
+    hl_host_flush_later(&host, &a.flush);
+    hl_host_leave(&host);
+    assert_string_equal(story, "(aba)");
+}
+
+static void test_flush_never(void **state)
+{
+    (void)state;
+    hl_host_enter(&host);
+    hl_host_flush_later(&host, &a.flush);
+    hl_host_flush_later(&host, &b.flush);
+    hl_host_flush_never(&host, &a.flush);
+    hl_host_flush_never(&host, &a.flush);
+    hl_host_leave(&host);
+    assert_string_equal(story, "(b)");
+}
+
+static void flush_and_wake(void)
+{
+    assert_int_equal(host.depth, 1);
+    hl_host_flush_later(&host, &a.flush);
+    hl_host_wake(&host);
+}
+
+/* What the telling buffers leaves in the same turn; what it leaves to be told comes on a later one. */
+static void test_what_leave_asks_for(void **state)
+{
+    (void)state;
+    at_leave = flush_and_wake;
+    hl_host_enter(&host);
+    hl_host_leave(&host);
+    assert_string_equal(story, "()a");
+    turn();
+    assert_string_equal(story, "()a()");
+    turn();
+    assert_string_equal(story, "()a()");
+}
+
+static void test_outside_a_turn(void **state)
+{
+    (void)state;
+    hl_host_flush_later(&host, &a.flush);
+    hl_host_wake(&host);
+    assert_string_equal(story, "");
+    turn();
+    assert_string_equal(story, "(a)");
+    turn();
+    assert_string_equal(story, "(a)");
+}
+
+/* A leave that comes before it has done the work of the wake; one asked for inside a turn needs no other. */
+static void test_wake_inside_a_turn(void **state)
+{
+    (void)state;
+    hl_host_enter(&host);
+    hl_host_wake(&host);
+    hl_host_leave(&host);
+    turn();
+    assert_string_equal(story, "()");
+}
+
+static void test_wake_after_a_turn(void **state)
+{
+    (void)state;
+    hl_host_enter(&host);
+    hl_host_leave(&host);
+    hl_host_wake(&host);
+    turn();
+    assert_string_equal(story, "()()");
+}
+
+/* Without anybody to tell: links alone, as in tests. */
+static void test_no_on_leave(void **state)
+{
+    (void)state;
+    host.on_leave = NULL;
+    host.on_enter = NULL;
+    hl_host_flush_later(&host, &a.flush);
+    turn();
+    assert_string_equal(story, "a");
+    assert_int_equal(host.depth, 0);
+}
+
+static struct hl_host *short_lived;
+
+static void on_last_leave(void *arg)
+{
+    (void)arg;
+    hl_host_done(short_lived);
+    free(short_lived);
+}
+
+/* Inside on_leave a client may end; ASan and valgrind see whether it is touched behind that. */
+static void test_host_freed_by_its_leave(void **state)
+{
+    struct hilock_loop table;
+    struct hl_memory memory;
+    struct poll_loop *other = poll_loop_new(&table);
+    (void)state;
+    hl_memory_init(&memory, NULL);
+    short_lived = calloc(1, sizeof *short_lived);
+    table.free_ctx = NULL; /* it turns */
+    assert_int_equal(hl_host_init(short_lived, &table, &memory, 1), 0);
+    short_lived->on_leave = on_last_leave;
+    hl_host_wake(short_lived);
+    poll_loop_turn(other, 0);
+    assert_int_equal(poll_loop_timers(other), 0);
+    free(other);
+}
+
+static void *no_timer(void *ctx, hilock_fire_fn *fire, void *arg)
+{
+    (void)ctx, (void)fire, (void)arg;
+    return NULL;
+}
+
+static void test_no_memory(void **state)
+{
+    struct hl_host none;
+    const struct hilock_loop table = {.size = sizeof table, .timer_new = no_timer};
+    struct hl_memory memory;
+    (void)state;
+    hl_memory_init(&memory, NULL);
+    assert_int_equal(hl_host_init(&none, &table, &memory, 1), -1);
+}
+
+/* A leave without its enter is a bug of ours, and stops the process. */
+static void test_contract(void **state)
+{
+    int status;
+    pid_t child = fork();
+    (void)state;
+    if (child == 0) {
+        struct hl_host none = {.depth = 0};
+        signal(SIGABRT, SIG_DFL); /* cmocka's own handler would come back */
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(1);
+        hl_host_leave(&none);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nested_turns_are_one),  TEST(each_flush_once_in_order), TEST(flush_asked_by_a_flush),
+        TEST(flush_never),           TEST(what_leave_asks_for),      TEST(outside_a_turn),
+        TEST(wake_inside_a_turn),    TEST(wake_after_a_turn),        TEST(no_on_leave),
+        cmocka_unit_test(test_host_freed_by_its_leave),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_contract),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

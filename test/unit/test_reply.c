@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions to a reply whose shape is the server's choice: an answer to each, and never past its end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/reply.h"
+
+#include <cmocka.h>
+
+static const struct hl_reply items[] = {
+    {.type = HL_REPLY_NIL},
+    {.type = HL_REPLY_INTEGER, .integer = 7},
+    {.type = HL_REPLY_STRING, .bytes = "message", .length = 7},
+    {.type = HL_REPLY_STATUS, .bytes = "OK", .length = 2},
+    {.type = HL_REPLY_ERROR, .bytes = "NOSCRIPT No matching script", .length = 27},
+    {.type = HL_REPLY_ARRAY},
+};
+enum { COUNT = sizeof items / sizeof *items };
+
+static void test_item(void **state)
+{
+    const struct hl_reply array = {.type = HL_REPLY_ARRAY, .items = items, .count = COUNT};
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        for (int type = HL_REPLY_NIL; type <= HL_REPLY_ARRAY; type++) {
+            const struct hl_reply *item = hl_reply_item(&array, i, (enum hl_reply_type)type);
+            assert_ptr_equal(item, items[i].type == (enum hl_reply_type)type ? &items[i] : NULL);
+            assert_null(hl_reply_item(&array, COUNT + i, (enum hl_reply_type)type));
+            assert_null(hl_reply_item(&items[i], 0, (enum hl_reply_type)type)); /* not an array, or an empty one */
+        }
+    assert_null(hl_reply_item(&array, SIZE_MAX, HL_REPLY_NIL));
+}
+
+static void test_is(void **state)
+{
+    const struct hl_reply binary = {.type = HL_REPLY_STRING, .bytes = "OK\0", .length = 3};
+    const struct hl_reply part = {.type = HL_REPLY_STRING, .bytes = "OK and more", .length = 2};
+    const struct hl_reply empty = {.type = HL_REPLY_STRING, .bytes = "", .length = 0};
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(hl_reply_is(&items[i], "message"), i == 2);
+        assert_int_equal(hl_reply_is(&items[i], "OK"), i == 3);
+        assert_false(hl_reply_is(&items[i], "NOSCRIPT No matching script")); /* an error is no answer */
+        assert_false(hl_reply_is(&items[i], ""));
+    }
+    assert_false(hl_reply_is(&binary, "OK"));
+    assert_true(hl_reply_is(&part, "OK"));
+    assert_true(hl_reply_is(&empty, ""));
+}
+
+static void test_starts(void **state)
+{
+    const struct hl_reply part = {.type = HL_REPLY_ERROR, .bytes = "NOSCRIPT", .length = 2};
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(hl_reply_starts(&items[i], "NOSCRIPT "), i == 4);
+        assert_int_equal(hl_reply_starts(&items[i], "mess"), i == 2);
+        assert_int_equal(hl_reply_starts(&items[i], ""), i >= 2 && i <= 4);
+        assert_false(hl_reply_starts(&items[i], "messages"));
+    }
+    assert_false(hl_reply_starts(&part, "NOSCRIPT"));
+    assert_true(hl_reply_starts(&part, "NO"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_item), cmocka_unit_test(test_is), cmocka_unit_test(test_starts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Objects are found by all their bytes and nothing else, the order of arrival is kept, the hash is the published one, and memory may run
+ * out at any addition. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/table.h"
+
+#include <cmocka.h>
+
+enum { MANY = 2000 };
+
+struct thing {
+    struct hl_table_entry entry;
+    char key[24];
+    size_t length;
+};
+
+static struct thing things[MANY];
+static long blocks, blocks_left = -1;
+
+static void *allocate(size_t bytes, void *ctx)
+{
+    (void)ctx;
+    if (blocks_left == 0)
+        return NULL;
+    blocks_left -= blocks_left > 0;
+    blocks++;
+    return malloc(bytes);
+}
+
+static void release(void *block, void *ctx)
+{
+    (void)ctx;
+    blocks--;
+    free(block);
+}
+
+static const struct hl_memory memory = {{allocate, NULL, release, NULL}};
+
+static void make_things(void)
+{
+    memset(things, 0, sizeof things);
+    for (size_t i = 0; i < MANY; i++)
+        things[i].length = (size_t)snprintf(things[i].key, sizeof things[i].key, "stock:%zu", i);
+}
+
+static int add(struct hl_table *table, struct thing *thing) { return hl_table_add(table, &thing->entry, thing->key, thing->length); }
+static void *find(struct hl_table *table, const struct thing *thing) { return hl_table_find(table, thing->key, thing->length); }
+
+static void test_add_find_remove(void **state)
+{
+    struct hl_table table;
+    (void)state;
+    make_things();
+    hl_table_init(&table, &memory, 1, 2);
+    assert_null(find(&table, &things[0]));
+    assert_null(hl_table_next(&table, NULL));
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(add(&table, &things[i]), 0);
+    for (size_t i = 0; i < MANY; i++)
+        assert_ptr_equal(find(&table, &things[i]), &things[i]);
+    for (size_t i = 0; i < MANY; i += 2)
+        hl_table_remove(&table, &things[i].entry);
+    for (size_t i = 0; i < MANY; i++)
+        assert_ptr_equal(find(&table, &things[i]), i % 2 ? &things[i] : NULL);
+    for (size_t i = 1; i < MANY; i += 2)
+        hl_table_remove(&table, &things[i].entry);
+    assert_null(table.first);
+    assert_int_equal(blocks, 0); /* an empty table holds nothing */
+}
+
+static void test_order_of_arrival(void **state)
+{
+    struct hl_table table;
+    struct hl_table_entry *entry = NULL;
+    (void)state;
+    make_things();
+    hl_table_init(&table, &memory, 1, 2);
+    for (size_t i = 0; i < 100; i++)
+        assert_int_equal(add(&table, &things[i * 7 % 100]), 0);
+    hl_table_remove(&table, &things[7].entry);
+    for (size_t i = 0; i < 100; i++) {
+        if (i == 1)
+            continue;
+        entry = hl_table_next(&table, entry);
+        assert_ptr_equal(entry, &things[i * 7 % 100]);
+    }
+    assert_null(hl_table_next(&table, entry));
+    while ((entry = hl_table_next(&table, NULL)) != NULL) /* the way to empty one */
+        hl_table_remove(&table, entry);
+    assert_int_equal(blocks, 0);
+}
+
+static void test_keys_are_bytes(void **state)
+{
+    static const struct { const char *key; size_t length; } keys[] = {{"", 0}, {"\0", 1}, {"\0\0", 2}, {"a", 1}, {"a\0", 2}, {"a\0b", 3}, {"a\0c", 3}, {"ab", 2}};
+    enum { COUNT = sizeof keys / sizeof *keys };
+    struct hl_table_entry entries[COUNT];
+    struct hl_table table;
+    (void)state;
+    hl_table_init(&table, &memory, 1, 2);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_null(hl_table_find(&table, keys[i].key, keys[i].length));
+        assert_int_equal(hl_table_add(&table, &entries[i], keys[i].key, keys[i].length), 0);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        assert_ptr_equal(hl_table_find(&table, keys[i].key, keys[i].length), &entries[i]);
+    for (size_t i = 0; i < COUNT; i++)
+        hl_table_remove(&table, &entries[i]);
+}
+
+/* SipHash-1-3 under the key 00 01 .. 0f of the bytes 00 01 02 .., lower half. */
+static void test_published_hash(void **state)
+{
+    static const struct { size_t length; unsigned hash; } vectors[] = {{0, 0x050fc4dcu},  {1, 0x7d57ca93u},  {7, 0x9bb11140u},  {8, 0x8d299a8eu},
+                                                                       {9, 0x6c063de4u},  {15, 0x2a519956u}, {16, 0x7d908b66u}, {63, 0xb7bbb3a8u}};
+    struct hl_table table;
+    unsigned char bytes[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)i;
+    hl_table_init(&table, &memory, 0x0706050403020100u, 0x0f0e0d0c0b0a0908u);
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        assert_int_equal(hl_table_hash(&table, bytes, vectors[i].length), vectors[i].hash);
+}
+
+static void test_seed_decides(void **state)
+{
+    struct hl_table one, other;
+    int same = 0;
+    (void)state;
+    make_things();
+    hl_table_init(&one, &memory, 1, 2);
+    hl_table_init(&other, &memory, 1, 3);
+    for (size_t i = 0; i < MANY; i++)
+        same += (hl_table_hash(&one, things[i].key, things[i].length) & 31) == (hl_table_hash(&other, things[i].key, things[i].length) & 31);
+    assert_in_range(same, MANY / 64, MANY / 16); /* one in 32 by chance */
+}
+
+/* A refused addition leaves the table as it was: all others are still found, and the same object can be added later. */
+static void test_out_of_memory(void **state)
+{
+    int refusals = 0;
+    struct hl_table table;
+    struct hl_table_entry *entry;
+    (void)state;
+    make_things();
+    hl_table_init(&table, &memory, 1, 2);
+    for (size_t i = 0; i < MANY; i++) {
+        for (blocks_left = 0; add(&table, &things[i]) != 0; blocks_left = refusals % 3) {
+            assert_null(find(&table, &things[i]));
+            refusals++;
+        }
+        blocks_left = -1;
+        assert_ptr_equal(find(&table, &things[i / 2]), &things[i / 2]);
+    }
+    assert_true(refusals > 3); /* the first one, and the growths */
+    for (size_t i = 0; i < MANY; i++)
+        assert_ptr_equal(find(&table, &things[i]), &things[i]);
+    while ((entry = hl_table_next(&table, NULL)) != NULL)
+        hl_table_remove(&table, entry);
+    assert_int_equal(blocks, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_add_find_remove), cmocka_unit_test(test_order_of_arrival), cmocka_unit_test(test_keys_are_bytes),
+        cmocka_unit_test(test_published_hash),  cmocka_unit_test(test_seed_decides),     cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

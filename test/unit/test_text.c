@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sentences stay within their space, and what comes from outside stays on one line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#include <cmocka.h>
+
+static void test_set_and_add(void **state)
+{
+    struct hl_text text;
+    (void)state;
+    hl_text_set(&text, "port %d", 7);
+    assert_string_equal(text.bytes, "port 7");
+    hl_text_add(&text, " of %s", "h");
+    assert_string_equal(text.bytes, "port 7 of h");
+    hl_text_set(&text, "%s", "");
+    assert_string_equal(text.bytes, "");
+}
+
+static void test_full(void **state)
+{
+    struct { struct hl_text text; char guard; } space;
+    char longer[2 * HL_TEXT_MAX];
+    (void)state;
+    space.guard = '#';
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    hl_text_set(&space.text, "%s", longer);
+    assert_int_equal(strlen(space.text.bytes), HL_TEXT_MAX - 1);
+    hl_text_add(&space.text, "%s", longer);
+    assert_int_equal(strlen(space.text.bytes), HL_TEXT_MAX - 1);
+    hl_text_set(&space.text, "%.*s", HL_TEXT_MAX - 3, longer);
+    hl_text_add(&space.text, "yz!");
+    assert_string_equal(space.text.bytes + HL_TEXT_MAX - 3, "yz");
+    assert_int_equal(space.guard, '#');
+}
+
+static void test_quote(void **state)
+{
+    static const struct { const char *bytes; size_t length; const char *quoted; } cases[] = {
+        {"", 0, ""},
+        {"stock:42", 8, "stock:42"},
+        {"a\0b", 3, "a\\x00b"},
+        {"\n\r\t\x1b[2J", 7, "\\x0a\\x0d\\x09\\x1b[2J"},
+        {"\"\\", 2, "\\x22\\x5c"},
+        {"\x7f\x80\xff ~", 5, "\\x7f\\x80\\xff ~"},
+        {"not the end", 3, "not"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(hl_quote(cases[i].bytes, cases[i].length).bytes, cases[i].quoted);
+}
+
+/* Every length, in letters of one and of four: the cut is marked, and nothing else is. */
+static void test_quote_cuts(void **state)
+{
+    (void)state;
+    for (int letter = 'a'; letter >= 0; letter -= 'a') {
+        for (size_t length = 0; length < 400; length++) {
+            char bytes[400];
+            struct hl_quoted quoted;
+            size_t whole = length * (letter ? 1 : 4);
+            memset(bytes, letter, sizeof bytes);
+            quoted = hl_quote(bytes, length);
+            assert_true(strlen(quoted.bytes) < sizeof quoted.bytes);
+            if (whole + 3 <= sizeof quoted.bytes)
+                assert_int_equal(strlen(quoted.bytes), whole);
+            else
+                assert_string_equal(quoted.bytes + strlen(quoted.bytes) - 2, "..");
+        }
+    }
+}
+
+static void test_quote_holder(void **state)
+{
+    static const struct { const char *holder, *quoted; } cases[] = {
+        {"", ""},
+        {"me", "me"},
+        {"me:17", "me:17"},
+        {"12345678", "12345678"},
+        {"123456789", "12345678.."},
+        {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17", "5f0c1a2b..:17"},
+        {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17:fair", "5f0c1a2b..:17:fair"},
+        {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:18446744073709551615", "5f0c1a2b..:18446744073709551615"},
+        {"machine12:5f0c1a2b-7d60-4e1c-9a2f-0123456789ab", "machine1..:5f0c1a2b-7d60-4e1c-9a2f-012.."},
+        {"m:5f0c1a2b-7d60-4e1c-9a2f-0123456789ab", "m:5f0c1a.."},
+        {"\n\n\n\n\n\n\n\n\n:\n", "\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a..:\\x0a"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(hl_quote_holder(cases[i].holder, strlen(cases[i].holder)).bytes, cases[i].quoted);
+}
+
+static void test_quote_holder_fits(void **state)
+{
+    char holder[300];
+    (void)state;
+    for (int letter = 0; letter < 256; letter += 'a')
+        for (size_t length = 0; length < sizeof holder; length++) {
+            memset(holder, letter, sizeof holder);
+            holder[length / 2] = ':';
+            assert_true(strlen(hl_quote_holder(holder, length).bytes) < sizeof(struct hl_quoted));
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_set_and_add), cmocka_unit_test(test_full),         cmocka_unit_test(test_quote),
+        cmocka_unit_test(test_quote_cuts),  cmocka_unit_test(test_quote_holder), cmocka_unit_test(test_quote_holder_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
