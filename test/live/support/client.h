@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* client - hilock as a program uses it, for tests: an event_base with a client on it, and handles that write down all that they are told.
+ *
+ * Callbacks only write down, and run a hook of the test's where there is one; the test asserts after the loop has returned. Each wait turns
+ * the loop until what it waits for has been told, and fails the test if it never is. */
+#ifndef LIVE_CLIENT_H
+#define LIVE_CLIENT_H
+
+#include <event2/event.h>
+#include <hilock/adapters/libevent.h>
+#include <hilock/hilock.h>
+
+struct client {
+    struct event_base *base;
+    struct event *tick;      /* lets a waiting loop look about for what no event tells */
+    hilock_client *hilock;   /* NULL: closed, or abandoned */
+    int has_own_base, is_closed;
+    unsigned connected, disconnected, anomalies, other_events; /* client events */
+    unsigned warnings;       /* log lines of level WARN and ERROR */
+    char log[512];           /* the last of them; LIVE_VERBOSE in the environment shows them all */
+};
+
+/* What a callback told, copied. */
+struct told {
+    unsigned count;           /* how many of this kind so far; what follows is of the last one */
+    uint64_t at_us, token;    /* at: CLOCK_BOOTTIME, as the callback ran */
+    hilock_status status;     /* results */
+    hilock_state state;
+    hilock_lost_reason reason; /* LOST */
+    uint32_t remaining_ms, waited_ms, attempts, hold_count, holder_remaining_ms;
+    char holder[128], detail[512];
+};
+
+struct handle;
+typedef void handle_hook(struct handle *handle);
+
+struct handle {
+    hilock_lock *lock; /* NULL: freed */
+    struct client *client;
+    struct told acquired, released, extended, peeked, forced; /* results by operation */
+    struct told lost, waiting, renewal_failed, renewed, settled; /* events */
+    uint64_t asked_us;      /* as the latest call of handle_ask, handle_release or handle_extend was made */
+    handle_hook *on_acquired, *on_lost, *on_released; /* inside the callback, after it was written down; NULL: none */
+    void *user;             /* the test's own */
+};
+
+/* url, or options (base options of the test: label "live" and a log that is written down, where they leave these out). */
+void client_open(struct client *client, const char *url);
+void client_open_with(struct client *client, const struct hilock_client_options *options);
+void client_open_on(struct client *client, struct event_base *base, const struct hilock_client_options *options); /* the base is the caller's */
+
+void client_connect(struct client *client);  /* until commands can flow */
+void client_turn(struct client *client);     /* what is ready now, without waiting */
+void client_until(struct client *client, int (*is_so)(void *arg), void *arg, const char *what);
+void client_for_ms(struct client *client, uint32_t span_ms); /* turns for so long; for what must not happen, and spans inherent to a test */
+
+/* Checks that the statistics add up, closes, turns until on_closed, and frees the base if it is the client's. Any state. */
+void client_close(struct client *client);
+struct hilock_stats client_stats(const struct client *client);
+
+/* Options: on_lost, on_event and user are the handle's; NULL: a lease of 3 s. The handle must stay where it is. */
+void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options);
+void handle_free(struct handle *handle);
+
+/* The calls, which must be accepted; the answer comes by and by. */
+void handle_ask(struct handle *handle, uint32_t wait_ms);
+void handle_release(struct handle *handle);
+void handle_extend(struct handle *handle, uint32_t lease_ms);
+
+/* Call, and turn until it is answered. */
+hilock_status handle_acquire(struct handle *handle, uint32_t wait_ms);
+hilock_status handle_give(struct handle *handle);
+hilock_status handle_prolong(struct handle *handle, uint32_t lease_ms);
+hilock_status handle_peek(struct handle *handle);
+
+/* Turn until this has been told `count` times in all, as in handle_until(&h, &h.lost, 1, "the loss"). */
+void handle_until(struct handle *handle, const struct told *told, unsigned count, const char *what);
+
+#endif

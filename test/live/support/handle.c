@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handle - the handles of client.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "client.h"
+
+static void tell_result(struct told *told, const struct hilock_result *result)
+{
+    told->count++;
+    told->at_us = check_now_us();
+    told->status = result->status;
+    told->state = result->state;
+    told->token = result->fencing_token;
+    told->remaining_ms = result->remaining_ms;
+    told->waited_ms = result->waited_ms;
+    told->attempts = result->attempts;
+    told->hold_count = result->hold_count;
+    told->holder_remaining_ms = result->holder_remaining_ms;
+    snprintf(told->holder, sizeof told->holder, "%s", result->holder);
+    snprintf(told->detail, sizeof told->detail, "%s", result->detail);
+}
+
+static void run(handle_hook *hook, struct handle *handle)
+{
+    if (hook)
+        hook(handle);
+}
+
+static void on_result(const struct hilock_result *result, void *user)
+{
+    struct handle *handle = user;
+    switch (result->operation) {
+    case HILOCK_ACQUIRE:
+        tell_result(&handle->acquired, result);
+        run(handle->on_acquired, handle);
+        break;
+    case HILOCK_RELEASE:
+        tell_result(&handle->released, result);
+        run(handle->on_released, handle);
+        break;
+    case HILOCK_EXTEND: tell_result(&handle->extended, result); break;
+    case HILOCK_PEEK: tell_result(&handle->peeked, result); break;
+    case HILOCK_FORCE_RELEASE: tell_result(&handle->forced, result); break;
+    }
+}
+
+static void tell_event(struct told *told, const struct hilock_event *event)
+{
+    told->count++;
+    told->at_us = check_now_us();
+    told->token = event->fencing_token;
+    told->reason = event->reason;
+    told->remaining_ms = event->remaining_ms;
+    told->waited_ms = event->waited_ms;
+    snprintf(told->holder, sizeof told->holder, "%s", event->holder);
+    snprintf(told->detail, sizeof told->detail, "%s", event->detail);
+}
+
+static void on_lost(const struct hilock_event *event, void *user)
+{
+    struct handle *handle = user;
+    tell_event(&handle->lost, event);
+    run(handle->on_lost, handle);
+}
+
+static void on_event(const struct hilock_event *event, void *user)
+{
+    struct handle *handle = user;
+    if (event->kind == HILOCK_EVENT_WAITING)
+        tell_event(&handle->waiting, event);
+    else if (event->kind == HILOCK_EVENT_RENEWAL_FAILED)
+        tell_event(&handle->renewal_failed, event);
+    else if (event->kind == HILOCK_EVENT_RENEWED)
+        tell_event(&handle->renewed, event);
+    else if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
+        tell_event(&handle->settled, event);
+}
+
+void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options)
+{
+    struct hilock_lock_options mine = options ? *options : hilock_lock_options_default();
+    memset(handle, 0, sizeof *handle);
+    handle->client = client;
+    mine.lease_ms = options ? mine.lease_ms : 3000;
+    mine.on_lost = on_lost;
+    mine.on_event = on_event;
+    mine.user = handle;
+    if (hilock_lock_create(&handle->lock, client->hilock, name, &mine) != HILOCK_OK)
+        check_fail("create refused: %s", hilock_client_refusal(client->hilock));
+}
+
+void handle_free(struct handle *handle)
+{
+    hilock_lock_free(handle->lock);
+    handle->lock = NULL;
+}
+
+static void accepted(const struct handle *handle, hilock_status status, const char *call)
+{
+    if (status != HILOCK_OK)
+        check_fail("%s refused: %s, %s", call, hilock_status_name(status), hilock_client_refusal(handle->client->hilock));
+}
+
+void handle_ask(struct handle *handle, uint32_t wait_ms)
+{
+    handle->asked_us = check_now_us();
+    accepted(handle, hilock_acquire(handle->lock, wait_ms, on_result, handle), "acquire");
+}
+
+void handle_release(struct handle *handle)
+{
+    handle->asked_us = check_now_us();
+    accepted(handle, hilock_release(handle->lock, on_result, handle), "release");
+}
+
+void handle_extend(struct handle *handle, uint32_t lease_ms)
+{
+    handle->asked_us = check_now_us();
+    accepted(handle, hilock_extend(handle->lock, lease_ms, on_result, handle), "extend");
+}
+
+struct wanted { const struct told *told; unsigned count; };
+
+static int is_told(void *arg)
+{
+    const struct wanted *wanted = arg;
+    return wanted->told->count >= wanted->count;
+}
+
+void handle_until(struct handle *handle, const struct told *told, unsigned count, const char *what)
+{
+    client_until(handle->client, is_told, &(struct wanted){told, count}, what);
+}
+
+hilock_status handle_acquire(struct handle *handle, uint32_t wait_ms)
+{
+    unsigned before = handle->acquired.count;
+    handle_ask(handle, wait_ms);
+    handle_until(handle, &handle->acquired, before + 1, "the answer to acquire");
+    return handle->acquired.status;
+}
+
+hilock_status handle_give(struct handle *handle)
+{
+    unsigned before = handle->released.count;
+    handle_release(handle);
+    handle_until(handle, &handle->released, before + 1, "the answer to release");
+    return handle->released.status;
+}
+
+hilock_status handle_prolong(struct handle *handle, uint32_t lease_ms)
+{
+    unsigned before = handle->extended.count;
+    handle_extend(handle, lease_ms);
+    handle_until(handle, &handle->extended, before + 1, "the answer to extend");
+    return handle->extended.status;
+}
+
+hilock_status handle_peek(struct handle *handle)
+{
+    unsigned before = handle->peeked.count;
+    accepted(handle, hilock_peek(handle->lock, on_result, handle), "peek");
+    handle_until(handle, &handle->peeked, before + 1, "the answer to peek");
+    return handle->peeked.status;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* redis - see redis.h. */
+#include "redis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "server.h"
+
+struct redis *redis_open_as(const struct server *server, const char *user, const char *password, int database)
+{
+    struct redis *redis = calloc(1, sizeof *redis);
+    CHECK(redis != NULL);
+    redis->context = redisConnectUnix(server->socket);
+    if (!redis->context || redis->context->err)
+        check_fail("cannot connect to the server: %s", redis->context ? redis->context->errstr : "no memory");
+    if (password)
+        redis_do(redis, "AUTH %s %s", user ? user : "default", password);
+    if (database)
+        redis_do(redis, "SELECT %d", database);
+    return redis;
+}
+
+struct redis *redis_open(const struct server *server) { return redis_open_as(server, NULL, NULL, 0); }
+
+void redis_close(struct redis *redis)
+{
+    if (!redis)
+        return;
+    redisFree(redis->context);
+    free(redis);
+}
+
+static redisReply *ask(struct redis *redis, const char *format, va_list list)
+{
+    redisReply *reply = redisvCommand(redis->context, format, list);
+    if (!reply)
+        check_fail("no answer to \"%s\": %s", format, redis->context->errstr);
+    return reply;
+}
+
+static redisReply *expect(redisReply *reply, int type, const char *format)
+{
+    if (reply->type != type)
+        check_fail("\"%s\": not what was asked for, but type %d, %s", format, reply->type, reply->str ? reply->str : "");
+    return reply;
+}
+
+redisReply *redis_reply(struct redis *redis, const char *format, ...)
+{
+    redisReply *reply;
+    va_list list;
+    va_start(list, format);
+    reply = ask(redis, format, list);
+    va_end(list);
+    return reply;
+}
+
+void redis_do(struct redis *redis, const char *format, ...)
+{
+    redisReply *reply;
+    va_list list;
+    va_start(list, format);
+    reply = ask(redis, format, list);
+    va_end(list);
+    if (reply->type == REDIS_REPLY_ERROR)
+        check_fail("\"%s\": %s", format, reply->str);
+    freeReplyObject(reply);
+}
+
+long long redis_integer(struct redis *redis, const char *format, ...)
+{
+    redisReply *reply;
+    long long number;
+    va_list list;
+    va_start(list, format);
+    reply = expect(ask(redis, format, list), REDIS_REPLY_INTEGER, format);
+    va_end(list);
+    number = reply->integer;
+    freeReplyObject(reply);
+    return number;
+}
+
+const char *redis_text(struct redis *redis, const char *format, ...)
+{
+    redisReply *reply;
+    va_list list;
+    va_start(list, format);
+    reply = ask(redis, format, list);
+    va_end(list);
+    if (reply->type != REDIS_REPLY_NIL && reply->type != REDIS_REPLY_STATUS)
+        expect(reply, REDIS_REPLY_STRING, format);
+    snprintf(redis->text, sizeof redis->text, "%s", reply->str ? reply->str : "");
+    freeReplyObject(reply);
+    return redis->text;
+}
+
+size_t redis_count(struct redis *redis, const char *format, ...)
+{
+    redisReply *reply;
+    size_t count;
+    va_list list;
+    va_start(list, format);
+    reply = expect(ask(redis, format, list), REDIS_REPLY_ARRAY, format);
+    va_end(list);
+    count = reply->elements;
+    freeReplyObject(reply);
+    return count;
+}
+
+/* The number behind `label` on the line that begins with `key`; 0 without such a line. */
+static long long find_number(const char *text, const char *key, const char *label)
+{
+    char start[96];
+    const char *line, *number;
+    snprintf(start, sizeof start, "\n%s:", key);
+    line = strstr(text, start);
+    number = line ? strstr(line, label) : NULL;
+    return number ? strtoll(number + strlen(label), NULL, 10) : 0;
+}
+
+static long long info(struct redis *redis, const char *section, const char *key, const char *label)
+{
+    redisReply *reply = redis_reply(redis, "INFO %s", section);
+    long long number;
+    CHECK(reply->str != NULL);
+    number = find_number(reply->str, key, label);
+    freeReplyObject(reply);
+    return number;
+}
+
+long long redis_calls(struct redis *redis, const char *command)
+{
+    char key[64];
+    snprintf(key, sizeof key, "cmdstat_%s", command);
+    return info(redis, "commandstats", key, ":calls=");
+}
+
+long long redis_info(struct redis *redis, const char *section, const char *key) { return info(redis, section, key, ":"); }
+
+size_t redis_lock_keys(struct redis *redis)
+{
+    static const char token[] = "hilock:token:";
+    redisReply *reply = expect(redis_reply(redis, "KEYS *"), REDIS_REPLY_ARRAY, "KEYS *");
+    size_t count = 0;
+    for (size_t i = 0; i < reply->elements; i++)
+        if (strncmp(reply->element[i]->str, token, strlen(token)) != 0)
+            count++;
+    freeReplyObject(reply);
+    return count;
+}
+
+size_t redis_clients(struct redis *redis)
+{
+    redisReply *reply = redis_reply(redis, "CLIENT LIST");
+    size_t count = 0;
+    CHECK(reply->str != NULL);
+    for (const char *at = reply->str; (at = strstr(at, " name=hilock:")) != NULL; at++)
+        count++;
+    freeReplyObject(reply);
+    return count;
+}
+
+size_t redis_channels(struct redis *redis) { return redis_count(redis, "PUBSUB CHANNELS redisson_lock__channel*"); }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* redis - the store as a test sees and changes it, past hilock: one plain blocking connection. Formats are hiredis' own ("%s", "%b"). Without
+ * an answer, and for an answer of another type than asked for, the test fails. */
+#ifndef LIVE_REDIS_H
+#define LIVE_REDIS_H
+
+#include <hiredis/hiredis.h>
+
+struct server;
+
+struct redis {
+    redisContext *context;
+    char text[1024]; /* what redis_text answered last */
+};
+
+struct redis *redis_open(const struct server *server);
+struct redis *redis_open_as(const struct server *server, const char *user, const char *password, int database); /* user NULL: default */
+void redis_close(struct redis *redis); /* NULL is allowed */
+
+redisReply *redis_reply(struct redis *redis, const char *format, ...); /* whatever it is, never NULL; freeReplyObject is the caller's */
+void redis_do(struct redis *redis, const char *format, ...);           /* anything but an error */
+long long redis_integer(struct redis *redis, const char *format, ...);
+const char *redis_text(struct redis *redis, const char *format, ...);  /* of a string or status; "" for nil. Good until the next */
+size_t redis_count(struct redis *redis, const char *format, ...);      /* items of an array */
+
+/* Calls of one command ("evalsha", "subscribe", "script|load") since the start or CONFIG RESETSTAT, by all clients; those in scripts too. */
+long long redis_calls(struct redis *redis, const char *command);
+long long redis_info(struct redis *redis, const char *section, const char *key);
+size_t redis_lock_keys(struct redis *redis);    /* keys that are no token keys */
+size_t redis_clients(struct redis *redis);      /* connections named hilock:... */
+size_t redis_channels(struct redis *redis);     /* unlock channels that somebody listens to */
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server - see server.h. */
+#include "server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <hiredis/hiredis.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { ARGUMENTS_MAX = 64, PORT_TRIES = 10 };
+
+static struct server *servers; /* those of this process, for the end of it */
+static pid_t owner;
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+static void reap(struct server *server)
+{
+    if (server->pid == 0)
+        return;
+    kill(server->pid, SIGKILL);
+    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    server->pid = 0;
+}
+
+static void end_all(void)
+{
+    if (getpid() != owner)
+        return;
+    for (struct server *server = servers; server; server = server->next) {
+        reap(server);
+        nftw(server->directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    }
+}
+
+static int free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    CHECK(getsockname(fd, (struct sockaddr *)&address, &length) == 0);
+    close(fd);
+    return ntohs(address.sin_port);
+}
+
+static void become(const struct server *server, const char *const *argv, pid_t parent)
+{
+    int log = open("log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    sigset_t none;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || log < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+        _exit(127);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(argv[0], (char *const *)(uintptr_t)argv);
+    fprintf(stderr, "%s: cannot run %s: %s\n", server->directory, argv[0], strerror(errno));
+    _exit(127);
+}
+
+static void launch(struct server *server)
+{
+    const char *program = getenv("HILOCK_REDIS_SERVER");
+    char port[8];
+    const char *argv[ARGUMENTS_MAX] = {program && *program ? program : "redis-server", "--port", port, "--bind", "127.0.0.1",
+                                       "--unixsocket", server->socket, "--unixsocketperm", "700", "--save", "",
+                                       "--appendonly", "no", "--dir", server->directory, "--daemonize", "no"};
+    size_t count = 17;
+    pid_t parent = getpid();
+    snprintf(port, sizeof port, "%d", server->port);
+    for (const char *const *more = server->arguments; more && *more; more++) {
+        CHECK(count < ARGUMENTS_MAX - 1);
+        argv[count++] = *more;
+    }
+    unlink(server->socket);
+    server->pid = fork();
+    CHECK(server->pid >= 0);
+    if (server->pid == 0 && chdir(server->directory) == 0)
+        become(server, argv, parent);
+    if (server->pid == 0)
+        _exit(127);
+}
+
+static void show_log(const struct server *server)
+{
+    char path[sizeof server->directory + 8], line[512];
+    FILE *log;
+    snprintf(path, sizeof path, "%s/log", server->directory);
+    log = fopen(path, "re");
+    while (log && fgets(line, sizeof line, log))
+        fprintf(stderr, "redis-server: %s", line);
+    if (log)
+        fclose(log);
+}
+
+/* Any answer will do, a demand for a password too. 1: answers; 0: not yet; -1: it has ended. */
+static int answers(struct server *server)
+{
+    redisContext *context;
+    redisReply *reply = NULL;
+    int is_loading;
+    if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+        server->pid = 0;
+        return -1;
+    }
+    context = redisConnectUnix(server->socket);
+    if (context && !context->err)
+        reply = redisCommand(context, "PING");
+    is_loading = reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "LOADING", 7) == 0;
+    if (context)
+        redisFree(context);
+    if (!reply)
+        return 0;
+    freeReplyObject(reply);
+    return !is_loading;
+}
+
+static int await(struct server *server)
+{
+    uint64_t begun_us = check_now_us();
+    int state;
+    while ((state = answers(server)) == 0) {
+        if (check_now_us() - begun_us > (uint64_t)CHECK_PATIENCE_MS * 1000) {
+            show_log(server);
+            check_fail("redis-server does not answer");
+        }
+        check_pause_ms(5);
+    }
+    return state;
+}
+
+static struct server *server_new(const char *const *arguments)
+{
+    struct server *server = calloc(1, sizeof *server);
+    CHECK(server != NULL);
+    strcpy(server->directory, "/tmp/hilock-live-XXXXXX");
+    CHECK(mkdtemp(server->directory) != NULL);
+    snprintf(server->socket, sizeof server->socket, "%s/redis", server->directory);
+    snprintf(server->url, sizeof server->url, "unix://%s", server->socket);
+    server->arguments = arguments;
+    if (owner != getpid()) {
+        owner = getpid();
+        servers = NULL;
+        atexit(end_all);
+    }
+    server->next = servers;
+    servers = server;
+    return server;
+}
+
+struct server *server_start(const char *const *arguments)
+{
+    struct server *server = server_new(arguments);
+    launch(server);
+    if (await(server) < 0) {
+        show_log(server);
+        check_fail("redis-server ended at once");
+    }
+    return server;
+}
+
+/* Somebody else may take the port between our asking for a free one and the server's use of it: then another is tried. */
+struct server *server_start_with_port(const char *const *arguments)
+{
+    struct server *server = server_new(arguments);
+    int state = -1;
+    for (int i = 0; i < PORT_TRIES && state < 0; i++) {
+        server->port = free_port();
+        launch(server);
+        state = await(server);
+    }
+    if (state < 0) {
+        show_log(server);
+        check_fail("redis-server ended at once, %d times", PORT_TRIES);
+    }
+    snprintf(server->tcp_url, sizeof server->tcp_url, "redis://127.0.0.1:%d", server->port);
+    return server;
+}
+
+void server_end(struct server *server)
+{
+    struct server **place = &servers;
+    if (!server)
+        return;
+    reap(server);
+    nftw(server->directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    while (*place && *place != server)
+        place = &(*place)->next;
+    if (*place)
+        *place = server->next;
+    free(server);
+}
+
+void server_kill(struct server *server) { reap(server); }
+
+void server_restart(struct server *server)
+{
+    CHECK(server->pid == 0);
+    launch(server);
+    if (await(server) < 0) {
+        show_log(server);
+        check_fail("redis-server did not start again");
+    }
+}
+
+void server_suspend(struct server *server)
+{
+    int status = 0;
+    CHECK(kill(server->pid, SIGSTOP) == 0);
+    while (waitpid(server->pid, &status, WUNTRACED) < 0 && errno == EINTR)
+        ;
+    CHECK(WIFSTOPPED(status));
+}
+
+void server_resume(struct server *server) { CHECK(kill(server->pid, SIGCONT) == 0); }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server - a private redis-server: on a unix socket in a temporary directory of its own, and on a free loopback port if asked. It is ended
+ * by its process id, and never outlives the test: at exit what still runs is killed and its directory removed, and if the test itself is
+ * killed the kernel kills the server. Start it in the main thread, for that kernel promise holds for the thread that forked. */
+#ifndef LIVE_SERVER_H
+#define LIVE_SERVER_H
+
+#include <sys/types.h>
+
+struct server {
+    char directory[64];
+    char socket[96];  /* path of its unix socket */
+    char url[128];    /* unix://socket */
+    char tcp_url[64]; /* redis://127.0.0.1:port; "" without a port */
+    int port;         /* 0: none */
+    pid_t pid;        /* 0: does not run */
+    const char *const *arguments;
+    struct server *next;
+};
+
+/* arguments: more of redis-server's own, ended by NULL, kept by reference for server_restart; NULL: none. Returns once it answers. */
+struct server *server_start(const char *const *arguments);
+struct server *server_start_with_port(const char *const *arguments);
+void server_end(struct server *server); /* any state; NULL is allowed. Kills it and removes its directory */
+
+void server_kill(struct server *server);    /* SIGKILL, reaped: all it knew is gone */
+void server_restart(struct server *server); /* after server_kill: same sockets. Returns once it answers */
+void server_suspend(struct server *server); /* SIGSTOP; has stopped when it returns */
+void server_resume(struct server *server);  /* SIGCONT */
+
+#endif
