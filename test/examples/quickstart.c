@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quickstart - takes one lock, says so, gives it back. What follows this head is the example of the README, letter for letter.
+ * usage: quickstart [URL] */
+#include <event2/event.h>
+#include <hilock/adapters/libevent.h>
+#include <stdio.h>
+
+static void on_lost(const struct hilock_event *event, void *user)
+{
+    (void)user, fprintf(stderr, "lost: %s\n", event->detail); /* others may hold it from here on: stop the work */
+}
+static void on_acquired(const struct hilock_result *result, void *client)
+{
+    if (result->status == HILOCK_OK) /* the work goes here; what it writes carries the token */
+        printf("ours, token %llu\n", (unsigned long long)result->fencing_token);
+    else /* TIMED_OUT: somebody has it. Any other status: not granted either */
+        fprintf(stderr, "%s: %s\n", hilock_status_name(result->status), result->detail);
+    hilock_lock_free(result->lock);                          /* releases what is held */
+    hilock_client_close(client, HILOCK_FOREVER, NULL, NULL); /* then nothing is left on the loop */
+}
+int main(int argc, char **argv)
+{
+    struct event_base *base = event_base_new();
+    struct hilock_error error;
+    hilock_client *client;
+    hilock_lock *lock;
+    if (hilock_client_open_libevent(&client, base, HILOCK_CLIENT_OPTIONS(.url = argc > 1 ? argv[1] : NULL), &error) != HILOCK_OK)
+        return fprintf(stderr, "%s\n", error.text), 1;
+    if (hilock_lock_create(&lock, client, "report:daily", HILOCK_LOCK_OPTIONS(.on_lost = on_lost)) != HILOCK_OK ||
+        hilock_acquire(lock, 1000, on_acquired, client) != HILOCK_OK)
+        return fprintf(stderr, "%s\n", hilock_client_refusal(client)), 1;
+    event_base_dispatch(base);
+    event_base_free(base);
+}
