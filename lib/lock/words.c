@@ -66,7 +66,8 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
 {
     const struct hl_name *name = hold->parts[0].name;
     const struct hl_node *node = node_of(core, name);
-    uint32_t ago_ms = hl_span_ms(hl_now_us(&core->host) - hold->parts[0].request.sent_us);
+    uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
+    uint32_t late_ms = hl_span_ms(hl_left_us(lost_us, hold->parts[0].deadline_us));
     switch ((hilock_lost_reason)hold->reason) {
     case HILOCK_LOST_NONE: hl_text_set(text, "not lost"); break;
     case HILOCK_LOST_TAKEN: hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", quoted(name).bytes); break;
@@ -74,7 +75,7 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
         hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s" : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
                     quoted(name).bytes, hold->terms->lease_ms, hl_node_name(node), node->is_up ? "is connected" : "is unreachable");
         break;
-    case HILOCK_LOST_SUSPENDED: hl_text_set(text, "SUSPENDED: this process did not run in time; \"%s\" was last asked for %u ms ago", quoted(name).bytes, ago_ms); break;
+    case HILOCK_LOST_SUSPENDED: hl_text_set(text, "SUSPENDED: this process did not run in time: it looked %u ms after the deadline of \"%s\"", late_ms, quoted(name).bytes); break;
     case HILOCK_LOST_HOLD_MAX: hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", quoted(name).bytes, hold->terms->hold_max_ms); break;
     case HILOCK_LOST_CLOSING: hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", quoted(name).bytes); break;
     }
