@@ -214,6 +214,14 @@ void link_trial_end(struct link_trial *trial)
     assert_int_equal(open_fds(), trial->fds);
 }
 
+void link_trial_on(const char *family, link_trial_fn *test)
+{
+    struct link_trial trial;
+    link_trial_begin(&trial, family);
+    test(&trial);
+    link_trial_end(&trial);
+}
+
 /* ---- our side ---- */
 
 int link_trial_open(struct link_trial *trial)
@@ -259,6 +267,9 @@ void link_trial_close(struct link_trial *trial, int is_reset)
     trial->is_calling = was_calling;
 }
 
+void link_trial_close_it(struct link_trial *trial) { link_trial_close(trial, 0); }
+void link_trial_ask(struct link_trial *trial) { assert_int_equal(link_trial_send(trial, "PING"), 0); }
+
 /* ---- the peer's side ---- */
 
 void link_trial_say(struct link_trial *trial, const void *bytes, size_t length)
@@ -275,6 +286,8 @@ void link_trial_say(struct link_trial *trial, const void *bytes, size_t length)
         assert_true(turns++ < 1000000);
     }
 }
+
+void link_trial_answer(struct link_trial *trial, const char *text) { link_trial_say(trial, text, strlen(text)); }
 
 void link_trial_hear(struct link_trial *trial, const char *bytes)
 {

@@ -33,15 +33,23 @@ struct link_trial {
 void link_trial_begin(struct link_trial *trial, const char *family); /* "unix" or "tcp"; a listener is there, nothing else */
 void link_trial_end(struct link_trial *trial);                       /* closes the link if the test has not */
 
+void link_trial_on(const char *family, link_trial_fn *test);          /* all of it */
+
 int link_trial_open(struct link_trial *trial); /* 0; -1: no memory */
 void link_trial_connect(struct link_trial *trial); /* open, accept, up */
 int link_trial_send(struct link_trial *trial, const char *words); /* one command, split at blanks */
+void link_trial_ask(struct link_trial *trial); /* PING */
 void link_trial_close(struct link_trial *trial, int is_reset);
+void link_trial_close_it(struct link_trial *trial); /* for at_... */
 
 void link_trial_say(struct link_trial *trial, const void *bytes, size_t length); /* the peer writes all of it */
+void link_trial_answer(struct link_trial *trial, const char *text);
 void link_trial_hear(struct link_trial *trial, const char *bytes); /* turns until the peer has read exactly this */
 void link_trial_hang_up(struct link_trial *trial);
 void link_trial_until(struct link_trial *trial, const char *told); /* turns until it has been told, and fails if it never is */
 void link_trial_turns(struct link_trial *trial, int count);        /* without waiting */
+
+#define LINK_TEST(name) static void test_##name(void **state) { (void)state; link_trial_on("unix", name); link_trial_on("tcp", name); }
+#define LINK_TEST_TCP(name) static void test_##name(void **state) { (void)state; link_trial_on("tcp", name); }
 
 #endif

@@ -123,6 +123,11 @@ static void test_flush_asked_by_a_flush(void **state)
     hl_host_flush_later(&host, &a.flush);
     hl_host_leave(&host);
     assert_string_equal(story, "(aba)");
+    a.then = &a;
+    hl_host_enter(&host);
+    hl_host_flush_later(&host, &a.flush);
+    hl_host_leave(&host);
+    assert_string_equal(story, "(aba)(aa)");
 }
 
 static void test_flush_never(void **state)

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a link writes: once a turn, never with a signal, and no more than its peer takes. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "link_trial.h"
+
+#include <cmocka.h>
+
+static unsigned sends;
+
+/* Stands before libc's: the link's writes are counted, and none may raise SIGPIPE. */
+ssize_t send(int fd, const void *bytes, size_t length, int flags)
+{
+    sends++;
+    assert_true(flags & MSG_NOSIGNAL);
+    return sendto(fd, bytes, length, flags, NULL, 0);
+}
+
+static void ask_hundred(struct link_trial *trial)
+{
+    trial->at_up = NULL;
+    for (int i = 0; i < 100; i++)
+        link_trial_ask(trial);
+}
+
+static void one_write_a_turn(struct link_trial *trial)
+{
+    sends = 0;
+    trial->at_up = ask_hundred;
+    link_trial_connect(trial);
+    assert_int_equal(sends, 1);
+    assert_int_equal(trial->factory.backlog(trial->link), 0);
+    ask_hundred(trial); /* from outside the loop: on a later turn */
+    assert_int_equal(sends, 1);
+    assert_int_equal(trial->factory.backlog(trial->link), 100 * strlen("*1\r\n$4\r\nPING\r\n"));
+    link_trial_turns(trial, 2);
+    assert_int_equal(sends, 2);
+}
+LINK_TEST(one_write_a_turn)
+
+enum { MANY = 10000 };
+
+static void ask_many(struct link_trial *trial)
+{
+    trial->at_up = NULL;
+    for (int i = 0; i < MANY; i++)
+        link_trial_ask(trial);
+}
+
+static size_t drain(struct link_trial *trial)
+{
+    static char heap[1 << 16];
+    ssize_t got = recv(trial->peer, heap, sizeof heap, MSG_DONTWAIT);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static void ten_thousand_in_few_writes(struct link_trial *trial)
+{
+    const size_t length = MANY * strlen("*1\r\n$4\r\nPING\r\n");
+    size_t got = 0;
+    char reply[32];
+    sends = 0;
+    trial->at_up = ask_many;
+    link_trial_connect(trial);
+    while (got < length) {
+        got += drain(trial);
+        link_trial_turns(trial, 1);
+    }
+    assert_int_equal(got, length);
+    assert_true(sends < 20);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(reply, sizeof reply, ":%d\r\n", i);
+        link_trial_answer(trial, reply);
+    }
+    while (trial->replies < MANY)
+        link_trial_turns(trial, 1);
+    assert_false(trial->is_down);
+}
+LINK_TEST(ten_thousand_in_few_writes)
+
+/* Until the peer, which does not read, has no room left. */
+static size_t fill(struct link_trial *trial)
+{
+    size_t sent = 0;
+    link_trial_connect(trial);
+    while (trial->factory.backlog(trial->link) == 0) {
+        ask_many(trial);
+        sent += MANY * strlen("*1\r\n$4\r\nPING\r\n");
+        link_trial_turns(trial, 2);
+        assert_true(sent < (size_t)1 << 30);
+    }
+    return sent;
+}
+
+static void peer_that_does_not_read(struct link_trial *trial)
+{
+    const size_t length = strlen("*1\r\n$4\r\nPING\r\n");
+    size_t sent = fill(trial), got = 0, backlog;
+    backlog = trial->factory.backlog(trial->link);
+    sends = 0;
+    link_trial_ask(trial), link_trial_turns(trial, 5); /* it waits for room, and does not ask again and again */
+    sent += length;
+    assert_int_equal(sends, 0);
+    assert_int_equal(trial->factory.backlog(trial->link), backlog + length);
+    while (got < sent) {
+        got += drain(trial);
+        link_trial_turns(trial, 1);
+    }
+    assert_int_equal(got, sent);
+    assert_int_equal(trial->factory.backlog(trial->link), 0);
+    link_trial_ask(trial), link_trial_answer(trial, "+OK\r\n");
+    link_trial_until(trial, "+OK");
+}
+LINK_TEST(peer_that_does_not_read)
+
+static void lost_with_a_backlog(struct link_trial *trial)
+{
+    fill(trial);
+    link_trial_hang_up(trial);
+    link_trial_until(trial, "down");
+    assert_string_equal(trial->told, "up down(Connection reset by peer)");
+}
+LINK_TEST(lost_with_a_backlog)
+
+static void closed_with_a_backlog(struct link_trial *trial)
+{
+    fill(trial);
+    trial->at_reply = link_trial_close_it;
+    link_trial_answer(trial, "+OK\r\n");
+    while (drain(trial)) /* room: both ways are ready at once */
+        continue;
+    sends = 0;
+    link_trial_until(trial, "+OK");
+    link_trial_turns(trial, 2);
+    assert_int_equal(sends, 0);
+}
+LINK_TEST(closed_with_a_backlog)
+
+/* Each leave writes, before anything can be read. TCP: the first is answered by a reset, the next meets it. */
+static void write_into_the_end(struct link_trial *trial)
+{
+    link_trial_ask(trial);
+    link_trial_answer(trial, "-ERR last words\r\n");
+    link_trial_hang_up(trial);
+    for (int i = 0; i < 3; i++) {
+        hl_host_enter(&trial->host);
+        (void)link_trial_send(trial, "PING");
+        hl_host_leave(&trial->host);
+    }
+}
+
+static void send_into_a_closed_peer(struct link_trial *trial)
+{
+    link_trial_connect(trial);
+    assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
+    write_into_the_end(trial);
+    assert_int_equal(link_trial_send(trial, "PING"), -1);
+    link_trial_until(trial, "down");
+    assert_string_equal(trial->told, "up -ERR last words down(Broken pipe)"); /* what came before it was lost is heard */
+    assert_int_equal(link_trial_send(trial, "PING"), -1);
+}
+LINK_TEST(send_into_a_closed_peer)
+
+static void watching_refused_later(struct link_trial *trial)
+{
+    link_trial_connect(trial);
+    poll_loop_refuse_watching(trial->loop, 1);
+    while (link_trial_send(trial, "PING") == 0) { /* until a write is short */
+        ask_many(trial);
+        link_trial_turns(trial, 1);
+    }
+    link_trial_until(trial, "down");
+    assert_string_equal(trial->told, "up down(the loop cannot watch the connection)");
+}
+LINK_TEST(watching_refused_later)
+
+static void fail_then_close(struct link_trial *trial) /* a failure is under way when it is closed */
+{
+    link_trial_connect(trial);
+    write_into_the_end(trial);
+    link_trial_close(trial, 0);
+    link_trial_turns(trial, 3);
+    assert_string_equal(trial->told, "up");
+}
+LINK_TEST(fail_then_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_write_a_turn),
+        cmocka_unit_test(test_ten_thousand_in_few_writes),
+        cmocka_unit_test(test_peer_that_does_not_read),
+        cmocka_unit_test(test_lost_with_a_backlog),
+        cmocka_unit_test(test_closed_with_a_backlog),
+        cmocka_unit_test(test_send_into_a_closed_peer),
+        cmocka_unit_test(test_watching_refused_later),
+        cmocka_unit_test(test_fail_then_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
