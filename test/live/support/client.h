@@ -37,9 +37,9 @@ typedef void handle_hook(struct handle *handle);
 struct handle {
     hilock_lock *lock; /* NULL: freed */
     struct client *client;
-    struct told acquired, released, extended, peeked, forced; /* results by operation */
+    struct told acquired, released; /* results */
     struct told lost, waiting, renewal_failed, renewed, settled; /* events */
-    uint64_t asked_us;      /* as the latest call of handle_ask, handle_release or handle_extend was made */
+    uint64_t asked_us;      /* as the latest call of handle_ask or handle_release was made */
     handle_hook *on_acquired, *on_lost, *on_released; /* inside the callback, after it was written down; NULL: none */
     void *user;             /* the test's own */
 };
@@ -58,20 +58,17 @@ void client_for_ms(struct client *client, uint32_t span_ms); /* turns for so lon
 void client_close(struct client *client);
 struct hilock_stats client_stats(const struct client *client);
 
-/* Options: on_lost, on_event and user are the handle's; NULL: a lease of 3 s. The handle must stay where it is. */
+/* Options: on_lost, on_event and user are the handle's; NULL: a lease that no stall of the machine ends. The handle must stay where it is. */
 void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options);
 void handle_free(struct handle *handle);
 
 /* The calls, which must be accepted; the answer comes by and by. */
 void handle_ask(struct handle *handle, uint32_t wait_ms);
 void handle_release(struct handle *handle);
-void handle_extend(struct handle *handle, uint32_t lease_ms);
 
 /* Call, and turn until it is answered. */
 hilock_status handle_acquire(struct handle *handle, uint32_t wait_ms);
 hilock_status handle_give(struct handle *handle);
-hilock_status handle_prolong(struct handle *handle, uint32_t lease_ms);
-hilock_status handle_peek(struct handle *handle);
 
 /* Turn until this has been told `count` times in all, as in handle_until(&h, &h.lost, 1, "the loss"). */
 void handle_until(struct handle *handle, const struct told *told, unsigned count, const char *what);

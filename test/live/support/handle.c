@@ -40,9 +40,9 @@ static void on_result(const struct hilock_result *result, void *user)
         tell_result(&handle->released, result);
         run(handle->on_released, handle);
         break;
-    case HILOCK_EXTEND: tell_result(&handle->extended, result); break;
-    case HILOCK_PEEK: tell_result(&handle->peeked, result); break;
-    case HILOCK_FORCE_RELEASE: tell_result(&handle->forced, result); break;
+    case HILOCK_EXTEND:
+    case HILOCK_PEEK:
+    case HILOCK_FORCE_RELEASE: break;
     }
 }
 
@@ -83,7 +83,7 @@ void handle_open(struct handle *handle, struct client *client, const char *name,
     struct hilock_lock_options mine = options ? *options : hilock_lock_options_default();
     memset(handle, 0, sizeof *handle);
     handle->client = client;
-    mine.lease_ms = options ? mine.lease_ms : 3000;
+    mine.lease_ms = options ? mine.lease_ms : 60000;
     mine.on_lost = on_lost;
     mine.on_event = on_event;
     mine.user = handle;
@@ -115,12 +115,6 @@ void handle_release(struct handle *handle)
     accepted(handle, hilock_release(handle->lock, on_result, handle), "release");
 }
 
-void handle_extend(struct handle *handle, uint32_t lease_ms)
-{
-    handle->asked_us = check_now_us();
-    accepted(handle, hilock_extend(handle->lock, lease_ms, on_result, handle), "extend");
-}
-
 struct wanted { const struct told *told; unsigned count; };
 
 static int is_told(void *arg)
@@ -148,20 +142,4 @@ hilock_status handle_give(struct handle *handle)
     handle_release(handle);
     handle_until(handle, &handle->released, before + 1, "the answer to release");
     return handle->released.status;
-}
-
-hilock_status handle_prolong(struct handle *handle, uint32_t lease_ms)
-{
-    unsigned before = handle->extended.count;
-    handle_extend(handle, lease_ms);
-    handle_until(handle, &handle->extended, before + 1, "the answer to extend");
-    return handle->extended.status;
-}
-
-hilock_status handle_peek(struct handle *handle)
-{
-    unsigned before = handle->peeked.count;
-    accepted(handle, hilock_peek(handle->lock, on_result, handle), "peek");
-    handle_until(handle, &handle->peeked, before + 1, "the answer to peek");
-    return handle->peeked.status;
 }
