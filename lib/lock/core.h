@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* core - the lock machine of one client: what its parts share. Each struct's rules stand in the file named after it.
+ *
+ *   lock (handle)  --acquire-->  acquire (a wait)  in the line of a  gate (one a waited-for name)
+ *        |                           |
+ *        +---- hold (what the store keeps for us) of 1..n parts, each a request to a node about a name
+ *
+ * Whatever has something to tell the user is a notice; deliver.c alone calls back. */
+#ifndef HL_LOCK_CORE_H
+#define HL_LOCK_CORE_H
+
+#include "base/table.h"
+#include "lock/cell.h"
+#include "node/route.h"
+#include "wire/keys.h"
+
+struct hl_acquire;
+struct hl_gate;
+struct hl_hold;
+
+/* ---- notices (deliver.c) ---- */
+
+enum hl_notice_kind { NOTICE_ACQUIRE, NOTICE_HOLD, NOTICE_CLIENT, NOTICE_MARKER };
+enum hl_notice_place { PLACE_NONE, PLACE_HOLDS, PLACE_LOSSES, PLACE_NEWS };
+
+struct hl_notice {
+    TAILQ_ENTRY(hl_notice) entry;
+    uint8_t kind, place; /* enums above */
+    uint8_t tell;        /* bits, by kind */
+    uint8_t spare;
+    uint32_t epoch;      /* of the handle when the call was accepted: another one now, and the call back is off */
+};
+TAILQ_HEAD(hl_notices, hl_notice);
+
+/* ---- handles (turn.c) ---- */
+
+struct hl_terms { /* the options of a handle; shared by handles made alike one after the other */
+    unsigned refs;
+    struct hl_cell *cell;
+    hilock_event_fn *on_lost, *on_event;
+    uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max, wait_report: 0 is off */
+    int is_renewed;
+};
+
+struct hl_name { /* a lock's name as long as anybody has it: found by its bytes (gate.c) */
+    struct hl_table_entry entry;
+    uint32_t refs;
+    uint16_t length;
+    uint16_t ending;      /* holds of this name whose release is not answered */
+    struct hl_hold *hold; /* ours now, or NULL */
+    struct hl_gate *gate; /* NULL: nobody waits */
+    char bytes[];         /* and a terminator */
+};
+
+struct hilock_lock {
+    uint32_t refs, epoch;       /* refs: the user's, and callbacks under way */
+    struct hl_terms *terms;
+    void *user;
+    struct hl_name *name;
+    struct hl_acquire *acquire; /* WAITING */
+    struct hl_hold *hold;       /* HELD */
+};
+
+/* ---- holds (hold.c) ---- */
+
+enum hl_part_state {
+    PART_CLEAR, /* nothing of this id is at the store */
+    PART_MAYBE, /* asked for: it may be there */
+    PART_OURS
+};
+enum hl_part_ask { PART_ACQUIRE, PART_RENEW, PART_RELEASE };
+
+struct hl_part {
+    struct hl_request request;
+    struct hl_name *name;
+    uint64_t token;
+    uint64_t deadline_us;   /* OURS: until when we may believe in it */
+    uint8_t state, ask;     /* enums above; ask: what the request is about */
+    uint8_t index;
+    uint8_t is_late_once;   /* a LATE answer was retried */
+    uint8_t is_haunted;     /* an acquire of this id went unanswered: its bytes may still run, until not_after */
+    uint8_t was_repeated;   /* a release of this id went unanswered */
+};
+
+enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
+enum { TELL_LOST = 1, TELL_RENEWAL_FAILED = 2, TELL_RENEWED = 4, TELL_RELEASED = 8, TELL_SETTLED = 16 };
+
+struct hl_hold {
+    struct hl_notice notice;     /* TELL_ bits above */
+    struct hl_terms *terms;
+    union {
+        struct hl_acquire *acquire; /* IDLE, ASKING, RETURNING, and HELD until it is told */
+        struct hilock_lock *lock;   /* HELD and told; ENDING: whom to tell, referenced, or NULL */
+    } owner;
+    void *timer;
+    uint64_t id;
+    uint64_t since_us;           /* HELD: the grant; ENDING: its begin */
+    uint64_t due_us;             /* when the timer was to fire; 0: stopped */
+    uint64_t haunted_until_us;   /* ENDING: then a haunted id is released once more */
+    hilock_result_fn *on_result; /* ENDING by a release */
+    void *user;
+    uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
+    uint8_t parts_count, needed;
+    uint8_t failures;            /* renewals in a row, cut at 255 */
+    uint8_t is_told;             /* owner.lock it is */
+    uint8_t is_counted;          /* in name->ending */
+    uint8_t is_answered;         /* ENDING: the release has its verdict */
+    uint8_t verdict;             /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
+    struct hl_part parts[];
+};
+
+/* ---- waits (acquire.c, gate.c) ---- */
+
+enum hl_acquire_state { ACQUIRE_IN_LINE, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED };
+enum { TELL_WAITING = 1, TELL_RESULT = 2 };
+
+struct hl_acquire {
+    struct hl_notice notice;        /* TELL_ bits above */
+    TAILQ_ENTRY(hl_acquire) line;   /* in its gate, until GRANTED or DECIDED */
+    struct hilock_lock *lock;
+    struct hl_hold *hold;           /* its own: what it asks with */
+    hilock_result_fn *on_result;
+    void *user;
+    uint64_t begun_us, ends_us;     /* ends: UINT64_MAX is never */
+    uint64_t resume_us, report_us;  /* SLEEPING: try again; next WAITING event; UINT64_MAX is never */
+    uint32_t attempts;
+    hilock_status status;           /* DECIDED */
+    uint8_t state, is_try, is_in_line, is_untold; /* is_untold: no WAITING event yet */
+    uint32_t holder_remaining_ms;   /* DECIDED: what was last known of the holder */
+    char *holder, *detail;          /* DECIDED; NULL: "", the status' own sentence */
+};
+
+/* ---- the client ---- */
+
+struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms; };
+
+struct hl_core {
+    struct hl_host host;
+    struct hl_cell *cell;
+    struct hl_route *route;
+    struct hl_limits limits;
+    char uuid[HL_UUID_LENGTH + 1];
+    uint64_t id_last;                    /* acquisition ids given */
+    struct hl_table names;
+    struct hl_notices holds, losses, news; /* holds with nothing to tell; losses and everything else to be told */
+    struct hl_notice marker;
+    uint64_t earliest_us;                /* no hold's deadline is before this */
+    unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds not over; handles */
+    int is_closing;                      /* acquires are refused */
+    int is_delivering, is_gone;          /* is_gone: abandoned inside a callback; freed behind it */
+    void (*on_client_notice)(struct hl_core *core, struct hl_notice *notice); /* NOTICE_CLIENT: tell and free it */
+};
+
+static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
+
+#endif
