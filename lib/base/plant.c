@@ -10,8 +10,10 @@ enum hl_plant hl_plant = HL_PLANT_NONE;
 static const char *const names[] = {
     "none",
 #define HL_PLANT(name, rule) #name,
+#define HL_SIM_PLANT HL_PLANT
 #include "base/plants.def"
 #undef HL_PLANT
+#undef HL_SIM_PLANT
 };
 
 const char *hl_plant_name(enum hl_plant plant) { return names[plant]; }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/contract.h"
+#include "base/plant.h"
 #include "base/url.h"
 #include "client/observe.h"
 #include "client/options.h"
@@ -61,7 +61,7 @@ static int has_left(struct hilock_client *client)
     void *user = client->closed_user;
     if (client->phase == CLIENT_DRAINING && !client->core.held)
         leave_soon(client);
-    if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && hl_now_us(&client->core.host) < client->leave_ends_us))
+    if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && !HL_PLANTED(CLOSE_IN_HASTE) && hl_now_us(&client->core.host) < client->leave_ends_us))
         return 0;
     destroy(client);
     if (on_closed)
@@ -114,7 +114,7 @@ static void on_close_timer(void *arg)
     struct hl_host *host = &client->core.host;
     uint64_t now_us = hl_now_us(host);
     hl_host_enter(host);
-    if (client->phase == CLIENT_DRAINING && now_us >= client->drain_ends_us) {
+    if (client->phase == CLIENT_DRAINING && now_us >= client->drain_ends_us && !HL_PLANTED(DRAIN_ENDLESS)) {
         lose_all(&client->core);
         leave_soon(client);
     } else if (client->phase == CLIENT_DRAINING)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/plant.h"
 #include "lock/deliver.h"
 #include "lock/lease.h"
 
@@ -147,7 +148,8 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
 static void log_node(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
     if (what == HL_NODE_UP)
-        hl_log(client, HILOCK_LOG_INFO, "%s: connected", fact->node);
+        hl_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node, HL_PLANTED(PASSWORD_LOGGED) ? client->login.password : "",
+               HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     else if (what == HL_NODE_DOWN)
         hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_span_ms(fact->retry_us));
     else if (what == HL_NODE_FAULT)

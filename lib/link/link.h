@@ -36,8 +36,9 @@ struct hl_link_factory {
     int (*send)(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths);
     void (*stream)(struct hl_link *link); /* legal when every command has been answered, and inside on_reply of the last */
     size_t (*backlog)(const struct hl_link *link); /* bytes sent that have not left the process */
-    /* Any time, also inside its own events: nothing of it calls back after. is_reset: what the peer has not read yet shall never reach it
-     * (SO_LINGER 0), so that a command given up for lost does not run later. */
+    /* Any time, also inside its own events: nothing of it calls back after. is_reset: what has not left this process never will (SO_LINGER
+     * 0). What the server's kernel has received may still be read and run: not_after and a second release guard against that. Never
+     * a reset in a forked child: the socket is the parent's too. */
     void (*close)(struct hl_link *link, int is_reset);
 };
 

@@ -239,7 +239,7 @@ void hl_acquire_tick(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     uint64_t now_us = hl_now_us(&core->host);
-    if (acquire->ends_us <= now_us) {
+    if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
         hl_acquire_decide(acquire, hl_gate_known(core, acquire->lock->name).status);
         return;
     }

@@ -157,7 +157,8 @@ static void tell_result(struct hl_core *core, struct hl_acquire *acquire)
     hl_acquire_free(core, acquire);
     call_result(lock, on_result, &result, user);
     hl_memory_free(&core->host.memory, holder);
-    hl_memory_free(&core->host.memory, detail);
+    if (!HL_PLANTED(MEMORY_KEPT))
+        hl_memory_free(&core->host.memory, detail);
 }
 
 static void tell_acquire(struct hl_core *core, struct hl_acquire *acquire)
@@ -201,7 +202,10 @@ static void tell_renewals(struct hl_core *core, struct hl_hold *hold, unsigned b
     call_event(core, lock, lock->terms->on_event, &event);
 }
 
-static int is_silenced(const struct hl_hold *hold) { return !hold->owner.lock || hold->owner.lock->epoch != hold->notice.epoch; }
+static int is_silenced(const struct hl_hold *hold)
+{
+    return !hold->owner.lock || (hold->owner.lock->epoch != hold->notice.epoch && !HL_PLANTED(SILENCE_BROKEN));
+}
 
 /* The hold may be over with this; the handle is referenced by it until then. */
 static void tell_released(struct hl_core *core, struct hl_hold *hold)

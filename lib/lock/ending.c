@@ -94,7 +94,8 @@ static void count_out(struct hl_hold *hold, uint64_t listeners)
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_name *name = hold->parts[i].name;
         name->ending--;
-        hl_gate_released(hl_hold_core(hold), name, listeners);
+        if (!HL_PLANTED(RELEASE_HIDDEN))
+            hl_gate_released(hl_hold_core(hold), name, listeners);
     }
 }
 
@@ -166,7 +167,7 @@ static int haunts(struct hl_hold *hold, struct hl_part *part)
 {
     int was_haunted = part->is_haunted;
     part->is_haunted = 0;
-    return was_haunted && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
+    return was_haunted && !HL_PLANTED(HAUNT_FORGOTTEN) && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
 /* After an answer: the hold goes on to what it was ended for, if that was all. */
@@ -222,6 +223,8 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
     struct hl_said said;
     if (!answer->reply) {
         part->was_repeated = 1;
+        if (HL_PLANTED(RELEASE_NOT_REPEATED))
+            part->state = PART_CLEAR;
         release_all(hold); /* nothing, once the lease has run out */
         go_on(hold);
         return;

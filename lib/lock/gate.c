@@ -145,7 +145,8 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
         break;
     case HL_CHANNEL_MESSAGE:
         hl_trace(&gate->core->host, HL_WAKEUP, &(struct hl_fact){.name = gate->name->bytes});
-        on_news(gate);
+        if (!HL_PLANTED(WAKE_IGNORED))
+            on_news(gate);
         break;
     case HL_CHANNEL_OFF: break;
     case HL_CHANNEL_REFUSED: gate->is_deaf = 1; break;
@@ -178,6 +179,8 @@ uint64_t hl_gate_sleep_us(struct hl_core *core, struct hl_name *name)
 {
     struct hl_gate *gate = name->gate;
     uint64_t left_us = hl_left_us(gate->left_until_us, hl_now_us(&core->host)) + 1000, step;
+    if (HL_PLANTED(SLEEPS_FOR_EVER))
+        return (uint64_t)1 << 50;
     if (gate->known == HILOCK_TIMED_OUT)
         return gate->has_no_ttl || left_us > SAFETY_POLL_US ? SAFETY_POLL_US : left_us;
     step = (uint64_t)RETRY_US << (gate->faults < RETRY_STEPS_MAX ? gate->faults : RETRY_STEPS_MAX);
@@ -300,7 +303,8 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
     acquire->is_in_line = 0;
     gate->waiting -= !acquire->is_try;
     gate->untold -= acquire->is_untold;
-    advance(gate, 0);
+    if (!HL_PLANTED(LINE_STUCK))
+        advance(gate, 0);
     drop_if_empty(gate);
 }
 

@@ -24,12 +24,13 @@ static void encode(struct hl_request *request, struct hl_command *command)
     const struct hl_part *part = (struct hl_part *)(void *)request;
     const struct hl_hold *hold = hold_of(request);
     struct hl_core *core = hl_hold_core(hold);
-    const struct hl_words words = {part->name->bytes, part->name->length, core->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id};
-    const struct hl_mutex_terms terms = {hold->terms->lease_ms, 0, hl_node_not_after_ms(request->node, hl_now_us(&core->host)),
-                                         core->limits.token_ttl_ms};
+    struct hl_words words = {part->name->bytes, part->name->length, core->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id};
+    const uint64_t not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(request->node, hl_now_us(&core->host));
+    const struct hl_mutex_terms terms = {hold->terms->lease_ms / (HL_PLANTED(LEASE_SHORTER) ? 2 : 1), 0, not_after_ms, core->limits.token_ttl_ms};
+    words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && part->ask == PART_RELEASE;
     switch ((enum hl_part_ask)part->ask) {
     case PART_ACQUIRE: hl_mutex_acquire(command, &words, &terms); break;
-    case PART_RENEW: hl_mutex_renew(command, &words, hold->terms->lease_ms, part->token); break;
+    case PART_RENEW: hl_mutex_renew(command, &words, hold->terms->lease_ms / (HL_PLANTED(RENEWS_SHORTER) ? 2 : 1), part->token); break;
     case PART_RELEASE: hl_mutex_release(command, &words); break;
     }
 }
@@ -224,7 +225,7 @@ uint64_t hl_hold_deadline_us(const struct hl_hold *hold)
     return best;
 }
 
-uint64_t hl_hold_token(const struct hl_hold *hold) { return hold->parts_count == 1 ? hold->parts[0].token : 0; }
+uint64_t hl_hold_token(const struct hl_hold *hold) { return hold->parts_count == 1 ? hold->parts[0].token - HL_PLANTED(TOKEN_STALE) : 0; }
 
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 {

@@ -10,7 +10,7 @@ uint64_t hl_lease_drift_us(uint64_t lease_us) { return HL_PLANTED(R1_NO_DRIFT) ?
 
 uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - hl_lease_drift_us(lease_us); }
 
-uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us / 3; }
+uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + (HL_PLANTED(RENEWS_TOO_LATE) ? lease_us - lease_us / 64 : lease_us / 3); }
 
 uint32_t hl_lease_renewal_timeout_ms(uint64_t lease_us, uint32_t command_timeout_ms)
 {

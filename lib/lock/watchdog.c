@@ -17,7 +17,7 @@ static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->te
 
 static uint64_t hold_max_ends_us(const struct hl_hold *hold)
 {
-    return hold->terms->hold_max_ms ? hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000 : UINT64_MAX;
+    return hold->terms->hold_max_ms && !HL_PLANTED(HOLD_MAX_IGNORED) ? hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000 : UINT64_MAX;
 }
 
 /* At next_us, or when belief ends, whichever is first. */
@@ -103,7 +103,8 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
     hl_words_of_loss(core, hold, &detail);
     hl_trace(&core->host, HL_HOLD_LOST, &(struct hl_fact){.name = hold->parts[0].name->bytes, .reason = reason, .detail = detail.bytes,
                                                           .token = hl_hold_token(hold), .waited_us = hl_now_us(&core->host) - hold->since_us});
-    hl_notice_tell(core, &hold->notice, TELL_LOST);
+    if (!HL_PLANTED(LOSS_UNTOLD))
+        hl_notice_tell(core, &hold->notice, TELL_LOST);
     hl_ending_begin(hold);
 }
 
@@ -127,7 +128,7 @@ static hilock_lost_reason expiry_reason(const struct hl_hold *hold, uint64_t now
 
 static int has_ended(struct hl_hold *hold, uint64_t now_us)
 {
-    if (hl_hold_deadline_us(hold) <= now_us)
+    if (hl_hold_deadline_us(hold) <= now_us && !HL_PLANTED(EXPIRY_IGNORED))
         lose(hold, expiry_reason(hold, now_us));
     else if (hold_max_ends_us(hold) <= now_us)
         lose(hold, HILOCK_LOST_HOLD_MAX);

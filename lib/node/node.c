@@ -4,6 +4,7 @@
 #include "node/node.h"
 
 #include "base/contract.h"
+#include "base/plant.h"
 
 enum { STALL_US = 100000, GRACE_US = 50000 };
 
@@ -59,7 +60,7 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
     request->sent_us = hl_now_us(node->host);
     if (with_script) {
         hl_command_load(&load, command.script);
-        request->skip = 1;
+        request->skip = !HL_PLANTED(RELOAD_OUT_OF_STEP);
         if (hl_session_send(&node->session, &load) != 0)
             return -1;
     }
@@ -93,7 +94,7 @@ static void finish(struct hl_request *request, const struct hl_answer *answer)
 /* The server has forgotten its scripts: the same request once more, right behind the script it needs. */
 static int reload(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
-    if (request->reloads || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
+    if (HL_PLANTED(SCRIPT_NOT_RELOADED) || request->reloads || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
         return 0;
     request->reloads = 1;
     send_request(node, request, 1);
@@ -104,6 +105,8 @@ static int reload(struct hl_node *node, struct hl_request *request, const struct
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
 {
     struct hl_request *request = TAILQ_FIRST(&node->sent);
+    if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
+        request = TAILQ_LAST(&node->sent, hl_requests);
     if (!request) {
         hl_session_break(&node->session, "an answer to nothing that was asked");
         return;

@@ -7,6 +7,7 @@
 #include "node/subscription.h"
 
 #include "base/contract.h"
+#include "base/plant.h"
 
 enum { LINGER_US = 1000000, WINDOW = 256 }; /* at most WINDOW commands unanswered: a server may drop a client it cannot write to */
 
@@ -163,7 +164,7 @@ static void on_open(void *arg)
     subscription->active_us = hl_now_us(subscription->host);
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
         struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-        if (channel->listener && channel->state != CHANNEL_TO_SEND)
+        if (channel->listener && channel->state != CHANNEL_TO_SEND && !HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
             send_later(channel);
     }
     watch(subscription, subscription->active_us + (uint64_t)subscription->keepalive_ms * 1000);
