@@ -22,8 +22,8 @@
 
 enum { ROUNDS_MAX = 1000 };
 
-static unsigned inflight = 256, rounds = 9, held_locks = 10000;
-static double round_seconds = 1;
+static unsigned inflight = 256, rounds = 31, held_locks = 10000;
+static double round_seconds = 0.3;
 static const char *url;
 static bool has_json;
 

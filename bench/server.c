@@ -3,7 +3,9 @@
  *
  * The private server is on no network: it listens on a unix socket in a directory that only we may enter, keeps nothing on disk and dies
  * with us. It counts as started once it answers PING, not once some time has passed.
- * Invariant: server->directory exists exactly while it is not "", server->pid runs exactly while it is not 0. */
+ * The directory is removed by a child, the janitor, that waits for the end of a pipe whose other end only we have: so it goes when we
+ * stop the server, and as well when a Ctrl-C, a crash or a kill -9 ends us.
+ * Invariant: server->directory exists exactly while it is not "", server->pid and server->janitor run exactly while they are not 0. */
 #include "server.h"
 
 #include "process.h"
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +34,36 @@ static void remove_directory(const char *path)
     if (directory)
         closedir(directory);
     rmdir(path);
+}
+
+static void clean_up_after(const char *path, int leash_fd)
+{
+    char byte;
+    setpgid(0, 0); /* out of reach of the terminal's signals */
+    while (read(leash_fd, &byte, 1) < 0 && errno == EINTR)
+        ;
+    remove_directory(path);
+    _exit(0);
+}
+
+/* Before any other child, and close-on-exec: nobody else keeps the pipe open. */
+static int hire_janitor(struct server *server)
+{
+    int leash[2];
+    if (pipe2(leash, O_CLOEXEC) != 0)
+        return -1;
+    server->janitor = fork();
+    if (server->janitor == 0) {
+        close(leash[1]);
+        clean_up_after(server->directory, leash[0]);
+    }
+    close(leash[0]);
+    server->leash_fd = leash[1];
+    if (server->janitor > 0)
+        return 0;
+    server->janitor = 0;
+    close(leash[1]);
+    return -1;
 }
 
 static bool answers(const char *socket_path)
@@ -57,6 +90,12 @@ static int make_directory(struct server *server, char *ret_error)
     }
     if (!mkdtemp(server->directory)) {
         snprintf(ret_error, ERROR_SIZE, "cannot make a temporary directory %s: %s", server->directory, strerror(errno));
+        server->directory[0] = '\0';
+        return -1;
+    }
+    if (hire_janitor(server) != 0) {
+        snprintf(ret_error, ERROR_SIZE, "cannot start a process: %s", strerror(errno));
+        remove_directory(server->directory);
         server->directory[0] = '\0';
         return -1;
     }
@@ -146,8 +185,12 @@ void server_stop(struct server *server)
 {
     if (server->pid > 0)
         process_stop(server->pid, PATIENCE_MS);
-    if (server->directory[0])
-        remove_directory(server->directory);
+    if (server->janitor > 0) {
+        close(server->leash_fd);
+        while (waitpid(server->janitor, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
     server->pid = 0;
+    server->janitor = 0;
     server->directory[0] = '\0';
 }

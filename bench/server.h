@@ -9,6 +9,8 @@ struct server {
     char directory[80]; /* of the private one: socket and log; "" when the server is not ours */
     char url[512];
     pid_t pid;          /* 0 when not ours, or stopped */
+    pid_t janitor;      /* removes the directory when leash_fd is closed; 0: none */
+    int leash_fd;
 };
 
 /* url NULL or "": starts redis-server (or valkey-server) on a unix socket in a fresh temporary directory, and returns once it

@@ -54,7 +54,6 @@ static int catch_holder(struct chaos *chaos, struct chaos_victim *victim)
         return 0;
     }
     victim->branch = branch;
-    memcpy(victim->uuid, branch->uuid, sizeof victim->uuid);
     return 0;
 }
 

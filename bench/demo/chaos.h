@@ -10,7 +10,6 @@ enum chaos_stage { CHAOS_BEFORE, CHAOS_KILLING, CHAOS_SUSPENDING, CHAOS_ASLEEP, 
 
 struct chaos_victim {
     struct branch *branch;    /* NULL: not found yet */
-    char uuid[64];
     struct hold holds[ITEMS]; /* what it held between its read and its write, as the store showed it while the process stood still */
     unsigned count;
 };
