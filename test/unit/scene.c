@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scene - see scene.h. The stage: time, the server, claims. Parties and hands are in scene_party.c. */
+#include "scene.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int scene_is_quiet;
+const char scene_where[] = "127.0.0.1:6379";
+
+void scene_begin(struct scene *scene)
+{
+    memset(scene, 0, sizeof *scene);
+    world_init(&scene->world);
+    net_init(&scene->net, &scene->world);
+    store_init(&scene->store, &scene->world);
+    scene->place = net_listen(&scene->net, scene_where, &scene->store);
+    plans_init(&scene->plans, &scene->net);
+    TAILQ_INIT(&scene->parties);
+    TAILQ_INIT(&scene->hands);
+}
+
+/* ---- claims ---- */
+
+static void say_broken(struct scene *scene, const char *file, int line)
+{
+    scene->is_broken = 1;
+    if (!scene_is_quiet)
+        fprintf(stderr, "%s:%d: at %" PRIu64 " us: ", file, line, scene->world.now_us);
+}
+
+int scene_claim(struct scene *scene, int holds, const char *claim, const char *file, int line)
+{
+    if (holds)
+        return 1;
+    say_broken(scene, file, line);
+    if (!scene_is_quiet)
+        fprintf(stderr, "does not hold: %s\n", claim);
+    return 0;
+}
+
+int scene_same(struct scene *scene, uint64_t is, uint64_t should, const char *claim, const char *file, int line)
+{
+    if (is == should)
+        return 1;
+    say_broken(scene, file, line);
+    if (!scene_is_quiet)
+        fprintf(stderr, "does not hold: %s (%" PRId64 ", not %" PRId64 ")\n", claim, (int64_t)is, (int64_t)should);
+    return 0;
+}
+
+int scene_text(struct scene *scene, const char *is, const char *should, const char *file, int line)
+{
+    if (strcmp(is, should) == 0)
+        return 1;
+    say_broken(scene, file, line);
+    if (!scene_is_quiet)
+        fprintf(stderr, "is     \"%s\"\n  must be \"%s\"\n", is, should);
+    return 0;
+}
+
+int scene_tells(struct scene *scene, const char *story, const char *file, int line)
+{
+    int holds = scene_text(scene, scene->story ? scene->story : "", story, file, line);
+    scene->story_used = 0;
+    if (scene->story)
+        *scene->story = '\0';
+    return holds;
+}
+
+void scene_write(struct scene *scene, const char *tag, const char *what)
+{
+    size_t needed = strlen(tag) + strlen(what) + 3;
+    if (scene->is_untold)
+        return;
+    if (scene->story_room < scene->story_used + needed) {
+        scene->story_room = 2 * scene->story_room + needed;
+        scene->story = realloc(scene->story, scene->story_room);
+        if (!scene->story)
+            abort();
+    }
+    scene->story_used += (size_t)snprintf(scene->story + scene->story_used, scene->story_room - scene->story_used, "%s%s%s%s",
+                                          scene->story_used ? " " : "", tag, *tag ? ":" : "", what);
+}
+
+/* ---- what must hold at every moment ---- */
+
+static int is_backed(struct scene *scene, const struct hand *hand)
+{
+    uint32_t remaining_ms = hilock_lock_remaining_ms(hand->lock);
+    const char *name = hilock_lock_name(hand->lock), *holder;
+    if (!remaining_ms)
+        return 1;
+    holder = store_holder(&scene->store, name);
+    return strncmp(holder, hand->party->uuid, 36) == 0 && store_token(&scene->store, name, holder) == hilock_lock_token(hand->lock) &&
+           store_left_ms(&scene->store, name) >= (int64_t)remaining_ms;
+}
+
+static void check_belief(struct scene *scene)
+{
+    const struct hand *hand;
+    if (scene->is_tampered || scene->is_broken || scene->hands_count > 16)
+        return;
+    TAILQ_FOREACH(hand, &scene->hands, entry)
+        if (hand->lock && !is_backed(scene, hand))
+            HOLDS(scene, !"a handle believes in more than the server has");
+}
+
+/* ---- time ---- */
+
+uint64_t scene_us(const struct scene *scene) { return scene->world.now_us; }
+
+void run_to(struct scene *scene, uint64_t at_us)
+{
+    while (world_step(&scene->world, at_us))
+        check_belief(scene);
+    world_run_to(&scene->world, at_us);
+    check_belief(scene);
+}
+
+void run_us(struct scene *scene, uint64_t span_us) { run_to(scene, scene_us(scene) + span_us); }
+void run_ms(struct scene *scene, uint64_t span_ms) { run_us(scene, span_ms * 1000); }
+
+int run_until_told(struct scene *scene, uint64_t most_ms)
+{
+    uint64_t ends_us = scene_us(scene) + most_ms * 1000;
+    size_t told = scene->story_used;
+    while (scene->story_used == told && world_step(&scene->world, ends_us))
+        check_belief(scene);
+    return scene->story_used != told;
+}
+
+/* ---- the server's view ---- */
+
+struct plan *plan(struct scene *scene, struct plan given) { return plan_add(&scene->plans, given); }
+
+size_t asked(const struct scene *scene, const char *word) { return store_count(&scene->store, word); }
+uint64_t asked_at_us(const struct scene *scene, const char *word, int nth) { return store_line(&scene->store, word, nth)->at_us; }
+uint64_t sent_at_us(const struct scene *scene, const char *word, int nth) { return asked_at_us(scene, word, nth) - scene->net.there_us; }
+
+int is_ours(struct scene *scene, const char *name)
+{
+    const struct party *party;
+    TAILQ_FOREACH(party, &scene->parties, entry)
+        if (strncmp(store_holder(&scene->store, name), party->uuid, 36) == 0)
+            return 1;
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory - see memory.h. Each block carries its size in front. */
+#include "world/memory.h"
+
+#include <stdlib.h>
+
+union head { size_t bytes; max_align_t align; };
+
+int world_memory_takes(struct world_memory *memory)
+{
+    if (!memory)
+        return 1;
+    if (++memory->asked != memory->fail_at && !memory->is_out)
+        return 1;
+    memory->refused++;
+    return 0;
+}
+
+static void count(struct world_memory *memory, size_t bytes)
+{
+    memory->blocks++;
+    memory->bytes += bytes;
+    if (memory->bytes > memory->bytes_most)
+        memory->bytes_most = memory->bytes;
+}
+
+static void *allocate(size_t bytes, void *ctx)
+{
+    union head *head = world_memory_takes(ctx) ? malloc(sizeof *head + bytes) : NULL;
+    if (!head)
+        return NULL;
+    head->bytes = bytes;
+    count(ctx, bytes);
+    return head + 1;
+}
+
+static void release(void *block, void *ctx)
+{
+    union head *head = (union head *)block - 1;
+    struct world_memory *memory = ctx;
+    memory->blocks--;
+    memory->bytes -= head->bytes;
+    free(head);
+}
+
+static void *reallocate(void *block, size_t bytes, void *ctx)
+{
+    char *grown = allocate(bytes, ctx);
+    size_t kept = block ? ((union head *)block - 1)->bytes : 0;
+    if (!grown || !block)
+        return grown;
+    memcpy(grown, block, kept < bytes ? kept : bytes);
+    release(block, ctx);
+    return grown;
+}
+
+struct hilock_allocator world_memory_allocator(struct world_memory *memory)
+{
+    return (struct hilock_allocator){allocate, reallocate, release, memory};
+}

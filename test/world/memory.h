@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory - an allocator that counts, and can run out at a chosen moment: also for the timers, links and queries that are asked of the
+ * world, so that each place that may lack memory is found by the same count. */
+#ifndef TEST_WORLD_MEMORY_H
+#define TEST_WORLD_MEMORY_H
+
+#include <hilock/hilock.h>
+
+struct world_memory {
+    size_t blocks, bytes, bytes_most;
+    uint64_t asked;   /* how often, so far */
+    uint64_t fail_at; /* that one is refused; 0: none */
+    uint64_t refused;
+    int is_out;       /* every one is refused */
+};
+
+struct hilock_allocator world_memory_allocator(struct world_memory *memory);
+int world_memory_takes(struct world_memory *memory); /* counts one; 0: refused. NULL: always 1 */
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* net - see net.h, net_pipe.h. What happens on a connection. */
+#include <stdlib.h>
+
+#include "world/net_pipe.h"
+
+void net_message_free(struct net_messages *list, struct net_message *message)
+{
+    TAILQ_REMOVE(list, message, entry);
+    for (int i = 0; i < message->argc; i++)
+        free(message->argv[i]);
+    free(message->argv);
+    free(message->lengths);
+    say_free(message->fate.refusal);
+    say_free(message->fate.answer);
+    say_free(message->reply);
+    free(message);
+}
+
+void net_messages_drop(struct net_messages *list)
+{
+    while (!TAILQ_EMPTY(list))
+        net_message_free(list, TAILQ_FIRST(list));
+}
+
+void net_append(struct net_messages *list, struct net_message *message, uint64_t at_us)
+{
+    const struct net_message *last = TAILQ_LAST(list, net_messages);
+    message->at_us = last && last->at_us > at_us ? last->at_us : at_us;
+    TAILQ_INSERT_TAIL(list, message, entry);
+}
+
+static void forget_peer(struct net_pipe *pipe)
+{
+    if (pipe->peer)
+        store_disconnect(pipe->peer);
+    pipe->peer = NULL;
+}
+
+static void stop_all(struct net_pipe *pipe)
+{
+    world_stop(pipe->net->world, &pipe->connecting);
+    world_stop(pipe->net->world, &pipe->arriving);
+    world_stop(pipe->net->world, &pipe->returning);
+    world_stop(pipe->net->world, &pipe->dying);
+}
+
+static void pipe_free(struct net_pipe *pipe)
+{
+    stop_all(pipe);
+    forget_peer(pipe);
+    net_messages_drop(&pipe->there);
+    net_messages_drop(&pipe->back);
+    TAILQ_REMOVE(&pipe->net->pipes, pipe, entry);
+    free(pipe);
+}
+
+void net_pipe_free_if_over(struct net_pipe *pipe)
+{
+    const struct net_message *next = TAILQ_FIRST(&pipe->there);
+    if (!pipe->is_busy && !pipe->link && (!next || next->fate.is_lost || !pipe->peer))
+        pipe_free(pipe);
+}
+
+static int is_stuck(const struct net_message *message) { return message->fate.is_lost || message->fate.held_by; }
+
+static void await(struct net_pipe *pipe, struct world_event *event, const struct net_messages *list, int is_blocked)
+{
+    const struct net_message *first = TAILQ_FIRST(list);
+    world_stop(pipe->net->world, event);
+    if (first && !is_blocked && !is_stuck(first))
+        world_start(pipe->net->world, event, first->at_us);
+}
+
+void net_await(struct net_pipe *pipe)
+{
+    await(pipe, &pipe->arriving, &pipe->there, !pipe->peer);
+    await(pipe, &pipe->returning, &pipe->back, !pipe->link || pipe->is_busy);
+}
+
+void net_answer(struct net_pipe *pipe, struct hl_reply *reply, const struct net_fate *fate)
+{
+    struct net_message *message = calloc(1, sizeof *message);
+    if (!message)
+        abort();
+    message->reply = reply;
+    message->fate.held_by = fate ? fate->held_by : NULL;
+    message->fate.is_lost = fate && fate->answer_is_lost;
+    net_append(&pipe->back, message, pipe->net->world->now_us + pipe->net->back_us + (fate ? fate->back_us : 0));
+    net_await(pipe);
+}
+
+static void push(void *arg, struct hl_reply *reply) { net_answer(arg, reply, NULL); }
+
+/* The server forgets it now, its client hears of it after the way back. */
+void net_die(struct net_pipe *pipe, const char *why)
+{
+    stop_all(pipe);
+    forget_peer(pipe);
+    net_messages_drop(&pipe->there);
+    net_messages_drop(&pipe->back);
+    pipe->why = why;
+    if (pipe->link)
+        world_start(pipe->net->world, &pipe->dying, pipe->net->world->now_us + pipe->net->back_us);
+    else
+        net_pipe_free_if_over(pipe);
+}
+
+static void on_dead(void *arg)
+{
+    struct net_pipe *pipe = arg;
+    struct hl_link *link = pipe->link;
+    struct hl_host *host = link->host;
+    pipe->is_busy = 1;
+    link->is_down = 1;
+    hl_host_enter(host);
+    link->events->on_down(link->arg, pipe->why);
+    hl_host_leave(host);
+    pipe->is_busy = 0;
+    net_pipe_free_if_over(pipe);
+}
+
+static void execute(struct net_pipe *pipe, struct net_message *message)
+{
+    struct net_fate *fate = &message->fate;
+    struct hl_reply *reply = fate->refusal;
+    fate->refusal = NULL;
+    if (!reply)
+        reply = store_execute(pipe->peer, message->argc, (const char *const *)message->argv, message->lengths);
+    if (fate->answer) {
+        say_free(reply);
+        reply = fate->answer;
+        fate->answer = NULL;
+    }
+    net_answer(pipe, reply, fate);
+}
+
+static void on_arrival(void *arg)
+{
+    struct net_pipe *pipe = arg;
+    struct net_message *message = TAILQ_FIRST(&pipe->there);
+    int dies = message->fate.resets_before || message->fate.resets_after;
+    if (!message->fate.resets_before)
+        execute(pipe, message);
+    net_message_free(&pipe->there, message);
+    if (dies) {
+        net_die(pipe, "Connection reset by peer");
+        return;
+    }
+    net_await(pipe);
+    net_pipe_free_if_over(pipe);
+}
+
+static void take_arrived(struct net_pipe *pipe, struct net_messages *read)
+{
+    struct net_message *message;
+    while ((message = TAILQ_FIRST(&pipe->back)) != NULL && message->at_us <= pipe->net->world->now_us && !is_stuck(message)) {
+        TAILQ_REMOVE(&pipe->back, message, entry);
+        TAILQ_INSERT_TAIL(read, message, entry);
+    }
+}
+
+/* All that has arrived is read in one go, as by a read of a socket. */
+static void on_return(void *arg)
+{
+    struct net_pipe *pipe = arg;
+    struct hl_host *host = pipe->link->host;
+    struct net_messages read = TAILQ_HEAD_INITIALIZER(read);
+    struct net_message *message;
+    take_arrived(pipe, &read);
+    pipe->is_busy = 1;
+    hl_host_enter(host);
+    while ((message = TAILQ_FIRST(&read)) != NULL && pipe->link && !pipe->link->is_down) {
+        pipe->link->events->on_reply(pipe->link->arg, message->reply);
+        net_message_free(&read, message);
+    }
+    hl_host_leave(host);
+    pipe->is_busy = 0;
+    net_messages_drop(&read);
+    net_await(pipe);
+    net_pipe_free_if_over(pipe);
+}
+
+static void on_connected(void *arg)
+{
+    struct net_pipe *pipe = arg;
+    struct hl_link *link = pipe->link;
+    struct hl_host *host = link->host;
+    pipe->is_busy = 1;
+    hl_host_enter(host);
+    if (!pipe->place || pipe->place->mood == NET_REFUSES) {
+        link->is_down = 1;
+        link->events->on_down(link->arg, "Connection refused");
+    } else {
+        pipe->peer = store_connect(pipe->place->store, push, pipe);
+        link->is_up = 1;
+        link->events->on_up(link->arg);
+    }
+    hl_host_leave(host);
+    pipe->is_busy = 0;
+    net_await(pipe);
+    net_pipe_free_if_over(pipe);
+}
+
+struct net_pipe *net_pipe_new(struct net_port *port, struct net_place *place, struct hl_link *link)
+{
+    struct net_pipe *pipe = calloc(1, sizeof *pipe);
+    struct net *net = port->net;
+    if (!pipe)
+        abort();
+    *pipe = (struct net_pipe){.net = net, .place = place, .process = port->process, .link = link};
+    TAILQ_INIT(&pipe->there);
+    TAILQ_INIT(&pipe->back);
+    world_event_init(&pipe->connecting, &port->process->lane, on_connected, pipe);
+    world_event_init(&pipe->arriving, place ? &place->store->lane : NULL, on_arrival, pipe);
+    world_event_init(&pipe->returning, &port->process->lane, on_return, pipe);
+    world_event_init(&pipe->dying, &port->process->lane, on_dead, pipe);
+    TAILQ_INSERT_TAIL(&net->pipes, pipe, entry);
+    if (!place || place->mood != NET_IS_SILENT)
+        world_start(net->world, &pipe->connecting, net->world->now_us + net->connect_us);
+    return pipe;
+}
+
+void net_init(struct net *net, struct world *world)
+{
+    *net = (struct net){.world = world, .there_us = 100, .back_us = 100, .connect_us = 200};
+    TAILQ_INIT(&net->pipes);
+}
+
+void net_done(struct net *net)
+{
+    struct net_pipe *pipe, *next;
+    for (pipe = TAILQ_FIRST(&net->pipes); pipe; pipe = next) {
+        next = TAILQ_NEXT(pipe, entry);
+        if (pipe->link)
+            abort();
+        pipe_free(pipe);
+    }
+}

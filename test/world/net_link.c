@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* net_link - the client's end of a connection: the functions of the link door, and what a fault does to many connections at once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world/net_pipe.h"
+
+static char *copy(const char *bytes, size_t length)
+{
+    char *to = malloc(length + 1);
+    if (!to)
+        abort();
+    memcpy(to, bytes, length);
+    to[length] = '\0';
+    return to;
+}
+
+static struct net_place *find_place(struct net *net, const struct hl_link_target *target)
+{
+    char where[112];
+    snprintf(where, sizeof where, target->path ? "%s" : strchr(target->address, ':') ? "[%s]:%d" : "%s:%d",
+             target->path ? target->path : target->address, target->port);
+    for (unsigned i = 0; i < net->places_count; i++)
+        if (strcmp(net->places[i].where, where) == 0)
+            return &net->places[i];
+    return NULL;
+}
+
+struct net_place *net_listen(struct net *net, const char *where, struct store *store)
+{
+    struct net_place *place = &net->places[net->places_count++];
+    if (net->places_count > NET_PLACES_MAX)
+        abort();
+    snprintf(place->where, sizeof place->where, "%s", where);
+    place->store = store;
+    return place;
+}
+
+/* ---- the door ---- */
+
+static void ask_fate(struct hl_link *link, struct net_message *message)
+{
+    struct net *net = link->pipe->net;
+    struct net_command command = {message->argc, (const char *const *)message->argv, message->lengths, NULL, "", 0, link->is_stream, link->pipe->process};
+    if (!net->decide)
+        return;
+    command.word = store_word(command.argc, command.argv, command.lengths);
+    if (strcmp(command.argv[0], "EVALSHA") == 0 && command.argc > 3) {
+        command.key = command.argv[3];
+        command.key_length = command.lengths[3];
+    }
+    net->decide(net->arg, &command, &message->fate);
+}
+
+static void write_out(struct hl_flush *flush)
+{
+    struct hl_link *link = (struct hl_link *)(void *)((char *)flush - offsetof(struct hl_link, flush));
+    struct net_pipe *pipe = link->pipe;
+    struct net_message *message;
+    while ((message = TAILQ_FIRST(&link->outbox)) != NULL) {
+        TAILQ_REMOVE(&link->outbox, message, entry);
+        ask_fate(link, message);
+        net_append(&pipe->there, message, pipe->net->world->now_us + pipe->net->there_us + message->fate.there_us);
+    }
+    link->backlog = 0;
+    net_await(pipe);
+}
+
+static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
+                                 void *arg)
+{
+    struct net_port *port = ctx;
+    struct net_place *place = find_place(port->net, target);
+    struct hl_link *link = world_memory_takes(port->process->memory) ? calloc(1, sizeof *link) : NULL;
+    if (!link)
+        return NULL;
+    link->host = host;
+    link->events = events;
+    link->arg = arg;
+    link->flush.flush = write_out;
+    TAILQ_INIT(&link->outbox);
+    link->pipe = net_pipe_new(port, place, link);
+    port->net->links++;
+    if (place)
+        place->tried++;
+    return link;
+}
+
+static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
+{
+    struct net_message *message = !link->is_down && world_memory_takes(link->pipe->process->memory) ? calloc(1, sizeof *message) : NULL;
+    if (!link->is_up)
+        abort(); /* sent before on_up */
+    if (!message)
+        return -1;
+    message->argc = argc;
+    message->argv = calloc((size_t)argc, sizeof *message->argv);
+    message->lengths = calloc((size_t)argc, sizeof *message->lengths);
+    if (!message->argv || !message->lengths)
+        abort();
+    for (int i = 0; i < argc; i++) {
+        message->argv[i] = copy(argv[i], lengths[i]);
+        message->lengths[i] = lengths[i];
+        link->backlog += lengths[i];
+    }
+    TAILQ_INSERT_TAIL(&link->outbox, message, entry);
+    link->pipe->net->requests++;
+    hl_host_flush_later(link->host, &link->flush);
+    return 0;
+}
+
+static void stream(struct hl_link *link) { link->is_stream = 1; }
+
+static size_t backlog(const struct hl_link *link) { return link->backlog; }
+
+static void drop_unread(struct net_pipe *pipe)
+{
+    struct net_message *message, *next;
+    for (message = TAILQ_FIRST(&pipe->there); message; message = next) {
+        next = TAILQ_NEXT(message, entry);
+        if (!message->fate.is_stray)
+            net_message_free(&pipe->there, message);
+    }
+}
+
+static void close_link(struct hl_link *link, int is_reset)
+{
+    struct net_pipe *pipe = link->pipe;
+    hl_host_flush_never(link->host, &link->flush);
+    net_messages_drop(&link->outbox);
+    if (is_reset)
+        drop_unread(pipe);
+    net_messages_drop(&pipe->back);
+    world_stop(pipe->net->world, &pipe->connecting);
+    world_stop(pipe->net->world, &pipe->dying);
+    pipe->link = NULL;
+    pipe->net->links--;
+    free(link);
+    net_await(pipe);
+    net_pipe_free_if_over(pipe);
+}
+
+struct hl_link_factory net_links(struct net_port *port)
+{
+    return (struct hl_link_factory){.ctx = port, .open = open_link, .send = send_command, .stream = stream, .backlog = backlog, .close = close_link};
+}
+
+/* ---- faults ---- */
+
+static int is_meant(const struct net_pipe *pipe, const struct world_loop *process, enum net_which which)
+{
+    if (!pipe->link || pipe->link->is_down || !pipe->peer || (process && pipe->process != process))
+        return 0;
+    return which == NET_ALL || pipe->link->is_stream == (which == NET_STREAMS);
+}
+
+unsigned net_reset(struct net *net, const struct world_loop *process, enum net_which which)
+{
+    struct net_pipe *pipe, *next;
+    unsigned count = 0;
+    for (pipe = TAILQ_FIRST(&net->pipes); pipe; pipe = next) {
+        next = TAILQ_NEXT(pipe, entry);
+        if (!is_meant(pipe, process, which))
+            continue;
+        net_die(pipe, "Connection reset by peer");
+        count++;
+    }
+    return count;
+}
+
+void net_let_go(struct net *net, const void *held_by)
+{
+    struct net_pipe *pipe;
+    struct net_message *message;
+    TAILQ_FOREACH(pipe, &net->pipes, entry)
+    {
+        TAILQ_FOREACH(message, &pipe->back, entry)
+        {
+            if (message->fate.held_by != held_by)
+                continue;
+            message->fate.held_by = NULL;
+            message->at_us = net->world->now_us + net->back_us;
+        }
+        net_await(pipe);
+    }
+}
+
+void net_say(struct net *net, const struct world_loop *process, enum net_which which, const struct hl_reply *reply)
+{
+    struct net_pipe *pipe;
+    TAILQ_FOREACH(pipe, &net->pipes, entry)
+        if (is_meant(pipe, process, which))
+            net_answer(pipe, say_again(reply), NULL);
+}

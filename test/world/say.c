@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* say - see say.h. */
+#include "world/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hl_reply *make(enum hl_reply_type type)
+{
+    struct hl_reply *reply = calloc(1, sizeof *reply);
+    if (!reply)
+        abort();
+    reply->type = type;
+    reply->bytes = "";
+    return reply;
+}
+
+static char *copy(const char *bytes, size_t length)
+{
+    char *to = malloc(length + !length);
+    if (!to)
+        abort();
+    if (length)
+        memcpy(to, bytes, length);
+    return to;
+}
+
+static struct hl_reply *make_bytes(enum hl_reply_type type, const char *bytes, size_t length)
+{
+    struct hl_reply *reply = make(type);
+    reply->bytes = copy(bytes, length);
+    reply->length = length;
+    return reply;
+}
+
+static int has_bytes(const struct hl_reply *reply)
+{
+    return reply->type == HL_REPLY_STRING || reply->type == HL_REPLY_STATUS || reply->type == HL_REPLY_ERROR;
+}
+
+struct hl_reply *say_nil(void) { return make(HL_REPLY_NIL); }
+
+struct hl_reply *say_integer(int64_t integer)
+{
+    struct hl_reply *reply = make(HL_REPLY_INTEGER);
+    reply->integer = integer;
+    return reply;
+}
+
+struct hl_reply *say_bytes(const char *bytes, size_t length) { return make_bytes(HL_REPLY_STRING, bytes, length); }
+struct hl_reply *say_string(const char *text) { return say_bytes(text, strlen(text)); }
+struct hl_reply *say_status(const char *text) { return make_bytes(HL_REPLY_STATUS, text, strlen(text)); }
+
+struct hl_reply *say_error(const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return make_bytes(HL_REPLY_ERROR, text, strlen(text));
+}
+
+struct hl_reply *say_array(size_t count, ...)
+{
+    struct hl_reply *reply = make(HL_REPLY_ARRAY), *items = calloc(count + !count, sizeof *items);
+    va_list list;
+    if (!items)
+        abort();
+    va_start(list, count);
+    for (size_t i = 0; i < count; i++) {
+        struct hl_reply *item = va_arg(list, struct hl_reply *);
+        items[i] = *item;
+        free(item);
+    }
+    va_end(list);
+    reply->items = items;
+    reply->count = count;
+    return reply;
+}
+
+static struct hl_reply copy_of(const struct hl_reply *reply)
+{
+    struct hl_reply to = *reply;
+    struct hl_reply *items;
+    if (has_bytes(reply))
+        to.bytes = copy(reply->bytes, reply->length);
+    if (reply->type != HL_REPLY_ARRAY)
+        return to;
+    items = calloc(reply->count + !reply->count, sizeof *items);
+    if (!items)
+        abort();
+    for (size_t i = 0; i < reply->count; i++)
+        items[i] = copy_of(&reply->items[i]);
+    to.items = items;
+    return to;
+}
+
+struct hl_reply *say_again(const struct hl_reply *reply)
+{
+    struct hl_reply *again = make(reply->type);
+    *again = copy_of(reply);
+    return again;
+}
+
+static void clear(struct hl_reply *reply)
+{
+    if (has_bytes(reply))
+        free((void *)(uintptr_t)reply->bytes);
+    if (reply->type != HL_REPLY_ARRAY)
+        return;
+    for (size_t i = 0; i < reply->count; i++)
+        clear((struct hl_reply *)(uintptr_t)&reply->items[i]);
+    free((void *)(uintptr_t)reply->items);
+}
+
+void say_free(struct hl_reply *reply)
+{
+    if (!reply)
+        return;
+    clear(reply);
+    free(reply);
+}

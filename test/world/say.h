@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* say - what a server says: replies built by the world, each owned by whoever holds it. The library sees them as it sees any parser's
+ * (base/reply.h): bytes end where their length says, and the byte behind them is no terminator. */
+#ifndef TEST_WORLD_SAY_H
+#define TEST_WORLD_SAY_H
+
+#include "base/reply.h"
+
+struct hl_reply *say_nil(void);
+struct hl_reply *say_integer(int64_t integer);
+struct hl_reply *say_bytes(const char *bytes, size_t length);
+struct hl_reply *say_string(const char *text);
+struct hl_reply *say_status(const char *text);
+__attribute__((format(printf, 1, 2))) struct hl_reply *say_error(const char *format, ...);
+struct hl_reply *say_array(size_t count, ...); /* of as many struct hl_reply *, which it takes over */
+struct hl_reply *say_again(const struct hl_reply *reply); /* a copy */
+void say_free(struct hl_reply *reply); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* store - a server of the world, at the level of commands: it understands the argv that the library sends, and nothing more.
+ *
+ * A peer is one connection to it, as the server sees it. A command is executed at once and whole; when its request arrives and its answer
+ * goes is the network's business (net.h). Every command executed is written down: what was really asked is what tests look at.
+ * The scripts are a model in C (store_script.c), found by their text. */
+#ifndef TEST_WORLD_STORE_H
+#define TEST_WORLD_STORE_H
+
+#include "base/command.h"
+#include "world/keys.h"
+#include "world/say.h"
+#include "world/world.h"
+
+enum { STORE_SCRIPTS_MAX = 16, STORE_WORDS_MAX = 32 };
+
+struct store_peer;
+typedef void store_push_fn(void *arg, struct hl_reply *message); /* a message of a channel; takes it over */
+
+struct store_line { /* of the record */
+    uint64_t at_us;
+    unsigned peer;    /* peers are numbered as they connect, from 1 */
+    int is_default;   /* executed as the user "default" */
+    int db;
+    const char *word; /* name of the script, or first word of the command */
+    char *text;       /* all of it, blanks between; what is not printable is a '?' */
+};
+
+struct store {
+    struct world *world;
+    struct world_lane lane;
+    struct world_clock clock;
+    struct keys keys;
+    TAILQ_HEAD(, store_peer) peers;
+    unsigned peers_ever;
+    int has_script[STORE_SCRIPTS_MAX];
+    const char *password;              /* of the user "default"; NULL: open to everybody */
+    const char *user, *user_password;  /* one more user; NULL: none */
+    int publish_is_denied;             /* to scripts: the right to a channel is missing */
+    struct store_line *lines;
+    size_t lines_count, lines_room;
+    int is_unrecorded;
+};
+
+void store_init(struct store *store, struct world *world);
+void store_done(struct store *store); /* every peer is gone by then */
+
+struct store_peer *store_connect(struct store *store, store_push_fn *push, void *arg);
+void store_disconnect(struct store_peer *peer);
+struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *const *argv, const size_t *lengths); /* to be freed */
+const char *store_word(int argc, const char *const *argv, const size_t *lengths); /* as in the record */
+
+uint64_t store_us(const struct store *store); /* its time of day */
+static inline int64_t store_ms(const struct store *store) { return (int64_t)(store_us(store) / 1000); }
+
+/* ---- behind the clients' backs (store_hand.c) ---- */
+
+void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another holds it now; 0: with no expiry */
+void store_free_name(struct store *store, const char *name); /* it is released, and said so on its channel */
+void store_delete(struct store *store, const char *name);    /* gone, and nobody is told */
+void store_set_string(struct store *store, const char *name, const char *value);
+void store_expire_ms(struct store *store, const char *name, int64_t from_now_ms);
+unsigned store_publish(struct store *store, const char *channel, const char *text); /* how many heard */
+void store_flush_scripts(struct store *store);
+int64_t store_left_ms(struct store *store, const char *name); /* PTTL: -2 no such key, -1 no expiry */
+/* Token that the store has for this holder of the name, 0: it is not the holder. */
+uint64_t store_token(struct store *store, const char *name, const char *holder);
+const char *store_holder(struct store *store, const char *name); /* "" when free; good until the key changes */
+unsigned store_listeners(struct store *store, const char *channel);
+
+size_t store_count(const struct store *store, const char *word); /* commands of that word in the record; NULL: all */
+const struct store_line *store_line(const struct store *store, const char *word, int nth); /* from 0; -1 the latest; none: an empty line */
+void store_forget(struct store *store); /* the record begins anew */
+
+/* ---- for store*.c alone ---- */
+
+struct store_peer {
+    TAILQ_ENTRY(store_peer) entry;
+    struct store *store;
+    store_push_fn *push;
+    void *arg;
+    unsigned number;
+    int is_named_user, is_logged_in, db;
+    struct keys_fields channels; /* names only */
+};
+
+unsigned store_publish_bytes(struct store *store, struct keys_bytes channel, struct keys_bytes text);
+struct hl_reply *store_script(struct store *store, int script, const struct keys_bytes *words, int count); /* after EVALSHA <sha1> */
+int store_script_of_sha1(struct keys_bytes sha1); /* index in hl_scripts, or -1 */
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world - virtual time, and everything that is going to happen in it, in order.
+ *
+ * Time moves only when the world is run, and then from event to event: what happens is repeatable, and an hour costs nothing. Events of
+ * the same microsecond happen in the order in which they were started.
+ * A lane is one party that can be frozen (a process, a server): what falls due for it meanwhile happens when it thaws, in the same order.
+ * A clock is how one party reads the time: its own offset and rate. */
+#ifndef TEST_WORLD_H
+#define TEST_WORLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct world_event;
+TAILQ_HEAD(world_events, world_event);
+
+struct world_lane {
+    int is_frozen;
+    struct world_events late;
+};
+
+struct world_event { /* lives inside what it happens to */
+    uint64_t at_us, order;
+    size_t place; /* 1 + index in the heap; 0: not there */
+    int is_late;
+    struct world_lane *lane; /* NULL: nobody's */
+    void (*fire)(void *arg);
+    void *arg;
+    TAILQ_ENTRY(world_event) entry;
+};
+
+struct world {
+    uint64_t now_us, order, steps;
+    struct world_event **heap;
+    size_t count, room;
+};
+
+void world_init(struct world *world);
+void world_done(struct world *world);
+
+void world_event_init(struct world_event *event, struct world_lane *lane, void (*fire)(void *arg), void *arg);
+void world_start(struct world *world, struct world_event *event, uint64_t at_us); /* replaces an earlier start; one in the past is next */
+void world_stop(struct world *world, struct world_event *event);
+static inline int world_is_started(const struct world_event *event) { return event->place || event->is_late; }
+
+int world_step(struct world *world, uint64_t until_us);    /* the next event, if it is due by then; 0: none was */
+void world_run_to(struct world *world, uint64_t until_us); /* all that is due by then, and the clock stands there */
+void world_run_us(struct world *world, uint64_t span_us);
+void world_jump_us(struct world *world, uint64_t span_us); /* time passes and nothing happens: a suspended host */
+
+void world_lane_init(struct world_lane *lane);
+void world_freeze(struct world_lane *lane);
+void world_thaw(struct world *world, struct world_lane *lane);
+
+struct world_clock {
+    const struct world *world;
+    uint64_t world_base_us, base_us;
+    int64_t ppm; /* how much faster than the world's */
+};
+
+void world_clock_init(struct world_clock *clock, const struct world *world, uint64_t reads_us);
+uint64_t world_clock_us(const struct world_clock *clock);
+uint64_t world_clock_span_us(const struct world_clock *clock, uint64_t span_us); /* of this clock, in the world's; rounded up */
+void world_clock_step(struct world_clock *clock, int64_t by_us);
+void world_clock_set_rate(struct world_clock *clock, int64_t ppm);
+
+#endif
