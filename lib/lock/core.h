@@ -102,9 +102,9 @@ struct hl_hold {
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
     uint8_t parts_count, needed;
     uint8_t failures;            /* renewals in a row, cut at 255 */
-    uint8_t is_told;             /* owner.lock it is */
-    uint8_t is_counted;          /* in name->ending */
-    uint8_t is_answered;         /* ENDING: the release has its verdict */
+    uint8_t is_told : 1;         /* owner.lock it is */
+    uint8_t is_counted : 1;      /* in name->ending */
+    uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
     uint8_t verdict;             /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
     struct hl_part parts[];
 };

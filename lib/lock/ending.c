@@ -82,7 +82,7 @@ static void count_in(struct hl_hold *hold)
         else if (was_holder)
             hl_gate_released(hl_hold_core(hold), name, 0);
     }
-    hold->is_counted = (uint8_t)(was_counted || !is_over);
+    hold->is_counted = was_counted || !is_over;
 }
 
 /* The first answer, or there is nothing to wait for: siblings may ask for the name again. */
