@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command_server - commands about the connection and the server. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/state.h"
+
+static const struct hl_reply *ping(const struct sim_call *call)
+{
+    struct sim_replies *replies = &call->store->replies;
+    const struct sim_connection *connection = sim_pubsub_connection(&call->store->pubsub, call->connection);
+    const struct hl_reply *array;
+    if (call->argc > 2)
+        return sim_wrong_arguments(call, "ping");
+    if (connection && connection->count > 0) {
+        array = sim_reply_array(replies, 2);
+        sim_reply_put(replies, array, 0, "pong", 4);
+        sim_reply_put(replies, array, 1, call->argc == 2 ? call->argv[1] : "", call->argc == 2 ? call->lengths[1] : 0);
+        return array;
+    }
+    return call->argc == 2 ? sim_reply(replies, HL_REPLY_STRING, call->argv[1], call->lengths[1]) : sim_reply(replies, HL_REPLY_STATUS, "PONG", 4);
+}
+
+static const struct hl_reply *auth(const struct sim_call *call)
+{
+    const char *password = call->store->password, *given = call->argv[call->argc - 1];
+    size_t length = call->lengths[call->argc - 1];
+    int is_user_known = call->argc == 2 || (call->lengths[1] == 7 && memcmp(call->argv[1], "default", 7) == 0);
+    if (call->argc > 3)
+        return &sim_syntax_error;
+    if (call->argc == 2 && !password)
+        return sim_reply_error(&call->store->replies, "ERR AUTH <password> called without any password configured for the default user. "
+                                                      "Are you sure your configuration is correct?");
+    if (!is_user_known || (password && (length != strlen(password) || memcmp(given, password, length) != 0)))
+        return sim_reply_error(&call->store->replies, "WRONGPASS invalid username-password pair or user is disabled.");
+    sim_pubsub_connection(&call->store->pubsub, call->connection)->is_logged_in = 1;
+    return &sim_ok;
+}
+
+static const struct hl_reply *select_database(const struct sim_call *call)
+{
+    const struct hl_reply *error;
+    int64_t database;
+    if (!sim_argument_integer(call, 1, &database, &error))
+        return error;
+    return database >= 0 && database < 16 ? &sim_ok : sim_reply_error(&call->store->replies, "ERR DB index is out of range");
+}
+
+static const struct hl_reply *client(const struct sim_call *call)
+{
+    if (!sim_argument_is(call, 1, "SETNAME"))
+        return sim_reply_error(&call->store->replies, "ERR unknown subcommand '%.*s'. Try CLIENT HELP.", (int)call->lengths[1], call->argv[1]);
+    if (call->argc != 3)
+        return sim_wrong_arguments(call, "client|setname");
+    for (size_t i = 0; i < call->lengths[2]; i++)
+        if (call->argv[2][i] < '!' || call->argv[2][i] > '~')
+            return sim_reply_error(&call->store->replies, "ERR Client names cannot contain spaces, newlines or special characters.");
+    return &sim_ok;
+}
+
+static const struct hl_reply *time_of_day(const struct sim_call *call)
+{
+    const struct sim_keyspace *keys = &call->store->keys;
+    struct sim_replies *replies = &call->store->replies;
+    const struct hl_reply *array = sim_reply_array(replies, 2);
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, keys->now_us / 1000000);
+    sim_reply_put(replies, array, 0, digits, (size_t)length);
+    length = snprintf(digits, sizeof digits, "%" PRIu64,
+                      keys->lie == SIM_LIE_TIME_MILLISECONDS ? keys->now_us % 1000000 / 1000 * 1000 : keys->now_us % 1000000);
+    sim_reply_put(replies, array, 1, digits, (size_t)length);
+    return array;
+}
+
+static const struct hl_reply *info(const struct sim_call *call)
+{
+    char text[256];
+    uint64_t uptime_s = call->store->keys.now_us / 1000000 - call->store->started_us / 1000000;
+    int length = snprintf(text, sizeof text,
+                          "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nuptime_in_seconds:%" PRId64 "\r\n\r\n"
+                          "# Memory\r\nmaxmemory_policy:noeviction\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n", (int64_t)uptime_s);
+    return sim_reply(&call->store->replies, HL_REPLY_STRING, text, (size_t)length);
+}
+
+static const struct hl_reply *role(const struct sim_call *call)
+{
+    struct sim_replies *replies = &call->store->replies;
+    struct hl_reply *array = sim_reply_array(replies, 3);
+    sim_reply_put(replies, array, 0, "master", 6);
+    ((struct hl_reply *)array->items)[1] = sim_zero;
+    ((struct hl_reply *)array->items)[2] = *sim_reply_array(replies, 0);
+    return array;
+}
+
+static const struct hl_reply *wait_for_replicas(const struct sim_call *call)
+{
+    const struct hl_reply *error;
+    int64_t number;
+    if (!sim_argument_integer(call, 1, &number, &error) || !sim_argument_integer(call, 2, &number, &error))
+        return error;
+    return number < 0 ? sim_reply_error(&call->store->replies, "ERR timeout is negative") : &sim_zero;
+}
+
+const struct sim_command sim_commands_server[] = {
+    {"ping", -1, SIM_LISTENS, ping},
+    {"auth", -2, SIM_ALWAYS | SIM_NOSCRIPT, auth},
+    {"select", 2, SIM_ALWAYS, select_database},
+    {"client", -2, SIM_ALWAYS | SIM_NOSCRIPT, client},
+    {"time", 1, SIM_ALWAYS, time_of_day},
+    {"info", -1, SIM_ALWAYS, info},
+    {"role", 1, SIM_ALWAYS | SIM_NOSCRIPT, role},
+    {"wait", 3, SIM_NOSCRIPT, wait_for_replicas},
+    {0},
+};

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* script - see script.h; conversions are in script_values.c. */
+#include "store/script.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <openssl/sha.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "store/script_values.h"
+#include "store/state.h"
+
+enum { SHA1_DIGITS = 40 };
+
+struct script {
+    struct hl_table_entry entry;
+    int function; /* its place in Lua's registry */
+    char sha1[SHA1_DIGITS + 1];
+};
+
+static struct script *of(struct hl_table_entry *entry)
+{
+    return entry ? (struct script *)(void *)((char *)entry - offsetof(struct script, entry)) : NULL;
+}
+
+/* ---- redis.call and redis.pcall ---- */
+
+static const struct hl_reply *script_error(const struct sim_call *call, const char *text)
+{
+    return sim_reply_error(&call->store->replies, "ERR %s", text);
+}
+
+static const struct hl_reply *execute(const struct sim_call *call)
+{
+    const struct sim_store *store = call->store;
+    const struct sim_command *command = sim_command_find(store, call->argv[0], call->lengths[0]);
+    if (!command)
+        return script_error(call, "Unknown Redis command called from script");
+    if (!sim_command_fits(command, call->argc))
+        return script_error(call, "Wrong number of args calling Redis command from script");
+    if (command->flags & SIM_NOSCRIPT)
+        return script_error(call, "This Redis command is not allowed from script");
+    if (store->refuses == SIM_REFUSE_WRITES && command->flags & SIM_WRITES)
+        return sim_reply_error(&call->store->replies, "%s", store->refusal);
+    return command->run(call);
+}
+
+static int call_redis(lua_State *lua, int is_protected)
+{
+    struct sim_store *store = lua_touserdata(lua, lua_upvalueindex(1));
+    struct sim_mark mark = sim_replies_mark(&store->replies);
+    const struct hl_reply *reply = NULL;
+    struct sim_call call = {.store = store};
+    int is_error;
+    if (sim_lua_arguments(lua, &call, &reply))
+        reply = execute(&call);
+    is_error = reply->type == HL_REPLY_ERROR;
+    lua_settop(lua, 0);
+    if (is_error && is_protected && store->keys.lie == SIM_LIE_PCALL_FALSE)
+        reply = &sim_nil;
+    sim_lua_push(lua, reply);
+    sim_replies_rewind(&store->replies, mark);
+    return is_error && !is_protected ? lua_error(lua) : 1;
+}
+
+static int redis_call(lua_State *lua) { return call_redis(lua, 0); }
+static int redis_pcall(lua_State *lua) { return call_redis(lua, 1); }
+
+static int text_table(lua_State *lua, const char *field)
+{
+    struct sim_store *store = lua_touserdata(lua, lua_upvalueindex(1));
+    size_t length;
+    const char *text;
+    if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
+        sim_lua_push(lua, sim_reply(&store->replies, HL_REPLY_ERROR, "ERR wrong number or type of arguments", 37));
+    else if (field[0] == 'o') {
+        text = lua_tolstring(lua, 1, &length);
+        sim_lua_push(lua, sim_reply(&store->replies, HL_REPLY_STATUS, text, length));
+    } else {
+        text = lua_tolstring(lua, 1, &length);
+        sim_lua_push(lua, sim_reply(&store->replies, HL_REPLY_ERROR, text + (*text == '-'), length - (*text == '-')));
+    }
+    return 1;
+}
+
+static int error_reply(lua_State *lua) { return text_table(lua, "err"); }
+static int status_reply(lua_State *lua) { return text_table(lua, "ok"); }
+
+/* ---- the state ---- */
+
+static int unknown_global(lua_State *lua)
+{
+    return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", lua_tostring(lua, 2));
+}
+
+static int new_global(lua_State *lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
+
+/* Makes {err, source, line} of whatever was raised, where it was raised: the stack still stands. */
+static int on_error(lua_State *lua)
+{
+    lua_Debug where;
+    int is_known = lua_getstack(lua, 1, &where) && lua_getinfo(lua, "nSl", &where);
+    if (is_known && strcmp(where.what, "C") == 0)
+        is_known = lua_getstack(lua, 2, &where) && lua_getinfo(lua, "nSl", &where);
+    if (!lua_istable(lua, 1)) {
+        const char *text = lua_tostring(lua, 1);
+        lua_createtable(lua, 0, 3);
+        lua_pushfstring(lua, "ERR %s", text ? text : luaL_typename(lua, 1));
+        lua_setfield(lua, -2, "err");
+    }
+    if (is_known) {
+        lua_pushstring(lua, where.source);
+        lua_setfield(lua, -2, "source");
+        lua_pushinteger(lua, where.currentline);
+        lua_setfield(lua, -2, "line");
+    }
+    return 1;
+}
+
+static void open_library(lua_State *lua, lua_CFunction open, const char *name)
+{
+    lua_pushcfunction(lua, open);
+    lua_pushstring(lua, name);
+    lua_call(lua, 1, 0);
+}
+
+static void forget(lua_State *lua, const char *table, const char *const *names)
+{
+    lua_getfield(lua, LUA_GLOBALSINDEX, table);
+    for (; *names; names++) {
+        lua_pushnil(lua);
+        lua_setfield(lua, -2, *names);
+    }
+    lua_pop(lua, 1);
+}
+
+static void open_redis(struct sim_store *store)
+{
+    static const luaL_Reg functions[] = {{"call", redis_call}, {"pcall", redis_pcall}, {"error_reply", error_reply},
+                                         {"status_reply", status_reply}};
+    lua_State *lua = store->scripts.lua;
+    lua_newtable(lua);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        lua_pushlightuserdata(lua, store);
+        lua_pushcclosure(lua, functions[i].func, 1);
+        lua_setfield(lua, -2, functions[i].name);
+    }
+    lua_setglobal(lua, "redis");
+}
+
+static void open_lua(struct sim_store *store)
+{
+    lua_State *lua = store->scripts.lua = luaL_newstate();
+    HL_REQUIRE(lua);
+    open_library(lua, luaopen_base, "");
+    open_library(lua, luaopen_table, LUA_TABLIBNAME);
+    open_library(lua, luaopen_string, LUA_STRLIBNAME);
+    open_library(lua, luaopen_math, LUA_MATHLIBNAME);
+    forget(lua, "_G", (const char *const[]){"dofile", "loadfile", "print", NULL});
+    forget(lua, LUA_MATHLIBNAME, (const char *const[]){"random", "randomseed", NULL});
+    open_redis(store);
+    lua_newtable(lua);
+    lua_pushcfunction(lua, unknown_global);
+    lua_setfield(lua, -2, "__index");
+    lua_pushcfunction(lua, new_global);
+    lua_setfield(lua, -2, "__newindex");
+    lua_setmetatable(lua, LUA_GLOBALSINDEX);
+    lua_pushcfunction(lua, on_error);
+    store->scripts.on_error = luaL_ref(lua, LUA_REGISTRYINDEX);
+}
+
+void sim_scripts_init(struct sim_store *store)
+{
+    hl_memory_init(&store->scripts.memory, NULL);
+    hl_table_init(&store->scripts.known, &store->scripts.memory, 5, 6);
+    open_lua(store);
+}
+
+void sim_scripts_flush(struct sim_store *store)
+{
+    while (store->scripts.known.first) {
+        struct script *script = of(store->scripts.known.first);
+        hl_table_remove(&store->scripts.known, &script->entry);
+        luaL_unref(store->scripts.lua, LUA_REGISTRYINDEX, script->function);
+        free(script);
+    }
+}
+
+void sim_scripts_done(struct sim_store *store)
+{
+    sim_scripts_flush(store);
+    lua_close(store->scripts.lua);
+}
+
+uint64_t sim_scripts_digest(const struct sim_store *store)
+{
+    uint64_t sum = 0;
+    for (struct hl_table_entry *entry = store->scripts.known.first; entry; entry = hl_table_next(&store->scripts.known, entry))
+        sum += hl_table_hash(&store->scripts.known, of(entry)->sha1, SHA1_DIGITS);
+    return sum;
+}
+
+/* ---- commands ---- */
+
+static void sha1_of(const char *text, size_t length, char ret_digits[SHA1_DIGITS + 1])
+{
+    unsigned char digest[SHA_DIGEST_LENGTH];
+    SHA1((const unsigned char *)text, length, digest);
+    for (size_t i = 0; i < sizeof digest; i++) {
+        ret_digits[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        ret_digits[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    ret_digits[SHA1_DIGITS] = '\0';
+}
+
+static const struct hl_reply *load(const struct sim_call *call)
+{
+    struct sim_scripts *scripts = &call->store->scripts;
+    struct script *script;
+    char sha1[SHA1_DIGITS + 1];
+    sha1_of(call->argv[2], call->lengths[2], sha1);
+    if (!hl_table_find(&scripts->known, sha1, SHA1_DIGITS)) {
+        if (luaL_loadbuffer(scripts->lua, call->argv[2], call->lengths[2], "@user_script") != 0) {
+            const struct hl_reply *error = sim_reply_error(&call->store->replies, "ERR Error compiling script (new function): %s",
+                                                           lua_tostring(scripts->lua, -1));
+            lua_settop(scripts->lua, 0);
+            return error;
+        }
+        script = malloc(sizeof *script);
+        HL_REQUIRE(script);
+        *script = (struct script){.function = luaL_ref(scripts->lua, LUA_REGISTRYINDEX)};
+        memcpy(script->sha1, sha1, sizeof sha1);
+        HL_REQUIRE(hl_table_add(&scripts->known, &script->entry, script->sha1, SHA1_DIGITS) == 0);
+    }
+    return sim_reply(&call->store->replies, HL_REPLY_STRING, sha1, SHA1_DIGITS);
+}
+
+static struct script *named(const struct sim_call *call, int i)
+{
+    char sha1[SHA1_DIGITS];
+    if (call->lengths[i] != SHA1_DIGITS)
+        return NULL;
+    for (size_t digit = 0; digit < SHA1_DIGITS; digit++) {
+        char c = call->argv[i][digit];
+        sha1[digit] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return of(hl_table_find(&call->store->scripts.known, sha1, SHA1_DIGITS));
+}
+
+static const struct hl_reply *script_exists(const struct sim_call *call)
+{
+    struct hl_reply *array = sim_reply_array(&call->store->replies, (size_t)call->argc - 2);
+    for (int i = 2; i < call->argc; i++)
+        ((struct hl_reply *)array->items)[i - 2] = named(call, i) ? sim_one : sim_zero;
+    return array;
+}
+
+static const struct hl_reply *script_command(const struct sim_call *call)
+{
+    if (sim_argument_is(call, 1, "LOAD"))
+        return call->argc == 3 ? load(call) : sim_wrong_arguments(call, "script|load");
+    if (sim_argument_is(call, 1, "EXISTS"))
+        return call->argc > 2 ? script_exists(call) : sim_wrong_arguments(call, "script|exists");
+    if (!sim_argument_is(call, 1, "FLUSH"))
+        return sim_reply_error(&call->store->replies, "ERR unknown subcommand '%.*s'. Try SCRIPT HELP.", (int)call->lengths[1], call->argv[1]);
+    if (call->store->keys.lie != SIM_LIE_FLUSH_FORGETS_NOT)
+        sim_scripts_flush(call->store);
+    return &sim_ok;
+}
+
+static void set_strings(const struct sim_call *call, const char *global, int from, int to)
+{
+    lua_State *lua = call->store->scripts.lua;
+    lua_pushstring(lua, global);
+    lua_createtable(lua, to - from, 0);
+    for (int i = from; i < to; i++) {
+        lua_pushlstring(lua, call->argv[i], call->lengths[i]);
+        lua_rawseti(lua, -2, i - from + 1);
+    }
+    lua_rawset(lua, LUA_GLOBALSINDEX);
+}
+
+static const struct hl_reply *evalsha(const struct sim_call *call)
+{
+    struct sim_scripts *scripts = &call->store->scripts;
+    const struct hl_reply *reply, *error;
+    const struct script *script;
+    int64_t keys;
+    if (!sim_argument_integer(call, 2, &keys, &error))
+        return error;
+    if (keys > call->argc - 3)
+        return script_error(call, "Number of keys can't be greater than number of args");
+    if (keys < 0)
+        return script_error(call, "Number of keys can't be negative");
+    script = named(call, 1);
+    if (!script)
+        return sim_reply_error(&call->store->replies, "NOSCRIPT No matching script. Please use EVAL.");
+    set_strings(call, "KEYS", 3, 3 + (int)keys);
+    set_strings(call, "ARGV", 3 + (int)keys, call->argc);
+    lua_rawgeti(scripts->lua, LUA_REGISTRYINDEX, scripts->on_error);
+    lua_rawgeti(scripts->lua, LUA_REGISTRYINDEX, script->function);
+    if (lua_pcall(scripts->lua, 0, 1, 1) != 0)
+        reply = sim_lua_failure(scripts->lua, call->store, script->sha1);
+    else
+        reply = sim_lua_answer(scripts->lua, call->store);
+    lua_settop(scripts->lua, 0);
+    return reply;
+}
+
+const struct sim_command sim_commands_script[] = {
+    {"script", -2, SIM_NOSCRIPT, script_command},
+    {"evalsha", -3, SIM_NOSCRIPT, evalsha},
+    {0},
+};

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* store - see store.h: its life, and the way of a command from a connection. */
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/contract.h"
+#include "store/state.h"
+
+/* ---- which command ---- */
+
+static unsigned place_of(const char *name, size_t length)
+{
+    unsigned place = (unsigned)length;
+    for (size_t i = 0; i < length; i++)
+        place = place * 31 + ((unsigned char)name[i] | 32u);
+    return place % SIM_COMMANDS_ROOM;
+}
+
+static void index_commands(struct sim_store *store, const struct sim_command *commands)
+{
+    for (; commands->name; commands++) {
+        unsigned place = place_of(commands->name, strlen(commands->name));
+        while (store->index[place])
+            place = (place + 1) % SIM_COMMANDS_ROOM;
+        store->index[place] = commands;
+    }
+}
+
+const struct sim_command *sim_command_find(const struct sim_store *store, const char *name, size_t length)
+{
+    for (unsigned place = place_of(name, length); store->index[place]; place = (place + 1) % SIM_COMMANDS_ROOM) {
+        const char *known = store->index[place]->name;
+        if (strlen(known) == length && strncasecmp(known, name, length) == 0)
+            return store->index[place];
+    }
+    return NULL;
+}
+
+int sim_command_fits(const struct sim_command *command, int argc)
+{
+    return command->arity >= 0 ? argc == command->arity : argc >= -command->arity;
+}
+
+/* ---- life ---- */
+
+struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg)
+{
+    static const struct sim_command *const lists[] = {sim_commands_keys, sim_commands_string, sim_commands_hash, sim_commands_zset,
+                                                      sim_commands_server, sim_commands_pubsub, sim_commands_script};
+    struct sim_store *store = calloc(1, sizeof *store);
+    HL_REQUIRE(store);
+    store->events = events;
+    store->arg = arg;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        index_commands(store, lists[i]);
+    sim_keyspace_init(&store->keys);
+    sim_replies_init(&store->replies);
+    sim_pubsub_init(&store->pubsub);
+    sim_scripts_init(store);
+    return store;
+}
+
+void sim_store_free(struct sim_store *store)
+{
+    if (!store)
+        return;
+    sim_scripts_done(store);
+    sim_pubsub_done(&store->pubsub);
+    sim_replies_done(&store->replies);
+    sim_keyspace_clear(&store->keys);
+    free(store->password);
+    free(store);
+}
+
+void sim_store_set_time(struct sim_store *store, uint64_t wall_us)
+{
+    if (!store->started_us)
+        store->started_us = wall_us;
+    store->keys.now_us = wall_us;
+}
+
+unsigned sim_store_connect(struct sim_store *store) { return sim_pubsub_connect(&store->pubsub); }
+
+void sim_store_disconnect(struct sim_store *store, unsigned connection) { sim_pubsub_disconnect(&store->pubsub, connection); }
+
+void sim_store_restart(struct sim_store *store, int keeps_data)
+{
+    for (unsigned connection = 1; connection <= store->pubsub.count; connection++)
+        sim_pubsub_disconnect(&store->pubsub, connection);
+    sim_scripts_flush(store);
+    if (!keeps_data)
+        sim_keyspace_clear(&store->keys);
+    store->started_us = store->keys.now_us;
+}
+
+void sim_store_flush_scripts(struct sim_store *store) { sim_scripts_flush(store); }
+
+void sim_store_sweep(struct sim_store *store) { sim_keyspace_sweep(&store->keys); }
+
+void sim_store_set_password(struct sim_store *store, const char *password)
+{
+    for (unsigned i = 0; i < store->pubsub.count; i++)
+        store->pubsub.connections[i].is_logged_in = 1;
+    free(store->password);
+    store->password = password ? strdup(password) : NULL;
+}
+
+void sim_store_refuse(struct sim_store *store, enum sim_refusal what, const char *error)
+{
+    store->refuses = what;
+    store->refusal = error;
+}
+
+void sim_store_lie(struct sim_store *store, enum sim_store_lie lie) { store->keys.lie = lie; }
+
+/* ---- the way of a command ---- */
+
+static const struct hl_reply *unknown(const struct sim_call *call)
+{
+    char with[160] = "";
+    size_t used = 0;
+    for (int i = 1; i < call->argc && used < 128; i++) {
+        size_t length = call->lengths[i] < 128 - used ? call->lengths[i] : 128 - used;
+        with[used++] = '\'';
+        memcpy(with + used, call->argv[i], length);
+        used += length;
+        memcpy(with + used, "' ", 3);
+        used += 2;
+    }
+    return sim_reply_error(&call->store->replies, "ERR unknown command '%.128s', with args beginning with: %s",
+                           sim_reply(&call->store->replies, HL_REPLY_STRING, call->argv[0], call->lengths[0])->bytes, with);
+}
+
+/* Why a server would not even begin with it; NULL: it would. */
+static const struct hl_reply *refusal(const struct sim_call *call, const struct sim_command *command, const struct sim_connection *connection)
+{
+    struct sim_store *store = call->store;
+    if (!sim_command_fits(command, call->argc))
+        return sim_wrong_arguments(call, command->name);
+    if (store->password && !connection->is_logged_in && strcmp(command->name, "auth") != 0)
+        return sim_reply_error(&store->replies, "NOAUTH Authentication required.");
+    if (store->refuses == SIM_REFUSE_WRITES && command->flags & SIM_WRITES)
+        return sim_reply_error(&store->replies, "%s", store->refusal);
+    if (connection->count > 0 && !(command->flags & SIM_LISTENS))
+        return sim_reply_error(&store->replies, "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
+                                                "allowed in this context", command->name);
+    if (store->refuses == SIM_REFUSE_ALL && !(command->flags & SIM_ALWAYS))
+        return sim_reply_error(&store->replies, "%s", store->refusal);
+    return NULL;
+}
+
+const struct hl_reply *sim_store_execute(struct sim_store *store, unsigned connection, int argc, const char *const *argv,
+                                         const size_t *lengths)
+{
+    const struct sim_call call = {store, connection, argc, argv, lengths};
+    const struct sim_connection *from = sim_pubsub_connection(&store->pubsub, connection);
+    const struct sim_command *command;
+    const struct hl_reply *refused;
+    HL_REQUIRE(argc > 0);
+    if (!from)
+        return NULL;
+    sim_replies_reset(&store->replies);
+    store->commands++;
+    command = sim_command_find(store, argv[0], lengths[0]);
+    if (!command)
+        return unknown(&call);
+    refused = refusal(&call, command, from);
+    return refused ? refused : command->run(&call);
+}
