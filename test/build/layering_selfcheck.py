@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""layering_selfcheck.py CC - every rule of tree.py and objects.py goes red when it is broken, and stays silent when it is not.
+"""layering_selfcheck.py CC - every rule of tree.py and objects.py goes red when broken, and is silent when not.
 A small tree that breaks nothing is written to a temporary directory; each case below then breaks one thing in it. A rule without a
 case fails, too."""
 import os
@@ -24,7 +24,9 @@ GOOD = {
     'include/hilock/hilock.h': '#include <stddef.h>\n',
     'test/unit/test_text.c': SPDX,
     'bench/main.c': SPDX,
-    'README.md': 'hilock\n',
+    'README.md': '    $S apt-get install -y \\\n      gcc meson && meson setup build\n',
+    'CONTRIBUTING.md': '    apt-get install gcc meson # and so on\n',
+    '.ci/run': 'build_packages=(gcc meson\n  ninja-build)\n',
 }
 FOLDERS = ['lib', 'lib/base', 'lib/link', 'lib/node', 'lib/wire', 'lib/lock', 'lib/client', 'adapters', 'include/hilock', 'test',
            'test/unit', 'bench']
@@ -59,6 +61,8 @@ TREE_CASES = [
     ('lengths', 'adapters/libevent.c', TABLE + LONG),
     ('licences', 'lib/base/new.c', '#include <string.h>\n'),
     ('licences', 'bench/new.h', ''),
+    ('packages', 'README.md', '    apt-get install gcc && make\n'),
+    ('packages', 'CONTRIBUTING.md', '    apt-get install gcc meson \\\n    clang\n'),
 ]
 
 # (rule, part of the text told, member, source); a source calls what it names
@@ -134,7 +138,7 @@ def object_problems(compiler, core=(), adapter=()):
 def main(*compiler):
     failures = [f'silent expected, told {problem}' for problem in tree_problems() + object_problems(compiler)]
     for case in TREE_CASES:
-        if [rule for rule, _ in tree_problems(case)] != [case[0]]:
+        if {rule for rule, _ in tree_problems(case)} != {case[0]}:
             failures.append(f'{case[:2]}: told {tree_problems(case)}')
     told = []
     for cases, which in ((CORE_CASES, 'core'), (ADAPTER_CASES, 'adapter')):

@@ -145,7 +145,27 @@ def licences(root):
             yield 'licences', f'{path}: the first line is not /* SPDX-License-Identifier: BSD-3-Clause */'
 
 
-RULES = [layers, foreign, adapters, public, readmes, sizes, lengths, licences]
+def packages(root):
+    """What a reader is told to install is one list, and CI installs it too, or nobody sees that it has become too short."""
+    told = {}
+    for path in ('README.md', 'CONTRIBUTING.md'):
+        if os.path.exists(os.path.join(root, path)):
+            text = '\n'.join(lines(root, path)).replace('\\\n', ' ')
+            for number, line in enumerate(re.findall(r'apt-get install([^&\n#]*)', text), 1):
+                told[f'{path}, command {number}'] = {word for word in line.split() if not word.startswith('-')}
+    if os.path.exists(os.path.join(root, '.ci/run')):
+        text = '\n'.join(lines(root, '.ci/run'))
+        ci = set(re.search(r'build_packages=\(([^)]*)\)', text).group(1).split())
+        for place, names in told.items():
+            if names - ci:
+                yield 'packages', f'{place}: .ci/run does not install {sorted(names - ci)}'
+    every = set().union(*told.values())
+    for place, names in told.items():
+        if names != every:
+            yield 'packages', f'{place}: lacks {sorted(every - names)}, which another command line installs'
+
+
+RULES = [layers, foreign, adapters, public, readmes, sizes, lengths, licences, packages]
 
 
 def check(root):
