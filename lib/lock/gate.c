@@ -170,7 +170,7 @@ static void listen(struct hl_gate *gate)
 int hl_gate_may_sleep(const struct hl_name *name, uint64_t asked_us)
 {
     listen(name->gate);
-    return name->gate->news_us < asked_us;
+    return name->gate->news_us < asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
 /* Until the holder's lease is over at the server (the last millisecond is still his), or the safety poll: other kinds of lock on this
@@ -229,7 +229,7 @@ static void advance(struct hl_gate *gate, int wakes)
 {
     struct hl_acquire *acquire, *next = TAILQ_FIRST(&gate->line);
     uint64_t now_us = hl_now_us(&gate->core->host);
-    while (!gate->name->ending && !gate->name->hold && (acquire = next) != NULL) {
+    while ((!gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED)) && !gate->name->hold && (acquire = next) != NULL) {
         next = acquire->is_try ? TAILQ_NEXT(acquire, line) : NULL;
         if (!is_ready(acquire, wakes))
             continue;

@@ -176,7 +176,7 @@ static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_
 
 static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
 {
-    part->state = PART_CLEAR;
+    part->state = HL_PLANTED(R5_TAKEN_IGNORED) ? PART_OURS : PART_CLEAR;
     if (hl_hold_deadline_us(hold) == 0)
         lose(hold, HILOCK_LOST_TAKEN);
 }
@@ -243,7 +243,7 @@ static void sweep(struct hl_core *core, struct hl_notices *holds, uint64_t now_u
 void hl_watchdog_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);
-    if (now_us < core->earliest_us)
+    if (now_us < core->earliest_us || HL_PLANTED(R6_NO_SWEEP))
         return;
     core->earliest_us = UINT64_MAX;
     sweep(core, &core->holds, now_us);
