@@ -105,7 +105,7 @@ static void check_belief(struct scene *scene)
         return;
     TAILQ_FOREACH(hand, &scene->hands, entry)
         if (hand->lock && !is_backed(scene, hand))
-            HOLDS(scene, !"a handle believes in more than the server has");
+            scene_claim(scene, 0, "a handle believes in no more than the server has", __FILE__, __LINE__);
 }
 
 /* ---- time ---- */

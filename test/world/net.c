@@ -75,7 +75,7 @@ static void await(struct net_pipe *pipe, struct world_event *event, const struct
 void net_await(struct net_pipe *pipe)
 {
     await(pipe, &pipe->arriving, &pipe->there, !pipe->peer);
-    await(pipe, &pipe->returning, &pipe->back, !pipe->link || pipe->is_busy);
+    await(pipe, &pipe->returning, &pipe->back, !pipe->link || pipe->why || pipe->is_busy);
 }
 
 void net_answer(struct net_pipe *pipe, struct hl_reply *reply, const struct net_fate *fate)
@@ -92,14 +92,26 @@ void net_answer(struct net_pipe *pipe, struct hl_reply *reply, const struct net_
 
 static void push(void *arg, struct hl_reply *reply) { net_answer(arg, reply, NULL); }
 
-/* The server forgets it now, its client hears of it after the way back. */
+void net_drop_unread(struct net_pipe *pipe)
+{
+    struct net_message *message, *next;
+    for (message = TAILQ_FIRST(&pipe->there); message; message = next) {
+        next = TAILQ_NEXT(message, entry);
+        if (!message->fate.is_stray)
+            net_message_free(&pipe->there, message);
+    }
+}
+
+/* The server forgets it now (behind the last stray), its client hears of it after the way back. */
 void net_die(struct net_pipe *pipe, const char *why)
 {
     stop_all(pipe);
-    forget_peer(pipe);
-    net_messages_drop(&pipe->there);
+    net_drop_unread(pipe);
     net_messages_drop(&pipe->back);
+    if (TAILQ_EMPTY(&pipe->there))
+        forget_peer(pipe);
     pipe->why = why;
+    net_await(pipe);
     if (pipe->link)
         world_start(pipe->net->world, &pipe->dying, pipe->net->world->now_us + pipe->net->back_us);
     else

@@ -114,23 +114,13 @@ static void stream(struct hl_link *link) { link->is_stream = 1; }
 
 static size_t backlog(const struct hl_link *link) { return link->backlog; }
 
-static void drop_unread(struct net_pipe *pipe)
-{
-    struct net_message *message, *next;
-    for (message = TAILQ_FIRST(&pipe->there); message; message = next) {
-        next = TAILQ_NEXT(message, entry);
-        if (!message->fate.is_stray)
-            net_message_free(&pipe->there, message);
-    }
-}
-
 static void close_link(struct hl_link *link, int is_reset)
 {
     struct net_pipe *pipe = link->pipe;
     hl_host_flush_never(link->host, &link->flush);
     net_messages_drop(&link->outbox);
     if (is_reset)
-        drop_unread(pipe);
+        net_drop_unread(pipe);
     net_messages_drop(&pipe->back);
     world_stop(pipe->net->world, &pipe->connecting);
     world_stop(pipe->net->world, &pipe->dying);

@@ -50,6 +50,7 @@ struct net_pipe *net_pipe_new(struct net_port *port, struct net_place *place, st
 void net_pipe_free_if_over(struct net_pipe *pipe);
 void net_await(struct net_pipe *pipe); /* what is to happen next on it */
 void net_answer(struct net_pipe *pipe, struct hl_reply *reply, const struct net_fate *fate); /* takes reply over; fate may be NULL */
+void net_drop_unread(struct net_pipe *pipe); /* requests that shall not arrive any more: all but strays */
 void net_die(struct net_pipe *pipe, const char *why);
 
 #endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* R10: a refused login ends the link. R12: a forked child owns nothing. */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "safety.h"
+
+/* The server would let the user "default" do it all. */
+static void nothing_is_said_after_a_refused_AUTH(struct scene *s)
+{
+    struct party *p;
+    struct hand *a;
+    s->store.user = "shop";
+    s->store.user_password = "right";
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.username = "shop", .password = SCENE_SECRET, .command_timeout_ms = 1000));
+    a = hand_new(p, "a", "stock", NULL);
+    acquire(a, 3000);
+    run_ms(s, 5000);
+    HOLDS(s, asked(s, "AUTH") >= 2);
+    SAME(s, asked(s, NULL), asked(s, "AUTH"));
+    TELLS(s, "a:DENIED");
+}
+
+static int is_dead_here(struct hand *a)
+{
+    return release_quietly(a) == HILOCK_FORKED && hilock_lock_remaining_ms(a->lock) == 0 && hilock_lock_token(a->lock) == 0;
+}
+
+static void a_forked_child_can_neither_release_nor_believe(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(is_dead_here(a) ? 0 : 1);
+    HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
+    SAME(s, status, 0);
+}
+
+const struct safety safety_access[] = {
+    SAFETY(R10_AUTH_FAILURE_IGNORED, nothing_is_said_after_a_refused_AUTH),
+    SAFETY(R12_FORK_IGNORED, a_forked_child_can_neither_release_nor_believe),
+    {NULL, {NULL, NULL}},
+};

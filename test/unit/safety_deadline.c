@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* R1: until when we believe. R11: what comes after the deadline extends nothing. */
+#include "safety.h"
+
+static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+
+enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
+
+static uint64_t believed_until_us(struct scene *s, const struct hand *hand)
+{
+    uint64_t least_us = (uint64_t)hilock_lock_remaining_ms(hand->lock) * 1000;
+    return scene_us(s) + least_us;
+}
+
+/* remaining_ms is rounded down: by less than a millisecond. */
+static void believes_until(struct scene *s, const struct hand *hand, uint64_t deadline_us)
+{
+    SAME(s, (deadline_us - believed_until_us(s, hand)) / 1000, 0);
+}
+
+static void a_grant_counts_from_its_send(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", &short_lease);
+    uint64_t sent_us = scene_us(s);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 400000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 500);
+    TELLS(s, "a:OK");
+    believes_until(s, a, sent_us + LEASE_US - DRIFT_US);
+}
+
+static void a_renewal_counts_from_its_own_send(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
+    run_ms(s, 1990);
+    SAME(s, asked(s, "renew"), 1);
+    SAME(s, sent_at_us(s, "renew", 0), sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3);
+    believes_until(s, a, sent_at_us(s, "renew", 0) + LEASE_US - DRIFT_US);
+}
+
+static void belief_ends_before_a_server_whose_clock_is_fast(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a;
+    world_clock_set_rate(&s->store.clock, 9000);
+    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    while (store_left_ms(&s->store, "stock") >= 0) {
+        run_us(s, 500);
+        HOLDS(s, store_left_ms(&s->store, "stock") >= 0 || !hilock_lock_remaining_ms(a->lock));
+    }
+    TELLS(s, "a:LOST EXPIRED");
+}
+
+/* Frozen before the answer can be read, thawed behind the deadline: the server has renewed, but we did not know it in time. */
+static void an_answer_behind_the_deadline_revives_nothing(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
+    run_to(s, sent_us + LEASE_US / 3 + 150);
+    SAME(s, asked(s, "renew"), 1);
+    world_freeze(&p->loop.lane);
+    run_to(s, sent_us + 3500000);
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+    HOLDS(s, store_left_ms(&s->store, "stock") > 0);
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 5);
+    TELLS(s, "a:LOST SUSPENDED");
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+const struct safety safety_deadline[] = {
+    SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send),
+    SAFETY(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send),
+    SAFETY(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast),
+    SAFETY(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing),
+    {NULL, {NULL, NULL}},
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* R5: only "not yours" is loss before the deadline, and every other end is followed by a release. R6: loss is told first. */
+#include "safety.h"
+
+static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct scene *s)
+{
+    static const char *const errors[] = {
+        "READONLY You can't write against a read only replica.", "LOADING Redis is loading the dataset in memory", "NOPERM no",
+        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", "OOM command not allowed",
+        "NOREPLICAS Not enough good replicas to write.", "MISCONF disk", "MASTERDOWN Link with MASTER is down", "NOAUTH Authentication required.",
+        "CLUSTERDOWN The cluster is down", "TRYAGAIN Multiple keys", "MOVED 1 10.0.0.1:1", "ERR whatever", "WRONGTYPE Operation", ""};
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        struct plan *refusal = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = errors[i]);
+        for (int ms = 0; ms < 1500 && !refusal->met; ms++)
+            run_ms(s, 1);
+        SAME(s, refusal->met, 1);
+        run_ms(s, 300);
+        HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
+    }
+    TELLS(s, "");
+}
+
+static void a_hold_that_ends_by_hold_max_is_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
+    run_ms(s, 4400);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 200);
+    TELLS(s, "a:LOST HOLD_MAX");
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void what_the_store_says_is_not_ours_is_lost_at_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000200);
+    TELLS(s, "a:LOST TAKEN");
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+    run_ms(s, 5000);
+    SAME(s, asked(s, "renew"), 1);
+    SAME(s, asked(s, "mutex_release"), 0);
+    TEXT(s, store_holder(&s->store, "stock"), "another");
+}
+
+/* The answer to b has been waiting to be read since before the pause; a's lease ran out during it. */
+static void on_waking_loss_is_told_before_anything_else(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b;
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    b = hand_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    acquire(b, HILOCK_FOREVER);
+    run_us(s, 150);
+    world_freeze(&p->loop.lane);
+    run_ms(s, 10000);
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 5);
+    TELLS(s, "a:LOST SUSPENDED b:OK");
+}
+
+const struct safety safety_loss[] = {
+    SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock),
+    SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released),
+    SAFETY(R6_LOSS_IN_LINE, on_waking_loss_is_told_before_anything_else),
+    SAFETY(R6_NO_SWEEP, on_waking_loss_is_told_before_anything_else),
+    SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once),
+    {NULL, {NULL, NULL}},
+};

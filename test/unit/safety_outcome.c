@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* R2: fresh ids. R3: no answer is not failure. R4: what came too late is undone, before the next try. */
+#include <stdio.h>
+#include <string.h>
+
+#include "safety.h"
+
+static void every_acquisition_has_an_id_of_its_own(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    char first[SCENE_TEXT];
+    struct hand *a = held(p, "a", "stock", NULL);
+    snprintf(first, sizeof first, "%s", store_holder(&s->store, "stock"));
+    HOLDS(s, is_ours(s, "stock"));
+    release_quietly(a);
+    run_ms(s, 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    HOLDS(s, is_ours(s, "stock"));
+    HOLDS(s, strcmp(first, store_holder(&s->store, "stock")) != 0);
+}
+
+/* Executed, the answer lost, and the wait over before that is known. */
+static void a_grant_that_nobody_heard_of_is_undone(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    acquire(a, 500);
+    run_ms(s, 600);
+    TELLS(s, "a:UNREACHABLE");
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 3000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void a_grant_that_comes_after_the_answer_is_undone(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000);
+    acquire(a, 500);
+    run_ms(s, 600);
+    TELLS(s, "a:UNREACHABLE");
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 300);
+    HOLDS(s, !is_ours(s, "stock"));
+    TELLS(s, "");
+}
+
+static void the_next_try_waits_for_the_answer_to_a_release(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    release_quietly(a);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 290);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    run_ms(s, 20);
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    TELLS(s, "b:OK");
+}
+
+/* The request is overtaken by its own undoing: it runs when all think it lost, and makes a hold that nobody knows of. */
+static void a_ghost_is_released_once_its_request_can_no_longer_run(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 300000);
+    acquire(a, 50);
+    run_ms(s, 100);
+    TELLS(s, "a:UNREACHABLE");
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 150);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 0);
+    run_ms(s, 150);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1000);
+    SAME(s, asked(s, "mutex_release"), 2);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+const struct safety safety_outcome[] = {
+    SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own),
+    SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone),
+    SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone),
+    SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run),
+    SAFETY(R4_UNDO_UNORDERED, the_next_try_waits_for_the_answer_to_a_release),
+    {NULL, {NULL, NULL}},
+};

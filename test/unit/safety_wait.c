@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* R7: no way to sleep through a release. R8: a grant is checked again behind every queue. */
+#include "safety.h"
+
+static void released_before_the_subscription_stood_it_is_still_noticed(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_FOREVER);
+    run_us(s, 250); /* told that it is held; SUBSCRIBE is on its way */
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    SAME(s, asked(s, "SUBSCRIBE"), 0);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 2);
+    TELLS(s, "a:WAITING a:OK");
+}
+
+/* The message is heard, the answer that is older than it comes after. */
+static void a_message_between_question_and_answer_counts(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 4);
+    TELLS(s, "a:WAITING");
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    store_publish(&s->store, "redisson_lock__channel:{stock}", "0"); /* for nothing: asks again, and is told "held" in 5 ms */
+    run_ms(s, 2);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+}
+
+/* Deaf (it may not subscribe), it learns of the reconnect alone that things may have changed. */
+static void who_waits_tries_again_when_the_link_is_back(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->is_tampered = 1;
+    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    TELLS(s, "a:WAITING");
+    net_reset(&s->net, NULL, NET_ALL);
+    store_delete(&s->store, "stock");
+    run_ms(s, 100);
+    TELLS(s, "a:OK");
+}
+
+static void block_for_two_seconds(struct hand *hand) { world_jump_us(&hand->scene->world, 2000000); }
+
+/* Two grants arrive together; what is done in the first callback takes long. */
+static void a_grant_that_aged_in_the_queue_is_not_handed_over(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 1500));
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    when(a, "OK", block_for_two_seconds);
+    run_ms(s, 10);
+    run_ms(s, 10);
+    TELLS(s, "a:OK b:OK");
+    HOLDS(s, b->result.remaining_ms >= 1500);
+    SAME(s, b->result.attempts, 2);
+}
+
+const struct safety safety_wait[] = {
+    SAFETY(R7_NO_SECOND_TRY, released_before_the_subscription_stood_it_is_still_noticed),
+    SAFETY(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back),
+    SAFETY(R8_NO_CHECK_AFTER_QUEUE, a_grant_that_aged_in_the_queue_is_not_handed_over),
+    SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts),
+    {NULL, {NULL, NULL}},
+};

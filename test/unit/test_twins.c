@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each safety rule has a play that holds, and that breaks when the bug of its twin is planted. Every HL_PLANT of lib/base/plants.def must
+ * have one: a rule whose test cannot fail is not tested.
+ * A planted play runs in a child: it may stop at a broken invariant of the library, or run for ever; both are as good as a broken claim. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/plant.h"
+#include "safety.h"
+
+#include <cmocka.h>
+
+enum { RULES_MAX = 100, SECONDS_MAX = 60 };
+
+static const char *const plants[] = { /* those of the rules; the simulator's may be found here too */
+#define HL_PLANT(name, rule) #name,
+#include "base/plants.def"
+#undef HL_PLANT
+};
+
+static const struct safety *rules[RULES_MAX];
+static size_t rules_count;
+
+static void collect(const struct safety *list)
+{
+    for (; list->plant && rules_count < RULES_MAX; list++)
+        rules[rules_count++] = list;
+}
+
+static void test_holds(void **state)
+{
+    const struct safety *rule = *state;
+    hl_plant = HL_PLANT_NONE;
+    assert_true(play_holds(&rule->play));
+}
+
+static int holds_in_a_child(const struct safety *rule)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS_MAX);
+        scene_is_quiet = 1;
+        if (!freopen("/dev/null", "w", stderr)) /* what a sanitizer or a broken invariant says is expected */
+            _exit(2);
+        hl_plant = hl_plant_find(rule->plant);
+        _exit(play_holds(&rule->play) ? 0 : 1);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void test_breaks_when_planted(void **state)
+{
+    const struct safety *rule = *state;
+    assert_int_not_equal(hl_plant_find(rule->plant), HL_PLANT_NONE);
+    if (holds_in_a_child(rule))
+        fail_msg("%s holds though %s is planted", rule->play.name, rule->plant);
+}
+
+static void test_no_plant_without_a_play(void **state)
+{
+    (void)state;
+    for (size_t plant = 0; plant < sizeof plants / sizeof *plants; plant++) {
+        size_t i = 0;
+        while (i < rules_count && strcmp(rules[i]->plant, plants[plant]) != 0)
+            i++;
+        if (i == rules_count)
+            fail_msg("%s has no play that finds it", plants[plant]);
+    }
+}
+
+static struct CMUnitTest test_of(const struct safety *rule, CMUnitTestFunction function, const char *how)
+{
+    char name[256];
+    snprintf(name, sizeof name, "%s: %s", how, rule->play.name);
+    return (struct CMUnitTest){.name = strdup(name), .test_func = function, .initial_state = (void *)(uintptr_t)rule};
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[2 * RULES_MAX + 1];
+    size_t count = 0;
+    int failed;
+    collect(safety_deadline);
+    collect(safety_outcome);
+    collect(safety_loss);
+    collect(safety_wait);
+    collect(safety_access);
+    for (size_t i = 0; i < rules_count; i++) {
+        tests[count++] = test_of(rules[i], test_holds, "holds");
+        tests[count++] = test_of(rules[i], test_breaks_when_planted, rules[i]->plant);
+    }
+    failed = _cmocka_run_group_tests("twins", tests, count, NULL, NULL);
+    for (size_t i = 0; i < count; i++)
+        free((void *)(uintptr_t)tests[i].name);
+    tests[0] = (struct CMUnitTest)cmocka_unit_test(test_no_plant_without_a_play);
+    return failed + _cmocka_run_group_tests("plants", tests, 1, NULL, NULL);
+}
