@@ -39,7 +39,7 @@ struct handle {
     struct client *client;
     struct told acquired, released; /* results */
     struct told lost, waiting, renewal_failed, renewed, settled; /* events */
-    uint64_t asked_us;      /* as the latest call of handle_ask or handle_release was made */
+    uint64_t asked_us, called_us; /* before and after the latest call of handle_ask or handle_release */
     handle_hook *on_acquired, *on_lost, *on_released; /* inside the callback, after it was written down; NULL: none */
     void *user;             /* the test's own */
 };

@@ -107,12 +107,14 @@ void handle_ask(struct handle *handle, uint32_t wait_ms)
 {
     handle->asked_us = check_now_us();
     accepted(handle, hilock_acquire(handle->lock, wait_ms, on_result, handle), "acquire");
+    handle->called_us = check_now_us();
 }
 
 void handle_release(struct handle *handle)
 {
     handle->asked_us = check_now_us();
     accepted(handle, hilock_release(handle->lock, on_result, handle), "release");
+    handle->called_us = check_now_us();
 }
 
 struct wanted { const struct told *told; unsigned count; };
