@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an error reply means: whether time may heal it, and what the user is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/fault.h"
+
+#include <cmocka.h>
+
+static struct hl_fault fault_of(const char *text)
+{
+    /* exactly as long as the text: a reader that looks behind it is found by the sanitizers */
+    size_t length = strlen(text);
+    char *bytes = malloc(length + !length);
+    struct hl_fault fault;
+    assert_non_null(bytes);
+    memcpy(bytes, text, length);
+    fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = bytes, .length = length});
+    free(bytes);
+    return fault;
+}
+
+static const struct {
+    const char *text;
+    enum hl_fault_kind kind;
+    hilock_status status;
+} cases[] = {
+    {"NOSCRIPT No matching script. Please use EVAL.", HL_FAULT_NOSCRIPT, HILOCK_SERVER},
+    {"NOSCRIPT", HL_FAULT_NOSCRIPT, HILOCK_SERVER},
+    {"READONLY You can't write against a read only replica.", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"READONLY", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"ERR Error running script (call to f_1): @user_script: 1: -READONLY You can't write", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"LOADING Redis is loading the dataset in memory", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"MASTERDOWN Link with MASTER is down", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"BUSY Redis is busy running a script.", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"OOM command not allowed when used memory > 'maxmemory'.", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"ERR Error running script (call to f_1): @user_script:9: -OOM command not allowed", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"NOREPLICAS Not enough good replicas to write.", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"MISCONF Redis is configured to save RDB snapshots", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"CLUSTERDOWN The cluster is down", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"TRYAGAIN Multiple keys request during rehashing of slot", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"UNBLOCKED force unblock", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"ERR Error running script: Script killed by user with SCRIPT KILL.", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"ERR max number of clients reached", HL_FAULT_PASSING, HILOCK_UNWRITABLE},
+    {"NOAUTH Authentication required.", HL_FAULT_LASTING, HILOCK_DENIED},
+    {"WRONGPASS invalid username-password pair or user is disabled.", HL_FAULT_LASTING, HILOCK_DENIED},
+    {"NOPERM this user has no permissions to run the 'evalsha' command", HL_FAULT_LASTING, HILOCK_DENIED},
+    {"ERR AUTH <password> called without any password configured for the default user.", HL_FAULT_LASTING, HILOCK_DENIED},
+    {"ERR The user executing the script can't run this command or subcommand", HL_FAULT_LASTING, HILOCK_DENIED},
+    {"ERR ACL failure in script: User x has no permissions", HL_FAULT_LASTING, HILOCK_DENIED},
+    {"WRONGTYPE Operation against a key holding the wrong kind of value", HL_FAULT_LASTING, HILOCK_WRONG_KIND},
+    {"ERR Error running script (call to f_1): @user_script:6: -WRONGTYPE Operation against a key", HL_FAULT_LASTING, HILOCK_WRONG_KIND},
+    {"BADTOKEN the token key of this name holds no token of ours", HL_FAULT_LASTING, HILOCK_SERVER},
+    {"ERR whatever", HL_FAULT_LASTING, HILOCK_SERVER},
+    {"READONLYISH is another word", HL_FAULT_LASTING, HILOCK_SERVER},
+    {"BUSYGROUP Consumer Group name already exists", HL_FAULT_LASTING, HILOCK_SERVER},
+    {"readonly", HL_FAULT_LASTING, HILOCK_SERVER},
+    {"ERR", HL_FAULT_LASTING, HILOCK_SERVER},
+    {" ", HL_FAULT_LASTING, HILOCK_SERVER},
+    {"", HL_FAULT_LASTING, HILOCK_SERVER},
+};
+
+static void every_class_of_error_is_told_apart(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hl_fault fault = fault_of(cases[i].text);
+        if (fault.kind != cases[i].kind || fault.status != cases[i].status)
+            fail_msg("\"%s\": kind %d, %s", cases[i].text, (int)fault.kind, hilock_status_name(fault.status));
+    }
+}
+
+static void bytes_that_are_no_text_mean_something_too(void **state)
+{
+    struct hl_fault fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "ERR \0: -OOM x", .length = 13});
+    (void)state;
+    assert_int_equal(fault.status, HILOCK_UNWRITABLE);
+    fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "\0NOSCRIPT", .length = 9});
+    assert_int_equal(fault.status, HILOCK_SERVER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_class_of_error_is_told_apart),
+        cmocka_unit_test(bytes_that_are_no_text_mean_something_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

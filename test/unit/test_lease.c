@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arithmetic of leases: R1 in numbers, and its behaviour at the ends of the range. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "lock/lease.h"
+
+#include <cmocka.h>
+
+enum { MS = 1000 };
+
+static void the_margin_is_one_percent_and_seven_milliseconds(void **state)
+{
+    (void)state;
+    assert_int_equal(hl_lease_drift_us(100 * MS), 8 * MS);
+    assert_int_equal(hl_lease_drift_us(30000 * MS), 307 * MS);
+    assert_int_equal(hl_lease_drift_us(86400000u * (uint64_t)MS), 864007u * (uint64_t)MS);
+}
+
+static void a_deadline_is_send_and_lease_less_the_margin(void **state)
+{
+    (void)state;
+    assert_int_equal(hl_lease_deadline_us(1000, 30000 * MS), 1000 + 30000 * MS - 307 * MS);
+    for (uint64_t lease_ms = 100; lease_ms <= 86400000; lease_ms = lease_ms * 3 + 1) {
+        uint64_t deadline = hl_lease_deadline_us(5, lease_ms * MS);
+        assert_true(deadline > 5 && deadline < 5 + lease_ms * MS);
+        assert_true(hl_lease_renewal_us(5, lease_ms * MS) < deadline);
+    }
+}
+
+/* Two tries fit between the first renewal and the deadline, whatever the lease. */
+static void a_renewal_that_times_out_leaves_time_for_another(void **state)
+{
+    (void)state;
+    for (uint64_t lease_ms = 100; lease_ms <= 86400000; lease_ms = lease_ms * 3 + 1) {
+        uint64_t sent = 0, lease = lease_ms * MS, first = hl_lease_renewal_us(sent, lease);
+        uint64_t timeout = (uint64_t)hl_lease_renewal_timeout_ms(lease, 3000) * MS;
+        struct hl_random random = {lease};
+        uint64_t second = first + timeout + hl_lease_retry_us(&random, lease);
+        assert_true(timeout > 0 && timeout <= lease / 3 && timeout <= 3000 * MS);
+        assert_true(second < hl_lease_deadline_us(sent, lease));
+    }
+}
+
+static void a_retry_is_sooner_than_a_third_and_never_at_once(void **state)
+{
+    (void)state;
+    struct hl_random random = {7};
+    for (int i = 0; i < 2000; i++) {
+        uint64_t lease = (100 + (uint64_t)i * 40) * MS, pause = hl_lease_retry_us(&random, lease);
+        assert_true(pause >= 2500 && pause < lease / 3 && pause <= 1000 * MS);
+    }
+}
+
+static void retries_of_two_clients_drift_apart(void **state)
+{
+    (void)state;
+    struct hl_random a = {1}, b = {2};
+    int apart = 0;
+    for (int i = 0; i < 100; i++)
+        apart += hl_lease_retry_us(&a, 3000 * MS) != hl_lease_retry_us(&b, 3000 * MS);
+    assert_true(apart > 90);
+}
+
+static void a_hold_is_over_when_lease_margin_and_one_command_have_passed(void **state)
+{
+    (void)state;
+    assert_int_equal(hl_lease_over_us(1000, 3000 * MS, 500), 1000 + 3000 * MS + 37 * MS + 500 * MS);
+}
+
+static void spans_are_rounded_down_and_cut_below_forever(void **state)
+{
+    (void)state;
+    assert_int_equal(hl_span_ms(0), 0);
+    assert_int_equal(hl_span_ms(999), 0);
+    assert_int_equal(hl_span_ms(1999), 1);
+    assert_int_equal(hl_span_ms((uint64_t)UINT32_MAX * MS), UINT32_MAX - 1);
+    assert_int_equal(hl_span_ms(UINT64_MAX), UINT32_MAX - 1);
+    assert_int_equal(hl_left_us(5, 5), 0);
+    assert_int_equal(hl_left_us(5, 6), 0);
+    assert_int_equal(hl_left_us(6, 5), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_margin_is_one_percent_and_seven_milliseconds),
+        cmocka_unit_test(a_deadline_is_send_and_lease_less_the_margin),
+        cmocka_unit_test(a_renewal_that_times_out_leaves_time_for_another),
+        cmocka_unit_test(a_retry_is_sooner_than_a_third_and_never_at_once),
+        cmocka_unit_test(retries_of_two_clients_drift_apart),
+        cmocka_unit_test(a_hold_is_over_when_lease_margin_and_one_command_have_passed),
+        cmocka_unit_test(spans_are_rounded_down_and_cut_below_forever),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
