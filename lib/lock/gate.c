@@ -8,7 +8,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 
-enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255 };
+enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, HOLD_BACK_MAX_US = 250000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255 };
 
 struct hl_gate {
     struct hl_core *core;
@@ -308,7 +308,8 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
     drop_if_empty(gate);
 }
 
-/* Others listened, our own subscription taken off: they get two round trips, at least a millisecond, and a random bit. */
+/* Others listened, our own subscription taken off: they get two round trips, at least a millisecond, and a random bit. Bounded, for a
+ * round trip measured across a stop of this process is as long as the stop. */
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners)
 {
     struct hl_gate *gate = name->gate;
@@ -318,7 +319,7 @@ void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t liste
         return;
     gate->known = HILOCK_OK;
     if (listeners > (gate->channel && hl_channel_is_on(gate->channel) ? 1u : 0u)) {
-        pause_us = pause_us < HOLD_BACK_US ? HOLD_BACK_US : pause_us > SAFETY_POLL_US ? SAFETY_POLL_US : pause_us;
+        pause_us = pause_us < HOLD_BACK_US ? HOLD_BACK_US : pause_us > HOLD_BACK_MAX_US ? HOLD_BACK_MAX_US : pause_us;
         gate->hold_back_until_us = hl_now_us(&core->host) + pause_us + hl_random_below(&core->host.random, pause_us / 2);
     }
     advance(gate, 1);
