@@ -130,7 +130,6 @@ struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire)
 void hl_acquire_ask(struct hl_acquire *acquire)
 {
     acquire->state = ACQUIRE_ASKING;
-    acquire->attempts++;
     hl_acquire_resume_at(acquire, UINT64_MAX);
     hl_hold_ask(acquire->hold);
 }

@@ -19,17 +19,29 @@ static struct hl_hold *hold_of(struct hl_request *request)
     return (struct hl_hold *)(void *)((char *)(part - part->index) - offsetof(struct hl_hold, parts));
 }
 
+/* Counted as it leaves: what only ever stood in a queue was not asked, and leaves nothing to undo. */
+static void count_asked(struct hl_hold *hold, const struct hl_part *part)
+{
+    if (hold->state != HOLD_ASKING)
+        return;
+    hold->owner.acquire->attempts++;
+    hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED, &(struct hl_fact){.name = part->name->bytes});
+}
+
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     const struct hl_part *part = (struct hl_part *)(void *)request;
-    const struct hl_hold *hold = hold_of(request);
+    struct hl_hold *hold = hold_of(request);
     struct hl_core *core = hl_hold_core(hold);
     struct hl_words words = {part->name->bytes, part->name->length, core->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id};
     const uint64_t not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(request->node, hl_now_us(&core->host));
     const struct hl_mutex_terms terms = {hold->terms->lease_ms / (HL_PLANTED(LEASE_SHORTER) ? 2 : 1), 0, not_after_ms, core->limits.token_ttl_ms};
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && part->ask == PART_RELEASE;
     switch ((enum hl_part_ask)part->ask) {
-    case PART_ACQUIRE: hl_mutex_acquire(command, &words, &terms); break;
+    case PART_ACQUIRE:
+        count_asked(hold, part);
+        hl_mutex_acquire(command, &words, &terms);
+        break;
     case PART_RENEW: hl_mutex_renew(command, &words, hold->terms->lease_ms / (HL_PLANTED(RENEWS_SHORTER) ? 2 : 1), part->token); break;
     case PART_RELEASE: hl_mutex_release(command, &words); break;
     }
@@ -192,7 +204,6 @@ void hl_hold_ask(struct hl_hold *hold)
             continue;
         part->ask = PART_ACQUIRE;
         part->state = PART_MAYBE;
-        hl_trace(&core->host, HL_ACQUIRE_ASKED, &(struct hl_fact){.name = part->name->bytes});
         hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request,
                        core->limits.command_timeout_ms, 0);
     }
