@@ -170,7 +170,7 @@ static void listen(struct hl_gate *gate)
 int hl_gate_may_sleep(const struct hl_name *name, uint64_t asked_us)
 {
     listen(name->gate);
-    return name->gate->news_us < asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
+    return name->gate->news_us <= asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
 /* Until the holder's lease is over at the server (the last millisecond is still his), or the safety poll: other kinds of lock on this
