@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One accepted acquire gets one answer: the right one, at its time, with true fields. */
+#include <stdio.h>
+#include <string.h>
+
 #include "play.h"
 
 static void a_free_name_is_granted_after_one_round_trip(struct scene *s)
@@ -8,6 +11,7 @@ static void a_free_name_is_granted_after_one_round_trip(struct scene *s)
     struct hand *a = hand_new(p, "a", "stock", NULL);
     uint64_t begun_us = scene_us(s);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_WAITING);
     TELLS(s, "");
     run_ms(s, 1);
     TELLS(s, "a:OK");
@@ -16,18 +20,256 @@ static void a_free_name_is_granted_after_one_round_trip(struct scene *s)
     SAME(s, a->result.operation, HILOCK_ACQUIRE);
     HOLDS(s, a->result.lock == a->lock);
     SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.remaining_ms, 29692); /* 30000 - 307 of margin, less 0.2 on the way, rounded down */
     SAME(s, a->result.attempts, 1);
     SAME(s, a->result.hold_count, 1);
     SAME(s, a->result.waited_ms, 0);
     SAME(s, a->result.votes, 0);
     SAME(s, a->result.fencing_token, store_token(&s->store, "stock", store_holder(&s->store, "stock")));
+    SAME(s, hilock_lock_token(a->lock), a->result.fencing_token);
     TEXT(s, a->holder, "");
+    SAME(s, a->result.holder_remaining_ms, 0);
     SAME(s, asked(s, "mutex_acquire"), 1);
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
+static void what_is_said_to_the_store(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    char line[SCENE_TEXT];
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000));
+    snprintf(line, sizeof line, "mutex_acquire 2 stock hilock:token:{stock} 5000 %s:1 0 %llu 600000", p->uuid,
+             (unsigned long long)((store_us(&s->store) / 1000) + 3000));
+    line[strlen(line) - 8] = '\0'; /* not_after is the last but one: its last digits are the network's */
+    HOLDS(s, strncmp(store_line(&s->store, "mutex_acquire", 0)->text, line, strlen(line) - 5) == 0);
+}
+
+static void tokens_rise_from_grant_to_grant(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    uint64_t last = 0;
+    for (int i = 0; i < 6; i++) {
+        struct hand *a = held(i % 2 ? p : q, "a", "stock", NULL);
+        HOLDS(s, hilock_lock_token(a->lock) > last);
+        last = hilock_lock_token(a->lock);
+        hand_free(a);
+        run_ms(s, 5);
+        world_clock_step(&s->store.clock, -1000000);
+    }
+}
+
+static void a_wait_that_ends_while_another_holds_is_TIMED_OUT(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    uint64_t begun_us = scene_us(s);
+    store_take(&s->store, "stock", "8cc3a2f0-0000-4000-8000-00000000000a:3", 60000);
+    acquire(a, 700);
+    run_ms(s, 1000);
+    TELLS(s, "a:WAITING a:TIMED_OUT");
+    SAME(s, a->at_us, begun_us + 700000);
+    SAME(s, a->result.waited_ms, 700);
+    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.remaining_ms, 0);
+    SAME(s, a->result.fencing_token, 0);
+    SAME(s, a->result.hold_count, 0);
+    SAME(s, a->result.attempts, 2); /* at once, and when the subscription stood */
+    TEXT(s, a->holder, "8cc3a2f0-0000-4000-8000-00000000000a:3");
+    SAME(s, a->result.holder_remaining_ms, 59300);
+    TEXT(s, a->detail, "\"stock\" was held by 8cc3a2f0..:3 for the whole 700 ms (2 tries); its lease ends in 59300 ms");
+}
+
+static void silence_is_UNREACHABLE_at_the_end_of_the_wait(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    uint64_t begun_us = scene_us(s);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_REQUEST);
+    acquire(a, 700);
+    run_ms(s, 1000);
+    TELLS(s, "a:UNREACHABLE");
+    SAME(s, a->at_us, begun_us + 700000);
+    TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
+}
+
+static void held_before_and_then_silence_is_UNREACHABLE(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, 2000);
+    run_ms(s, 10);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 2000);
+    TELLS(s, "a:WAITING a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
+}
+
+static void a_try_is_answered_by_one_request(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 10);
+    TELLS(s, "a:TIMED_OUT");
+    SAME(s, a->result.attempts, 1);
+    TEXT(s, a->holder, "another");
+    TEXT(s, a->detail, "\"stock\" is held by another; its lease ends in 60000 ms");
+    store_delete(&s->store, "stock");
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 10);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "SUBSCRIBE"), 0);
+}
+
+static void a_try_right_after_open_waits_for_the_connection(struct scene *s)
+{
+    struct party *p = scene_open(s, NULL);
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_TRY);
+    run_ms(s, 10);
+    TELLS(s, "a:OK");
+}
+
+static void a_try_takes_no_longer_than_one_command_may(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400));
+    uint64_t begun_us = scene_us(s);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->place->mood = NET_IS_SILENT;
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1000);
+    TELLS(s, "a:UNREACHABLE");
+    SAME(s, a->at_us, begun_us + 400000);
+    SAME(s, a->result.attempts, 0);
+    HOLDS(s, !strstr(a->detail, "undone"));
+}
+
+static void a_try_is_denied_without_a_command_while_a_sibling_holds(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b = hand_new(p, "b", "stock", NULL);
+    held(p, "a", "stock", NULL);
+    acquire(b, HILOCK_TRY);
+    TELLS(s, "");
+    run_us(s, 1);
+    TELLS(s, "b:TIMED_OUT");
+    SAME(s, b->result.attempts, 0);
+    TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+}
+
+static void a_try_is_denied_without_a_command_while_a_sibling_was_told_held(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    acquire(b, HILOCK_TRY);
+    run_us(s, 1);
+    TELLS(s, "a:WAITING b:TIMED_OUT");
+    SAME(s, b->result.attempts, 0);
+    TEXT(s, b->holder, "another");
+}
+
+static void a_try_beside_a_line_that_knows_nothing_asks(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_TRY);
+    run_ms(s, 10);
+    TELLS(s, "a:OK b:TIMED_OUT");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+}
+
+static void errors_that_last_end_the_wait_at_once(struct scene *s)
+{
+    static const struct { const char *error, *told; } cases[] = {
+        {"NOPERM this user has no permissions", "a:DENIED"}, {"ERR strange", "a:SERVER"}, {"BADTOKEN x", "a:SERVER"},
+        {"WRONGTYPE Operation", "a:WRONG_KIND"},             {"ERR ACL failure in script", "a:DENIED"},
+    };
+    struct party *p = scene_connect(s, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand *a = hand_new(p, "a", "stock", NULL);
+        PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = cases[i].error);
+        acquire(a, HILOCK_FOREVER);
+        run_ms(s, 5);
+        TELLS(s, cases[i].told);
+        HOLDS(s, strstr(a->detail, cases[i].error) || strstr(a->detail, "is not a lock hash"));
+    }
+}
+
+static void errors_that_pass_are_sat_out(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct plan *loading = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LOADING Redis is loading", .times = 5);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5000);
+    TELLS(s, "a:OK");
+    SAME(s, loading->met, 5);
+    SAME(s, a->result.attempts, 6);
+}
+
+static void errors_that_pass_through_the_whole_wait_are_UNWRITABLE(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    struct plan *readonly = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "READONLY You can't", .times = PLAN_ALWAYS);
+    acquire(a, 3000);
+    run_ms(s, 4000);
+    TELLS(s, "a:UNWRITABLE");
+    TEXT(s, a->detail, "127.0.0.1:6379: the store cannot be written now: READONLY You can't");
+    HOLDS(s, readonly->met > 2 && readonly->met < 20);
+    acquire(b, HILOCK_TRY);
+    run_ms(s, 5);
+    TELLS(s, "b:UNWRITABLE");
+}
+
+static void another_type_at_the_key_is_WRONG_KIND(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    store_set_string(&s->store, "stock", "a string");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:WRONG_KIND");
+    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or a SIMPLE lock of the same name");
+}
+
+static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_ANSWER, .reply = say_string("yes"));
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:PROTOCOL");
+    HOLDS(s, !is_ours(s, "stock"));
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
 static const struct play plays[] = {
     PLAY(a_free_name_is_granted_after_one_round_trip),
+    PLAY(what_is_said_to_the_store),
+    PLAY(tokens_rise_from_grant_to_grant),
+    PLAY(a_wait_that_ends_while_another_holds_is_TIMED_OUT),
+    PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait),
+    PLAY(held_before_and_then_silence_is_UNREACHABLE),
+    PLAY(a_try_is_answered_by_one_request),
+    PLAY(a_try_right_after_open_waits_for_the_connection),
+    PLAY(a_try_takes_no_longer_than_one_command_may),
+    PLAY(a_try_is_denied_without_a_command_while_a_sibling_holds),
+    PLAY(a_try_is_denied_without_a_command_while_a_sibling_was_told_held),
+    PLAY(a_try_beside_a_line_that_knows_nothing_asks),
+    PLAY(errors_that_last_end_the_wait_at_once),
+    PLAY(errors_that_pass_are_sat_out),
+    PLAY(errors_that_pass_through_the_whole_wait_are_UNWRITABLE),
+    PLAY(another_type_at_the_key_is_WRONG_KIND),
+    PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
