@@ -28,7 +28,6 @@ hilock_status hl_refuse(struct hilock_client *client, hilock_status status, cons
     va_start(list, format);
     hl_text_set_list(&client->refusal, format, list);
     va_end(list);
-    client->stats.refused++;
     hl_log(client, HILOCK_LOG_WARN, "refused: %s", client->refusal.bytes);
     return status;
 }

@@ -71,7 +71,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, const char *na
 static hilock_status check_name(struct hilock_client *client, const char *name, size_t length)
 {
     if (client->prefix_length + length == 0 || length == 0 || client->prefix_length + length > HILOCK_NAME_MAX)
-        return hl_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix", length, HILOCK_NAME_MAX);
+        return hl_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix", length ? client->prefix_length + length : 0, HILOCK_NAME_MAX);
     (void)name;
     return HILOCK_OK;
 }
@@ -156,7 +156,7 @@ static hilock_status check_acquire(struct hilock_client *client, const struct hi
     if (core->is_closing)
         return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new acquires");
     if (hl_lock_state(lock) != HILOCK_IDLE)
-        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already %s: make one handle per would-be holder, or set reentrant",
+        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already %s: make one handle per would-be holder",
                          hl_quote(lock->name->bytes, lock->name->length).bytes, lock->acquire ? "waits" : "holds");
     if (core->waiting >= core->limits.waiters_max)
         return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires already wait (waiters_max): shed load or raise it", core->waiting);
@@ -175,7 +175,8 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     client = client_of(lock);
     status = check_acquire(client, lock, wait_ms, on_result);
     if (status == HILOCK_OK && hl_acquire_begin(&client->core, lock, wait_ms, on_result, user) != HILOCK_OK)
-        return hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for an acquire");
+        status = hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for an acquire");
+    client->stats.refused += status != HILOCK_OK;
     return status;
 }
 

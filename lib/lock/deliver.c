@@ -182,6 +182,7 @@ static void tell_lost(struct hl_core *core, struct hl_hold *hold)
                                  .detail = detail.bytes};
     hl_words_of_loss(core, hold, &detail);
     hl_turn_lost(core, hold);
+    hl_ending_retry(hold); /* leaves with the flush behind this drain */
     hl_ending_settle(hold);
     call_event(core, lock, lock->terms->on_lost, &event);
 }

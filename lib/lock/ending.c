@@ -46,8 +46,11 @@ static void release(struct hl_hold *hold, struct hl_part *part)
                    core->limits.command_timeout_ms, 1);
 }
 
+/* A loss is told before the store lets others in: its release waits for that. */
 static void release_all(struct hl_hold *hold)
 {
+    if (hold->notice.tell & TELL_LOST)
+        return;
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
         if (hl_request_is_busy(&part->request) || part->state == PART_CLEAR)
@@ -213,7 +216,7 @@ static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_
 static void on_fault(struct hl_hold *hold, const char *why)
 {
     struct hl_core *core = hl_hold_core(hold);
-    hl_trace(&core->host, HL_NODE_FAULT, &(struct hl_fact){.name = hold->parts[0].name->bytes, .detail = why});
+    hl_trace(&core->host, HL_NODE_FAULT, &(struct hl_fact){.name = hold->parts[0].name->bytes, .node = hl_node_name(hold->parts[0].request.node), .detail = why});
     count_out(hold, 0);
     sleep_for_next(hold, hl_now_us(&core->host) + hl_lease_retry_us(&core->host.random, lease_us(hold)));
 }

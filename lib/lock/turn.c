@@ -54,6 +54,7 @@ static void end(struct hl_core *core, struct hilock_lock *lock)
 static void release_lost(struct hl_core *core, struct hl_hold *hold, hilock_result_fn *on_result)
 {
     hl_notice_hush(core, &hold->notice);
+    hl_ending_retry(hold);
     hold->is_answered = 1;
     hold->verdict = (uint8_t)-(int)HILOCK_LOST;
     if (on_result)

@@ -6,7 +6,7 @@
 #include "base/contract.h"
 #include "base/plant.h"
 
-enum { STALL_US = 100000, GRACE_US = 50000 };
+enum { STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -91,12 +91,13 @@ static void finish(struct hl_request *request, const struct hl_answer *answer)
     request->ops->done(request, answer);
 }
 
-/* The server has forgotten its scripts: the same request once more, right behind the script it needs. */
+/* The server has forgotten its scripts: the same request once more, right behind the script it needs. Not for ever: a user may lack the right
+ * to load. */
 static int reload(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
-    if (HL_PLANTED(SCRIPT_NOT_RELOADED) || request->reloads || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
+    if (HL_PLANTED(SCRIPT_NOT_RELOADED) || request->reloads == RELOADS_MAX || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
         return 0;
-    request->reloads = 1;
+    request->reloads++;
     send_request(node, request, 1);
     enqueue_sent(node, request);
     return 1;

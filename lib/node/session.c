@@ -96,12 +96,12 @@ static void on_up(void *arg)
     int sent;
     session->state = SESSION_GREETING;
     session->greetings = 0;
-    session->is_logged_in = !login->password;
-    if (login->password) {
+    session->is_logged_in = !login->password && !login->username;
+    if (!session->is_logged_in) {
         hl_command_begin(&command, "AUTH");
         if (login->username)
             hl_command_add_word(&command, login->username);
-        hl_command_add_word(&command, login->password);
+        hl_command_add_word(&command, login->password ? login->password : ""); /* of a user with nopass any will do */
         sent = greet(session, &command);
     } else
         sent = greet_logged_in(session);
