@@ -36,9 +36,12 @@ void scene_run(void **state)
     scene_check_clean(scene->redis);
 }
 
+/* A test that failed may have left its server suspended. */
 int scene_end(void **state)
 {
     struct scene *scene = *state;
+    if (scene->server->pid)
+        server_resume(scene->server);
     if (!scene->test)
         scene_check_clean(scene->redis);
     redis_close(scene->redis);
