@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A Java service with Redisson's RLock, played by raw commands: it is kept out and kept waiting by us, and we by it; each wakes the other. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "support/check.h"
+#include "support/scene.h"
+
+static const char java_holder[] = "6f1c2a3b-0000-4000-8000-00000000beef:57";
+static const char java_channel[] = "redisson_lock__channel:{stock}";
+
+/* What RLock does to the key: a hash, one field a holder, its value a count; the lease is the key's. nil: had; else the PTTL of who has it. */
+static const char lock_script[] = "local mine = redis.call('hexists', KEYS[1], ARGV[2]) == 1 "
+                                  "if not mine and redis.call('exists', KEYS[1]) == 1 then return redis.call('pttl', KEYS[1]) end "
+                                  "redis.call('hincrby', KEYS[1], ARGV[2], 1) "
+                                  "redis.call('pexpire', KEYS[1], ARGV[1]) "
+                                  "return nil";
+
+/* nil: not his; 0: still held, counted down; 1: free, told on the channel. The latch makes a repeated unlock harmless. */
+static const char unlock_script[] = "local before = redis.call('get', KEYS[3]) "
+                                    "if before then return tonumber(before) end "
+                                    "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return nil end "
+                                    "local is_free = 0 "
+                                    "if redis.call('hincrby', KEYS[1], ARGV[1], -1) > 0 then "
+                                    "  redis.call('pexpire', KEYS[1], ARGV[2]) "
+                                    "else "
+                                    "  redis.call('del', KEYS[1]) "
+                                    "  redis.call('publish', KEYS[2], '0') "
+                                    "  is_free = 1 "
+                                    "end "
+                                    "redis.call('set', KEYS[3], is_free, 'px', 16000) "
+                                    "return is_free";
+
+/* RReadWriteLock.readLock(): free is what has no mode. */
+static const char read_lock_script[] = "local mode = redis.call('hget', KEYS[1], 'mode') "
+                                       "if mode and mode ~= 'read' then return redis.call('pttl', KEYS[1]) end "
+                                       "redis.call('hset', KEYS[1], 'mode', 'read') "
+                                       "redis.call('hincrby', KEYS[1], ARGV[2], 1) "
+                                       "redis.call('pexpire', KEYS[1], ARGV[1]) "
+                                       "return nil";
+
+enum { HAD = -1, LEASE_MS = 60000 };
+
+static long long run(struct redis *java, const char *script, int lease_ms)
+{
+    redisReply *reply = redis_reply(java, "EVAL %s 1 stock %d %s", script, lease_ms, java_holder);
+    long long answer = reply->type == REDIS_REPLY_NIL ? HAD : reply->integer;
+    assert_true(reply->type == REDIS_REPLY_NIL || reply->type == REDIS_REPLY_INTEGER);
+    freeReplyObject(reply);
+    return answer;
+}
+
+static long long java_lock(struct redis *java) { return run(java, lock_script, LEASE_MS); }
+
+static long long java_unlock(struct redis *java)
+{
+    static unsigned latches;
+    char latch[64];
+    redisReply *reply;
+    long long answer;
+    snprintf(latch, sizeof latch, "redisson_unlock_latch:{stock}:%032u", latches++);
+    reply = redis_reply(java, "EVAL %s 3 stock %s %s %s %d", unlock_script, java_channel, latch, java_holder, LEASE_MS);
+    answer = reply->type == REDIS_REPLY_INTEGER ? reply->integer : HAD;
+    freeReplyObject(reply);
+    redis_do(java, "DEL %s", latch);
+    return answer;
+}
+
+static void is_kept_out_and_woken_by_us(void **state)
+{
+    struct scene *scene = *state;
+    struct redis *java = redis_open(scene->server), *ear = redis_open(scene->server);
+    struct timeval patience = {CHECK_PATIENCE_MS / 1000, 0};
+    struct client client;
+    struct handle held;
+    redisReply *message = NULL;
+    long long left_ms;
+    client_open(&client, scene->server->url);
+    handle_open(&held, &client, "stock", NULL);
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
+    left_ms = java_lock(java);
+    assert_in_range(left_ms, 1, LEASE_MS); /* how long he will wait if nothing wakes him */
+    assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 2); /* he has left no trace */
+    redis_do(ear, "SUBSCRIBE %s", java_channel);
+    assert_in_range(java_lock(java), 1, LEASE_MS);
+    assert_int_equal(handle_give(&held), HILOCK_OK);
+    assert_int_equal(redisSetTimeout(ear->context, patience), REDIS_OK);
+    assert_int_equal(redisGetReply(ear->context, (void **)&message), REDIS_OK);
+    assert_string_equal(message->element[0]->str, "message");
+    assert_string_equal(message->element[1]->str, java_channel);
+    assert_string_equal(message->element[2]->str, "0"); /* anything but a number would be an error in his log */
+    freeReplyObject(message);
+    assert_int_equal(java_lock(java), HAD);
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
+    assert_string_equal(held.acquired.holder, java_holder);
+    assert_int_equal(java_unlock(java), 1);
+    handle_free(&held);
+    redis_close(ear);
+    redis_close(java);
+    client_close(&client);
+}
+
+struct calls { struct redis *redis; long long count; };
+
+static int has_called(void *arg)
+{
+    const struct calls *calls = arg;
+    return redis_calls(calls->redis, "evalsha") >= calls->count;
+}
+
+/* He holds twice over, as Java threads may; only his last unlock wakes us, and that with one command. */
+static void keeps_us_out_and_wakes_us(void **state)
+{
+    struct scene *scene = *state;
+    struct redis *java = redis_open(scene->server);
+    struct client client;
+    struct handle waiter;
+    uint64_t begun_us = check_now_us();
+    long long java_has_it = 0;
+    client_open(&client, scene->server->url);
+    handle_open(&waiter, &client, "stock", NULL);
+    java_has_it += java_lock(java) == HAD;
+    java_has_it += java_lock(java) == HAD;
+    assert_int_equal(java_has_it, 2);
+    redis_do(scene->redis, "CONFIG RESETSTAT");
+    handle_ask(&waiter, HILOCK_FOREVER);
+    client_until(&client, has_called, &(struct calls){scene->redis, 2}, "both tries");
+    handle_until(&waiter, &waiter.waiting, 1, "the wait");
+    assert_string_equal(waiter.waiting.holder, java_holder);
+    assert_int_equal(java_unlock(java), 0);
+    client_for_ms(&client, 200);
+    assert_int_equal(waiter.acquired.count, 0);
+    assert_int_equal(client_stats(&client).wakeups, 0);
+    assert_int_equal(java_unlock(java), 1);
+    handle_until(&waiter, &waiter.acquired, 1, "the grant");
+    assert_int_equal(waiter.acquired.status, HILOCK_OK);
+    assert_int_equal(client_stats(&client).wakeups, 1);
+    if (check_now_us() - begun_us < 5000000) /* else the safety poll has asked, too */
+        assert_int_equal(redis_calls(scene->redis, "evalsha"), 3);
+    assert_int_equal(handle_give(&waiter), HILOCK_OK);
+    assert_int_equal(redis_integer(scene->redis, "EXISTS stock"), 0);
+    handle_free(&waiter);
+    redis_close(java);
+    client_close(&client);
+}
+
+/* He dies: his lease runs out, and nobody says so. */
+static void dies_and_is_outlived(void **state)
+{
+    struct scene *scene = *state;
+    struct redis *java = redis_open(scene->server);
+    struct client client;
+    struct handle waiter;
+    client_open(&client, scene->server->url);
+    handle_open(&waiter, &client, "stock", NULL);
+    assert_int_equal(run(java, lock_script, 3000), HAD);
+    redis_close(java);
+    assert_int_equal(handle_acquire(&waiter, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(client_stats(&client).wakeups, 0);
+    assert_int_equal(handle_give(&waiter), HILOCK_OK);
+    handle_free(&waiter);
+    client_close(&client);
+}
+
+/* forceUnlock() by an operator of his: our next renewal finds it. */
+static void breaks_our_lock(void **state)
+{
+    struct scene *scene = *state;
+    struct redis *java = redis_open(scene->server);
+    struct client client;
+    struct handle held;
+    client_open(&client, scene->server->url);
+    handle_open(&held, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
+    redis_do(java, "DEL stock");
+    redis_do(java, "PUBLISH %s 0", java_channel);
+    assert_int_equal(java_lock(java), HAD);
+    handle_until(&held, &held.lost, 1, "the loss");
+    assert_int_equal(held.lost.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
+    assert_int_equal(java_unlock(java), 1); /* what is his was left alone */
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
+    handle_free(&held);
+    redis_close(java);
+    client_close(&client);
+}
+
+/* `mode` keeps his read/write lock from joining our hash, which would freeze the server at his unlock. */
+static void cannot_join_with_a_read_lock(void **state)
+{
+    struct scene *scene = *state;
+    struct redis *java = redis_open(scene->server);
+    struct client client;
+    struct handle held;
+    client_open(&client, scene->server->url);
+    handle_open(&held, &client, "stock", NULL);
+    assert_int_equal(run(java, read_lock_script, LEASE_MS), HAD); /* free: he can */
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
+    assert_string_equal(held.acquired.holder, java_holder);
+    redis_do(java, "DEL stock");
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
+    assert_in_range(run(java, read_lock_script, 3000), 1, LEASE_MS);
+    assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 2);
+    assert_string_equal(redis_text(scene->redis, "HGET stock mode"), "mutex");
+    assert_true(redis_integer(scene->redis, "PTTL stock") > 3000);
+    assert_int_equal(handle_give(&held), HILOCK_OK);
+    handle_free(&held);
+    redis_close(java);
+    client_close(&client);
+}
+
+/* A multilock of his that looks at its own field only joined the hash: our release takes away what is ours, not his. */
+static void keeps_what_it_put_beside_ours(void **state)
+{
+    struct scene *scene = *state;
+    struct redis *java = redis_open(scene->server);
+    struct client client;
+    struct handle held;
+    client_open(&client, scene->server->url);
+    handle_open(&held, &client, "stock", NULL);
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
+    redis_do(java, "HINCRBY stock %s 1", java_holder);
+    assert_int_equal(handle_give(&held), HILOCK_OK);
+    assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 1);
+    assert_int_equal(redis_integer(scene->redis, "HEXISTS stock %s", java_holder), 1);
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
+    assert_int_equal(java_unlock(java), 1);
+    handle_free(&held);
+    redis_close(java);
+    client_close(&client);
+}
+
+/* Turn and turn about, a hundred times, each waking the other by message alone. */
+static void takes_turns_with_us(void **state)
+{
+    enum { ROUNDS = 100 };
+    struct scene *scene = *state;
+    struct redis *java = redis_open(scene->server);
+    struct client client;
+    struct handle ours;
+    client_open(&client, scene->server->url);
+    handle_open(&ours, &client, "stock", NULL);
+    assert_int_equal(java_lock(java), HAD);
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        handle_ask(&ours, HILOCK_FOREVER);
+        handle_until(&ours, &ours.waiting, i, "the wait");
+        assert_int_equal(java_unlock(java), 1);
+        handle_until(&ours, &ours.acquired, i, "the grant");
+        assert_int_equal(ours.acquired.status, HILOCK_OK);
+        assert_true(java_lock(java) != HAD);
+        assert_int_equal(handle_give(&ours), HILOCK_OK);
+        assert_int_equal(java_lock(java), HAD);
+    }
+    assert_int_equal(java_unlock(java), 1);
+    assert_int_equal(client_stats(&client).granted, ROUNDS);
+    handle_free(&ours);
+    redis_close(java);
+    client_close(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(is_kept_out_and_woken_by_us),
+        SCENE_TEST(keeps_us_out_and_wakes_us),
+        SCENE_TEST(dies_and_is_outlived),
+        SCENE_TEST(breaks_our_lock),
+        SCENE_TEST(cannot_join_with_a_read_lock),
+        SCENE_TEST(keeps_what_it_put_beside_ours),
+        SCENE_TEST(takes_turns_with_us),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
