@@ -56,3 +56,9 @@ const struct hl_reply *sim_wrong_arguments(const struct sim_call *call, const ch
 {
     return sim_reply_error(&call->store->replies, "ERR wrong number of arguments for '%s' command", command);
 }
+
+const struct hl_reply *sim_unknown_subcommand(const struct sim_call *call, const char *command)
+{
+    return sim_reply_error(&call->store->replies, "ERR unknown subcommand '%.*s'. Try %s HELP.", (int)call->lengths[1], call->argv[1],
+                           command);
+}

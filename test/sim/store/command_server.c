@@ -19,7 +19,9 @@ static const struct hl_reply *ping(const struct sim_call *call)
         sim_reply_put(replies, array, 1, call->argc == 2 ? call->argv[1] : "", call->argc == 2 ? call->lengths[1] : 0);
         return array;
     }
-    return call->argc == 2 ? sim_reply(replies, HL_REPLY_STRING, call->argv[1], call->lengths[1]) : sim_reply(replies, HL_REPLY_STATUS, "PONG", 4);
+    if (call->argc == 2)
+        return sim_reply(replies, HL_REPLY_STRING, call->argv[1], call->lengths[1]);
+    return sim_reply(replies, HL_REPLY_STATUS, "PONG", 4);
 }
 
 static const struct hl_reply *auth(const struct sim_call *call)
@@ -50,7 +52,7 @@ static const struct hl_reply *select_database(const struct sim_call *call)
 static const struct hl_reply *client(const struct sim_call *call)
 {
     if (!sim_argument_is(call, 1, "SETNAME"))
-        return sim_reply_error(&call->store->replies, "ERR unknown subcommand '%.*s'. Try CLIENT HELP.", (int)call->lengths[1], call->argv[1]);
+        return sim_unknown_subcommand(call, "CLIENT");
     if (call->argc != 3)
         return sim_wrong_arguments(call, "client|setname");
     for (size_t i = 0; i < call->lengths[2]; i++)
@@ -79,7 +81,8 @@ static const struct hl_reply *info(const struct sim_call *call)
     uint64_t uptime_s = call->store->keys.now_us / 1000000 - call->store->started_us / 1000000;
     int length = snprintf(text, sizeof text,
                           "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nuptime_in_seconds:%" PRId64 "\r\n\r\n"
-                          "# Memory\r\nmaxmemory_policy:noeviction\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n", (int64_t)uptime_s);
+                          "# Memory\r\nmaxmemory_policy:noeviction\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n",
+                          (int64_t)uptime_s);
     return sim_reply(&call->store->replies, HL_REPLY_STRING, text, (size_t)length);
 }
 
@@ -88,8 +91,8 @@ static const struct hl_reply *role(const struct sim_call *call)
     struct sim_replies *replies = &call->store->replies;
     struct hl_reply *array = sim_reply_array(replies, 3);
     sim_reply_put(replies, array, 0, "master", 6);
-    ((struct hl_reply *)array->items)[1] = sim_zero;
-    ((struct hl_reply *)array->items)[2] = *sim_reply_array(replies, 0);
+    sim_reply_set(array, 1, sim_zero);
+    sim_reply_set(array, 2, *sim_reply_array(replies, 0));
     return array;
 }
 

@@ -22,9 +22,16 @@ static const struct hl_reply *get(const struct sim_call *call)
 
 struct set { int nx, xx, get, keeps_ttl, unit_ms, ttl; }; /* ttl: the argument's place; 0: none */
 
+static int read_unit(const struct sim_call *call, int i, int *ret_unit_ms)
+{
+    *ret_unit_ms = sim_argument_is(call, i, "PX") ? 1 : 1000;
+    return *ret_unit_ms == 1 || sim_argument_is(call, i, "EX");
+}
+
 static int read_options(const struct sim_call *call, struct set *ret_set)
 {
     struct set set = {0};
+    int unit_ms;
     for (int i = 3; i < call->argc; i++) {
         if (sim_argument_is(call, i, "NX") && !set.xx)
             set.nx = 1;
@@ -34,9 +41,9 @@ static int read_options(const struct sim_call *call, struct set *ret_set)
             set.get = 1;
         else if (sim_argument_is(call, i, "KEEPTTL") && !set.ttl)
             set.keeps_ttl = 1;
-        else if ((sim_argument_is(call, i, "PX") || sim_argument_is(call, i, "EX")) && !set.keeps_ttl && !set.ttl && i + 1 < call->argc) {
-            set.unit_ms = sim_argument_is(call, i, "PX") ? 1 : 1000;
-            set.ttl = ++i;
+        else if (read_unit(call, i, &unit_ms) && !set.keeps_ttl && (!set.ttl || set.unit_ms == unit_ms) && i + 1 < call->argc) {
+            set.unit_ms = unit_ms;
+            set.ttl = ++i; /* of several in one unit, the last counts */
         } else
             return 0;
     }

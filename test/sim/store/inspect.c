@@ -46,7 +46,8 @@ int sim_store_hash_field(const struct sim_store *store, const char *name, size_t
     const struct sim_key *key = hash_of(store, name, length);
     if (!key || i >= key->count)
         return 0;
-    *ret_field = (struct sim_store_field){key->items[i].name->at, key->items[i].value->at, key->items[i].name->length, key->items[i].value->length};
+    *ret_field = (struct sim_store_field){key->items[i].name->at, key->items[i].value->at, key->items[i].name->length,
+                                          key->items[i].value->length};
     return 1;
 }
 

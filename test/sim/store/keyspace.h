@@ -44,7 +44,7 @@ int64_t sim_keyspace_now_ms(const struct sim_keyspace *keys);
 struct sim_key *sim_key_find(struct sim_keyspace *keys, const char *name, size_t length); /* deletes one that it finds expired */
 const struct sim_key *sim_key_peek(const struct sim_keyspace *keys, const char *name, size_t length); /* NULL also when expired */
 int sim_key_is_alive(const struct sim_keyspace *keys, const struct sim_key *key);
-struct sim_key *sim_key_new(struct sim_keyspace *keys, const char *name, size_t length, enum sim_type type); /* there is none of this name */
+struct sim_key *sim_key_new(struct sim_keyspace *keys, const char *name, size_t length, enum sim_type type); /* of a new name */
 void sim_key_delete(struct sim_keyspace *keys, struct sim_key *key);
 void sim_key_expire(struct sim_keyspace *keys, struct sim_key *key, int64_t expires_ms);
 

@@ -135,12 +135,12 @@ void sim_pubsub_disconnect(struct sim_pubsub *pubsub, unsigned number)
 static const struct hl_reply *confirmation(const struct sim_call *call, const char *kind, const char *name, size_t length)
 {
     struct sim_replies *replies = &call->store->replies;
+    const struct sim_connection *connection = sim_pubsub_connection(&call->store->pubsub, call->connection);
     const struct hl_reply *array = sim_reply_array(replies, 3);
     sim_reply_put(replies, array, 0, kind, strlen(kind));
     if (name)
         sim_reply_put(replies, array, 1, name, length);
-    ((struct hl_reply *)array->items)[2] =
-        (struct hl_reply){.type = HL_REPLY_INTEGER, .integer = (int64_t)sim_pubsub_connection(&call->store->pubsub, call->connection)->count};
+    sim_reply_set(array, 2, (struct hl_reply){.type = HL_REPLY_INTEGER, .integer = (int64_t)connection->count});
     return array;
 }
 
@@ -220,14 +220,13 @@ static const struct hl_reply *pubsub(const struct sim_call *call)
     struct sim_replies *replies = &call->store->replies;
     struct hl_reply *array;
     if (!sim_argument_is(call, 1, "NUMSUB"))
-        return sim_reply_error(replies, "ERR unknown subcommand '%.*s'. Try PUBSUB HELP.", (int)call->lengths[1], call->argv[1]);
+        return sim_unknown_subcommand(call, "PUBSUB");
     array = sim_reply_array(replies, (size_t)(call->argc - 2) * 2);
     for (int i = 2; i < call->argc; i++) {
         const struct sim_channel *channel = sim_pubsub_channel(&call->store->pubsub, call->argv[i], call->lengths[i]);
         size_t place = (size_t)(i - 2) * 2;
         sim_reply_put(replies, array, place, call->argv[i], call->lengths[i]);
-        ((struct hl_reply *)array->items)[place + 1] =
-            (struct hl_reply){.type = HL_REPLY_INTEGER, .integer = channel ? (int64_t)channel->count : 0};
+        sim_reply_set(array, place + 1, (struct hl_reply){.type = HL_REPLY_INTEGER, .integer = channel ? (int64_t)channel->count : 0});
     }
     return array;
 }

@@ -98,6 +98,8 @@ struct hl_reply *sim_reply_array(struct sim_replies *replies, size_t count)
     return reply;
 }
 
+void sim_reply_set(const struct hl_reply *array, size_t i, struct hl_reply item) { ((struct hl_reply *)array->items)[i] = item; }
+
 void sim_reply_put(struct sim_replies *replies, const struct hl_reply *array, size_t i, const char *bytes, size_t length)
 {
     fill(replies, (struct hl_reply *)&array->items[i], HL_REPLY_STRING, bytes, length);

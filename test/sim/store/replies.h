@@ -22,7 +22,8 @@ void *sim_replies_take(struct sim_replies *replies, size_t bytes);
 struct hl_reply *sim_reply(struct sim_replies *replies, enum hl_reply_type type, const char *bytes, size_t length); /* bytes are copied */
 struct hl_reply *sim_reply_integer(struct sim_replies *replies, int64_t integer);
 struct hl_reply *sim_reply_array(struct sim_replies *replies, size_t count); /* of nils */
-void sim_reply_put(struct sim_replies *replies, const struct hl_reply *array, size_t i, const char *bytes, size_t length); /* a string as item i */
+void sim_reply_set(const struct hl_reply *array, size_t i, struct hl_reply item);
+void sim_reply_put(struct sim_replies *replies, const struct hl_reply *array, size_t i, const char *bytes, size_t length); /* a string */
 __attribute__((format(printf, 2, 3))) struct hl_reply *sim_reply_error(struct sim_replies *replies, const char *format, ...);
 
 extern const struct hl_reply sim_nil, sim_ok, sim_zero, sim_one, sim_wrong_type, sim_syntax_error, sim_not_an_integer;

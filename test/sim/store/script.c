@@ -99,6 +99,24 @@ static int unknown_global(lua_State *lua)
 
 static int new_global(lua_State *lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
 
+/* Lua's own pcall, but that what it caught of redis.call is the text alone. */
+static int protected_call(lua_State *lua)
+{
+    int is_error;
+    luaL_checkany(lua, 1);
+    is_error = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0) != 0;
+    if (is_error && lua_istable(lua, -1)) {
+        lua_getfield(lua, -1, "err");
+        if (lua_isstring(lua, -1))
+            lua_replace(lua, -2);
+        else
+            lua_pop(lua, 1);
+    }
+    lua_pushboolean(lua, !is_error);
+    lua_insert(lua, 1);
+    return lua_gettop(lua);
+}
+
 /* Makes {err, source, line} of whatever was raised, where it was raised: the stack still stands. */
 static int on_error(lua_State *lua)
 {
@@ -163,6 +181,7 @@ static void open_lua(struct sim_store *store)
     forget(lua, "_G", (const char *const[]){"dofile", "loadfile", "print", NULL});
     forget(lua, LUA_MATHLIBNAME, (const char *const[]){"random", "randomseed", NULL});
     open_redis(store);
+    lua_register(lua, "pcall", protected_call);
     lua_newtable(lua);
     lua_pushcfunction(lua, unknown_global);
     lua_setfield(lua, -2, "__index");
@@ -255,7 +274,7 @@ static const struct hl_reply *script_exists(const struct sim_call *call)
 {
     struct hl_reply *array = sim_reply_array(&call->store->replies, (size_t)call->argc - 2);
     for (int i = 2; i < call->argc; i++)
-        ((struct hl_reply *)array->items)[i - 2] = named(call, i) ? sim_one : sim_zero;
+        sim_reply_set(array, (size_t)i - 2, named(call, i) ? sim_one : sim_zero);
     return array;
 }
 
@@ -266,7 +285,7 @@ static const struct hl_reply *script_command(const struct sim_call *call)
     if (sim_argument_is(call, 1, "EXISTS"))
         return call->argc > 2 ? script_exists(call) : sim_wrong_arguments(call, "script|exists");
     if (!sim_argument_is(call, 1, "FLUSH"))
-        return sim_reply_error(&call->store->replies, "ERR unknown subcommand '%.*s'. Try SCRIPT HELP.", (int)call->lengths[1], call->argv[1]);
+        return sim_unknown_subcommand(call, "SCRIPT");
     if (call->store->keys.lie != SIM_LIE_FLUSH_FORGETS_NOT)
         sim_scripts_flush(call->store);
     return &sim_ok;

@@ -2,7 +2,8 @@
 /* script_values - see script_values.h.
  *
  *   server to Lua:  nil false; integer number; string string; status {ok=}; error {err=}; array table
- *   Lua to server:  nil, false nil; true 1; number integer, cut off; string string; {err=} error; {ok=} status; table array, up to its first nil
+ *   Lua to server:  nil, false nil; true 1; number integer, cut off; string string; {err=} error; {ok=} status; table array, up to its
+ *                   first nil
  */
 #include "store/script_values.h"
 
@@ -147,7 +148,7 @@ static const struct hl_reply *array_of(lua_State *lua, struct sim_store *store)
     array = sim_reply_array(&store->replies, count);
     for (i = 0; i < count; i++) {
         lua_rawgeti(lua, -1, (int)i + 1);
-        ((struct hl_reply *)array->items)[i] = *sim_lua_answer(lua, store);
+        sim_reply_set(array, i, *sim_lua_answer(lua, store));
         lua_pop(lua, 1);
     }
     return array;

@@ -63,5 +63,6 @@ int sim_integer_read(const char *bytes, size_t length, int64_t *ret_number);
 int sim_argument_key(const struct sim_call *call, int i, enum sim_type type, struct sim_key **ret_key, const struct hl_reply **ret_error);
 struct sim_key *sim_argument_new_key(const struct sim_call *call, int i, enum sim_type type);
 const struct hl_reply *sim_wrong_arguments(const struct sim_call *call, const char *command);
+const struct hl_reply *sim_unknown_subcommand(const struct sim_call *call, const char *command); /* argument 1 */
 
 #endif

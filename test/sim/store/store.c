@@ -135,7 +135,8 @@ static const struct hl_reply *unknown(const struct sim_call *call)
 }
 
 /* Why a server would not even begin with it; NULL: it would. */
-static const struct hl_reply *refusal(const struct sim_call *call, const struct sim_command *command, const struct sim_connection *connection)
+static const struct hl_reply *refusal(const struct sim_call *call, const struct sim_command *command,
+                                      const struct sim_connection *connection)
 {
     struct sim_store *store = call->store;
     if (!sim_command_fits(command, call->argc))

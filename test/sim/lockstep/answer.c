@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* answer - see answer.h. Errors are compared word for word but for these, which servers of different versions put differently: of them only
+ * the beginning counts. */
+#include "answer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/contract.h"
+
+static const char *const beginnings[] = {"NOSCRIPT "};
+
+void answer_start(struct answer *answer)
+{
+    answer->length = 0;
+    answer->text[0] = '\0';
+}
+
+static void put(struct answer *answer, char c)
+{
+    HL_REQUIRE(answer->length + 1 < ANSWER_ROOM);
+    answer->text[answer->length++] = c;
+    answer->text[answer->length] = '\0';
+}
+
+static void put_text(struct answer *answer, const char *text)
+{
+    while (*text)
+        put(answer, *text++);
+}
+
+void answer_add_bytes(struct answer *answer, const char *bytes, size_t length)
+{
+    put(answer, '"');
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c >= ' ' && c <= '~' && c != '"' && c != '\\')
+            put(answer, (char)c);
+        else {
+            put(answer, '\\');
+            put(answer, "0123456789abcdef"[c >> 4]);
+            put(answer, "0123456789abcdef"[c & 15]);
+        }
+    }
+    put(answer, '"');
+}
+
+static void put_integer(struct answer *answer, long long integer)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%lld", integer);
+    put_text(answer, digits);
+}
+
+static void put_error(struct answer *answer, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        size_t common = strlen(beginnings[i]);
+        if (length > common && memcmp(bytes, beginnings[i], common) == 0)
+            length = common;
+    }
+    put_text(answer, "error ");
+    answer_add_bytes(answer, bytes, length);
+}
+
+void answer_add_real(struct answer *answer, const redisReply *reply)
+{
+    put(answer, ' ');
+    switch (reply->type) {
+    case REDIS_REPLY_NIL:
+        put_text(answer, "nil");
+        break;
+    case REDIS_REPLY_INTEGER:
+        put_integer(answer, reply->integer);
+        break;
+    case REDIS_REPLY_STRING:
+        answer_add_bytes(answer, reply->str, reply->len);
+        break;
+    case REDIS_REPLY_STATUS:
+        put_text(answer, "status ");
+        answer_add_bytes(answer, reply->str, reply->len);
+        break;
+    case REDIS_REPLY_ERROR:
+        put_error(answer, reply->str, reply->len);
+        break;
+    case REDIS_REPLY_ARRAY:
+        put(answer, '[');
+        for (size_t i = 0; i < reply->elements; i++)
+            answer_add_real(answer, reply->element[i]);
+        put_text(answer, " ]");
+        break;
+    default:
+        put_text(answer, "(a type of RESP3)");
+    }
+}
+
+void answer_add_sim(struct answer *answer, const struct hl_reply *reply)
+{
+    put(answer, ' ');
+    switch (reply->type) {
+    case HL_REPLY_NIL:
+        put_text(answer, "nil");
+        break;
+    case HL_REPLY_INTEGER:
+        put_integer(answer, reply->integer);
+        break;
+    case HL_REPLY_STRING:
+        answer_add_bytes(answer, reply->bytes, reply->length);
+        break;
+    case HL_REPLY_STATUS:
+        put_text(answer, "status ");
+        answer_add_bytes(answer, reply->bytes, reply->length);
+        break;
+    case HL_REPLY_ERROR:
+        put_error(answer, reply->bytes, reply->length);
+        break;
+    case HL_REPLY_ARRAY:
+        put(answer, '[');
+        for (size_t i = 0; i < reply->count; i++)
+            answer_add_sim(answer, &reply->items[i]);
+        put_text(answer, " ]");
+        break;
+    }
+}
+
+int answer_is(const struct answer *one, const struct answer *other)
+{
+    return one->length == other->length && memcmp(one->text, other->text, one->length) == 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scene - what is said in one run: a stream of commands and of clock readings that a seed decides, and the answers of the store (where they
+ * agree with the server's, as they must: the tokens that renewals name come from them). */
+#ifndef LOCKSTEP_SCENE_H
+#define LOCKSTEP_SCENE_H
+
+#include "base/command.h"
+#include "base/random.h"
+#include "base/reply.h"
+
+enum { NAMES = 6, HOLDERS = 5, KINDS = 4, KEYS = NAMES * KINDS, SPEAKERS = 3, BATCH_MAX = 8, KEY_ROOM = 96 };
+
+#define SCENE_BEGINS_US UINT64_C(1700000000000000)
+
+struct bytes { size_t length; char at[KEY_ROOM]; };
+
+struct line {
+    unsigned speaker;      /* 0 speaks; the others listen, and speak seldom */
+    int name, holder;      /* of a script of the library; else -1 */
+    struct hl_command command;
+};
+
+struct scene {
+    struct hl_random random;
+    uint64_t now_us;
+    struct bytes keys[KEYS]; /* lock, token, queue and waiters' key of each name */
+    struct bytes channels[NAMES];
+    uint64_t tokens[NAMES][HOLDERS];
+    unsigned to_load; /* scripts that are still to be loaded */
+    int latest_name, latest_holder; /* of a grant */
+    uint64_t granted, held, late, renewed, released; /* answers */
+};
+
+void scene_init(struct scene *scene, uint64_t seed);
+void scene_move_clock(struct scene *scene, int64_t left_us); /* left_us: of some key, to step to its edge; or negative */
+void scene_line(struct scene *scene, struct line *line);
+void scene_hear(struct scene *scene, const struct line *line, const struct hl_reply *reply);
+uint64_t scene_below(struct scene *scene, uint64_t bound);
+unsigned scene_scripts(void); /* how many: the library's, and those of probes.c */
+
+#endif
