@@ -56,6 +56,14 @@ static int is_renewing(const struct hl_hold *hold)
     return 0;
 }
 
+/* How long a renewal may wait to be sent: after a failure half of what is left at most, so that the second one is known, and told, while
+ * the hold is still good. */
+static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us, uint32_t timeout_ms)
+{
+    uint64_t half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2, timeout_us = (uint64_t)timeout_ms * 1000;
+    return hold->failures && half_us < timeout_us ? half_us : timeout_us;
+}
+
 static void renew(struct hl_hold *hold, uint64_t now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -67,7 +75,7 @@ static void renew(struct hl_hold *hold, uint64_t now_us)
         part->ask = PART_RENEW;
         hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request, timeout_ms, 1);
     }
-    sleep_until(hold, now_us + (uint64_t)timeout_ms * 1000);
+    sleep_until(hold, now_us + patience_us(hold, now_us, timeout_ms));
 }
 
 static void on_failed(struct hl_hold *hold, const char *why)
