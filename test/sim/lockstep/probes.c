@@ -56,8 +56,7 @@ static const char *const texts[] = {
     "redis.call('PEXPIRE', KEYS[1], ARGV[1])\nreturn {redis.call('PTTL', KEYS[1]), redis.call('EXISTS', KEYS[1]), redis.call('TIME')}",
     "local time = redis.call('TIME')\nreturn redis.call('PEXPIREAT', KEYS[1], math.floor(time[1] * 1000 + time[2] / 1000) + ARGV[1])",
     "return redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])",
-    "if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[1]) then return 1 end\n"
-    "return {redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[1])}",
+    "return redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[1]) or {redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[1])}",
     "return redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL', 'GET')",
     /* what a fair queue needs */
     "redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])\nreturn redis.call('ZRANGE', KEYS[1], 0, 63, 'WITHSCORES')",
