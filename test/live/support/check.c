@@ -4,12 +4,16 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 static int is_child;
+static _Thread_local int is_thread;
 
 void check_in_child(void) { is_child = 1; }
+
+void check_in_thread(void) { is_thread = 1; }
 
 void check_fail(const char *format, ...)
 {
@@ -18,10 +22,12 @@ void check_fail(const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (!is_child)
+    if (!is_child && !is_thread)
         fail_msg("%s", text);
-    fprintf(stderr, "child %d: %s\n", (int)getpid(), text);
-    _exit(1);
+    fprintf(stderr, "process %d: %s\n", (int)getpid(), text);
+    if (is_child)
+        _exit(1);
+    exit(1);
 }
 
 uint64_t check_now_us(void)

@@ -14,9 +14,11 @@
 /* How long any one wait of a test may last. Far more than anything takes on a loaded machine: only a defect gets here. */
 enum { CHECK_PATIENCE_MS = 120000 };
 
-/* The test fails here; in a child (check_in_child): told on stderr, and the child ends with status 1. */
+/* The test fails here. In a child (check_in_child) and in a thread (check_in_thread) there is no test to return to: told on stderr, and the
+ * process ends with status 1. */
 void check_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void check_in_child(void);
+void check_in_thread(void); /* for the thread that calls it */
 
 #define CHECK(condition)                                                                     \
     do {                                                                                     \
