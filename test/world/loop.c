@@ -44,7 +44,7 @@ static void timer_start(void *arg, uint64_t delay_us)
     struct timer *timer = arg;
     struct world_loop *loop = timer->loop;
     uint64_t span_us = world_clock_span_us(&loop->clock, delay_us) + loop->late_us;
-    world_start(loop->world, &timer->event, loop->world->now_us + (span_us > loop->early_us ? span_us - loop->early_us : 0));
+    world_start(loop->world, &timer->event, loop->world->now_us + span_us - (span_us > loop->early_us ? loop->early_us : 0));
 }
 
 static void timer_stop(void *arg)

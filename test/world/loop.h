@@ -25,7 +25,7 @@ struct world_loop {
     struct world_clock clock;
     struct world_memory *memory; /* NULL: never out */
     struct world_name name;
-    uint64_t early_us;           /* timers fire so much too soon, as a loop with a cached time does */
+    uint64_t early_us;           /* timers of more than that fire so much too soon, as in a loop with a cached time */
     uint64_t late_us;            /* or so much too late */
     unsigned timers, queries, queries_begun, queries_cancelled, ends; /* that live; ever; ever; calls of free_ctx */
 };

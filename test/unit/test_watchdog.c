@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A hold is renewed in time, survives what is no loss, ends when it must, and says so once, with the right reason. */
+#include <string.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+
+enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
+
+static void a_hold_is_renewed_at_each_third_of_its_lease(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
+    run_ms(s, 59990);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 59);
+    for (int i = 0; i < 59; i++)
+        SAME(s, sent_at_us(s, "renew", i), granted_us + (uint64_t)(i + 1) * LEASE_US / 3);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
+    HOLDS(s, !strcmp(store_line(&s->store, "renew", 0)->text, store_line(&s->store, "renew", 58)->text));
+}
+
+static void renew_NEVER_ends_a_lease_after_the_grant(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
+    run_ms(s, 5000);
+    TELLS(s, "a:LOST EXPIRED");
+    SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
+    SAME(s, asked(s, "renew"), 0);
+    SAME(s, asked(s, "mutex_release"), 1);
+    TEXT(s, a->detail, "EXPIRED: the lease of \"stock\" (3000 ms) is over; 127.0.0.1:6379 is connected");
+}
+
+static void no_answer_until_the_deadline_is_EXPIRED_at_the_deadline(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0), token = hilock_lock_token(a->lock);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 5000);
+    TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
+    SAME(s, a->event.kind, HILOCK_EVENT_LOST);
+    SAME(s, a->event.reason, HILOCK_LOST_EXPIRED);
+    SAME(s, a->event.fencing_token, token);
+    HOLDS(s, a->event.lock == a->lock && a->event.client == p->client);
+    TEXT(s, a->detail, "EXPIRED: no renewal of \"stock\" got through (lease 3000 ms); 127.0.0.1:6379 is unreachable");
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+}
+
+static void a_silent_server_is_EXPIRED_too(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
+    world_freeze(&s->store.lane);
+    run_ms(s, 5000);
+    TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
+    world_thaw(&s->world, &s->store.lane);
+    run_ms(s, 3000);
+    HOLDS(s, !is_ours(s, "stock"));
+    TELLS(s, "");
+}
+
+static void one_failed_renewal_is_counted_and_not_told(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hilock_stats stats = {.size = sizeof stats};
+    held(p, "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.");
+    run_ms(s, 1999);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 1);
+    HOLDS(s, asked_at_us(s, "renew", 0) - sent_at_us(s, "mutex_acquire", 0) < LEASE_US / 3 + LEASE_US / 12 + 1000); /* sooner than a third */
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.renewals_failed, 1);
+    SAME(s, stats.renewals, 1);
+}
+
+static void the_second_in_a_row_is_told_once_and_its_end_too(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 6);
+    uint32_t remaining_ms;
+    HOLDS(s, run_until_told(s, 2900));
+    TELLS(s, "a:RENEWAL_FAILED");
+    SAME(s, busy->met, 2);
+    remaining_ms = hilock_lock_remaining_ms(a->lock);
+    SAME(s, a->event.remaining_ms, remaining_ms);
+    HOLDS(s, strstr(a->detail, "2 renewals of \"stock\" in a row failed; still valid for "));
+    HOLDS(s, run_until_told(s, 2900));
+    TELLS(s, "a:RENEWED");
+    SAME(s, busy->met, 6);
+    HOLDS(s, a->event.remaining_ms > 2900);
+    TEXT(s, a->detail, "\"stock\" is renewed again");
+    run_ms(s, 5000);
+    TELLS(s, "");
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 2);
+    run_ms(s, 3000);
+    TELLS(s, "a:RENEWAL_FAILED a:RENEWED");
+}
+
+static void a_short_outage_costs_nobody_his_lock(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
+    run_ms(s, 2000);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 5000);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 3000);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 6000);
+    run_ms(s, 60000);
+    TELLS(s, "a:RENEWAL_FAILED a:RENEWED");
+}
+
+static void a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER);
+    run_ms(s, 2600);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 2);
+    HOLDS(s, asked_at_us(s, "renew", 1) - asked_at_us(s, "renew", 0) >= LEASE_US / 3);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
+}
+
+static void all_that_is_held_is_asked_for_when_the_link_is_back(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    s->is_tampered = 1;
+    store_delete(&s->store, "one");
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 100);
+    SAME(s, asked(s, "renew"), 2);
+    TELLS(s, "a:LOST TAKEN");
+}
+
+static void taken_is_told_at_the_next_renewal_with_what_was_held(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t token = hilock_lock_token(a->lock);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    run_ms(s, 1001);
+    TELLS(s, "a:LOST TAKEN");
+    SAME(s, a->event.fencing_token, token);
+    TEXT(s, a->detail, "TAKEN: the store says that \"stock\" is not ours any more");
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "a:OK");
+    HOLDS(s, a->result.fencing_token > token);
+}
+
+/* The same id under another token is another hold: made again by a late copy of its acquire. */
+static void a_hold_made_again_under_another_token_is_not_ours(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    char holder[SCENE_TEXT];
+    held(p, "a", "stock", &short_lease);
+    s->is_tampered = 1;
+    strcpy(holder, store_holder(&s->store, "stock"));
+    store_take(&s->store, "stock", holder, 60000);
+    run_ms(s, 1001);
+    TELLS(s, "a:LOST TAKEN");
+}
+
+static void hold_max_ends_it_to_the_microsecond(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500));
+    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0) + 200;
+    run_ms(s, 9000);
+    TELLS(s, "a:LOST HOLD_MAX");
+    SAME(s, a->at_us, granted_us + 3500000);
+    SAME(s, asked(s, "mutex_release"), 1);
+    TEXT(s, a->detail, "HOLD_MAX: \"stock\" was held for 3500 ms; is a release missing?");
+}
+
+static void a_suspended_host_finds_SUSPENDED(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    run_ms(s, 500);
+    world_jump_us(&s->world, 3600000000u);
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+    run_ms(s, 5);
+    TELLS(s, "a:LOST SUSPENDED");
+    TEXT(s, a->detail, "SUSPENDED: this process did not run in time: it looked 3597538 ms after the deadline of \"stock\"");
+    HOLDS(s, strstr(p->log, a->detail));
+}
+
+static void a_pause_shorter_than_the_lease_costs_nothing(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    run_ms(s, 500);
+    world_jump_us(&s->world, 2000000);
+    run_ms(s, 5);
+    TELLS(s, "");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
+}
+
+static void renewals_go_before_acquires(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2));
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    char name[16];
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
+    for (int i = 0; i < 40; i++) {
+        name[0] = (char)('A' + i), name[1] = '\0';
+        acquire(hand_new(p, name, name, NULL), HILOCK_FOREVER);
+    }
+    run_us(s, 1000);
+    SAME(s, asked(s, "renew"), 1);
+    HOLDS(s, asked_at_us(s, "renew", 0) - sent_at_us(s, "mutex_acquire", 0) <= LEASE_US / 3 + 300);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
+}
+
+static void a_loop_whose_timers_are_a_little_early_renews_all_the_same(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    p->loop.early_us = 700;
+    held(p, "a", "stock", &short_lease);
+    run_ms(s, 29990);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 29);
+    SAME(s, sent_at_us(s, "renew", 0), sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3);
+}
+
+static void a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    p->tells = 1;
+    s->is_tampered = 1;
+    run_ms(s, 9000);
+    store_expire_ms(&s->store, "stock", 5000);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 400000);
+    run_ms(s, 1500);
+    TELLS(s, "ANOMALY");
+    SAME(s, p->event.remaining_ms, 4001); /* what it had left when it was asked */
+    SAME(s, scene_us(s) / 1000 + hilock_lock_remaining_ms(a->lock), (sent_at_us(s, "renew", 0) + 30000000 - 307000) / 1000);
+    HOLDS(s, strstr(p->line, "less than believed"));
+    s->is_tampered = 0; /* restored by that very renewal */
+    run_ms(s, 60000);
+    TELLS(s, "");
+}
+
+static void a_nonsense_answer_to_a_renewal_is_no_loss(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hl_reply *answers[] = {say_nil(), say_string("1"), say_integer(-7), say_integer(INT64_MAX), say_array(0), say_status("OK")};
+    held(p, "a", "stock", &short_lease);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct plan *odd = PLAN(s, .on = "renew", .act = PLAN_INSTEAD, .reply = answers[i]);
+        run_ms(s, 2500);
+        SAME(s, odd->met, 1);
+    }
+    TELLS(s, "");
+}
+
+static const struct play plays[] = {
+    PLAY(a_hold_is_renewed_at_each_third_of_its_lease),
+    PLAY(renew_NEVER_ends_a_lease_after_the_grant),
+    PLAY(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline),
+    PLAY(a_silent_server_is_EXPIRED_too),
+    PLAY(one_failed_renewal_is_counted_and_not_told),
+    PLAY(the_second_in_a_row_is_told_once_and_its_end_too),
+    PLAY(a_short_outage_costs_nobody_his_lock),
+    PLAY(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link),
+    PLAY(all_that_is_held_is_asked_for_when_the_link_is_back),
+    PLAY(taken_is_told_at_the_next_renewal_with_what_was_held),
+    PLAY(a_hold_made_again_under_another_token_is_not_ours),
+    PLAY(hold_max_ends_it_to_the_microsecond),
+    PLAY(a_suspended_host_finds_SUSPENDED),
+    PLAY(a_pause_shorter_than_the_lease_costs_nothing),
+    PLAY(renewals_go_before_acquires),
+    PLAY(a_loop_whose_timers_are_a_little_early_renews_all_the_same),
+    PLAY(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send),
+    PLAY(a_nonsense_answer_to_a_renewal_is_no_loss),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
