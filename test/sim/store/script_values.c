@@ -7,6 +7,7 @@
  */
 #include "store/script_values.h"
 
+#include <inttypes.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <math.h>
@@ -15,10 +16,14 @@
 
 static void write_number(const struct sim_store *store, double number, char text[40])
 {
-    if (number > -1e15 && number < 1e15 && number >= (double)(int64_t)number && number <= (double)(int64_t)number)
-        snprintf(text, 40, "%lld", (long long)number);
+    const double exact = 9007199254740992.0; /* 2^53: up to there %.17g writes an integer as one */
+    int64_t whole = number > -exact && number < exact ? (int64_t)number : 0;
+    if (store->keys.lie == SIM_LIE_SCRIPT_DIGITS)
+        snprintf(text, 40, "%.14g", number);
+    else if ((double)whole <= number && (double)whole >= number)
+        snprintf(text, 40, "%" PRId64, whole);
     else
-        snprintf(text, 40, store->keys.lie == SIM_LIE_SCRIPT_DIGITS ? "%.14g" : "%.17g", number);
+        snprintf(text, 40, "%.17g", number);
 }
 
 int sim_lua_arguments(lua_State *lua, struct sim_call *call, const struct hl_reply **ret_error)
