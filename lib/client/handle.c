@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handle - the public calls on a lock: who may call, whether the arguments are good, and then the lock machine's word for it. */
-#include "base/plant.h"
 #include "client/client.h"
 #include "client/options.h"
 #include "lock/acquire.h"
@@ -199,8 +198,6 @@ hilock_status hilock_cancel(hilock_lock *lock)
         return status;
     if (!lock->acquire)
         return hl_refuse(client_of(lock), HILOCK_NOT_PENDING, "handle of \"%s\" does not wait", hl_quote(lock->name->bytes, lock->name->length).bytes);
-    if (HL_PLANTED(CANCEL_ANSWERS_OK) && lock->acquire->state == ACQUIRE_GRANTED)
-        return HILOCK_OK;
     if (lock->acquire->state == ACQUIRE_DECIDED)
         hl_acquire_overrule(lock->acquire, HILOCK_CANCELLED);
     else

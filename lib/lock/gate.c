@@ -303,8 +303,7 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
     acquire->is_in_line = 0;
     gate->waiting -= !acquire->is_try;
     gate->untold -= acquire->is_untold;
-    if (!HL_PLANTED(LINE_STUCK))
-        advance(gate, 0);
+    advance(gate, 0);
     drop_if_empty(gate);
 }
 
