@@ -6,18 +6,6 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 
-static uint64_t believed_until_us(struct scene *s, const struct hand *hand)
-{
-    uint64_t least_us = (uint64_t)hilock_lock_remaining_ms(hand->lock) * 1000;
-    return scene_us(s) + least_us;
-}
-
-/* remaining_ms is rounded down: by less than a millisecond. */
-static void believes_until(struct scene *s, const struct hand *hand, uint64_t deadline_us)
-{
-    SAME(s, (deadline_us - believed_until_us(s, hand)) / 1000, 0);
-}
-
 static void a_grant_counts_from_its_send(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -27,7 +15,7 @@ static void a_grant_counts_from_its_send(struct scene *s)
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 500);
     TELLS(s, "a:OK");
-    believes_until(s, a, sent_us + LEASE_US - DRIFT_US);
+    BELIEVES(s, a, sent_us + LEASE_US - DRIFT_US);
 }
 
 static void a_renewal_counts_from_its_own_send(struct scene *s)
@@ -38,7 +26,7 @@ static void a_renewal_counts_from_its_own_send(struct scene *s)
     run_ms(s, 1990);
     SAME(s, asked(s, "renew"), 1);
     SAME(s, sent_at_us(s, "renew", 0), sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3);
-    believes_until(s, a, sent_at_us(s, "renew", 0) + LEASE_US - DRIFT_US);
+    BELIEVES(s, a, sent_at_us(s, "renew", 0) + LEASE_US - DRIFT_US);
 }
 
 static void belief_ends_before_a_server_whose_clock_is_fast(struct scene *s)

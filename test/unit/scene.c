@@ -61,6 +61,13 @@ int scene_text(struct scene *scene, const char *is, const char *should, const ch
     return 0;
 }
 
+/* What is left is told rounded down. */
+int scene_believes(struct scene *scene, const struct hand *hand, uint64_t deadline_us, const char *file, int line)
+{
+    uint64_t left_us = deadline_us - scene->world.now_us;
+    return scene_same(scene, hilock_lock_remaining_ms(hand->lock), left_us / 1000, "what is believed", file, line);
+}
+
 int scene_tells(struct scene *scene, const char *story, const char *file, int line)
 {
     int holds = scene_text(scene, scene->story ? scene->story : "", story, file, line);

@@ -113,9 +113,11 @@ int scene_claim(struct scene *scene, int holds, const char *claim, const char *f
 int scene_tells(struct scene *scene, const char *story, const char *file, int line); /* exactly this since the last look */
 int scene_same(struct scene *scene, uint64_t is, uint64_t should, const char *claim, const char *file, int line);
 int scene_text(struct scene *scene, const char *is, const char *should, const char *file, int line);
+int scene_believes(struct scene *scene, const struct hand *hand, uint64_t deadline_us, const char *file, int line); /* until exactly then */
 #define HOLDS(scene, claim) scene_claim((scene), (claim) != 0, #claim, __FILE__, __LINE__)
 #define SAME(scene, is, should) scene_same((scene), (uint64_t)(is), (uint64_t)(should), #is " == " #should, __FILE__, __LINE__)
 #define TEXT(scene, is, should) scene_text((scene), (is), (should), __FILE__, __LINE__)
+#define BELIEVES(scene, hand, deadline_us) scene_believes((scene), (hand), (deadline_us), __FILE__, __LINE__)
 #define TELLS(scene, story) scene_tells((scene), (story), __FILE__, __LINE__)
 
 void scene_write(struct scene *scene, const char *tag, const char *what); /* into the story */

@@ -62,7 +62,7 @@ void net_pipe_free_if_over(struct net_pipe *pipe)
         pipe_free(pipe);
 }
 
-static int is_stuck(const struct net_message *message) { return message->fate.is_lost || message->fate.held_by; }
+static int is_stuck(const struct net_message *message) { return message->fate.is_lost || (message->reply && message->fate.held_by); }
 
 static void await(struct net_pipe *pipe, struct world_event *event, const struct net_messages *list, int is_blocked)
 {

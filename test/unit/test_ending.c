@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ends a hold is told truly and leaves nothing at the store: releases, their unknown outcomes, and undos. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+
+static void a_release_is_one_command_and_its_answer(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    uint64_t released_us = scene_us(s);
+    char line[SCENE_TEXT];
+    snprintf(line, sizeof line, "mutex_release 1 stock %s redisson_lock__channel:{stock} PUBLISH", store_holder(&s->store, "stock"));
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+    SAME(s, hilock_lock_token(a->lock), 0);
+    TELLS(s, "");
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+    SAME(s, a->at_us, released_us + 200);
+    SAME(s, a->result.operation, HILOCK_RELEASE);
+    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.hold_count, 0);
+    SAME(s, a->result.attempts, 1);
+    HOLDS(s, a->result.lock == a->lock);
+    TEXT(s, store_line(&s->store, "mutex_release", 0)->text, line);
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    run_ms(s, 60000);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "renew"), 0);
+}
+
+static void a_second_release_is_NOT_HELD(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+}
+
+static void a_handle_may_acquire_again_before_its_release_is_answered(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    release(a);
+    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+    run_ms(s, 2);
+    TELLS(s, "a:released a:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
+}
+
+static void released_when_it_was_no_longer_ours_is_LOST(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:release LOST");
+    HOLDS(s, strstr(a->detail, "work done under it may have overlapped"));
+    TEXT(s, store_holder(&s->store, "stock"), "another");
+}
+
+static void a_release_without_an_answer_is_UNKNOWN_and_settled_later(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct hand *a = held(p, "a", "stock", NULL);
+    uint64_t token = hilock_lock_token(a->lock), released_us = scene_us(s);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    release(a);
+    run_ms(s, 1000);
+    TELLS(s, "a:release UNKNOWN");
+    SAME(s, a->at_us, released_us + 500000);
+    TEXT(s, a->detail, "the release of \"stock\" was not answered; it is repeated until the lease of 30000 ms has run out");
+    HOLDS(s, is_ours(s, "stock"));
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 3000);
+    TELLS(s, "a:SETTLED");
+    SAME(s, a->event.fencing_token, token);
+    SAME(s, a->event.waited_ms, (a->at_us - released_us) / 1000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void an_unknown_release_is_settled_when_the_lease_is_over(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t released_us = scene_us(s);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    release(a);
+    run_ms(s, 9000);
+    TELLS(s, "a:release UNKNOWN a:SETTLED");
+    SAME(s, a->at_us, released_us + 3000000 + 37000 + 500000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+/* Executed, its answer lost; the repetition finds nothing: ours, when the first was sent in time. */
+static void a_repeated_release_that_finds_nothing_is_OK(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
+    release(a);
+    run_ms(s, 500);
+    TELLS(s, "a:released");
+    SAME(s, asked(s, "mutex_release"), 2);
+}
+
+static void a_release_that_never_arrived_is_repeated(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_BEFORE);
+    release_quietly(a);
+    run_ms(s, 500);
+    HOLDS(s, !is_ours(s, "stock"));
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
+static void a_refused_release_is_repeated_until_it_is_done(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct plan *refusals = PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "READONLY You can't", .times = 4);
+    release(a);
+    run_ms(s, 2500);
+    TELLS(s, "a:released");
+    SAME(s, refusals->met, 4);
+    HOLDS(s, strstr(p->log, "release refused: READONLY"));
+}
+
+static void a_release_whose_message_is_refused_is_a_release(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    s->store.publish_is_denied = 1;
+    release(a);
+    run_ms(s, 5);
+    TELLS(s, "a:released");
+    HOLDS(s, !is_ours(s, "stock"));
+    HOLDS(s, strstr(p->log, "has the user a right to the channel?"));
+}
+
+static void a_nonsense_answer_to_a_release_is_no_release(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct plan *odd = PLAN(s, .on = "mutex_release", .act = PLAN_INSTEAD, .reply = say_integer(-5), .times = 2);
+    release(a);
+    run_ms(s, 2500);
+    TELLS(s, "a:released");
+    SAME(s, odd->met, 2);
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
+static void released_while_a_renewal_is_out_the_release_comes_behind_it(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 100000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000050);
+    release(a);
+    run_ms(s, 50);
+    SAME(s, asked(s, "mutex_release"), 0);
+    run_ms(s, 60);
+    TELLS(s, "a:released");
+    HOLDS(s, !is_ours(s, "stock"));
+    run_ms(s, 10000);
+    SAME(s, asked(s, "renew"), 1);
+}
+
+static void released_while_a_renewal_that_says_no_is_out_is_LOST(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000050);
+    release(a);
+    run_ms(s, 10);
+    TELLS(s, "a:release LOST");
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
+static void released_in_the_turn_of_its_loss_is_told_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    run_ms(s, 500);
+    world_jump_us(&s->world, 10000000);
+    SAME(s, release(a), HILOCK_OK); /* nobody has looked at the clock yet */
+    run_ms(s, 5);
+    TELLS(s, "a:release LOST");
+}
+
+/* ---- acquires that were answered before the store was ---- */
+
+static void undone_after(struct scene *s, hilock_status (*end)(struct hand *hand), const char *told)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct plan *slow = PLAN(s, .on = "mutex_acquire", .act = PLAN_HOLD);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    HOLDS(s, is_ours(s, "stock"));
+    end(a);
+    run_ms(s, 10);
+    TELLS(s, told);
+    plan_let_go(&s->plans, slow);
+    run_ms(s, 10);
+    TELLS(s, "");
+    HOLDS(s, !is_ours(s, "stock"));
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
+static hilock_status drop_it(struct hand *hand) { return hand_drop(hand), HILOCK_OK; }
+static hilock_status free_it(struct hand *hand) { return hand_free(hand), HILOCK_OK; }
+
+static void a_grant_behind_a_cancel_is_undone(struct scene *s) { undone_after(s, cancel, "a:CANCELLED"); }
+static void a_grant_behind_a_drop_is_undone(struct scene *s) { undone_after(s, drop_it, ""); }
+static void a_grant_behind_a_free_is_undone(struct scene *s) { undone_after(s, free_it, ""); }
+
+static void cancelled_before_it_left_nothing_is_asked(struct scene *s)
+{
+    struct party *p = scene_open(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_FOREVER);
+    SAME(s, cancel(a), HILOCK_OK);
+    SAME(s, cancel(a), HILOCK_OK);
+    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
+    run_ms(s, 10);
+    TELLS(s, "a:CANCELLED");
+    SAME(s, asked(s, "mutex_acquire"), 0);
+    SAME(s, cancel(a), HILOCK_NOT_PENDING);
+}
+
+/* The grant has arrived and stands in the queue of what is to be told. */
+static void cancel_other(struct hand *hand)
+{
+    struct hand *other = TAILQ_NEXT(hand, entry);
+    cancel(other);
+}
+
+static void a_cancel_between_grant_and_callback_answers_CANCELLED(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "one", NULL), *b = hand_new(p, "b", "two", NULL);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    when(a, "OK", cancel_other);
+    run_ms(s, 5);
+    TELLS(s, "a:OK b:CANCELLED");
+    HOLDS(s, !is_ours(s, "two"));
+}
+
+/* ---- R3: asked, not answered ---- */
+
+static void asked_again_with_the_same_id_a_grant_is_adopted(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    uint64_t token;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    token = store_token(&s->store, "stock", store_holder(&s->store, "stock"));
+    HOLDS(s, token != 0);
+    run_ms(s, 200);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.fencing_token, token);
+    SAME(s, a->result.attempts, 2);
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    /* believed from the second send, which set the lease again */
+    BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 1) + 30000000 - 307000);
+}
+
+static void an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 500000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 200);
+    TELLS(s, "a:OK");
+    release(a);
+    run_ms(s, 100);
+    TELLS(s, "a:released"); /* at once: the second release is nobody's business */
+    SAME(s, asked(s, "mutex_release"), 1);
+    run_ms(s, 300);
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    HOLDS(s, is_ours(s, "stock")); /* the ghost */
+    run_ms(s, 600);
+    SAME(s, asked(s, "mutex_release"), 2);
+    HOLDS(s, !is_ours(s, "stock"));
+    TELLS(s, "");
+}
+
+static void a_request_too_old_to_run_is_refused_by_the_store(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 5000000);
+    acquire(a, 100);
+    run_ms(s, 4000);
+    TELLS(s, "a:UNREACHABLE");
+    run_ms(s, 2000);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static const struct play plays[] = {
+    PLAY(a_release_is_one_command_and_its_answer),
+    PLAY(a_second_release_is_NOT_HELD),
+    PLAY(a_handle_may_acquire_again_before_its_release_is_answered),
+    PLAY(released_when_it_was_no_longer_ours_is_LOST),
+    PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later),
+    PLAY(an_unknown_release_is_settled_when_the_lease_is_over),
+    PLAY(a_repeated_release_that_finds_nothing_is_OK),
+    PLAY(a_release_that_never_arrived_is_repeated),
+    PLAY(a_refused_release_is_repeated_until_it_is_done),
+    PLAY(a_release_whose_message_is_refused_is_a_release),
+    PLAY(a_nonsense_answer_to_a_release_is_no_release),
+    PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it),
+    PLAY(released_while_a_renewal_that_says_no_is_out_is_LOST),
+    PLAY(released_in_the_turn_of_its_loss_is_told_once),
+    PLAY(a_grant_behind_a_cancel_is_undone),
+    PLAY(a_grant_behind_a_drop_is_undone),
+    PLAY(a_grant_behind_a_free_is_undone),
+    PLAY(cancelled_before_it_left_nothing_is_asked),
+    PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED),
+    PLAY(asked_again_with_the_same_id_a_grant_is_adopted),
+    PLAY(an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request),
+    PLAY(a_request_too_old_to_run_is_refused_by_the_store),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
