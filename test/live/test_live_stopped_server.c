@@ -110,8 +110,8 @@ static void expires_with_a_warning_over_tcp(void **state)
     expires_with_a_warning(scene, HILOCK_CLIENT_OPTIONS(.url = scene->server->tcp_url, .command_timeout_ms = 500));
 }
 
-/* One wound is told once: who releases what has just been lost is told by the release. */
-static void release_at_the_deadline_says_lost(void **state)
+/* One wound is told once: a release that comes before on_lost does is told alone, and whether the store still had the hold. */
+static void release_past_the_deadline_tells_no_loss(void **state)
 {
     struct scene *scene = *state;
     struct client client;
@@ -159,7 +159,7 @@ int main(void)
         SCENE_TEST(counts_from_before_the_send),
         SCENE_TEST(expires_with_a_warning_by_default),
         cmocka_unit_test_setup_teardown(expires_with_a_warning_over_tcp, scene_begin_with_port, scene_end),
-        SCENE_TEST(release_at_the_deadline_says_lost),
+        SCENE_TEST(release_past_the_deadline_tells_no_loss),
         SCENE_TEST(short_outage_costs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,6 +283,7 @@ static void listen_all(struct proxy *proxy)
     struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof loopback;
     snprintf(local.sun_path, sizeof local.sun_path, "%s", proxy->socket);
+    unlink(local.sun_path); /* of a process before this one */
     proxy->listeners[0] = listen_on(AF_UNIX, (struct sockaddr *)&local, sizeof local);
     proxy->listeners[1] = listen_on(AF_INET, (struct sockaddr *)&loopback, sizeof loopback);
     CHECK(getsockname(proxy->listeners[1], (struct sockaddr *)&loopback, &length) == 0);
