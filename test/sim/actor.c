@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* actor - one would-be holder with a handle: rests, acquires, holds, writes to the fenced resource, releases; now and then it cancels,
+ * drops or frees instead. It believes only what its callbacks say, and its calls are those of a program's own timers.
+ * It keeps the book for I5: each accepted acquire is answered once, a cancelled one with CANCELLED, a silenced handle never. */
+#include "sim.h"
+
+static void on_turn(struct sim_world *world, void *arg);
+
+static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
+
+static void next_after(struct sim_actor *actor, uint64_t delay_us)
+{
+    struct sim_world *world = &sim_of(actor)->world;
+    sim_cancel(world, actor->next);
+    actor->next = sim_after(world, delay_us, on_turn, actor);
+}
+
+static void rest(struct sim_actor *actor)
+{
+    struct sim *sim = sim_of(actor);
+    actor->state = ACTOR_RESTS;
+    actor->token = 0;
+    next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.1) ? 2000000 : 30000));
+}
+
+/* ---- callbacks ---- */
+
+static void on_lost(const struct hilock_event *event, void *user)
+{
+    static const enum sim_sometimes by_reason[] = {SIM_LOST_TAKEN, SIM_LOST_TAKEN, SIM_LOST_EXPIRED, SIM_LOST_SUSPENDED, SIM_LOST_HOLD_MAX, SIM_LOST_CLOSING};
+    struct sim_actor *actor = user;
+    struct sim *sim = sim_of(actor);
+    sim_trace(&sim->world, "p%u.%u lost %s: reason %d", actor->process->index, actor->index, sim->names[actor->name].text, (int)event->reason);
+    if (actor->state != ACTOR_HOLDS)
+        sim_violate(&sim->world, "I5", "p%u.%u: on_lost without a hold", actor->process->index, actor->index);
+    sim->world.sometimes[by_reason[event->reason]]++;
+    sim_check_loss(actor, event);
+    sim_check_write(actor, actor->token, 1);
+    rest(actor);
+}
+
+static void on_event(const struct hilock_event *event, void *user)
+{
+    struct sim_actor *actor = user;
+    struct sim_world *world = &sim_of(actor)->world;
+    sim_check_order(actor);
+    if (event->kind == HILOCK_EVENT_RENEWAL_FAILED)
+        world->sometimes[SIM_RENEWAL_TOLD]++;
+    else if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
+        world->sometimes[SIM_SETTLED]++;
+}
+
+static void count_result(struct sim_world *world, const struct hilock_result *result, int was_try)
+{
+    if (result->status == HILOCK_OK) {
+        world->sometimes[SIM_GRANTED]++;
+        world->sometimes[SIM_CONTENDED] += result->attempts > 1;
+    } else if (result->status == HILOCK_TIMED_OUT) {
+        world->sometimes[SIM_TIMED_OUT]++;
+        world->sometimes[SIM_DENIED_LOCALLY] += was_try && result->attempts == 0;
+    } else if (result->status == HILOCK_UNREACHABLE)
+        world->sometimes[SIM_UNREACHABLE]++;
+    else if (result->status == HILOCK_UNWRITABLE)
+        world->sometimes[SIM_UNWRITABLE]++;
+    else if (result->status == HILOCK_CANCELLED)
+        world->sometimes[SIM_CANCELLED]++;
+    else if (result->status == HILOCK_CLOSED)
+        world->sometimes[SIM_CLOSED]++;
+    else
+        sim_violate(world, "I5", "an acquire ended %s: %s", hilock_status_name(result->status), result->detail);
+}
+
+static uint64_t hold_us(struct sim *sim)
+{
+    struct hl_random *random = &sim->world.workload;
+    if (sim->is_healed || sim_chance(random, 0.8))
+        return sim_between(random, 0, 20000);
+    return sim_between(random, 0, (uint64_t)sim->lease_ms * (sim_chance(random, 0.2) ? 4000 : 400));
+}
+
+static void on_result(const struct hilock_result *result, void *user)
+{
+    struct sim_actor *actor = user;
+    struct sim *sim = sim_of(actor);
+    sim_trace(&sim->world, "p%u.%u acquire %s: %s token %llu left %u", actor->process->index, actor->index, sim->names[actor->name].text,
+              hilock_status_name(result->status), (unsigned long long)result->fencing_token, result->remaining_ms);
+    if (actor->state != ACTOR_WAITS)
+        sim_violate(&sim->world, "I5", "p%u.%u: an answer to nothing", actor->process->index, actor->index);
+    if (actor->is_answered_by_cancel && result->status != HILOCK_CANCELLED)
+        sim_violate(&sim->world, "I5", "p%u.%u: cancelled, but answered %s", actor->process->index, actor->index, hilock_status_name(result->status));
+    actor->is_answered_by_cancel = 0;
+    sim_check_order(actor);
+    count_result(&sim->world, result, actor->ends_us == 0);
+    if (result->status != HILOCK_OK) {
+        rest(actor);
+        return;
+    }
+    actor->state = ACTOR_HOLDS;
+    actor->token = result->fencing_token;
+    actor->begun_us = sim_true(&actor->process->clock, actor->lock->hold->parts[0].request.sent_us);
+    actor->served = 1;
+    sim->world.sometimes[SIM_REPLAYED] += actor->lock->hold->parts[0].is_haunted;
+    sim_check_grant(actor, result);
+    sim_check_write(actor, actor->token, 0);
+    next_after(actor, hold_us(sim));
+}
+
+static void on_released(const struct hilock_result *result, void *user)
+{
+    struct sim_actor *actor = user;
+    struct sim_world *world = &sim_of(actor)->world;
+    if (!actor->is_releasing)
+        sim_violate(world, "I5", "p%u.%u: a release answered twice, or after its handle was silenced", actor->process->index, actor->index);
+    actor->is_releasing--;
+    sim_check_order(actor);
+    world->sometimes[result->status == HILOCK_OK ? SIM_RELEASED : result->status == HILOCK_LOST ? SIM_RELEASE_LOST : SIM_RELEASE_UNKNOWN]++;
+}
+
+/* ---- turns ---- */
+
+static void make_lock(struct sim_actor *actor)
+{
+    struct sim *sim = sim_of(actor);
+    struct hl_random *random = &sim->world.workload;
+    uint32_t lease_ms = sim->lease_ms;
+    hilock_status status;
+    actor->is_renewed = !sim_chance(random, 0.1);
+    actor->hold_max_ms = sim_chance(random, 0.1) ? 2 * lease_ms : 0;
+    actor->name = (unsigned)hl_random_below(random, sim->names_count);
+    status = hilock_lock_create(&actor->lock, actor->process->client, sim->names[actor->name].text,
+                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .lease_ms = lease_ms,
+                                                    .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
+                                                    .hold_max_ms = actor->hold_max_ms));
+    if (status != HILOCK_OK)
+        sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
+}
+
+static void silence(struct sim_actor *actor)
+{
+    struct sim_world *world = &sim_of(actor)->world;
+    if (actor->state == ACTOR_WAITS)
+        world->sometimes[SIM_DROPPED_WAITING]++;
+    else if (actor->state == ACTOR_HOLDS)
+        world->sometimes[SIM_DROPPED_HELD]++;
+    sim_trace(world, "p%u.%u drops %s", actor->process->index, actor->index, sim_of(actor)->names[actor->name].text);
+    actor->is_releasing = actor->is_answered_by_cancel = 0;
+    if (sim_chance(&world->workload, 0.5) || actor->process->is_closing)
+        hilock_lock_drop(actor->lock);
+    else {
+        hilock_lock_free(actor->lock);
+        make_lock(actor);
+    }
+    rest(actor);
+}
+
+static uint32_t some_wait_ms(struct sim *sim)
+{
+    struct hl_random *random = &sim->world.workload;
+    if (sim->is_healed || sim_chance(random, 0.2))
+        return HILOCK_FOREVER;
+    if (sim_chance(random, 0.2))
+        return HILOCK_TRY;
+    return (uint32_t)sim_between(random, 1, sim_chance(random, 0.5) ? 200 : 5000);
+}
+
+static void acquire(struct sim_actor *actor)
+{
+    struct sim *sim = sim_of(actor);
+    uint32_t wait_ms = some_wait_ms(sim);
+    hilock_status status;
+    actor->state = ACTOR_WAITS;
+    actor->asked_us = sim->world.now_us;
+    actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;
+    sim_trace(&sim->world, "p%u.%u wants %s for %u ms", actor->process->index, actor->index, sim->names[actor->name].text, wait_ms);
+    status = hilock_acquire(actor->lock, wait_ms, on_result, actor);
+    if (status != HILOCK_OK) {
+        if (status != HILOCK_CLOSED)
+            sim_violate(&sim->world, "I5", "acquire refused: %s", hilock_client_refusal(actor->process->client));
+        rest(actor);
+    } else if (!sim->is_healed && sim_chance(&sim->world.workload, 0.15))
+        next_after(actor, sim_between(&sim->world.workload, 0, 300000));
+}
+
+static void give_up(struct sim_actor *actor)
+{
+    struct sim *sim = sim_of(actor);
+    if (sim_chance(&sim->world.workload, 0.3)) {
+        silence(actor);
+        return;
+    }
+    sim_trace(&sim->world, "p%u.%u cancels %s", actor->process->index, actor->index, sim->names[actor->name].text);
+    actor->is_answered_by_cancel = 1;
+    if (hilock_cancel(actor->lock) != HILOCK_OK)
+        sim_violate(&sim->world, "I5", "cancel of a waiting handle was refused");
+}
+
+static void let_go(struct sim_actor *actor)
+{
+    struct sim *sim = sim_of(actor);
+    sim_check_write(actor, actor->token, 1);
+    if (sim_chance(&sim->world.workload, 0.1)) {
+        silence(actor);
+        return;
+    }
+    sim_trace(&sim->world, "p%u.%u releases %s", actor->process->index, actor->index, sim->names[actor->name].text);
+    actor->is_releasing++;
+    if (hilock_release(actor->lock, on_released, actor) != HILOCK_OK)
+        sim_violate(&sim->world, "I5", "release of a held handle was refused");
+    rest(actor);
+}
+
+static void on_turn(struct sim_world *world, void *arg)
+{
+    struct sim_actor *actor = arg;
+    actor->next = NULL;
+    if (sim_process_is_frozen(actor->process)) {
+        actor->next = sim_at(world, actor->process->frozen_until_us, on_turn, actor);
+        return;
+    }
+    if (!actor->process->client || sim_of(actor)->is_ending)
+        return;
+    switch (actor->state) {
+    case ACTOR_RESTS: acquire(actor); break;
+    case ACTOR_WAITS: give_up(actor); break;
+    case ACTOR_HOLDS: let_go(actor); break;
+    }
+}
+
+void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsigned index)
+{
+    *actor = (struct sim_actor){.process = process, .index = index};
+}
+
+void sim_actor_start(struct sim_actor *actor)
+{
+    make_lock(actor);
+    rest(actor);
+}
+
+void sim_actor_die(struct sim_actor *actor)
+{
+    sim_cancel(&sim_of(actor)->world, actor->next);
+    actor->next = NULL;
+    hilock_lock_free(actor->lock);
+    actor->lock = NULL;
+    actor->state = ACTOR_RESTS;
+    actor->is_releasing = actor->is_answered_by_cancel = 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* campaign - many seeds on all cores, and how well they find bugs; what it prints is evidence, made by nobody's hand. */
+#ifndef SIM_CAMPAIGN_H
+#define SIM_CAMPAIGN_H
+
+#include <stdint.h>
+
+struct sim_range { uint64_t first, last; };
+
+int sim_campaign(const struct sim_range *seeds, unsigned seconds_max, const char *evidence_path); /* 0: nothing broke, and all of `sometimes` was seen */
+int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path); /* each planted bug; 0: all were found. The table is added to the file */
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* detect - does the simulator find bugs? Each planted bug is switched on in a process of its own, and seeds are run until one breaks an
+ * invariant (or the process dies of it, or hangs: found as well). From several first seeds; the median counts.
+ * Not for the simulator: what needs a wrong password, a fork, a callback that takes long, and what another rule makes good within a lease;
+ * unit tests find those. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/plant.h"
+#include "campaign.h"
+#include "sim.h"
+
+enum { TRIES_MAX = 15, ALARM_S = 60, FIRST_STEP = 1000 };
+
+static const char *const texts[] = {
+    "",
+#define HL_PLANT(name, rule) rule,
+#define HL_SIM_PLANT HL_PLANT
+#include "base/plants.def"
+#undef HL_PLANT
+#undef HL_SIM_PLANT
+};
+
+static int is_for_units(enum hl_plant plant)
+{
+    static const char *const names[] = {"R8_NO_CHECK_AFTER_QUEUE", "R10_AUTH_FAILURE_IGNORED", "R12_FORK_IGNORED", "R5_TAKEN_IGNORED",
+                                        "R7_NO_RETRY_AT_RECONNECT"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(hl_plant_name(plant), names[i]) == 0)
+            return 1;
+    return 0;
+}
+
+static void hunt(enum hl_plant plant, uint64_t first, unsigned seeds_max, unsigned *shared)
+{
+    struct sim_outcome outcome;
+    hl_plant = plant;
+    alarm(ALARM_S);
+    for (*shared = 1; *shared <= seeds_max; ++*shared) {
+        sim_run(first + *shared - 1, NULL, &outcome);
+        if (outcome.is_broken)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+/* How many seeds it took; 0: it was not found. */
+static unsigned try_once(enum hl_plant plant, uint64_t first, unsigned seeds_max)
+{
+    unsigned count = 0;
+    int ends[2], status;
+    pid_t child;
+    if (pipe(ends) != 0 || (child = fork()) < 0)
+        abort();
+    if (child == 0) {
+        pid_t hunter;
+        unsigned *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED || (hunter = fork()) < 0)
+            _exit(3);
+        if (hunter == 0) {
+            if (!freopen("/dev/null", "w", stderr)) /* contract failures are a way of being found */
+                _exit(0);
+            hunt(plant, first, seeds_max, shared);
+        }
+        if (waitpid(hunter, &status, 0) != hunter || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+            *shared = 0;
+        _exit(write(ends[1], shared, sizeof *shared) == (ssize_t)sizeof *shared ? 0 : 3);
+    }
+    close(ends[1]);
+    if (read(ends[0], &count, sizeof count) != (ssize_t)sizeof count)
+        count = 0;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    return count;
+}
+
+static int by_size(const void *a, const void *b) { return (*(const unsigned *)a > *(const unsigned *)b) - (*(const unsigned *)a < *(const unsigned *)b); }
+
+static unsigned median_of(enum hl_plant plant, unsigned tries, unsigned seeds_max)
+{
+    unsigned counts[TRIES_MAX];
+    for (unsigned i = 0; i < tries; i++)
+        if ((counts[i] = try_once(plant, 1 + (uint64_t)i * FIRST_STEP, seeds_max)) == 0)
+            return 0;
+    qsort(counts, tries, sizeof *counts, by_size);
+    return counts[tries / 2];
+}
+
+int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path)
+{
+    FILE *out = evidence_path ? fopen(evidence_path, "a") : stdout;
+    unsigned missed = 0, found = 0;
+    if (!out)
+        return perror(evidence_path), 2;
+    tries = tries > TRIES_MAX ? TRIES_MAX : tries;
+    fprintf(out, "\n## Planted bugs\n\nSeeds until found: median of %u searches from different seeds, each of at most %u.\n\n| bug | seeds | what is wrong |\n|---|---|---|\n",
+            tries, seeds_max);
+    for (int i = 1; i < HL_PLANT_COUNT; i++) {
+        enum hl_plant plant = (enum hl_plant)i;
+        unsigned median;
+        if (is_for_units(plant))
+            continue;
+        median = median_of(plant, tries, seeds_max);
+        found += median != 0;
+        missed += median == 0;
+        fprintf(out, median ? "| %s | %u | %s |\n" : "| %s | NOT FOUND %u | %s |\n", hl_plant_name(plant), median, texts[i]);
+        fflush(out);
+    }
+    fprintf(out, "\n%u found, %u not found.\n", found, missed);
+    if (evidence_path)
+        fclose(out);
+    return missed ? 1 : 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* faults - what goes wrong in the world of a seed, and when. Each seed enables a random set of kinds (swarm testing: Groce et al., 2012), so
+ * that no kind always hides another; one seed in ten has none. */
+#include "sim.h"
+
+void sim_swarm_choose(struct sim *sim)
+{
+    struct hl_random *random = &sim->world.faults;
+    struct sim_swarm *swarm = &sim->swarm;
+    int *kinds[] = {&swarm->resets, &swarm->cuts, &swarm->delays, &swarm->refusals, &swarm->stalls, &swarm->restarts_kept, &swarm->restarts_empty,
+                    &swarm->flushes, &swarm->script_flushes, &swarm->errors, &swarm->steps, &swarm->shortens, &swarm->freezes, &swarm->suspends,
+                    &swarm->kills};
+    int is_calm = sim_chance(random, 0.1);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        *kinds[i] = !is_calm && sim_chance(random, 0.4);
+    /* the three that lose or shorten what the store has acknowledged excuse overlaps: they are rarer, so that most seeds may excuse none */
+    swarm->restarts_empty = swarm->restarts_empty && sim_chance(random, 0.3);
+    swarm->flushes = swarm->flushes && sim_chance(random, 0.3);
+    swarm->steps = swarm->steps && sim_chance(random, 0.3);
+    swarm->shortens = swarm->shortens && sim_chance(random, 0.3);
+    swarm->mean_gap_us = is_calm ? 0 : sim_between(random, 20000, 400000);
+    swarm->latency_us = (uint32_t)sim_between(random, 20, 300);
+    swarm->tail_us = sim_chance(random, 0.3) ? (uint32_t)sim_between(random, 1000, 20000) : (uint32_t)sim_between(random, 20, 500);
+}
+
+static void taint_all(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->names_count; i++)
+        sim->names[i].tainted_us = sim->world.now_us;
+}
+
+static void restart(struct sim *sim, int keeps_data)
+{
+    sim->world.sometimes[keeps_data ? SIM_FAULT_RESTART_KEPT : SIM_FAULT_RESTART_EMPTY]++;
+    sim_network_reset_all(sim);
+    sim_server_now(&sim->server);
+    sim_store_restart(sim->server.store, keeps_data);
+    if (!keeps_data)
+        taint_all(sim);
+}
+
+static void command(struct sim *sim, int argc, const char *const *argv)
+{
+    size_t lengths[8];
+    unsigned connection = sim_server_login(&sim->server);
+    for (int i = 0; i < argc; i++)
+        lengths[i] = strlen(argv[i]);
+    (void)sim_server_execute(&sim->server, connection, argc, argv, lengths);
+    sim_store_disconnect(sim->server.store, connection);
+}
+
+/* Redisson's RMultiLock does that: a bare PEXPIRE. To a length that still leaves time to find out. */
+static void shorten(struct sim *sim, struct hl_random *random)
+{
+    unsigned i = (unsigned)hl_random_below(random, sim->names_count);
+    char span[16];
+    const char *argv[] = {"PEXPIRE", sim->names[i].text, span};
+    snprintf(span, sizeof span, "%u", (unsigned)sim_between(random, sim->lease_ms / 2, sim->lease_ms));
+    sim->names[i].tainted_us = sim->world.now_us;
+    sim->world.sometimes[SIM_FAULT_SHORTENED]++;
+    command(sim, 3, argv);
+}
+
+static void flush(struct sim *sim)
+{
+    static const char *const argv[] = {"FLUSHALL"};
+    sim->world.sometimes[SIM_FAULT_FLUSH]++;
+    taint_all(sim);
+    command(sim, 1, argv);
+}
+
+static void step_clock(struct sim *sim, struct hl_random *random)
+{
+    uint64_t by_us = sim_between(random, 1000, 5000000);
+    sim->world.sometimes[SIM_FAULT_CLOCK_STEP]++;
+    if (sim_chance(random, 0.5))
+        sim->server.clock.offset_us += by_us;
+    else
+        sim->server.clock.offset_us -= by_us;
+    taint_all(sim);
+    sim_server_now(&sim->server);
+}
+
+static void on_errors_over(struct sim_world *world, void *arg)
+{
+    (void)world;
+    sim_store_refuse(((struct sim *)arg)->server.store, SIM_REFUSE_NOTHING, NULL);
+}
+
+static void answer_errors(struct sim *sim, struct hl_random *random)
+{
+    static const struct { enum sim_refusal what; const char *text; } errors[] = {
+        {SIM_REFUSE_WRITES, "READONLY You can't write against a read only replica."},
+        {SIM_REFUSE_WRITES, "OOM command not allowed when used memory > 'maxmemory'."},
+        {SIM_REFUSE_WRITES, "NOREPLICAS Not enough good replicas to write."},
+        {SIM_REFUSE_ALL, "LOADING Redis is loading the dataset in memory"},
+        {SIM_REFUSE_ALL, "BUSY Redis is busy running a script."},
+        {SIM_REFUSE_ALL, "MASTERDOWN Link with MASTER is down"}};
+    size_t i = hl_random_below(random, sizeof errors / sizeof *errors);
+    sim->world.sometimes[SIM_FAULT_ERRORS]++;
+    sim_store_refuse(sim->server.store, errors[i].what, errors[i].text);
+    sim_after(&sim->world, sim_between(random, 10000, 3000000), on_errors_over, sim);
+}
+
+/* ---- processes ---- */
+
+static struct sim_process *some_process(struct sim *sim, struct hl_random *random)
+{
+    struct sim_process *process = &sim->processes[hl_random_below(random, sim->processes_count)];
+    return process->client && !process->is_closing && !sim_process_is_frozen(process) ? process : NULL;
+}
+
+static void each_actor(struct sim_process *process, void (*act)(struct sim_actor *actor))
+{
+    struct sim *sim = process->sim;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        if (sim->actors[i].process == process)
+            act(&sim->actors[i]);
+}
+
+static void on_rebirth(struct sim_world *world, void *arg)
+{
+    struct sim_process *process = arg;
+    (void)world;
+    if (process->sim->is_ending)
+        return;
+    sim_process_open(process);
+    each_actor(process, sim_actor_start);
+}
+
+static void on_closed(void *user)
+{
+    struct sim_process *process = user;
+    process->client = NULL;
+    each_actor(process, sim_actor_die);
+    sim_trace(&process->sim->world, "p%u has closed", process->index);
+    sim_after(&process->sim->world, 100000, on_rebirth, process);
+}
+
+static void kill_or_close(struct sim *sim, struct hl_random *random)
+{
+    struct sim_process *process = some_process(sim, random);
+    if (!process)
+        return;
+    if (sim_chance(random, 0.4)) {
+        process->is_closing = 1;
+        sim_trace(&sim->world, "p%u closes", process->index);
+        (void)hilock_client_close(process->client, (uint32_t)sim_between(random, 0, 2000), on_closed, process);
+        return;
+    }
+    sim->world.sometimes[SIM_FAULT_KILL]++;
+    sim_trace(&sim->world, "fault: p%u is killed", process->index);
+    sim_process_kill(process);
+    each_actor(process, sim_actor_die);
+    sim_after(&sim->world, sim_between(random, 1000, 1000000), on_rebirth, process);
+}
+
+static void freeze(struct sim *sim, struct hl_random *random, int is_suspend)
+{
+    struct sim_process *process = some_process(sim, random);
+    uint64_t span_us = sim_between(random, 10000, is_suspend ? 4000u * sim->lease_ms : 1500u * sim->lease_ms);
+    if (!process)
+        return;
+    sim->world.sometimes[is_suspend ? SIM_FAULT_SUSPEND : SIM_FAULT_FREEZE]++;
+    process->frozen_until_us = sim->world.now_us + span_us;
+    sim_trace(&sim->world, "fault: p%u is frozen for %llu us", process->index, (unsigned long long)span_us);
+}
+
+/* ---- the course of things ---- */
+
+static void strike(struct sim *sim)
+{
+    struct hl_random *random = &sim->world.faults;
+    const struct sim_swarm *swarm = &sim->swarm;
+    unsigned kind = (unsigned)hl_random_below(random, 20);
+    sim_trace(&sim->world, "fault of kind %u", kind);
+    if (kind < 5 && swarm->resets)
+        sim_network_reset_some(sim, random);
+    else if (kind < 7 && swarm->cuts)
+        sim_network_cut_some(sim, random);
+    else if (kind < 8 && swarm->stalls) {
+        sim->world.sometimes[SIM_FAULT_SERVER_STALL]++;
+        sim->server.stalled_until_us = sim->world.now_us + sim_between(random, 1000, 5000000);
+    } else if (kind == 8 && swarm->restarts_kept)
+        restart(sim, 1);
+    else if (kind == 9 && swarm->restarts_empty)
+        restart(sim, 0);
+    else if (kind == 10 && swarm->flushes)
+        flush(sim);
+    else if (kind == 11 && swarm->script_flushes) {
+        sim->world.sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
+        sim_store_flush_scripts(sim->server.store);
+    } else if (kind == 12 && swarm->errors)
+        answer_errors(sim, random);
+    else if (kind == 13 && swarm->steps)
+        step_clock(sim, random);
+    else if (kind == 14 && swarm->shortens)
+        shorten(sim, random);
+    else if (kind < 17 && swarm->freezes)
+        freeze(sim, random, 0);
+    else if (kind == 17 && swarm->suspends)
+        freeze(sim, random, 1);
+    else if (swarm->kills)
+        kill_or_close(sim, random);
+}
+
+static void on_fault(struct sim_world *world, void *arg)
+{
+    struct sim *sim = arg;
+    if (sim->is_healed)
+        return;
+    strike(sim);
+    sim_after(world, sim_between(&world->faults, 1, 2 * sim->swarm.mean_gap_us), on_fault, sim);
+}
+
+void sim_faults_start(struct sim *sim)
+{
+    if (sim->swarm.mean_gap_us)
+        sim_after(&sim->world, sim->swarm.mean_gap_us, on_fault, sim);
+}
+
+void sim_faults_heal(struct sim *sim)
+{
+    sim->is_healed = 1;
+    sim->healed_us = sim->world.now_us;
+    sim_trace(&sim->world, "healed");
+    sim->server.stalled_until_us = 0;
+    sim_store_refuse(sim->server.store, SIM_REFUSE_NOTHING, NULL);
+    sim_network_heal(sim);
+}

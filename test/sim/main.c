@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hilock-sim - runs seeds.
+ *   hilock-sim --seeds FIRST..LAST      each once; stops at the first that breaks an invariant
+ *   hilock-sim --seed N [--trace]       one, with a readable trace
+ *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal
+ *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
+ *   hilock-sim --campaign FIRST..LAST [--seconds N] [--evidence FILE]   on all cores, with progress; fails also if something was never seen
+ *   hilock-sim --detect TRIES [--evidence FILE]             which planted bugs are found, and how soon
+ * Exit status 0: nothing broke. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/plant.h"
+#include "campaign.h"
+#include "sim.h"
+
+struct task { uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect; unsigned seconds_max; const char *evidence; };
+
+enum { DETECT_SEEDS_MAX = 1000 };
+
+static int tell_broken(const struct sim_outcome *outcome)
+{
+    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s\n", (unsigned long long)outcome->seed, outcome->why,
+           (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "");
+    return 1;
+}
+
+static int run_again(const struct sim_outcome *first)
+{
+    struct sim_outcome again;
+    sim_run(first->seed, NULL, &again);
+    if (again.hash == first->hash && again.steps == first->steps)
+        return 0;
+    printf("seed %llu is not deterministic: %llu steps, then %llu\n", (unsigned long long)first->seed, (unsigned long long)first->steps, (unsigned long long)again.steps);
+    return 1;
+}
+
+static void tell_all(const struct task *task, const struct sim_outcome *sum, double seconds)
+{
+    printf("%llu seeds, %llu steps, %.1f virtual hours, %.1f s: %.0f operations/s\n", (unsigned long long)(task->last - task->first + 1),
+           (unsigned long long)sum->steps, (double)sum->virtual_us / 3.6e9, seconds, (double)sum->sometimes[SIM_OPERATION] / seconds);
+    for (int i = 0; i < SIM_SOMETIMES_COUNT; i++)
+        printf("%12llu %s\n", (unsigned long long)sum->sometimes[i], sim_sometimes_text((enum sim_sometimes)i));
+}
+
+static int run_all(const struct task *task)
+{
+    struct sim_outcome outcome, sum;
+    clock_t begun = clock();
+    memset(&sum, 0, sizeof sum);
+    for (uint64_t seed = task->first; seed <= task->last; seed++) {
+        sim_run(seed, task->is_traced ? stdout : NULL, &outcome);
+        if (outcome.is_broken)
+            return tell_broken(&outcome);
+        if (task->is_twice && run_again(&outcome) != 0)
+            return 1;
+        sum.steps += outcome.steps;
+        sum.virtual_us += outcome.virtual_us;
+        for (int i = 0; i < SIM_SOMETIMES_COUNT; i++)
+            sum.sometimes[i] += outcome.sometimes[i];
+    }
+    tell_all(task, &sum, (double)(clock() - begun) / CLOCKS_PER_SEC);
+    return 0;
+}
+
+static int read_range(const char *text, struct task *task)
+{
+    char *end;
+    task->first = task->last = strtoull(text, &end, 10);
+    if (end != text && strncmp(end, "..", 2) == 0)
+        task->last = strtoull(end + 2, &end, 10);
+    return end != text && *end == '\0' && task->last >= task->first;
+}
+
+int main(int argc, char **argv)
+{
+    struct task task = {.first = 1, .last = 100, .seconds_max = UINT_MAX};
+    int is_good = argc > 1;
+    for (int i = 1; i < argc && is_good; i++) {
+        if (strcmp(argv[i], "--trace") == 0)
+            task.is_traced = 1;
+        else if (i + 1 == argc)
+            is_good = 0;
+        else if (strcmp(argv[i], "--plant") == 0)
+            is_good = (hl_plant = hl_plant_find(argv[++i])) != HL_PLANT_NONE;
+        else if (strcmp(argv[i], "--evidence") == 0)
+            task.evidence = argv[++i];
+        else if (strcmp(argv[i], "--seconds") == 0)
+            task.seconds_max = (unsigned)strtoul(argv[++i], NULL, 10);
+        else {
+            task.is_twice |= strcmp(argv[i], "--twice") == 0;
+            task.is_campaign |= strcmp(argv[i], "--campaign") == 0;
+            task.is_detect |= strcmp(argv[i], "--detect") == 0;
+            is_good = strncmp(argv[i], "--seed", 6) == 0 || task.is_twice || task.is_campaign || task.is_detect;
+            is_good = is_good && read_range(argv[++i], &task);
+        }
+    }
+    if (!is_good) {
+        fprintf(stderr, "usage: hilock-sim [--plant NAME] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
+                        "       --campaign FIRST..LAST [--seconds N] [--evidence FILE] | --detect TRIES [--evidence FILE]\n");
+        return 2;
+    }
+    if (task.is_campaign)
+        return sim_campaign(&(struct sim_range){task.first, task.last}, task.seconds_max, task.evidence);
+    return task.is_detect ? sim_detect((unsigned)task.first, DETECT_SEEDS_MAX, task.evidence) : run_all(&task);
+}

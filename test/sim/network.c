@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* network - simulated links at argv level: the library's link door.
+ *
+ * A link is two rows of messages, each in order, each message with a delay of its own. A reset takes what is on its way with it: a
+ * request may be lost, or run and its answer be lost, or run much later although nobody listens (bytes that a stopped server had already
+ * received). A cut link loses everything one way or both and says nothing. What comes for a frozen process waits, in order. */
+#include <stdlib.h>
+
+#include "sim.h"
+#include "wire/scripts.h"
+
+enum message_kind { MESSAGE_UP, MESSAGE_REPLY, MESSAGE_DOWN, MESSAGE_REQUEST };
+
+struct message {
+    TAILQ_ENTRY(message) entry;
+    enum message_kind kind;
+    uint64_t at_us;
+    struct hl_reply *reply; /* REPLY */
+    int argc;               /* REQUEST */
+    const char **argv;
+    size_t *lengths;
+};
+TAILQ_HEAD(messages, message);
+
+struct hl_link {
+    TAILQ_ENTRY(hl_link) entry;
+    struct sim *sim;
+    struct sim_process *process;
+    struct hl_host *host;
+    const struct hl_link_events *events;
+    void *arg;
+    struct messages in, out;           /* towards the process, towards the server */
+    struct sim_event *arrives, *leaves; /* the first of each */
+    unsigned connection;               /* at the store; 0: none */
+    int is_up, is_down, is_closed, is_cut_in, is_cut_out, depth;
+};
+
+/* ---- messages ---- */
+
+static void *copy(const void *from, size_t size, size_t extra)
+{
+    char *to = malloc(size + extra + 1);
+    if (!to)
+        abort();
+    memcpy(to, from, size);
+    to[size] = '\0';
+    return to;
+}
+
+static void copy_reply(struct hl_reply *to, const struct hl_reply *from)
+{
+    *to = *from;
+    if (from->bytes)
+        to->bytes = copy(from->bytes, from->length, 0);
+    if (from->type != HL_REPLY_ARRAY || !from->count)
+        return;
+    to->items = copy(from->items, from->count * sizeof *from->items, 0);
+    for (size_t i = 0; i < from->count; i++)
+        copy_reply((struct hl_reply *)&to->items[i], &from->items[i]);
+}
+
+static void free_reply(const struct hl_reply *reply)
+{
+    for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i < reply->count; i++)
+        free_reply(&reply->items[i]);
+    if (reply->type == HL_REPLY_ARRAY && reply->count)
+        free((void *)reply->items);
+    free((void *)reply->bytes);
+}
+
+static struct message *message_new(enum message_kind kind)
+{
+    struct message *message = calloc(1, sizeof *message);
+    if (!message)
+        abort();
+    message->kind = kind;
+    return message;
+}
+
+static void message_free(struct message *message)
+{
+    if (message->reply)
+        free_reply(message->reply);
+    free(message->reply);
+    for (int i = 0; i < message->argc; i++)
+        free((void *)message->argv[i]);
+    free(message->argv);
+    free(message->lengths);
+    free(message);
+}
+
+static void drop_all(struct messages *messages)
+{
+    struct message *message;
+    while ((message = TAILQ_FIRST(messages)) != NULL) {
+        TAILQ_REMOVE(messages, message, entry);
+        message_free(message);
+    }
+}
+
+/* Least latency plus an exponential tail, rarely a long one; never before the message in front of it. */
+static uint64_t arrival_us(struct sim *sim, const struct messages *row)
+{
+    const struct message *last = TAILQ_LAST(row, messages);
+    uint64_t tail = sim->swarm.tail_us, delay = sim->swarm.latency_us, at_us;
+    while (tail && sim_chance(&sim->world.network, 0.5))
+        delay += hl_random_below(&sim->world.network, tail) + 1;
+    if (!sim->is_healed && sim->swarm.delays && sim_chance(&sim->world.network, 0.003)) {
+        delay += hl_random_below(&sim->world.network, 4000000);
+        sim->world.sometimes[SIM_FAULT_DELAY]++;
+    }
+    at_us = sim->world.now_us + delay;
+    return last && last->at_us > at_us ? last->at_us : at_us;
+}
+
+static void on_arrival(struct sim_world *world, void *arg);
+static void on_leaving(struct sim_world *world, void *arg);
+
+static void push_in(struct hl_link *link, struct message *message)
+{
+    message->at_us = arrival_us(link->sim, &link->in);
+    TAILQ_INSERT_TAIL(&link->in, message, entry);
+    if (!link->arrives)
+        link->arrives = sim_at(&link->sim->world, message->at_us, on_arrival, link);
+}
+
+static void push_out(struct hl_link *link, struct message *message)
+{
+    message->at_us = arrival_us(link->sim, &link->out);
+    TAILQ_INSERT_TAIL(&link->out, message, entry);
+    if (!link->leaves)
+        link->leaves = sim_at(&link->sim->world, message->at_us, on_leaving, link);
+}
+
+/* ---- the server's side ---- */
+
+static void disconnect(struct hl_link *link)
+{
+    if (link->connection)
+        sim_store_disconnect(link->sim->server.store, link->connection);
+    link->connection = 0;
+}
+
+static void count_execution(struct sim *sim, const struct message *message, const struct hl_reply *reply)
+{
+    if (message->argc < 2 || strcmp(message->argv[0], "EVALSHA") != 0)
+        return;
+    if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE"))
+        sim->world.sometimes[SIM_LATE_REFUSED]++;
+    else if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "NOSCRIPT"))
+        sim->world.sometimes[SIM_RELOADED]++;
+    sim->world.sometimes[SIM_OPERATION]++;
+}
+
+static void answer(struct hl_link *link, const struct hl_reply *reply)
+{
+    struct message *message = message_new(MESSAGE_REPLY);
+    message->reply = calloc(1, sizeof *message->reply);
+    if (!message->reply)
+        abort();
+    copy_reply(message->reply, reply);
+    push_in(link, message);
+}
+
+static void trace_execution(struct sim *sim, const char *who, unsigned process, const struct message *request, const struct hl_reply *reply)
+{
+    const char *key = request->argc > 3 ? request->argv[3] : "", *id = "", *script = request->argc > 1 ? request->argv[1] : "";
+    for (int i = 4; i < request->argc; i++)
+        if (request->lengths[i] > HL_UUID_LENGTH && request->argv[i][HL_UUID_LENGTH] == ':' && request->argv[i][8] == '-')
+            id = request->argv[i] + HL_UUID_LENGTH;
+    for (const struct hl_script *const *known = hl_scripts; *known; known++)
+        script = request->argc > 1 && strcmp((*known)->sha1, request->argv[1]) == 0 ? (*known)->name : script;
+    sim_trace(&sim->world, "%s p%u: %s %.20s %.12s%s -> %d %lld", who, process, request->argv[0], script, key, id, (int)reply->type,
+              (long long)(reply->type == HL_REPLY_ARRAY && reply->count ? reply->items[0].integer : reply->integer));
+}
+
+static void execute(struct hl_link *link, const struct message *request)
+{
+    const struct hl_reply *reply = sim_server_execute(&link->sim->server, link->connection, request->argc, request->argv, request->lengths);
+    if (!reply)
+        return;
+    trace_execution(link->sim, "server runs for", link->process->index, request, reply);
+    count_execution(link->sim, request, reply);
+    if (!link->is_cut_in && !link->is_down)
+        answer(link, reply);
+}
+
+static void on_leaving(struct sim_world *world, void *arg)
+{
+    struct hl_link *link = arg;
+    struct sim_server *server = &link->sim->server;
+    struct message *message;
+    link->leaves = NULL;
+    if (server->stalled_until_us > world->now_us) {
+        link->leaves = sim_at(world, server->stalled_until_us, on_leaving, link);
+        return;
+    }
+    while ((message = TAILQ_FIRST(&link->out)) != NULL && message->at_us <= world->now_us) {
+        TAILQ_REMOVE(&link->out, message, entry);
+        if (!link->is_cut_out && link->connection)
+            execute(link, message);
+        message_free(message);
+    }
+    if (message)
+        link->leaves = sim_at(world, message->at_us, on_leaving, link);
+}
+
+/* What the server had received of a dead link: lost, or run late with nobody to hear the answer. */
+struct ghost { struct sim *sim; struct message *request; unsigned process; };
+
+static void on_ghost(struct sim_world *world, void *arg)
+{
+    struct ghost *ghost = arg;
+    const struct hl_reply *reply;
+    unsigned connection;
+    if (!ghost->sim->is_ending) {
+        connection = sim_server_login(&ghost->sim->server);
+        reply = sim_server_execute(&ghost->sim->server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
+        count_execution(ghost->sim, ghost->request, reply);
+        world->sometimes[SIM_LATE_RUN]++;
+        world->sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
+        trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
+        sim_store_disconnect(ghost->sim->server.store, connection);
+    }
+    message_free(ghost->request);
+    free(ghost);
+}
+
+static int may_haunt(const struct message *message) { return message->argc > 2 && strcmp(message->argv[0], "EVALSHA") == 0; }
+
+static void lose_requests(struct hl_link *link)
+{
+    struct sim_world *world = &link->sim->world;
+    uint64_t at_us = world->now_us;
+    struct message *message;
+    sim_cancel(world, link->leaves);
+    link->leaves = NULL;
+    while ((message = TAILQ_FIRST(&link->out)) != NULL) {
+        struct ghost *ghost = NULL;
+        TAILQ_REMOVE(&link->out, message, entry);
+        world->sometimes[SIM_FAULT_REQUEST_LOST]++;
+        if (!link->sim->is_healed && may_haunt(message) && sim_chance(&world->network, 0.3) && (ghost = malloc(sizeof *ghost)) != NULL) {
+            *ghost = (struct ghost){link->sim, message, link->process->index};
+            at_us += hl_random_below(&world->network, 3000000);
+            sim_at(world, at_us, on_ghost, ghost);
+        } else
+            message_free(message);
+    }
+}
+
+void sim_network_on_message(void *arg, unsigned connection, const struct hl_reply *push)
+{
+    struct sim *sim = arg;
+    struct hl_link *link;
+    TAILQ_FOREACH(link, &sim->links, entry)
+    {
+        if (link->connection == connection && !link->is_cut_in && !link->is_down)
+            answer(link, push);
+    }
+}
+
+/* ---- the process's side ---- */
+
+static void destroy(struct hl_link *link)
+{
+    struct sim_world *world = &link->sim->world;
+    lose_requests(link);
+    drop_all(&link->in);
+    sim_cancel(world, link->arrives);
+    disconnect(link);
+    TAILQ_REMOVE(&link->sim->links, link, entry);
+    free(link);
+}
+
+static void give(struct hl_link *link, const struct message *message)
+{
+    switch (message->kind) {
+    case MESSAGE_UP:
+        link->is_up = 1;
+        link->events->on_up(link->arg);
+        break;
+    case MESSAGE_REPLY: link->events->on_reply(link->arg, message->reply); break;
+    case MESSAGE_DOWN: link->events->on_down(link->arg, "reset by the simulation"); break;
+    case MESSAGE_REQUEST: break;
+    }
+}
+
+/* The host's leave may end the client, and with it the link: only what was taken from it before is touched after. */
+static void on_arrival(struct sim_world *world, void *arg)
+{
+    struct hl_link *link = arg;
+    struct sim_process *process = link->process;
+    struct hl_host *host = link->host;
+    struct message *message;
+    link->arrives = NULL;
+    if (sim_process_is_frozen(process)) {
+        link->arrives = sim_at(world, process->frozen_until_us, on_arrival, link);
+        return;
+    }
+    hl_host_enter(host);
+    link->depth = 1;
+    while (!link->is_closed && (message = TAILQ_FIRST(&link->in)) != NULL && message->at_us <= world->now_us) {
+        TAILQ_REMOVE(&link->in, message, entry);
+        give(link, message);
+        message_free(message);
+    }
+    link->depth = 0;
+    if (link->is_closed)
+        destroy(link);
+    else if ((message = TAILQ_FIRST(&link->in)) != NULL)
+        link->arrives = sim_at(world, message->at_us, on_arrival, link);
+    hl_host_leave(host);
+    sim_process_turned(process);
+}
+
+static void go_down(struct hl_link *link)
+{
+    if (link->is_down)
+        return;
+    link->is_down = 1;
+    lose_requests(link);
+    disconnect(link);
+    if (!TAILQ_EMPTY(&link->in) && sim_chance(&link->sim->world.network, 0.5)) {
+        link->sim->world.sometimes[SIM_FAULT_REPLY_LOST]++;
+        drop_all(&link->in);
+        sim_cancel(&link->sim->world, link->arrives);
+        link->arrives = NULL;
+    }
+    push_in(link, message_new(MESSAGE_DOWN));
+}
+
+static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
+                                 void *arg)
+{
+    struct sim_process *process = ctx;
+    struct sim *sim = process->sim;
+    struct hl_link *link = calloc(1, sizeof *link);
+    int is_refused = sim->server.is_down || (!sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2));
+    (void)target;
+    if (!link)
+        abort();
+    *link = (struct hl_link){.sim = sim, .process = process, .host = host, .events = events, .arg = arg};
+    TAILQ_INIT(&link->in);
+    TAILQ_INIT(&link->out);
+    TAILQ_INSERT_TAIL(&sim->links, link, entry);
+    if (is_refused) {
+        sim->world.sometimes[SIM_FAULT_REFUSED_CONNECT]++;
+        link->is_down = 1;
+    } else
+        link->connection = sim_store_connect(sim->server.store);
+    push_in(link, message_new(is_refused ? MESSAGE_DOWN : MESSAGE_UP));
+    return link;
+}
+
+static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
+{
+    struct message *message;
+    if (link->is_down)
+        return 0; /* into a socket whose end has not been heard of */
+    message = message_new(MESSAGE_REQUEST);
+    message->argc = argc;
+    message->argv = malloc((size_t)argc * sizeof *message->argv);
+    message->lengths = malloc((size_t)argc * sizeof *message->lengths);
+    if (!message->argv || !message->lengths)
+        abort();
+    for (int i = 0; i < argc; i++) {
+        message->argv[i] = copy(argv[i], lengths[i], 0);
+        message->lengths[i] = lengths[i];
+    }
+    push_out(link, message);
+    return 0;
+}
+
+static void make_stream(struct hl_link *link) { (void)link; }
+
+static size_t backlog(const struct hl_link *link) { return (void)link, 0; }
+
+static void close_link(struct hl_link *link, int is_reset)
+{
+    (void)is_reset;
+    link->is_closed = 1;
+    if (!link->depth)
+        destroy(link);
+}
+
+struct hl_link_factory sim_network_links(struct sim_process *process)
+{
+    return (struct hl_link_factory){process, open_link, send_command, make_stream, backlog, close_link};
+}
+
+/* ---- faults ---- */
+
+static struct hl_link *some_link(struct sim *sim, struct hl_random *random)
+{
+    struct hl_link *link, *chosen = NULL;
+    unsigned seen = 0;
+    TAILQ_FOREACH(link, &sim->links, entry)
+    {
+        if (!link->is_down && hl_random_below(random, ++seen) == 0)
+            chosen = link;
+    }
+    return chosen;
+}
+
+void sim_network_reset_some(struct sim *sim, struct hl_random *random)
+{
+    struct hl_link *link = some_link(sim, random);
+    if (!link)
+        return;
+    sim->world.sometimes[SIM_FAULT_RESET]++;
+    sim_trace(&sim->world, "fault: a link of p%u is reset", link->process->index);
+    go_down(link);
+}
+
+void sim_network_cut_some(struct sim *sim, struct hl_random *random)
+{
+    struct hl_link *link = some_link(sim, random);
+    unsigned ways = (unsigned)hl_random_below(random, 3) + 1;
+    if (!link)
+        return;
+    link->is_cut_in |= (int)ways & 1;
+    link->is_cut_out |= (int)ways >> 1;
+    sim->world.sometimes[SIM_FAULT_CUT]++;
+    sim_trace(&sim->world, "fault: a link of p%u is cut, ways %u", link->process->index, ways);
+}
+
+void sim_network_reset_all(struct sim *sim)
+{
+    struct hl_link *link;
+    TAILQ_FOREACH(link, &sim->links, entry)
+        go_down(link);
+}
+
+void sim_network_heal(struct sim *sim)
+{
+    struct hl_link *link;
+    TAILQ_FOREACH(link, &sim->links, entry)
+    {
+        if (link->is_cut_in || link->is_cut_out)
+            go_down(link);
+    }
+}
+
+void sim_network_done(struct sim *sim)
+{
+    struct hl_link *link;
+    while ((link = TAILQ_FIRST(&sim->links)) != NULL)
+        destroy(link);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process - a program with one client on a loop of its own: the library's loop door under virtual time. Frozen (stopped, or its host
+ * suspended: the clock that counts suspend goes on in both) it runs nothing; what came due meanwhile runs when it thaws. A client may
+ * end, drained or killed, and the process begin anew. */
+#include <stdlib.h>
+
+#include "client/observe.h"
+#include "sim.h"
+
+struct timer {
+    struct sim_process *process;
+    struct sim_event *event; /* NULL: stopped */
+    hilock_fire_fn *fire;
+    void *arg;
+};
+
+static uint64_t now_us(const void *clock)
+{
+    const struct sim_process *process = clock;
+    return sim_read(&process->clock, process->sim->world.now_us);
+}
+
+static void on_timer(struct sim_world *world, void *arg)
+{
+    struct timer *timer = arg;
+    struct sim_process *process = timer->process;
+    if (sim_process_is_frozen(process)) {
+        timer->event = sim_at(world, process->frozen_until_us, on_timer, timer);
+        return;
+    }
+    timer->event = NULL;
+    timer->fire(timer->arg);
+    sim_process_turned(process);
+}
+
+static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
+{
+    struct timer *timer = malloc(sizeof *timer);
+    if (!timer)
+        abort();
+    *timer = (struct timer){ctx, NULL, fire, arg};
+    return timer;
+}
+
+static void timer_stop(void *handle)
+{
+    struct timer *timer = handle;
+    sim_cancel(&timer->process->sim->world, timer->event);
+    timer->event = NULL;
+}
+
+/* A loop is late by up to 2 ms, now and then by more than the margin that a deadline leaves for it. */
+static void timer_start(void *handle, uint64_t delay_us)
+{
+    struct timer *timer = handle;
+    struct sim_process *process = timer->process;
+    struct sim_world *world = &process->sim->world;
+    uint64_t late_us = hl_random_below(&world->network, 2000) + (sim_chance(&world->network, 0.001) ? hl_random_below(&world->network, 30000) : 0);
+    timer_stop(timer);
+    timer->event = sim_after(world, (uint64_t)((double)delay_us / process->clock.rate) + 1 + late_us, on_timer, timer);
+}
+
+static void timer_free(void *handle)
+{
+    timer_stop(handle);
+    free(handle);
+}
+
+static void *no_watch(void *ctx, int fd, hilock_ready_fn *ready, void *arg) { return (void)ctx, (void)fd, (void)ready, (void)arg, NULL; }
+static int no_watch_set(void *watch, unsigned interest) { return (void)watch, (void)interest, -1; }
+static void no_watch_free(void *watch) { (void)watch; }
+static void *no_resolve(void *ctx, const char *host, hilock_resolved_fn *done, void *arg) { return (void)ctx, (void)host, (void)done, (void)arg, NULL; }
+static void no_cancel(void *query) { (void)query; }
+
+/* ---- memory ---- */
+
+static void *allocate(size_t bytes, void *ctx)
+{
+    ++*(uint64_t *)ctx;
+    return malloc(bytes);
+}
+
+static void *reallocate(void *block, size_t bytes, void *ctx)
+{
+    *(uint64_t *)ctx += !block;
+    return realloc(block, bytes);
+}
+
+static void release(void *block, void *ctx)
+{
+    --*(uint64_t *)ctx;
+    free(block);
+}
+
+/* ---- clients ---- */
+
+static void on_log(hilock_log_level level, const char *line, void *user)
+{
+    struct sim_process *process = user;
+    sim_trace(&process->sim->world, "p%u log %d %s", process->index, (int)level, line);
+    sim_check_log(process->sim, line);
+}
+
+static void on_client_event(const struct hilock_event *event, void *user)
+{
+    struct sim_process *process = user;
+    if (event->kind == HILOCK_EVENT_CLOCK_ANOMALY)
+        process->sim->world.sometimes[SIM_ANOMALY]++;
+}
+
+/* Between the machine and what hangs on its event point. */
+static void on_fact(void *arg, enum hl_what what, const struct hl_fact *fact)
+{
+    uint64_t *sometimes = ((struct sim_process *)((hilock_client *)arg)->user)->sim->world.sometimes;
+    sometimes[SIM_RENEWED] += what == HL_HOLD_RENEWED;
+    sometimes[SIM_RENEWAL_FAILED] += what == HL_HOLD_RENEWAL_FAILED;
+    sometimes[SIM_UNDONE] += what == HL_HOLD_UNDONE;
+    sometimes[SIM_WAKEUP] += what == HL_WAKEUP;
+    hl_observe(arg, what, fact);
+}
+
+static void uuid_of(struct sim_world *world, char text[HL_UUID_LENGTH + 1])
+{
+    uint64_t high = hl_random_next(&world->workload), low = hl_random_next(&world->workload);
+    snprintf(text, HL_UUID_LENGTH + 1, "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff),
+             (unsigned)(low >> 52), (unsigned long long)(low & 0xffffffffffffu));
+}
+
+void sim_process_open(struct sim_process *process)
+{
+    struct sim *sim = process->sim;
+    char uuid[HL_UUID_LENGTH + 1];
+    const struct hl_doors doors = {.links = sim_network_links(process), .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
+    const struct hilock_allocator allocator = {allocate, reallocate, release, &sim->live_allocations};
+    struct hilock_error error;
+    uuid_of(&sim->world, uuid);
+    process->is_closing = 0;
+    if (hl_client_open_with(&process->client, &process->loop, &doors,
+                            HILOCK_CLIENT_OPTIONS(.url = "unix:///simulated", .password = "swordfish", .label = "sim",
+                                                  .command_timeout_ms = sim->command_timeout_ms, .lease_ms = sim->lease_ms,
+                                                  .retry_max_ms = 500, .keepalive_ms = 2000, .connect_timeout_ms = 1000, .on_log = on_log,
+                                                  .log_level = HILOCK_LOG_INFO, .on_event = on_client_event, .user = process,
+                                                  .allocator = &allocator),
+                            &error) != HILOCK_OK)
+        sim_violate(&sim->world, "I5", "open refused: %s", error.text);
+    else
+        process->client->core.host.on_trace = on_fact;
+    sim_trace(&sim->world, "p%u opens as %.8s", process->index, uuid);
+}
+
+void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index)
+{
+    *process = (struct sim_process){.sim = sim, .index = index};
+    process->clock = (struct sim_clock){hl_random_below(&sim->world.clocks, 1000000000u), 1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
+    process->loop = (struct hilock_loop){.size = sizeof process->loop, .now_us = now_us, .clock = process, .ctx = process, .watch_new = no_watch,
+                                         .watch_set = no_watch_set, .watch_free = no_watch_free, .timer_new = timer_new,
+                                         .timer_start = timer_start, .timer_stop = timer_stop, .timer_free = timer_free, .resolve = no_resolve,
+                                         .resolve_cancel = no_cancel};
+}
+
+int sim_process_was_killed(const struct sim *sim, const char *uuid)
+{
+    for (unsigned i = 0; i < sim->killed_count; i++)
+        if (memcmp(sim->killed[i], uuid, HL_UUID_LENGTH) == 0)
+            return 1;
+    return 0;
+}
+
+void sim_process_kill(struct sim_process *process)
+{
+    struct sim *sim = process->sim;
+    sim->killed = realloc(sim->killed, (sim->killed_count + 1) * sizeof *sim->killed);
+    if (!sim->killed)
+        abort();
+    memcpy(sim->killed[sim->killed_count++], process->client->core.uuid, HL_UUID_LENGTH);
+    hilock_client_abandon(process->client);
+    process->client = NULL;
+}
+
+int sim_process_is_frozen(const struct sim_process *process) { return process->frozen_until_us > process->sim->world.now_us; }
+
+uint64_t sim_process_now_us(const struct sim_process *process) { return now_us(process); }
+
+void sim_process_turned(struct sim_process *process)
+{
+    sim_check_beliefs(process);
+    process->turned_us = process->sim->world.now_us;
+    process->turn++;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run - one seed from its first event to its last: a phase with faults in which only safety is asked for, then everything is healed and
+ * progress is demanded (random faults heal too soon to show a livelock), then all is closed and nothing may be left. */
+#include <stdlib.h>
+
+#include "sim.h"
+
+enum { FAULT_PHASE_US = 12000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 6000000, END_US = 60000000 };
+
+static void populate(struct sim *sim)
+{
+    static const uint32_t leases_ms[] = {150, 500, 3000, 10000};
+    struct hl_random *random = &sim->world.workload;
+    unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
+    sim->lease_ms = leases_ms[hl_random_below(random, 4)];
+    sim->command_timeout_ms = (uint32_t)sim_between(random, 100, 1000);
+    sim->processes_count = (unsigned)sim_between(random, 1, SIM_PROCESSES_MAX);
+    sim->names_count = (unsigned)sim_between(random, 1, SIM_NAMES_MAX);
+    for (unsigned i = 0; i < sim->names_count; i++)
+        snprintf(sim->names[i].text, sizeof sim->names[i].text, "n%u", i);
+    for (unsigned i = 0; i < sim->processes_count; i++) {
+        sim_process_init(&sim->processes[i], sim, i);
+        sim_process_open(&sim->processes[i]);
+        for (unsigned j = 0; j < each; j++) {
+            sim_actor_init(&sim->actors[sim->actors_count], &sim->processes[i], j);
+            sim_actor_start(&sim->actors[sim->actors_count++]);
+        }
+    }
+}
+
+static void run_until(struct sim *sim, uint64_t until_us)
+{
+    while (sim_step(&sim->world, until_us))
+        ;
+    if (!sim->world.is_broken && sim->world.now_us < until_us)
+        sim->world.now_us = until_us;
+}
+
+static unsigned unserved(const struct sim *sim)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        count += !sim->actors[i].served;
+    return count;
+}
+
+/* Whoever waits is served within a lease of somebody lost, a frozen process's sleep, the polls, and everybody's turn before. */
+static void demand_progress(struct sim *sim)
+{
+    uint64_t bound_us = sim->world.now_us + 12000u * (uint64_t)sim->lease_ms + 60000000, least_us = sim->world.now_us + LIVE_LEAST_US;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        sim->actors[i].served = 0;
+    while ((unserved(sim) || sim->world.now_us < least_us) && sim->world.now_us < bound_us && !sim->world.is_broken) {
+        run_until(sim, sim->world.now_us + LIVE_STEP_US);
+        sim_check_names(sim);
+    }
+    if (unserved(sim) && !sim->world.is_broken)
+        sim_violate(&sim->world, "I6", "%u handles are not served, long after the heal", unserved(sim));
+}
+
+static void on_closed(void *user) { ((struct sim_process *)user)->client = NULL; }
+
+static unsigned clients(const struct sim *sim)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sim->processes_count; i++)
+        count += sim->processes[i].client != NULL;
+    return count;
+}
+
+static void close_all(struct sim *sim)
+{
+    uint64_t bound_us = sim->world.now_us + END_US + 4000u * (uint64_t)sim->lease_ms;
+    sim->is_ending = 1;
+    for (unsigned i = 0; i < sim->processes_count; i++)
+        if (sim->processes[i].client && !sim->processes[i].is_closing)
+            (void)hilock_client_close(sim->processes[i].client, 0, on_closed, &sim->processes[i]);
+    while (clients(sim) && sim->world.now_us < bound_us && !sim->world.is_broken)
+        run_until(sim, sim->world.now_us + LIVE_STEP_US);
+    if (clients(sim) && !sim->world.is_broken)
+        sim_violate(&sim->world, "I9", "%u clients do not close", clients(sim));
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        sim_actor_die(&sim->actors[i]);
+    run_until(sim, sim->world.now_us + 10 * LIVE_STEP_US);
+}
+
+void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
+{
+    struct sim *sim = calloc(1, sizeof *sim);
+    if (!sim)
+        abort();
+    TAILQ_INIT(&sim->links);
+    sim_world_init(&sim->world, seed, trace);
+    sim_swarm_choose(sim);
+    sim_server_init(&sim->server, sim);
+    populate(sim);
+    sim_faults_start(sim);
+    while (sim->world.now_us < FAULT_PHASE_US && !sim->world.is_broken) {
+        run_until(sim, sim->world.now_us + LIVE_STEP_US);
+        sim_check_names(sim);
+    }
+    sim_faults_heal(sim);
+    demand_progress(sim);
+    if (!sim->world.is_broken)
+        close_all(sim);
+    if (!sim->world.is_broken)
+        sim_check_end(sim);
+    *ret_outcome = (struct sim_outcome){.seed = seed, .hash = sim->world.hash, .steps = sim->world.steps, .virtual_us = sim->world.now_us,
+                                        .is_broken = sim->world.is_broken};
+    memcpy(ret_outcome->sometimes, sim->world.sometimes, sizeof ret_outcome->sometimes);
+    memcpy(ret_outcome->why, sim->world.why, sizeof ret_outcome->why);
+    if (sim->world.is_broken) /* what is broken is left as it is: freeing it could crash */
+        return;
+    sim_network_done(sim);
+    sim_server_done(&sim->server);
+    sim_world_done(&sim->world);
+    free(sim->killed);
+    free(sim);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server - a simulated Redis: the store, under a clock of its own. */
+#include "sim.h"
+
+void sim_server_init(struct sim_server *server, struct sim *sim)
+{
+    static const struct sim_store_events events = {sim_network_on_message};
+    server->sim = sim;
+    server->store = sim_store_new(&events, sim);
+    sim_store_set_password(server->store, "swordfish");
+    server->clock = (struct sim_clock){1700000000000000u + hl_random_below(&sim->world.clocks, 1000000000u),
+                                       1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
+    sim_server_now(server);
+}
+
+unsigned sim_server_login(struct sim_server *server)
+{
+    static const char *const argv[] = {"AUTH", "swordfish"};
+    static const size_t lengths[] = {4, 9};
+    unsigned connection = sim_store_connect(server->store);
+    (void)sim_server_execute(server, connection, 2, argv, lengths);
+    return connection;
+}
+
+void sim_server_done(struct sim_server *server) { sim_store_free(server->store); }
+
+void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, sim_read(&server->clock, server->sim->world.now_us)); }
+
+const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths)
+{
+    sim_server_now(server);
+    return sim_store_execute(server->store, connection, argc, argv, lengths);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sim - one seed's cast: what it is made of and how it is run. The order of dependence is world <- server <- network <- process <- actor <-
+ * run; check looks at all of them. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include "client/client.h"
+#include "store/store.h"
+#include "world.h"
+
+enum { SIM_PROCESSES_MAX = 6, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 5, SIM_NAME_LENGTH = 16 };
+
+struct sim;
+
+/* ---- swarm: each seed enables a random set of faults; one in ten none ---- */
+
+struct sim_swarm {
+    uint64_t mean_gap_us;     /* between faults of the world; 0: none at all */
+    int resets, cuts, delays, refusals, stalls, restarts_kept, restarts_empty, flushes, script_flushes, errors, steps, shortens, freezes,
+        suspends, kills;
+    uint32_t latency_us, tail_us; /* of a message: least, and mean of what comes on top */
+};
+void sim_swarm_choose(struct sim *sim);
+void sim_faults_start(struct sim *sim); /* faults.c: from now on, until the heal */
+void sim_faults_heal(struct sim *sim);
+
+/* ---- server.c ---- */
+
+struct sim_server {
+    struct sim *sim;
+    struct sim_store *store;
+    struct sim_clock clock;
+    uint64_t stalled_until_us;
+    int is_down;
+    uint64_t lost_data_us; /* true time of the latest loss of data; 0: never */
+};
+void sim_server_init(struct sim_server *server, struct sim *sim);
+void sim_server_done(struct sim_server *server);
+unsigned sim_server_login(struct sim_server *server); /* a connection past AUTH, for what is not sent by a client */
+const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths);
+void sim_server_now(struct sim_server *server); /* the store's clock to the present */
+
+/* ---- network.c ---- */
+
+struct sim_process;
+struct hl_link_factory sim_network_links(struct sim_process *process);
+void sim_network_reset_some(struct sim *sim, struct hl_random *random); /* one link, chosen by chance */
+void sim_network_reset_all(struct sim *sim);                            /* the server died */
+void sim_network_cut_some(struct sim *sim, struct hl_random *random);
+void sim_network_heal(struct sim *sim);                                 /* cut links are reset */
+void sim_network_on_message(void *arg, unsigned connection, const struct hl_reply *push); /* the store's events */
+void sim_network_done(struct sim *sim);
+
+/* ---- process.c ---- */
+
+struct sim_process {
+    struct sim *sim;
+    unsigned index;
+    struct sim_clock clock;     /* BOOTTIME */
+    uint64_t frozen_until_us;   /* runs nothing before */
+    uint64_t turned_us;         /* true time of the latest turn of its loop */
+    uint64_t turn;              /* how many */
+    hilock_client *client;      /* NULL: between two lives */
+    struct hilock_loop loop;
+    int is_closing;
+    uint64_t allocated;         /* blocks */
+};
+void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index);
+void sim_process_open(struct sim_process *process);
+int sim_process_was_killed(const struct sim *sim, const char *uuid);
+void sim_process_kill(struct sim_process *process); /* its memory goes; nothing is sent */
+int sim_process_is_frozen(const struct sim_process *process);
+uint64_t sim_process_now_us(const struct sim_process *process);
+void sim_process_turned(struct sim_process *process); /* after each event given to it: checks what it believes */
+
+/* ---- actor.c ---- */
+
+enum sim_actor_state { ACTOR_RESTS, ACTOR_WAITS, ACTOR_HOLDS };
+
+struct sim_actor { /* one would-be holder: wait, hold, write, release, now and then something else */
+    struct sim_process *process;
+    unsigned index, name;
+    hilock_lock *lock;
+    enum sim_actor_state state;
+    struct sim_event *next;
+    int is_answered_by_cancel, is_releasing; /* is_releasing: how many answers are due */
+    int served;        /* since the heal */
+    int is_renewed;    /* as its lock was made */
+    uint32_t hold_max_ms;
+    uint64_t token;
+    uint64_t ends_us;  /* local time at which a wait must be over; 0: a try; UINT64_MAX: never */
+    uint64_t believed_id;
+    uint64_t deadline_us; /* local time until which it believed after the latest turn; 0: it did not hold */
+    uint64_t asked_us; /* true time of the latest acquire */
+    uint64_t begun_us; /* true time at which the request left that was granted */
+};
+void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsigned index);
+void sim_actor_start(struct sim_actor *actor); /* its process has a client */
+void sim_actor_die(struct sim_actor *actor);   /* its process was killed, or closed */
+
+/* ---- check.c ---- */
+
+struct sim_name {
+    char text[SIM_NAME_LENGTH];
+    uint64_t token_highest;      /* of the grants, in the order of the store */
+    uint64_t resource_us; /* and the true time at which that grant was asked for */
+    uint64_t resource_token;     /* highest that the fenced resource has accepted */
+    uint64_t granted_us;         /* true time at which the latest grant was asked for */
+    uint64_t free_since_us;      /* true time; 0: held */
+    uint64_t unknown_since_us, unknown_id; /* a hold that its client knows nothing of; 0: none */
+    uint64_t tainted_us;         /* true time of the latest meddling (data lost, lease shortened) */
+    int clock_stepped_back;
+};
+void sim_check_beliefs(struct sim_process *process); /* I1, I2 after each turn */
+void sim_check_grant(struct sim_actor *actor, const struct hilock_result *result); /* I3, I5 */
+void sim_check_write(struct sim_actor *actor, uint64_t token, int is_late); /* I4 */
+void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event); /* I5, I13 */
+void sim_check_order(struct sim_actor *actor); /* I5: before any callback but a loss */
+void sim_check_names(struct sim *sim); /* I6, I8: now and then */
+void sim_check_log(struct sim *sim, const char *line); /* I12 */
+void sim_check_end(struct sim *sim); /* I9: all is closed */
+
+/* ---- run.c ---- */
+
+struct sim {
+    struct sim_world world;
+    struct sim_swarm swarm;
+    struct sim_server server;
+    struct sim_process processes[SIM_PROCESSES_MAX];
+    struct sim_actor actors[SIM_PROCESSES_MAX * SIM_ACTORS_MAX];
+    struct sim_name names[SIM_NAMES_MAX];
+    unsigned processes_count, actors_count, names_count;
+    TAILQ_HEAD(, hl_link) links;
+    int is_healed, is_ending;
+    uint64_t healed_us;
+    char (*killed)[HL_UUID_LENGTH]; /* clients that ended without a word: what they held may stay for its lease */
+    unsigned killed_count;
+    uint32_t lease_ms, command_timeout_ms;
+    uint64_t live_allocations;
+};
+
+struct sim_outcome {
+    uint64_t seed, hash, steps, virtual_us;
+    uint64_t sometimes[SIM_SOMETIMES_COUNT];
+    int is_broken;
+    char why[SIM_WHY_MAX];
+};
+void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome);
+
+#endif

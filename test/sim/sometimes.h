@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sometimes - what a campaign must have seen: an invariant that holds because nothing ever happened proves nothing. A campaign in which one
+ * of these never fired has failed. */
+#ifndef SIM_SOMETIMES_H
+#define SIM_SOMETIMES_H
+
+#define SIM_SOMETIMES(X)                                                          \
+    X(OPERATION, "operations that reached the store")                             \
+    X(GRANTED, "acquires granted")                                                \
+    X(CONTENDED, "acquires granted after waiting for another holder")             \
+    X(TIMED_OUT, "acquires timed out")                                            \
+    X(UNREACHABLE, "acquires without an answer")                                  \
+    X(UNWRITABLE, "acquires refused by a store that cannot be written")           \
+    X(CANCELLED, "acquires cancelled")                                            \
+    X(CLOSED, "acquires ended by close")                                          \
+    X(DENIED_LOCALLY, "tries answered from a sibling's hold")                     \
+    X(RELEASED, "releases confirmed")                                             \
+    X(RELEASE_LOST, "releases that found the hold gone")                          \
+    X(RELEASE_UNKNOWN, "releases without an answer in time")                      \
+    X(SETTLED, "unknown releases settled later")                                  \
+    X(RENEWED, "renewals that extended a hold")                                   \
+    X(RENEWAL_FAILED, "renewals that failed")                                     \
+    X(RENEWAL_TOLD, "holds told of two failed renewals in a row")                 \
+    X(LOST_TAKEN, "holds lost: taken")                                            \
+    X(LOST_EXPIRED, "holds lost: expired")                                        \
+    X(LOST_SUSPENDED, "holds lost: suspended")                                    \
+    X(LOST_HOLD_MAX, "holds lost: hold_max")                                      \
+    X(LOST_CLOSING, "holds lost: drain over")                                     \
+    X(UNDONE, "grants given back")                                                \
+    X(REPLAYED, "acquires adopted after an unanswered request")                   \
+    X(LATE_REFUSED, "requests refused because they came too late")                \
+    X(LATE_RUN, "requests of a dead link that ran all the same")                  \
+    X(GHOST, "holds made by a dead link's bytes")                                 \
+    X(RELOADED, "scripts loaded again")                                           \
+    X(WAKEUP, "waiters woken by a message")                                       \
+    X(ANOMALY, "leases found shortened")                                          \
+    X(STALE_WRITE_REFUSED, "late writes refused by the token")                    \
+    X(DROPPED_WAITING, "handles dropped while waiting")                           \
+    X(DROPPED_HELD, "handles dropped while held")                                 \
+    X(FAULT_REQUEST_LOST, "fault: request lost with its link")                    \
+    X(FAULT_REPLY_LOST, "fault: reply lost with its link")                        \
+    X(FAULT_RESET, "fault: link reset")                                           \
+    X(FAULT_CUT, "fault: link cut one way or both, silently")                     \
+    X(FAULT_DELAY, "fault: message delayed for long")                             \
+    X(FAULT_REFUSED_CONNECT, "fault: connection refused")                         \
+    X(FAULT_SERVER_STALL, "fault: server stopped for a while")                    \
+    X(FAULT_RESTART_KEPT, "fault: server restarted with its data")                \
+    X(FAULT_RESTART_EMPTY, "fault: server restarted empty")                       \
+    X(FAULT_FLUSH, "fault: all keys deleted")                                     \
+    X(FAULT_SCRIPT_FLUSH, "fault: scripts forgotten")                             \
+    X(FAULT_ERRORS, "fault: server answers errors for a while")                   \
+    X(FAULT_CLOCK_STEP, "fault: server's clock stepped")                          \
+    X(FAULT_SHORTENED, "fault: another program shortened a lease")                \
+    X(FAULT_FREEZE, "fault: process frozen")                                      \
+    X(FAULT_SUSPEND, "fault: host suspended")                                     \
+    X(FAULT_KILL, "fault: process killed")
+
+enum sim_sometimes {
+#define X(name, text) SIM_##name,
+    SIM_SOMETIMES(X)
+#undef X
+    SIM_SOMETIMES_COUNT
+};
+
+const char *sim_sometimes_text(enum sim_sometimes which);
+int sim_sometimes_is_fault(enum sim_sometimes which);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world - the simulated world of one seed: true time, what happens next, chance, and what must hold.
+ *
+ * Everything that happens is an event at a true time; events of one time run in an order chosen by the seed. Clocks of processes and
+ * servers are functions of true time. Chance comes from separate streams, so that changing one (say, no faults) does not shift the others.
+ * Nothing here knows locks: processes (process.h), the network (network.h) and servers (server.h) plug in. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/random.h"
+#include "sometimes.h"
+
+enum { SIM_WHY_MAX = 300 };
+
+struct sim_world;
+typedef void sim_fn(struct sim_world *world, void *arg);
+
+struct sim_event { /* one to come; owned by the world, or by who holds it until it ran or was cancelled */
+    uint64_t at_us, tie;
+    sim_fn *fn;
+    void *arg;
+    size_t place; /* in the heap */
+};
+
+struct sim_clock { uint64_t offset_us; double rate; }; /* a clock's reading: offset + true time x rate */
+
+struct sim_world {
+    uint64_t now_us;
+    struct hl_random workload, network, faults, clocks, order;
+    struct sim_event **heap;
+    size_t count, room;
+    uint64_t steps, hash; /* of all that was traced */
+    FILE *trace;          /* NULL: only the hash is kept */
+    uint64_t sometimes[SIM_SOMETIMES_COUNT];
+    int is_broken;        /* an invariant was violated: the run ends */
+    char why[SIM_WHY_MAX];
+};
+
+void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace);
+void sim_world_done(struct sim_world *world); /* events still to come are dropped */
+
+struct sim_event *sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg);
+struct sim_event *sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg);
+void sim_cancel(struct sim_world *world, struct sim_event *event); /* NULL is allowed */
+int sim_step(struct sim_world *world, uint64_t until_us);          /* 0: nothing is left to happen before then */
+
+uint64_t sim_read(const struct sim_clock *clock, uint64_t true_us);
+uint64_t sim_true(const struct sim_clock *clock, uint64_t reading_us);
+
+uint64_t sim_between(struct hl_random *random, uint64_t least, uint64_t most); /* both included */
+int sim_chance(struct hl_random *random, double probability);
+
+/* The first broken invariant stays. number: as in README.md (I1..I12). */
+__attribute__((format(printf, 3, 4))) void sim_violate(struct sim_world *world, const char *number, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void sim_trace(struct sim_world *world, const char *format, ...);
+
+#endif
