@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests to one server: sent in order within limits, answered once, given up in time; scripts and the server's clock at hand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static uint32_t inflight(const struct party *p)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(p->client, &stats);
+    return stats.inflight;
+}
+
+static void acquire_many(struct party *p, int count)
+{
+    char name[16];
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        acquire(hand_new(p, name, name, NULL), HILOCK_FOREVER);
+    }
+}
+
+static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct scene *s)
+{
+    struct party *p = scene_open(s, NULL);
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 2);
+    TELLS(s, "a:OK");
+    TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
+    SAME(s, asked(s, "SCRIPT"), 3);
+    SAME(s, asked(s, "TIME"), 1);
+    HOLDS(s, asked_at_us(s, "TIME", 0) < asked_at_us(s, "mutex_acquire", 0));
+    HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
+}
+
+static void a_forgotten_script_is_loaded_and_asked_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(p, "b", "other", NULL);
+    store_flush_scripts(&s->store);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 3);
+    SAME(s, asked(s, "SCRIPT"), 4);
+    SAME(s, b->result.attempts, 2);
+    store_flush_scripts(&s->store);
+    run_ms(s, 1500);
+    SAME(s, asked(s, "renew"), 2);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
+    store_flush_scripts(&s->store);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+}
+
+static void many_at_once_find_a_script_forgotten(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    store_flush_scripts(&s->store);
+    s->is_untold = 1;
+    acquire_many(p, 200);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_acquire"), 400);
+    SAME(s, inflight(p), 0);
+    for (int i = 0; i < 200; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        HOLDS(s, is_ours(s, name));
+    }
+}
+
+static void a_script_that_stays_unknown_is_an_error_of_the_server(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
+    acquire(a, 2000);
+    run_ms(s, 3000);
+    TELLS(s, "a:SERVER");
+    HOLDS(s, strstr(a->detail, "NOSCRIPT"));
+}
+
+static void no_more_than_inflight_max_are_on_the_wire(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8));
+    s->is_untold = 1;
+    acquire_many(p, 40);
+    run_us(s, 50);
+    SAME(s, inflight(p), 8);
+    run_us(s, 100);
+    SAME(s, asked(s, "mutex_acquire"), 8);
+    run_us(s, 200);
+    SAME(s, asked(s, "mutex_acquire"), 16);
+    run_ms(s, 2);
+    SAME(s, asked(s, "mutex_acquire"), 40);
+    SAME(s, inflight(p), 0);
+}
+
+static void a_request_waits_for_the_connection(struct scene *s)
+{
+    struct party *p = scene_open(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->place->mood = NET_REFUSES;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5000);
+    TELLS(s, "");
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 2100);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.attempts, 1);
+}
+
+static void an_unanswered_command_breaks_the_link_in_its_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    uint64_t sent_us = scene_us(s);
+    p->tells = 1;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    acquire(a, HILOCK_FOREVER);
+    HOLDS(s, run_until_told(s, 1000));
+    TELLS(s, "down");
+    SAME(s, scene_us(s), sent_us + 700000);
+    TEXT(s, p->event_detail, "a command was not answered in its time");
+    TEXT(s, p->event_node, "127.0.0.1:6379");
+    HOLDS(s, p->event.retry_ms > 0 && p->event.retry_ms <= 50);
+    run_ms(s, 100);
+    TELLS(s, "up a:OK");
+}
+
+/* The loop stood still, not the server: what waits to be read is read before the link is judged. */
+static void a_loop_that_stood_still_reads_its_answers_first(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 650000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    world_freeze(&p->loop.lane);
+    run_ms(s, 5000);
+    p->tells = 1;
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+}
+
+static void an_idle_link_is_probed(struct scene *s)
+{
+    scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    run_ms(s, 10500);
+    SAME(s, asked(s, "TIME"), 1 + 5);
+    SAME(s, asked(s, "UNSUBSCRIBE"), 5);
+}
+
+static void a_dead_idle_link_is_found_by_the_probe(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    p->tells = 1;
+    PLAN(s, .on = "TIME", .act = PLAN_LOSE_REQUEST);
+    run_ms(s, 2400);
+    TELLS(s, "");
+    run_ms(s, 200);
+    TELLS(s, "down up");
+}
+
+static void a_busy_link_is_not_probed(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000));
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    run_ms(s, 30000);
+    SAME(s, asked(s, "TIME"), 1);
+}
+
+static void an_acquire_carries_the_servers_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    unsigned long long not_after_ms = 0, sampled_us;
+    run_ms(s, 5000);
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 1);
+    sscanf(strrchr(store_line(&s->store, "mutex_acquire", 0)->text, ':'), ":1 0 %llu", &not_after_ms);
+    /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
+    sampled_us = store_us(&s->store) - (scene_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
+    SAME(s, not_after_ms, sampled_us / 1000 + 1000 + 1);
+}
+
+static void LATE_once_teaches_the_time_and_is_asked_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    world_clock_step(&s->store.clock, 3600000000); /* the server's clock jumped: our sample is an hour old */
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    acquire(hand_new(p, "b", "other", NULL), HILOCK_FOREVER);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 3);
+}
+
+static void LATE_twice_is_a_fault_that_passes(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "other", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 300);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.attempts, 4); /* LATE, LATE; late in truth, for "1 1" was believed; granted */
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = PLAN_ALWAYS);
+    acquire(b, 1000);
+    run_ms(s, 1100);
+    TELLS(s, "b:UNREACHABLE");
+}
+
+static void an_answer_to_nothing_breaks_the_link(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hl_reply *odd = say_integer(1);
+    p->tells = 1;
+    net_say(&s->net, &p->loop, NET_COMMANDS, odd);
+    say_free(odd);
+    run_ms(s, 100);
+    TELLS(s, "down up");
+    TEXT(s, p->event_detail, "");
+    HOLDS(s, strstr(p->log, "an answer to nothing that was asked"));
+}
+
+static void a_refused_script_or_TIME_does_not_stop_the_node(struct scene *s)
+{
+    struct party *p;
+    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
+    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'time'");
+    p = scene_connect(s, NULL);
+    HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
+    held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, ":1 0 0 600000"));
+}
+
+static void a_nonsense_TIME_is_no_time(struct scene *s)
+{
+    struct party *p;
+    PLAN(s, .on = "TIME", .act = PLAN_ANSWER, .reply = say_array(2, say_string("soon"), say_string("9999999999999999999999")));
+    p = scene_connect(s, NULL);
+    held(p, "a", "stock", NULL);
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, ":1 0 0 600000"));
+}
+
+static void a_silent_prelude_is_given_up(struct scene *s)
+{
+    struct party *p;
+    PLAN(s, .on = "TIME", .act = PLAN_LOSE_ANSWER);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    run_ms(s, 400);
+    HOLDS(s, !hilock_client_is_connected(p->client));
+    run_ms(s, 300);
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+static const struct play plays[] = {
+    PLAY(before_anything_else_scripts_are_loaded_and_the_time_is_asked),
+    PLAY(a_forgotten_script_is_loaded_and_asked_again),
+    PLAY(many_at_once_find_a_script_forgotten),
+    PLAY(a_script_that_stays_unknown_is_an_error_of_the_server),
+    PLAY(no_more_than_inflight_max_are_on_the_wire),
+    PLAY(a_request_waits_for_the_connection),
+    PLAY(an_unanswered_command_breaks_the_link_in_its_time),
+    PLAY(a_loop_that_stood_still_reads_its_answers_first),
+    PLAY(an_idle_link_is_probed),
+    PLAY(a_dead_idle_link_is_found_by_the_probe),
+    PLAY(a_busy_link_is_not_probed),
+    PLAY(an_acquire_carries_the_servers_time),
+    PLAY(LATE_once_teaches_the_time_and_is_asked_again),
+    PLAY(LATE_twice_is_a_fault_that_passes),
+    PLAY(an_answer_to_nothing_breaks_the_link),
+    PLAY(a_refused_script_or_TIME_does_not_stop_the_node),
+    PLAY(a_nonsense_TIME_is_no_time),
+    PLAY(a_silent_prelude_is_given_up),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
