@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static void open_says_nothing_but_the_name_without_a_password(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7"));
+    char line[SCENE_TEXT];
+    snprintf(line, sizeof line, "CLIENT SETNAME hilock:shop-7:%s", p->uuid);
+    TEXT(s, store_line(&s->store, NULL, 0)->text, line);
+    TEXT(s, store_line(&s->store, "CLIENT", 1)->text, line); /* both links */
+    SAME(s, asked(s, "AUTH"), 0);
+    SAME(s, asked(s, "SELECT"), 0);
+}
+
+static void a_user_and_a_database_are_said_first(struct scene *s)
+{
+    s->store.user = "shop";
+    s->store.user_password = SCENE_SECRET;
+    scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" SCENE_SECRET "@127.0.0.1/7"));
+    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH shop " SCENE_SECRET);
+    TEXT(s, store_line(&s->store, "SELECT", 0)->text, "SELECT 7");
+    for (int i = 0; i < (int)asked(s, "SCRIPT"); i++)
+        HOLDS(s, !store_line(&s->store, "SCRIPT", i)->is_default && store_line(&s->store, "SCRIPT", i)->db == 7);
+}
+
+static void the_options_user_goes_before_the_urls(struct scene *s)
+{
+    s->store.user = "other";
+    s->store.user_password = SCENE_SECRET;
+    scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:wrong@127.0.0.1", .username = "other", .password = SCENE_SECRET));
+    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH other " SCENE_SECRET);
+}
+
+static void a_password_alone_is_the_default_users(struct scene *s)
+{
+    s->store.password = SCENE_SECRET;
+    scene_connect(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
+    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH " SCENE_SECRET);
+}
+
+static void nothing_else_is_sent_before_AUTH_is_accepted(struct scene *s)
+{
+    struct party *p;
+    struct plan *slow = PLAN(s, .on = "AUTH", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    s->store.password = SCENE_SECRET;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 100);
+    SAME(s, s->net.requests, 2); /* AUTH of either link */
+    plan_let_go(&s->plans, slow);
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+}
+
+static void refused_login(struct scene *s, const char *word, const char *error, hilock_status status)
+{
+    struct party *p;
+    struct hand *a;
+    char told[64];
+    PLAN(s, .on = word, .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
+    s->store.password = SCENE_SECRET;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://127.0.0.1/3", .password = SCENE_SECRET));
+    a = hand_new(p, "a", "stock", NULL);
+    acquire(a, 2000);
+    run_ms(s, 3000);
+    snprintf(told, sizeof told, "a:%s", hilock_status_name(status));
+    TELLS(s, told);
+    HOLDS(s, strstr(a->detail, error) != NULL);
+    SAME(s, asked(s, "mutex_acquire"), 0);
+    SAME(s, asked(s, "SCRIPT"), 0);
+    SAME(s, asked(s, "TIME"), 0);
+}
+
+static void a_wrong_password_is_DENIED(struct scene *s) { refused_login(s, "AUTH", "WRONGPASS invalid username-password pair", HILOCK_DENIED); }
+static void a_refused_database_ends_the_link(struct scene *s) { refused_login(s, "SELECT", "ERR DB index is out of range", HILOCK_SERVER); }
+static void a_forbidden_SELECT_is_DENIED(struct scene *s) { refused_login(s, "SELECT", "NOPERM this user has no permissions", HILOCK_DENIED); }
+static void a_missing_AUTH_is_DENIED(struct scene *s) { refused_login(s, "CLIENT", "NOAUTH Authentication required.", HILOCK_DENIED); }
+
+static void a_loading_server_is_waited_for(struct scene *s)
+{
+    struct party *p;
+    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory", .times = 6);
+    p = scene_open(s, NULL);
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 5000);
+    TELLS(s, "a:OK");
+}
+
+static void the_connections_name_is_nice_to_have(struct scene *s)
+{
+    struct party *p;
+    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'client|setname'", .times = PLAN_ALWAYS);
+    p = scene_connect(s, NULL);
+    held(p, "a", "stock", NULL);
+    HOLDS(s, strstr(p->log, "CLIENT SETNAME: NOPERM"));
+}
+
+static void pauses_double_with_a_random_half_up_to_retry_max(struct scene *s)
+{
+    struct party *p;
+    uint64_t last_us = 0, longest = 0, most[] = {50, 100, 200, 400, 800, 1000, 1000, 1000};
+    unsigned tried = 0;
+    s->place->mood = NET_REFUSES;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.retry_max_ms = 1000));
+    p->tells = 1;
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+        HOLDS(s, run_until_told(s, 3000));
+        TELLS(s, "down");
+        TEXT(s, p->event_detail, "Connection refused");
+        HOLDS(s, p->event.retry_ms >= most[i] / 2 && p->event.retry_ms <= most[i]);
+        if (i) {
+            uint64_t paused_us = scene_us(s) - last_us - s->net.connect_us;
+            HOLDS(s, paused_us >= most[i - 1] * 500 && paused_us <= most[i - 1] * 1000);
+            longest = paused_us > longest ? paused_us : longest;
+        }
+        last_us = scene_us(s);
+    }
+    HOLDS(s, longest > 500000);
+    tried = s->place->tried;
+    run_ms(s, 60000);
+    HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
+}
+
+static void two_clients_do_not_come_back_in_step(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_us(s, 150);
+    p->tells = q->tells = 1;
+    run_ms(s, 200);
+    HOLDS(s, p->event.kind == HILOCK_EVENT_CONNECTED && q->event.kind == HILOCK_EVENT_CONNECTED);
+    HOLDS(s, asked_at_us(s, "TIME", 2) != asked_at_us(s, "TIME", 3));
+}
+
+static void a_link_that_was_good_is_retried_at_once_again(struct scene *s)
+{
+    struct party *p;
+    s->place->mood = NET_REFUSES;
+    p = scene_open(s, NULL);
+    run_ms(s, 10000);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 60);
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+static void a_link_that_breaks_again_and_again_is_retried_slower(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    PLAN(s, .on = "TIME", .act = PLAN_RESET_AFTER, .times = PLAN_ALWAYS);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 30000);
+    HOLDS(s, asked(s, "TIME") < 40);
+    HOLDS(s, !hilock_client_is_connected(p->client));
+}
+
+static void silence_while_connecting_is_given_up_after_connect_timeout(struct scene *s)
+{
+    struct party *p;
+    uint64_t begun_us = scene_us(s);
+    s->place->mood = NET_IS_SILENT;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    p->tells = 1;
+    HOLDS(s, run_until_told(s, 2000));
+    TELLS(s, "down");
+    SAME(s, scene_us(s), begun_us + 700000);
+    TEXT(s, p->event_detail, "no connection within 700 ms");
+}
+
+static void silence_while_logging_in_is_given_up_after_connect_timeout(struct scene *s)
+{
+    struct party *p;
+    uint64_t begun_us = scene_us(s);
+    PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER, .times = 2);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    p->tells = 1;
+    HOLDS(s, run_until_told(s, 2000));
+    TELLS(s, "down");
+    SAME(s, scene_us(s), begun_us + 700000);
+    run_ms(s, 100);
+    TELLS(s, "up");
+}
+
+static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct scene *s)
+{
+    struct party *p;
+    struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
+    net_listen(&s->net, "10.0.0.1:6380", &s->store)->mood = NET_REFUSES;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
+    p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "fe80::7", "10.0.0.3", "10.0.0.4"}};
+    run_ms(s, 7);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    SAME(s, third->tried, 2);
+    SAME(s, p->loop.queries_begun, 2);
+}
+
+static void addresses_that_cannot_be_used_are_none(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"not an address"}};
+    p->tells = 1;
+    run_ms(s, 6);
+    TELLS(s, "down");
+    TEXT(s, p->event_detail, "cannot resolve locks.example: it has no address");
+}
+
+static void more_addresses_than_fit_are_cut(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    p->loop.name = (struct world_name){.takes_us = 1000};
+    for (int i = 0; i < WORLD_ADDRESSES_MAX; i++)
+        p->loop.name.addresses[i] = "10.9.9.9";
+    p->tells = 1;
+    run_ms(s, 10);
+    TELLS(s, "down");
+}
+
+static void a_name_that_does_not_resolve_is_tried_again(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    p->tells = 1;
+    run_ms(s, 2);
+    TELLS(s, "down");
+    TEXT(s, p->event_detail, "cannot resolve locks.example: no such name");
+    p->loop.name.addresses[0] = "127.0.0.1";
+    run_ms(s, 100);
+    TELLS(s, "up");
+}
+
+static void a_query_without_an_answer_is_cancelled(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example", .connect_timeout_ms = 300));
+    p->loop.name.is_silent = 1;
+    run_ms(s, 310);
+    SAME(s, p->loop.queries, 0);
+    SAME(s, p->loop.queries_cancelled, 2);
+    run_ms(s, 100);
+    SAME(s, p->loop.queries, 2);
+    party_close(p, 0);
+    run_ms(s, 5000);
+    TELLS(s, "closed");
+    SAME(s, p->loop.queries, 0);
+}
+
+static void a_unix_socket_is_not_resolved(struct scene *s)
+{
+    struct party *p;
+    net_listen(&s->net, "/run/locks.sock", &s->store);
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "unix:///run/locks.sock?db=2"));
+    held(p, "a", "stock", NULL);
+    SAME(s, p->loop.queries_begun, 0);
+    SAME(s, store_line(&s->store, "mutex_acquire", 0)->db, 2);
+}
+
+static const struct play plays[] = {
+    PLAY(open_says_nothing_but_the_name_without_a_password),
+    PLAY(a_user_and_a_database_are_said_first),
+    PLAY(the_options_user_goes_before_the_urls),
+    PLAY(a_password_alone_is_the_default_users),
+    PLAY(nothing_else_is_sent_before_AUTH_is_accepted),
+    PLAY(a_wrong_password_is_DENIED),
+    PLAY(a_refused_database_ends_the_link),
+    PLAY(a_forbidden_SELECT_is_DENIED),
+    PLAY(a_missing_AUTH_is_DENIED),
+    PLAY(a_loading_server_is_waited_for),
+    PLAY(the_connections_name_is_nice_to_have),
+    PLAY(pauses_double_with_a_random_half_up_to_retry_max),
+    PLAY(two_clients_do_not_come_back_in_step),
+    PLAY(a_link_that_was_good_is_retried_at_once_again),
+    PLAY(a_link_that_breaks_again_and_again_is_retried_slower),
+    PLAY(silence_while_connecting_is_given_up_after_connect_timeout),
+    PLAY(silence_while_logging_in_is_given_up_after_connect_timeout),
+    PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn),
+    PLAY(addresses_that_cannot_be_used_are_none),
+    PLAY(more_addresses_than_fit_are_cut),
+    PLAY(a_name_that_does_not_resolve_is_tried_again),
+    PLAY(a_query_without_an_answer_is_cancelled),
+    PLAY(a_unix_socket_is_not_resolved),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
