@@ -103,9 +103,24 @@ static int reload(struct hl_node *node, struct hl_request *request, const struct
     return 1;
 }
 
+static void on_loaded(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
+{
+    request->skip--;
+    hl_text_set(&node->load_refusal, "%s", reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "");
+}
+
+/* A script that is missing because it may not be loaded: why it may not is what whoever asked has to know. */
+static struct hl_reply told_reply(const struct hl_node *node, const struct hl_request *request, const struct hl_reply *reply)
+{
+    if (!request->reloads || !*node->load_refusal.bytes || reply->type != HL_REPLY_ERROR || !hl_reply_starts(reply, "NOSCRIPT"))
+        return *reply;
+    return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = node->load_refusal.bytes, .length = strlen(node->load_refusal.bytes)};
+}
+
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
 {
     struct hl_request *request = TAILQ_FIRST(&node->sent);
+    struct hl_reply told;
     if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
         request = TAILQ_LAST(&node->sent, hl_requests);
     if (!request) {
@@ -113,7 +128,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         return;
     }
     if (request->skip) {
-        request->skip--;
+        on_loaded(node, request, reply);
         return;
     }
     TAILQ_REMOVE(&node->sent, request, entry);
@@ -122,7 +137,8 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         return;
     hl_trace(node->host, HL_COMMAND_ANSWERED,
              &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
-    finish(request, &(struct hl_answer){reply, 1});
+    told = told_reply(node, request, reply);
+    finish(request, &(struct hl_answer){&told, 1});
 }
 
 static void up(struct hl_node *node)

@@ -39,6 +39,7 @@ struct hl_node {
     struct hl_request probe;
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0: none */
     uint64_t round_trip_us;        /* of the latest sample */
+    struct hl_text load_refusal;   /* of a script that was missing: the server's error; "" */
     int is_up;
 };
 
