@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A server that dies and comes back on the same address: empty, it has forgotten every hold, and everybody learns it; with its data kept,
+ * holds and waits go on as if nothing had been. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/belief.h"
+#include "support/scene.h"
+
+static void restart(struct scene *scene)
+{
+    redis_close(scene->redis);
+    server_kill(scene->server);
+    server_restart(scene->server);
+    scene->redis = redis_open(scene->server);
+}
+
+static void waiter_gets_what_was_forgotten(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    client_open(&client, scene->server->url);
+    redis_do(scene->redis, "HSET stock:42 another 1 mode mutex");
+    handle_open(&stock, &client, "stock:42", NULL);
+    handle_ask(&stock, HILOCK_FOREVER);
+    handle_until(&stock, &stock.waiting, 1, "WAITING");
+    restart(scene);
+    handle_until(&stock, &stock.acquired, 1, "the grant");
+    assert_int_equal(stock.acquired.status, HILOCK_OK);
+    assert_int_equal(redis_integer(scene->redis, "HLEN stock:42"), 2);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+/* The waiter may have it before the holder is told: that is data lost, which the token is there for. */
+static void holder_is_told_and_the_token_rises(void **state)
+{
+    struct scene *scene = *state;
+    struct client holding, waiting;
+    struct handle old, new;
+    client_open(&holding, scene->server->url);
+    client_open(&waiting, scene->server->url);
+    handle_open(&old, &holding, "stock:42", NULL);
+    handle_open(&new, &waiting, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&old, 20000), HILOCK_OK);
+    handle_ask(&new, HILOCK_FOREVER);
+    handle_until(&new, &new.waiting, 1, "WAITING");
+    restart(scene);
+    handle_until(&new, &new.acquired, 1, "the waiter's grant");
+    handle_until(&old, &old.lost, 1, "the holder's loss");
+    assert_int_equal(new.acquired.status, HILOCK_OK);
+    assert_int_equal(old.lost.reason, HILOCK_LOST_TAKEN);
+    assert_true(old.lost.token == old.acquired.token && new.acquired.token > old.acquired.token);
+    assert_int_equal(handle_give(&new), HILOCK_OK);
+    handle_free(&old);
+    handle_free(&new);
+    client_close(&holding);
+    client_close(&waiting);
+}
+
+static int is_back(void *arg) { return ((struct client *)arg)->connected >= 2; }
+
+/* Never is a hold that was forgotten made again: not by a renewal, not by the release that nobody needs any more. */
+static void nothing_is_made_again(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    struct belief belief = {0, 0};
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    restart(scene);
+    belief_look(&belief, &stock);
+    assert_int_equal(hilock_lock_state(stock.lock), HILOCK_HELD);
+    handle_until(&stock, &stock.lost, 1, "the loss");
+    assert_int_equal(stock.lost.reason, HILOCK_LOST_TAKEN);
+    assert_true(stock.lost.at_us < belief.from_us);
+    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    assert_int_equal(stock.renewal_failed.count, 0);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+struct renewals { struct client *client; uint64_t before; };
+
+static int has_renewed(void *arg)
+{
+    const struct renewals *renewals = arg;
+    return client_stats(renewals->client).renewals > renewals->before;
+}
+
+static void with_data_kept_the_hold_goes_on(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    redis_do(scene->redis, "SAVE");
+    restart(scene);
+    client_until(&client, is_back, &client, "the second connection");
+    client_until(&client, has_renewed, &(struct renewals){&client, 0}, "the renewal that verifies the hold");
+    assert_int_equal(stock.lost.count + stock.renewal_failed.count, 0);
+    assert_true(hilock_lock_token(stock.lock) == stock.acquired.token);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+static int listens_again(void *arg) { return redis_channels(arg) == 1; }
+
+static void with_data_kept_the_wait_goes_on(void **state)
+{
+    struct scene *scene = *state;
+    struct client holding, waiting;
+    struct handle first, second;
+    client_open(&holding, scene->server->url);
+    client_open(&waiting, scene->server->url);
+    handle_open(&first, &holding, "stock:42", NULL);
+    handle_open(&second, &waiting, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&first, 20000), HILOCK_OK);
+    handle_ask(&second, HILOCK_FOREVER);
+    handle_until(&second, &second.waiting, 1, "WAITING");
+    redis_do(scene->redis, "SAVE");
+    restart(scene);
+    client_until(&waiting, listens_again, scene->redis, "a new subscription");
+    client_until(&holding, is_back, &holding, "the holder's second connection");
+    assert_int_equal(second.acquired.count, 0);
+    assert_int_equal(handle_give(&first), HILOCK_OK);
+    handle_until(&second, &second.acquired, 1, "the grant");
+    assert_int_equal(second.acquired.status, HILOCK_OK);
+    assert_true(second.acquired.token > first.acquired.token);
+    assert_int_equal(first.lost.count, 0);
+    handle_free(&first);
+    handle_free(&second);
+    client_close(&holding);
+    client_close(&waiting);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(waiter_gets_what_was_forgotten),
+        SCENE_TEST(holder_is_told_and_the_token_rises),
+        SCENE_TEST(nothing_is_made_again),
+        SCENE_TEST(with_data_kept_the_hold_goes_on),
+        SCENE_TEST(with_data_kept_the_wait_goes_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
