@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Channels: subscribed when wanted, again after a loss, left when nobody wants them; and a stream out of step is not believed. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+#define CHANNEL "redisson_lock__channel:{stock}"
+
+static struct hand *waits(struct party *p, const char *tag, const char *name)
+{
+    struct hand *hand = hand_new(p, tag, name, NULL);
+    store_take(&p->scene->store, name, "another", 600000);
+    acquire(hand, HILOCK_FOREVER);
+    return hand;
+}
+
+static void at_most_256_answers_are_outstanding(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    char name[16];
+    s->is_untold = 1;
+    for (int i = 0; i < 600; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        waits(p, name, name);
+    }
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 256);
+    plan_let_go(&s->plans, slow);
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 600);
+    SAME(s, asked(s, "mutex_acquire"), 1200);
+}
+
+static void everything_wanted_is_subscribed_again_after_a_loss(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    waits(p, "a", "one");
+    waits(p, "b", "two");
+    waits(p, "c", "three");
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 3);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 100);
+    SAME(s, asked(s, "SUBSCRIBE"), 6);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{two}"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 9);
+}
+
+static void what_lingers_is_not_subscribed_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = waits(p, "a", "stock");
+    run_ms(s, 10);
+    cancel(a);
+    run_ms(s, 10);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 2000);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    SAME(s, asked(s, "UNSUBSCRIBE"), 0);
+}
+
+static void wanted_again_while_it_leaves_it_comes_back(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = waits(p, "a", "stock");
+    struct plan *slow;
+    run_ms(s, 10);
+    slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_HOLD);
+    cancel(a);
+    run_ms(s, 1050);
+    SAME(s, asked(s, "UNSUBSCRIBE"), 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    plan_let_go(&s->plans, slow);
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 2);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 10);
+    TELLS(s, "a:WAITING a:CANCELLED a:WAITING a:OK");
+}
+
+static void a_refused_channel_is_asked_for_again_by_the_next_who_waits(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
+    struct hand *a = waits(p, "a", "stock");
+    run_ms(s, 10);
+    SAME(s, denied->met, 1);
+    cancel(a);
+    run_ms(s, 2000);
+    plan_end(denied);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    SAME(s, store_listeners(&s->store, CHANNEL), 1);
+}
+
+/* Every error, also one that is about another command, is the answer to the oldest; the link lives on. */
+static void a_refusal_does_not_cost_the_other_channels(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel");
+    waits(p, "a", "one");
+    waits(p, "b", "two");
+    run_ms(s, 10);
+    store_free_name(&s->store, "two");
+    run_ms(s, 10);
+    TELLS(s, "a:WAITING b:WAITING b:OK");
+    SAME(s, s->place->tried, 2);
+}
+
+static void breaks_the_stream(struct scene *s, struct hl_reply *said)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = waits(p, "a", "stock");
+    store_forget(&s->store);
+    run_ms(s, 10);
+    net_say(&s->net, &p->loop, NET_STREAMS, said);
+    run_ms(s, 200);
+    SAME(s, asked(s, "SUBSCRIBE"), 2);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    store_free_name(&s->store, "stock");
+    run_ms(s, 10);
+    TELLS(s, "a:WAITING a:OK");
+    hand_free(a);
+    run_ms(s, 5);
+    say_free(said);
+}
+
+static void a_stream_out_of_step_is_given_up(struct scene *s)
+{
+    breaks_the_stream(s, say_array(3, say_string("subscribe"), say_string(CHANNEL), say_integer(1)));
+    breaks_the_stream(s, say_array(3, say_string("unsubscribe"), say_string(CHANNEL), say_integer(1)));
+    breaks_the_stream(s, say_integer(1));
+    breaks_the_stream(s, say_nil());
+    breaks_the_stream(s, say_array(0));
+    breaks_the_stream(s, say_array(1, say_string("subscribe")));
+    breaks_the_stream(s, say_array(4, say_string("pmessage"), say_string("*"), say_string(CHANNEL), say_string("0")));
+    breaks_the_stream(s, say_error("ERR out of the blue"));
+}
+
+static void is_ignored(struct scene *s, struct party *p, struct hl_reply *said, unsigned asks)
+{
+    size_t before = asked(s, "mutex_acquire");
+    net_say(&s->net, &p->loop, NET_STREAMS, said);
+    run_ms(s, 5);
+    SAME(s, asked(s, "mutex_acquire") - before, asks);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    say_free(said);
+}
+
+static void messages_that_are_none_are_ignored(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    waits(p, "a", "stock");
+    run_ms(s, 10);
+    is_ignored(s, p, say_array(3, say_string("message"), say_string("another channel"), say_string("0")), 0);
+    is_ignored(s, p, say_array(3, say_string("message"), say_string("hilock:beat"), say_string("0")), 0);
+    is_ignored(s, p, say_array(2, say_string("message"), say_string(CHANNEL)), 0);
+    is_ignored(s, p, say_array(3, say_string("message"), say_nil(), say_string("0")), 0);
+    is_ignored(s, p, say_array(3, say_string("message"), say_string(CHANNEL), say_integer(0)), 0);
+    is_ignored(s, p, say_array(3, say_string("message"), say_string(CHANNEL), say_string("0")), 1);
+}
+
+static void a_flood_of_messages_asks_no_faster_than_answers_come(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    waits(p, "a", "stock");
+    run_ms(s, 10);
+    for (int i = 0; i < 5000; i++)
+        store_publish(&s->store, CHANNEL, "0");
+    run_ms(s, 10);
+    HOLDS(s, asked(s, "mutex_acquire") <= 2 + 2);
+}
+
+static void an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 800));
+    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_LOSE_REQUEST);
+    waits(p, "a", "stock");
+    run_ms(s, 790);
+    SAME(s, asked(s, "SUBSCRIBE"), 0);
+    run_ms(s, 500);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    HOLDS(s, strstr(p->log, "a subscription was not answered in its time"));
+}
+
+static void a_dead_idle_stream_is_found_by_its_beat(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_LOSE_REQUEST);
+    waits(p, "a", "stock");
+    run_ms(s, 2100);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    run_ms(s, 700);
+    SAME(s, asked(s, "SUBSCRIBE"), 2);
+    SAME(s, asked(s, "UNSUBSCRIBE"), 0);
+    run_ms(s, 4000);
+    HOLDS(s, asked(s, "UNSUBSCRIBE") >= 1);
+    TEXT(s, store_line(&s->store, "UNSUBSCRIBE", 0)->text, "UNSUBSCRIBE hilock:beat");
+}
+
+static void a_refused_beat_keeps_nobody_from_living(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);
+    waits(p, "a", "stock");
+    run_ms(s, 20000);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 5);
+    TELLS(s, "a:WAITING a:OK");
+}
+
+static void the_loss_of_the_stream_is_said_once_while_it_stays_away(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    unsigned lines;
+    PLAN(s, .on = "CLIENT", .act = PLAN_RESET_BEFORE, .times = PLAN_ALWAYS);
+    run_ms(s, 2000);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 1);
+    lines = p->lines;
+    TEXT(s, strstr(p->line, "subscriptions: Connection reset by peer") ? "said" : p->line, "said");
+    run_ms(s, 20000);
+    SAME(s, p->lines, lines);
+}
+
+static const struct play plays[] = {
+    PLAY(at_most_256_answers_are_outstanding),
+    PLAY(everything_wanted_is_subscribed_again_after_a_loss),
+    PLAY(what_lingers_is_not_subscribed_again),
+    PLAY(wanted_again_while_it_leaves_it_comes_back),
+    PLAY(a_refused_channel_is_asked_for_again_by_the_next_who_waits),
+    PLAY(a_refusal_does_not_cost_the_other_channels),
+    PLAY(a_stream_out_of_step_is_given_up),
+    PLAY(messages_that_are_none_are_ignored),
+    PLAY(a_flood_of_messages_asks_no_faster_than_answers_come),
+    PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time),
+    PLAY(a_dead_idle_stream_is_found_by_its_beat),
+    PLAY(a_refused_beat_keeps_nobody_from_living),
+    PLAY(the_loss_of_the_stream_is_said_once_while_it_stays_away),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
