@@ -14,7 +14,7 @@
 #include "campaign.h"
 #include "sim.h"
 
-enum { TRIES_MAX = 15, ALARM_S = 60, FIRST_STEP = 1000 };
+enum { TRIES_MAX = 15, ALARM_S = 240, FIRST_STEP = 1000 };
 
 static const char *const texts[] = {
     "",
@@ -28,7 +28,7 @@ static const char *const texts[] = {
 static int is_for_units(enum hl_plant plant)
 {
     static const char *const names[] = {"R8_NO_CHECK_AFTER_QUEUE", "R10_AUTH_FAILURE_IGNORED", "R12_FORK_IGNORED", "R5_TAKEN_IGNORED",
-                                        "R7_NO_RETRY_AT_RECONNECT"};
+                                        "R7_NO_RETRY_AT_RECONNECT", "R7_NO_SECOND_TRY", "R7_NEWS_FORGOTTEN", "R4_UNDO_UNORDERED"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(hl_plant_name(plant), names[i]) == 0)
             return 1;

@@ -239,9 +239,9 @@ static void lose_requests(struct hl_link *link)
         struct ghost *ghost = NULL;
         TAILQ_REMOVE(&link->out, message, entry);
         world->sometimes[SIM_FAULT_REQUEST_LOST]++;
-        if (!link->sim->is_healed && may_haunt(message) && sim_chance(&world->network, 0.3) && (ghost = malloc(sizeof *ghost)) != NULL) {
+        if (!link->sim->is_healed && may_haunt(message) && sim_chance(&world->network, 0.5) && (ghost = malloc(sizeof *ghost)) != NULL) {
             *ghost = (struct ghost){link->sim, message, link->process->index};
-            at_us += hl_random_below(&world->network, 3000000);
+            at_us += hl_random_below(&world->network, sim_chance(&world->network, 0.5) ? 600000 : 3000000);
             sim_at(world, at_us, on_ghost, ghost);
         } else
             message_free(message);
