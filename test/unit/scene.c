@@ -71,10 +71,15 @@ int scene_believes(struct scene *scene, const struct hand *hand, uint64_t deadli
 int scene_tells(struct scene *scene, const char *story, const char *file, int line)
 {
     int holds = scene_text(scene, scene->story ? scene->story : "", story, file, line);
+    scene_hush(scene);
+    return holds;
+}
+
+void scene_hush(struct scene *scene)
+{
     scene->story_used = 0;
     if (scene->story)
         *scene->story = '\0';
-    return holds;
 }
 
 void scene_write(struct scene *scene, const char *tag, const char *what)

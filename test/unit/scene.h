@@ -120,6 +120,7 @@ int scene_believes(struct scene *scene, const struct hand *hand, uint64_t deadli
 #define BELIEVES(scene, hand, deadline_us) scene_believes((scene), (hand), (deadline_us), __FILE__, __LINE__)
 #define TELLS(scene, story) scene_tells((scene), (story), __FILE__, __LINE__)
 
+void scene_hush(struct scene *scene); /* what was told so far is no matter */
 void scene_write(struct scene *scene, const char *tag, const char *what); /* into the story */
 
 #endif

@@ -215,9 +215,7 @@ struct hand *held(struct party *party, const char *tag, const char *name, const 
     acquire(hand, HILOCK_FOREVER);
     run_ms(party->scene, 1);
     scene_claim(party->scene, hilock_lock_state(hand->lock) == HILOCK_HELD, "it is granted within 1 ms", __FILE__, __LINE__);
-    party->scene->story_used = 0;
-    if (party->scene->story)
-        *party->scene->story = '\0';
+    scene_hush(party->scene);
     return hand;
 }
 

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Callbacks: in which order, how many a turn, what may be called inside them, and that a silenced handle is silent. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+
+static void block_for_five_seconds(struct hand *hand) { world_jump_us(&hand->scene->world, 5000000); }
+
+static void what_expires_during_a_callback_is_told_before_the_next_one(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = hand_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    held(p, "a", "one", &short_lease);
+    acquire(b, HILOCK_FOREVER);
+    acquire(c, HILOCK_FOREVER);
+    when(b, "OK", block_for_five_seconds);
+    run_ms(s, 1);
+    run_ms(s, 1);
+    TELLS(s, "b:OK a:LOST SUSPENDED c:OK");
+}
+
+static void losses_of_all_holds_are_told_before_the_first_answer(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *w;
+    held(p, "a", "one", &short_lease);
+    held(p, "b", "two", &short_lease);
+    held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 100000));
+    held(p, "d", "four", &short_lease);
+    w = hand_new(p, "w", "five", NULL);
+    acquire(w, 5000);
+    run_us(s, 110);
+    world_freeze(&p->loop.lane);
+    run_ms(s, 10000);
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 5);
+    TELLS(s, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
+}
+
+static void no_release_yet(struct hand *hand) { SAME(hand->scene, asked(hand->scene, "mutex_release"), 0); }
+
+static void a_loss_is_told_before_its_release_reaches_the_store(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10));
+    s->net.there_us = 0;
+    when(a, "LOST HOLD_MAX", no_release_yet);
+    run_ms(s, 4000);
+    TELLS(s, "a:LOST HOLD_MAX");
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
+/* ---- what is legal inside ---- */
+
+static void free_it(struct hand *hand) { hand_free(hand); }
+static void drop_it(struct hand *hand) { hand_drop(hand); }
+static void free_all(struct hand *hand)
+{
+    struct hand *other;
+    TAILQ_FOREACH(other, &hand->scene->hands, entry)
+        hand_free(other);
+}
+static void acquire_again(struct hand *hand) { SAME(hand->scene, acquire(hand, HILOCK_FOREVER), HILOCK_OK); }
+static void release_it(struct hand *hand) { SAME(hand->scene, release(hand), HILOCK_OK); }
+static void release_is_NOT_HELD(struct hand *hand) { SAME(hand->scene, release(hand), HILOCK_NOT_HELD); }
+static void cancel_is_NOT_PENDING(struct hand *hand) { SAME(hand->scene, cancel(hand), HILOCK_NOT_PENDING); }
+static void abandon(struct hand *hand) { party_abandon(hand->party); }
+static void close_now(struct hand *hand) { party_close(hand->party, 0); }
+static void abandon_and_free_all(struct hand *hand)
+{
+    party_abandon(hand->party);
+    free_all(hand);
+}
+static void free_all_and_abandon(struct hand *hand)
+{
+    free_all(hand);
+    party_abandon(hand->party);
+}
+
+/* ---- every callback there is, and a step inside it. The scene's end finds what was left behind; sanitizers, what was touched too late ---- */
+
+static void grant(struct scene *s, struct party *p, struct hand *a)
+{
+    (void)p;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+}
+
+static void timing_out(struct scene *s, struct party *p, struct hand *a)
+{
+    (void)p;
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, 50);
+    run_ms(s, 100);
+}
+
+static void cancelling(struct scene *s, struct party *p, struct hand *a)
+{
+    (void)p;
+    acquire(a, 50);
+    cancel(a);
+    run_ms(s, 100);
+}
+
+static void closing(struct scene *s, struct party *p, struct hand *a)
+{
+    acquire(a, HILOCK_FOREVER);
+    party_close(p, 100);
+    run_ms(s, 5);
+}
+
+static void releasing(struct scene *s, struct party *p, struct hand *a)
+{
+    (void)p;
+    store_delete(&s->store, "stock");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    if (a->lock && hilock_lock_state(a->lock) == HILOCK_HELD)
+        release(a);
+    run_ms(s, 5);
+}
+
+static void losing(struct scene *s, struct party *p, struct hand *a)
+{
+    (void)p;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    store_delete(&s->store, "stock");
+    run_ms(s, 15000);
+}
+
+static void failing_renewals(struct scene *s, struct party *p, struct hand *a)
+{
+    struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 6); /* c is renewed too */
+    (void)p;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 25000);
+    plan_end(busy);
+}
+
+static void settling(struct scene *s, struct party *p, struct hand *a)
+{
+    (void)p;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    if (a->lock)
+        release(a);
+    run_ms(s, 5000);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+}
+
+static const struct { const char *told; void (*bring_about)(struct scene *, struct party *, struct hand *); } moments[] = {
+    {"OK", grant},            {"WAITING", timing_out},     {"TIMED_OUT", timing_out},        {"CANCELLED", cancelling}, {"CLOSED", closing},
+    {"released", releasing},  {"LOST TAKEN", losing},      {"RENEWAL_FAILED", failing_renewals}, {"RENEWED", failing_renewals},
+    {"release UNKNOWN", settling}, {"SETTLED", settling},
+};
+
+static void step_inside_every_callback(struct scene *s, void (*step)(struct hand *hand))
+{
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        struct party *p = scene_connect(s, NULL);
+        struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL), *c = held(p, "c", "other", NULL);
+        s->is_tampered = 1;
+        if (a->lock && b->lock && c->lock)
+            acquire(b, HILOCK_FOREVER);
+        hand_free(b); /* an undo is under way as well */
+        run_us(s, 50);
+        when(a, moments[i].told, step);
+        moments[i].bring_about(s, p, a);
+        HOLDS(s, strstr(s->story, moments[i].told));
+        HOLDS(s, !a->then);
+        a->then = NULL;
+        hand_free(a);
+        hand_free(c);
+        run_ms(s, 50);
+        if (p->client && !p->is_closing)
+            party_close(p, 0);
+        run_ms(s, 10000);
+        store_delete(&s->store, "stock");
+        store_delete(&s->store, "other");
+        s->place->mood = NET_LISTENS;
+        scene_hush(s);
+    }
+}
+
+static void a_handle_may_be_freed_inside_each(struct scene *s) { step_inside_every_callback(s, free_it); }
+static void a_handle_may_be_dropped_inside_each(struct scene *s) { step_inside_every_callback(s, drop_it); }
+static void all_may_be_freed_inside_each(struct scene *s) { step_inside_every_callback(s, free_all); }
+static void the_client_may_be_abandoned_inside_each(struct scene *s) { step_inside_every_callback(s, abandon); }
+static void the_client_may_be_closed_inside_each(struct scene *s) { step_inside_every_callback(s, close_now); }
+static void abandoned_and_freed_inside_each(struct scene *s) { step_inside_every_callback(s, abandon_and_free_all); }
+static void freed_and_abandoned_inside_each(struct scene *s) { step_inside_every_callback(s, free_all_and_abandon); }
+
+static void a_handle_may_acquire_again_inside_its_answer(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    store_take(&s->store, "stock", "another", 200);
+    acquire(a, 100);
+    when(a, "TIMED_OUT", acquire_again);
+    run_ms(s, 1000);
+    TELLS(s, "a:WAITING a:TIMED_OUT a:WAITING a:OK");
+}
+
+static void a_hold_may_be_released_inside_its_grant(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_FOREVER);
+    when(a, "OK", release_it);
+    run_ms(s, 5);
+    TELLS(s, "a:OK a:released");
+}
+
+static void inside_on_lost_the_handle_is_idle(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    when(a, "LOST TAKEN", release_is_NOT_HELD);
+    run_ms(s, 1100);
+    acquire(a, HILOCK_FOREVER);
+    when(a, "OK", cancel_is_NOT_PENDING);
+    run_ms(s, 5);
+    TELLS(s, "a:LOST TAKEN a:OK");
+}
+
+static void inside_on_lost_the_handle_may_acquire_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    when(a, "LOST TAKEN", acquire_again);
+    run_ms(s, 1100);
+    TELLS(s, "a:LOST TAKEN a:OK");
+    HOLDS(s, is_ours(s, "stock"));
+}
+
+/* ---- silence ---- */
+
+static void a_freed_or_dropped_handle_is_silent_in_every_state(struct scene *s)
+{
+    for (uint64_t after_us = 0; after_us < 2000; after_us += 50) {
+        struct party *p = scene_open(s, NULL);
+        struct hand *a = hand_new(p, "a", "stock", &short_lease), *b = hand_new(p, "b", "stock", &short_lease);
+        acquire(a, HILOCK_FOREVER);
+        acquire(b, HILOCK_FOREVER);
+        run_us(s, after_us);
+        scene_hush(s);
+        hand_free(a);
+        hand_drop(b);
+        SAME(s, hilock_lock_state(b->lock), HILOCK_IDLE);
+        run_ms(s, 20);
+        TELLS(s, "");
+        HOLDS(s, !is_ours(s, "stock"));
+        acquire(b, HILOCK_FOREVER);
+        run_ms(s, 20);
+        TELLS(s, "b:OK");
+        hand_free(b);
+        party_close(p, 0);
+        run_ms(s, 5000);
+        TELLS(s, "closed");
+    }
+}
+
+static void a_result_that_was_silenced_in_time_never_comes(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    release(a);
+    hand_drop(a);
+    run_ms(s, 5);
+    TELLS(s, "");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.operation, HILOCK_ACQUIRE);
+}
+
+/* ---- batches ---- */
+
+static void at_most_a_thousand_callbacks_run_in_a_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    char name[16];
+    int told = 0, turns = 0, most = 0;
+    s->is_untold = 1;
+    for (int i = 0; i < 2500; i++) {
+        struct hand *a;
+        snprintf(name, sizeof name, "n%d", i);
+        a = hand_new(p, name, name, NULL);
+        acquire(a, HILOCK_FOREVER);
+        cancel(a);
+    }
+    while (told < 2500 && turns < 10) {
+        struct hand *a;
+        int now = 0;
+        HOLDS(s, world_step(&s->world, scene_us(s) + 10));
+        TAILQ_FOREACH(a, &s->hands, entry)
+            now += a->calls;
+        most = now - told > most ? now - told : most;
+        told = now;
+        turns++;
+    }
+    SAME(s, told, 2500);
+    SAME(s, most, 1000);
+}
+
+static const struct play plays[] = {
+    PLAY(what_expires_during_a_callback_is_told_before_the_next_one),
+    PLAY(losses_of_all_holds_are_told_before_the_first_answer),
+    PLAY(a_loss_is_told_before_its_release_reaches_the_store),
+    PLAY(a_handle_may_be_freed_inside_each),
+    PLAY(a_handle_may_be_dropped_inside_each),
+    PLAY(all_may_be_freed_inside_each),
+    PLAY(the_client_may_be_abandoned_inside_each),
+    PLAY(the_client_may_be_closed_inside_each),
+    PLAY(abandoned_and_freed_inside_each),
+    PLAY(freed_and_abandoned_inside_each),
+    PLAY(a_handle_may_acquire_again_inside_its_answer),
+    PLAY(a_hold_may_be_released_inside_its_grant),
+    PLAY(inside_on_lost_the_handle_is_idle),
+    PLAY(inside_on_lost_the_handle_may_acquire_again),
+    PLAY(a_freed_or_dropped_handle_is_silent_in_every_state),
+    PLAY(a_result_that_was_silenced_in_time_never_comes),
+    PLAY(at_most_a_thousand_callbacks_run_in_a_turn),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
