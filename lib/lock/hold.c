@@ -88,7 +88,7 @@ static void on_late(struct hl_hold *hold, struct hl_part *part, const struct hl_
 }
 
 /* The store's definite no takes the id off it, unless an earlier request of it went unanswered and may still run. An error that will last
- * (a missing right) may have come in the middle of the script: the id is released for safety. */
+ * (a right that the script lacks) may have come in its midst: the id is released for safety. */
 static void on_asked(struct hl_hold *hold, struct hl_part *part, const struct hl_reply *reply)
 {
     struct hl_said said = hl_mutex_acquire_said(reply);
@@ -96,7 +96,7 @@ static void on_asked(struct hl_hold *hold, struct hl_part *part, const struct hl
         on_granted(hold, part, &said);
         return;
     }
-    if (!(said.verdict == HL_FAULT && said.fault.kind == HL_FAULT_LASTING) && !part->is_haunted)
+    if (!(said.verdict == HL_FAULT && said.fault.kind == HL_FAULT_LASTING && !said.fault.left_nothing) && !part->is_haunted)
         part->state = PART_CLEAR;
     if (said.verdict == HL_LATE)
         on_late(hold, part, &said);

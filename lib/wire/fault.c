@@ -33,15 +33,23 @@ static int is_denied(const struct hl_reply *error)
     return has_one_of(error, codes) || contains(error, "without any password configured") || contains(error, "ACL failure in script") || contains(error, "The user executing the script can't");
 }
 
+/* Refused as a whole command, or by a script's reads, which come before its writes. A right that a script lacks is found in its midst. */
+static int has_left_nothing(const struct hl_reply *error)
+{
+    int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") || hl_reply_starts(error, "NOPERM ");
+    return (is_refused_whole && !contains(error, "user_script")) || has_code(error, "WRONGTYPE");
+}
+
 struct hl_fault hl_fault_of(const struct hl_reply *error)
 {
     static const char *const passing[] = {"READONLY", "LOADING", "MASTERDOWN", "BUSY", "OOM", "NOREPLICAS", "MISCONF", "CLUSTERDOWN",
                                           "TRYAGAIN", "UNBLOCKED", NULL};
     if (has_code(error, "NOSCRIPT"))
-        return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER};
+        return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
     if (has_one_of(error, passing) || contains(error, "Script killed by user") || contains(error, "max number of clients"))
-        return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE};
+        return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE, 0};
     if (is_denied(error))
-        return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED};
-    return (struct hl_fault){HL_FAULT_LASTING, has_code(error, "WRONGTYPE") ? HILOCK_WRONG_KIND : HILOCK_SERVER};
+        return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED, has_left_nothing(error)};
+    return (struct hl_fault){HL_FAULT_LASTING, has_code(error, "WRONGTYPE") ? HILOCK_WRONG_KIND : HILOCK_SERVER,
+                             has_left_nothing(error)};
 }

@@ -18,6 +18,7 @@ enum hl_fault_kind {
 struct hl_fault {
     enum hl_fault_kind kind;
     hilock_status status;
+    int left_nothing; /* LASTING: the command was refused before it did anything */
 };
 
 struct hl_fault hl_fault_of(const struct hl_reply *error);

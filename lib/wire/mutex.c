@@ -41,7 +41,7 @@ static struct hl_said fault(const struct hl_reply *reply)
 {
     if (reply->type == HL_REPLY_ERROR)
         return (struct hl_said){.verdict = HL_FAULT, .fault = hl_fault_of(reply), .quote = reply->bytes, .quote_length = reply->length};
-    return (struct hl_said){.verdict = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL}, .quote = ""};
+    return (struct hl_said){.verdict = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
 
 static struct hl_said late(const struct hl_reply *reply)

@@ -81,11 +81,31 @@ static void bytes_that_are_no_text_mean_something_too(void **state)
     assert_int_equal(fault.status, HILOCK_SERVER);
 }
 
+/* Where a script may have been left in its midst, its id has to be released; a command refused as a whole leaves nothing to do. */
+static void what_may_have_left_something_is_told_apart(void **state)
+{
+    static const struct { const char *text; int left_nothing; } marks[] = {
+        {"NOPERM User locks has no permissions to run the 'evalsha' command", 1},
+        {"NOAUTH Authentication required.", 1},
+        {"WRONGPASS invalid username-password pair", 1},
+        {"WRONGTYPE Operation against a key holding the wrong kind of value script: f_1, on @user_script:6.", 1},
+        {"NOPERM something script: f_1, on @user_script:51.", 0},
+        {"ERR Error running script (call to f_1): @user_script:51: -NOPERM this user has no permissions", 0},
+        {"ERR ACL failure in script: User x has no permissions to run the 'pexpire' command", 0},
+        {"ERR whatever", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (fault_of(marks[i].text).left_nothing != marks[i].left_nothing)
+            fail_msg("\"%s\": left_nothing is not %d", marks[i].text, marks[i].left_nothing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class_of_error_is_told_apart),
         cmocka_unit_test(bytes_that_are_no_text_mean_something_too),
+        cmocka_unit_test(what_may_have_left_something_is_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
