@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A server that answers, but cannot: what time may heal is retried until the wait ends, costs no hold, and is UNWRITABLE if it was never
+ * healed; a key of another kind will not heal, and is told at once. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules.h"
+#include "support/child.h"
+#include "support/ledger.h"
+#include "support/scene.h"
+
+static void another_kind_of_key(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    long long asked;
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock:42", NULL);
+    redis_do(scene->redis, "SET stock:42 whatever");
+    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_WRONG_KIND);
+    assert_non_null(strstr(stock.acquired.detail, "stock:42"));
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_WRONG_KIND);
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_WRONG_KIND);
+    assert_int_equal(stock.acquired.attempts, 1);
+    asked = redis_calls(scene->redis, "evalsha");
+    assert_string_equal(redis_text(scene->redis, "GET stock:42"), "whatever");
+    redis_do(scene->redis, "DEL stock:42");
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    assert_int_equal(redis_calls(scene->redis, "evalsha"), asked + 2); /* nothing was left to be undone */
+    handle_free(&stock);
+    client_close(&client);
+}
+
+/* What a server can be for a while, how it is brought about, and the words in its refusal. */
+struct trouble { const char *begin, *end, *words; };
+
+static const struct trouble troubles[] = {
+    {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY"},
+    {"CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM"},
+    {"CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "NOREPLICAS"},
+};
+
+static int has_failed(void *arg) { return client_stats(arg).commands >= 6; }
+
+static void wait_through(struct scene *scene, const struct trouble *trouble)
+{
+    struct client client;
+    struct handle held, wanted;
+    client_open(&client, scene->server->url);
+    handle_open(&held, &client, "held", NULL);
+    handle_open(&wanted, &client, "wanted", NULL);
+    assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
+    redis_do(scene->redis, trouble->begin);
+    assert_int_equal(handle_acquire(&wanted, HILOCK_TRY), HILOCK_UNWRITABLE);
+    if (!strstr(wanted.acquired.detail, trouble->words))
+        check_fail("%s: \"%s\"", trouble->words, wanted.acquired.detail);
+    assert_int_equal(handle_acquire(&wanted, 500), HILOCK_UNWRITABLE);
+    assert_true(wanted.acquired.waited_ms >= 500 && wanted.acquired.attempts > 1);
+    handle_ask(&wanted, HILOCK_FOREVER);
+    client_until(&client, has_failed, &client, "more requests");
+    assert_int_equal(wanted.acquired.count, 2);
+    redis_do(scene->redis, trouble->end);
+    handle_until(&wanted, &wanted.acquired, 3, "the grant");
+    assert_int_equal(wanted.acquired.status, HILOCK_OK);
+    assert_int_equal(held.lost.count, 0);
+    assert_int_equal(handle_give(&held), HILOCK_OK);
+    handle_free(&held);
+    handle_free(&wanted);
+    client_close(&client);
+}
+
+static void is_retried_until_it_can(void **state)
+{
+    for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
+        wait_through(*state, &troubles[i]);
+}
+
+static void costs_no_hold(void **state) { assert_string_equal(rule_error_is_no_loss(*state, NULL), ""); }
+
+/* Under maxmemory a release still goes through. */
+static void release_needs_no_memory_there(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    redis_do(scene->redis, "CONFIG SET maxmemory 1");
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    redis_do(scene->redis, "CONFIG SET maxmemory 0");
+    handle_free(&stock);
+    client_close(&client);
+}
+
+/* A release that the server refuses for now is repeated; nobody is told OK before it was. */
+static void release_waits_for_a_master(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    redis_do(scene->redis, "REPLICAOF 127.0.0.1 1");
+    handle_release(&stock);
+    client_until(&client, has_failed, &client, "more requests");
+    assert_true(stock.released.count == 0 || stock.released.status == HILOCK_UNKNOWN);
+    redis_do(scene->redis, "REPLICAOF NO ONE");
+    handle_until(&stock, stock.released.count ? &stock.settled : &stock.released, 1, "the release");
+    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+/* ---- a script that does not end ---- */
+
+static int is_busy(void *arg)
+{
+    redisReply *reply = redis_reply(arg, "GET nothing");
+    int busy = reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "BUSY", 4) == 0;
+    freeReplyObject(reply);
+    return busy;
+}
+
+static void begin_endless_script(struct redis *redis)
+{
+    int done = 0;
+    assert_int_equal(redisAppendCommand(redis->context, "EVAL %s 0", "while true do end"), REDIS_OK);
+    while (!done)
+        assert_int_equal(redisBufferWrite(redis->context, &done), REDIS_OK);
+}
+
+static void somebody_elses_endless_script(void **state)
+{
+    struct scene *scene = *state;
+    struct redis *other = redis_open(scene->server);
+    struct client client;
+    struct handle held, wanted;
+    redis_do(scene->redis, "CONFIG SET lua-time-limit 100");
+    client_open(&client, scene->server->url);
+    handle_open(&held, &client, "held", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    handle_open(&wanted, &client, "wanted", NULL);
+    assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
+    begin_endless_script(other);
+    check_until(is_busy, scene->redis, "BUSY");
+    assert_int_equal(handle_acquire(&wanted, HILOCK_TRY), HILOCK_UNWRITABLE);
+    assert_non_null(strstr(wanted.acquired.detail, "BUSY"));
+    handle_ask(&wanted, HILOCK_FOREVER);
+    handle_until(&held, &held.renewal_failed, 1, "RENEWAL_FAILED");
+    redis_do(scene->redis, "SCRIPT KILL");
+    handle_until(&wanted, &wanted.acquired, 2, "the grant");
+    handle_until(&held, &held.renewed, 1, "RENEWED");
+    assert_int_equal(wanted.acquired.status, HILOCK_OK);
+    assert_int_equal(held.lost.count, 0);
+    handle_free(&held);
+    handle_free(&wanted);
+    client_close(&client);
+    redis_close(other);
+}
+
+/* ---- a server that loads its data: so slowly that it can be asked meanwhile ---- */
+
+enum { SAW_LOADING, LOADED };
+
+struct load { struct scene *scene; struct ledger *ledger; };
+
+/* Commands are let in after each 1024 bytes, so some data is there; the delay is for each key of it. */
+static const char *const slow_loading[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024", NULL};
+
+static int has_loaded(void *arg) { return atomic_load((_Atomic uint64_t *)arg) != 0; }
+
+static void ask_while_it_loads(void *arg)
+{
+    const struct load *load = arg;
+    struct client client;
+    struct handle tried, wanted;
+    client_open(&client, load->scene->server->url);
+    handle_open(&tried, &client, "tried", NULL);
+    handle_open(&wanted, &client, "wanted", NULL);
+    handle_ask(&wanted, HILOCK_FOREVER);
+    while (handle_acquire(&tried, HILOCK_TRY) != HILOCK_UNWRITABLE)
+        CHECK(tried.acquired.status == HILOCK_UNREACHABLE);
+    CHECK(strstr(tried.acquired.detail, "LOADING"));
+    CHECK(wanted.acquired.count == 0);
+    atomic_store(ledger_word(load->ledger, SAW_LOADING), 1);
+    handle_until(&wanted, &wanted.acquired, 1, "the grant");
+    CHECK(wanted.acquired.status == HILOCK_OK);
+    client_until(&client, has_loaded, ledger_word(load->ledger, LOADED), "the parent");
+    handle_free(&tried);
+    handle_free(&wanted);
+    client_close(&client);
+}
+
+static void while_it_loads(void **state)
+{
+    struct scene *scene = *state;
+    struct load load = {scene, ledger_new(1, 1)};
+    pid_t child;
+    for (int i = 0; i < 300; i++)
+        redis_do(scene->redis, "SETRANGE fill:%d 2000 x", i);
+    redis_do(scene->redis, "CONFIG SET rdbcompression no");
+    redis_do(scene->redis, "SAVE");
+    redis_close(scene->redis);
+    server_kill(scene->server);
+    child = child_start(ask_while_it_loads, &load);
+    scene->server->arguments = slow_loading;
+    server_restart(scene->server);
+    scene->redis = redis_open(scene->server);
+    atomic_store(ledger_word(load.ledger, LOADED), 1);
+    child_join(child);
+    redis_do(scene->redis, "EVAL %s 0", "for i = 0, 299 do redis.call('DEL', 'fill:' .. i) end");
+    assert_true(atomic_load(ledger_word(load.ledger, SAW_LOADING)) == 1);
+    ledger_free(load.ledger);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(another_kind_of_key),
+        SCENE_TEST(is_retried_until_it_can),
+        SCENE_TEST(costs_no_hold),
+        SCENE_TEST(release_needs_no_memory_there),
+        SCENE_TEST(release_waits_for_a_master),
+        SCENE_TEST(somebody_elses_endless_script),
+        SCENE_TEST(while_it_loads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
