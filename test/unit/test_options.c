@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options: defaults, bounds, refusals with words, structs of older and newer headers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/options.h"
+
+#include <cmocka.h>
+
+static struct hl_text why;
+
+static void lost(const struct hilock_event *event, void *user) { (void)event, (void)user; }
+
+static hilock_status read_client(struct hilock_client_options *to, const struct hilock_client_options *from)
+{
+    memset(&why, 0, sizeof why);
+    return hl_client_options_read(to, from, &why);
+}
+
+static hilock_status read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from)
+{
+    memset(&why, 0, sizeof why);
+    return hl_lock_options_read(to, from, 30000, &why);
+}
+
+static void defaults_are_those_of_the_header(void **state)
+{
+    struct hilock_client_options options;
+    struct hilock_lock_options lock;
+    (void)state;
+    assert_int_equal(read_client(&options, NULL), HILOCK_OK);
+    assert_null(options.url);
+    assert_int_equal(options.connect_timeout_ms, 5000);
+    assert_int_equal(options.command_timeout_ms, 3000);
+    assert_int_equal(options.retry_max_ms, 2000);
+    assert_int_equal(options.keepalive_ms, 15000);
+    assert_int_equal(options.lease_ms, 30000);
+    assert_int_equal(options.waiters_max, 65536);
+    assert_int_equal(options.name_waiters_max, 65536);
+    assert_int_equal(options.inflight_max, 16384);
+    assert_int_equal(options.turns_max, 16);
+    assert_int_equal(options.token_ttl_ms, 600000);
+    assert_int_equal(options.log_level, HILOCK_LOG_WARN);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost)), HILOCK_OK);
+    assert_int_equal(lock.lease_ms, 30000);
+    assert_int_equal(lock.min_validity_ms, 15000);
+    assert_int_equal(lock.hold_max_ms, 0);
+    assert_int_equal(lock.renew, HILOCK_RENEW_AUTO);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .hold_max_ms = HILOCK_FOREVER)), HILOCK_OK);
+    assert_int_equal(lock.hold_max_ms, 0);
+}
+
+#define CLIENT(member, number) {offsetof(struct hilock_client_options, member), (number), #member}
+static const struct { size_t at; uint32_t number; const char *name; } good_client[] = {
+    CLIENT(connect_timeout_ms, 1),   CLIENT(connect_timeout_ms, 0x7fffffff), CLIENT(command_timeout_ms, 10), CLIENT(command_timeout_ms, 86400000),
+    CLIENT(retry_max_ms, 1),         CLIENT(keepalive_ms, 100),              CLIENT(lease_ms, 100),          CLIENT(lease_ms, 86400000),
+    CLIENT(waiters_max, 1),          CLIENT(inflight_max, 1),                CLIENT(inflight_max, 1 << 20),  CLIENT(turns_max, 1),
+    CLIENT(turns_max, 256),          CLIENT(token_ttl_ms, 1000),             CLIENT(token_ttl_ms, 86400000), CLIENT(restart_guard_ms, HILOCK_OFF),
+    CLIENT(name_waiters_max, 7),
+}, bad_client[] = {
+    CLIENT(connect_timeout_ms, 0x80000000), CLIENT(command_timeout_ms, 9), CLIENT(command_timeout_ms, 86400001), CLIENT(retry_max_ms, UINT32_MAX),
+    CLIENT(keepalive_ms, 99), CLIENT(lease_ms, 99), CLIENT(lease_ms, 86400001), CLIENT(lease_ms, UINT32_MAX), CLIENT(waiters_max, UINT32_MAX),
+    CLIENT(inflight_max, (1 << 20) + 1), CLIENT(turns_max, 257), CLIENT(token_ttl_ms, 999), CLIENT(token_ttl_ms, 86400001),
+};
+
+static void bounds_of_a_client(void **state)
+{
+    struct hilock_client_options from, to;
+    (void)state;
+    for (size_t i = 0; i < sizeof good_client / sizeof *good_client; i++) {
+        from = hilock_client_options_default();
+        memcpy((char *)&from + good_client[i].at, &good_client[i].number, 4);
+        if (read_client(&to, &from) != HILOCK_OK)
+            fail_msg("%s %u is refused: %s", good_client[i].name, good_client[i].number, why.bytes);
+        assert_memory_equal((char *)&to + good_client[i].at, &good_client[i].number, 4);
+    }
+    for (size_t i = 0; i < sizeof bad_client / sizeof *bad_client; i++) {
+        from = hilock_client_options_default();
+        memcpy((char *)&from + bad_client[i].at, &bad_client[i].number, 4);
+        if (read_client(&to, &from) != HILOCK_INVALID || !strstr(why.bytes, bad_client[i].name))
+            fail_msg("%s %u: \"%s\"", bad_client[i].name, bad_client[i].number, why.bytes);
+    }
+}
+
+static void a_name_has_no_more_waiters_than_the_client(void **state)
+{
+    struct hilock_client_options to;
+    (void)state;
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.waiters_max = 10, .name_waiters_max = 20)), HILOCK_OK);
+    assert_int_equal(to.name_waiters_max, 10);
+}
+
+static void what_comes_later_is_UNSUPPORTED(void **state)
+{
+    static const char *const urls[] = {"redis://a", "redis://b", NULL};
+    struct hilock_client_options to;
+    struct hilock_lock_options lock;
+    (void)state;
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_needed = 2)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.sentinel_password = "x")), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 5000)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 5000)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_SIMPLE)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .reentrant = 1)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .wake = HILOCK_WAKE_POLL)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .poll_min_ms = 1)), HILOCK_UNSUPPORTED);
+}
+
+static void mistakes_are_named(void **state)
+{
+    static const struct hilock_allocator half = {.allocate = NULL};
+    struct hilock_client_options to;
+    (void)state;
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.tls_ca_file = "x")), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "not rediss: nothing would be encrypted"));
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.allocator = &half)), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "allocator lacks a function"));
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.log_level = (hilock_log_level)9)), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "bad log_level 9"));
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "")), HILOCK_INVALID);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "two words")), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "bad label \"two words\""));
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "0123456789012345678901234567890123456789012345678901234567890123x")), HILOCK_INVALID);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "host-1.example:7")), HILOCK_INVALID);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "a.B_9-+@/=,")), HILOCK_OK);
+}
+
+static void a_prefix_must_leave_room_for_a_name(void **state)
+{
+    char prefix[1100];
+    struct hilock_client_options to;
+    (void)state;
+    memset(prefix, 'p', sizeof prefix);
+    prefix[1024] = '\0';
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.name_prefix = prefix)), HILOCK_INVALID);
+    prefix[1023] = '\0';
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.name_prefix = prefix)), HILOCK_OK);
+}
+
+static void mistakes_of_a_lock_are_named(void **state)
+{
+    static const struct { struct hilock_lock_options options; const char *words; } cases[] = {
+        {{.size = sizeof(struct hilock_lock_options)}, "on_lost is NULL"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .kind = (hilock_kind)7}, "bad kind 7"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .renew = (hilock_renew)2}, "renew 2"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .wake = (hilock_wake)2}, "wake 2"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .lease_ms = 99}, "bad lease_ms 99"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .lease_ms = 86400001}, "bad lease_ms 86400001"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .lease_ms = (uint32_t)-5}, "a negative number by mistake?"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .hold_max_ms = 29999}, "hold_max_ms 29999 is less than lease_ms 30000"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .hold_max_ms = UINT32_MAX - 1}, "a negative number by mistake?"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .wait_report_ms = UINT32_MAX}, "a negative number by mistake?"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .min_validity_ms = 29694}, "no grant would ever be good enough"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .lease_ms = 100, .min_validity_ms = 93}, "no grant would ever be good enough"},
+    };
+    struct hilock_lock_options to;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(read_lock(&to, &cases[i].options), HILOCK_INVALID);
+        if (!strstr(why.bytes, cases[i].words))
+            fail_msg("\"%s\" does not say \"%s\"", why.bytes, cases[i].words);
+    }
+    assert_int_equal(read_lock(&to, NULL), HILOCK_INVALID);
+    assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .min_validity_ms = 92)), HILOCK_OK);
+    assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .hold_max_ms = 100)), HILOCK_OK);
+}
+
+static void an_older_program_gets_the_defaults(void **state)
+{
+    /* exactly as long as it says: reading behind it is found by the sanitizers */
+    size_t size = offsetof(struct hilock_lock_options, lease_ms);
+    struct hilock_lock_options *old = malloc(size), to;
+    (void)state;
+    assert_non_null(old);
+    memset(old, 0, size);
+    memcpy((char *)old + offsetof(struct hilock_lock_options, size), &size, sizeof size);
+    memcpy((char *)old + offsetof(struct hilock_lock_options, on_lost), &(hilock_event_fn *){lost}, sizeof(hilock_event_fn *));
+    assert_int_equal(read_lock(&to, old), HILOCK_OK);
+    assert_int_equal(to.lease_ms, 30000);
+    free(old);
+}
+
+static void a_newer_program_may_only_say_what_is_known(void **state)
+{
+    struct { struct hilock_client_options known; char unknown[32]; } newer;
+    struct hilock_client_options to;
+    (void)state;
+    memset(&newer, 0, sizeof newer);
+    newer.known.size = sizeof newer;
+    newer.known.lease_ms = 5000;
+    assert_int_equal(read_client(&to, &newer.known), HILOCK_OK);
+    assert_int_equal(to.lease_ms, 5000);
+    newer.unknown[31] = 1;
+    assert_int_equal(read_client(&to, &newer.known), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "the program was built for a newer one"));
+    newer.known.size = 3;
+    assert_int_equal(read_client(&to, &newer.known), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "options.size is 3: use HILOCK_CLIENT_OPTIONS(...)"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_those_of_the_header),
+        cmocka_unit_test(bounds_of_a_client),
+        cmocka_unit_test(a_name_has_no_more_waiters_than_the_client),
+        cmocka_unit_test(what_comes_later_is_UNSUPPORTED),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(a_prefix_must_leave_room_for_a_name),
+        cmocka_unit_test(mistakes_of_a_lock_are_named),
+        cmocka_unit_test(an_older_program_gets_the_defaults),
+        cmocka_unit_test(a_newer_program_may_only_say_what_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
