@@ -69,7 +69,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, const char *na
 
 static hilock_status check_name(struct hilock_client *client, const char *name, size_t length)
 {
-    if (client->prefix_length + length == 0 || length == 0 || client->prefix_length + length > HILOCK_NAME_MAX)
+    if (length == 0 || length > HILOCK_NAME_MAX - client->prefix_length)
         return hl_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix", length ? client->prefix_length + length : 0, HILOCK_NAME_MAX);
     (void)name;
     return HILOCK_OK;
