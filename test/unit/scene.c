@@ -17,6 +17,7 @@ void scene_begin(struct scene *scene)
     net_init(&scene->net, &scene->world);
     store_init(&scene->store, &scene->world);
     scene->place = net_listen(&scene->net, scene_where, &scene->store);
+    scene->memory.secret = SCENE_SECRET;
     plans_init(&scene->plans, &scene->net);
     TAILQ_INIT(&scene->parties);
     TAILQ_INIT(&scene->hands);

@@ -272,6 +272,7 @@ int scene_end(struct scene *scene)
         free(hand);
     }
     SAME(scene, scene->memory.blocks, 0);
+    SAME(scene, scene->memory.secrets, 0); /* wiped before it was given back */
     SAME(scene, scene->net.links, 0);
     plans_done(&scene->plans);
     net_done(&scene->net);

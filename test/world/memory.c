@@ -38,6 +38,8 @@ static void release(void *block, void *ctx)
 {
     union head *head = (union head *)block - 1;
     struct world_memory *memory = ctx;
+    if (memory->secret && memmem(block, head->bytes, memory->secret, strlen(memory->secret)))
+        memory->secrets++;
     memory->blocks--;
     memory->bytes -= head->bytes;
     free(head);

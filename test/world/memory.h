@@ -12,6 +12,8 @@ struct world_memory {
     uint64_t fail_at; /* that one is refused; 0: none */
     uint64_t refused;
     int is_out;       /* every one is refused */
+    const char *secret; /* looked for in every block that is given back; NULL: none */
+    unsigned secrets;
 };
 
 struct hilock_allocator world_memory_allocator(struct world_memory *memory);

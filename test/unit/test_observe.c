@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is counted, logged and told of the client: every outcome once, and no secret. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static struct hilock_stats stats_of(const struct party *p)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(p->client, &stats);
+    return stats;
+}
+
+static uint64_t sum_of(const struct hilock_histogram *histogram)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < HILOCK_BUCKETS; i++)
+        sum += histogram->buckets[i];
+    return sum;
+}
+
+static void every_outcome_of_an_acquire_is_counted_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", NULL), *b = hand_new(p, "b", "two", NULL), *c = hand_new(p, "c", "one", NULL);
+    struct hilock_stats stats;
+    acquire(b, HILOCK_FOREVER);
+    cancel(b);
+    acquire(c, HILOCK_TRY);
+    run_ms(s, 10);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "ERR x");
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, acquire(a, 1), HILOCK_IN_USE);
+    acquire(b, HILOCK_FOREVER);
+    hand_drop(b);
+    run_ms(s, 10);
+    stats = stats_of(p);
+    SAME(s, stats.acquires, 5);
+    SAME(s, stats.granted, 1);
+    SAME(s, stats.cancelled, 2);
+    SAME(s, stats.timed_out, 1);
+    SAME(s, stats.failed, 1);
+    SAME(s, stats.refused, 1);
+    SAME(s, stats.wait.count, 5);
+    SAME(s, sum_of(&stats.wait), 5);
+    SAME(s, stats.held, 1);
+    SAME(s, stats.waiting, 0);
+    SAME(s, stats.locks, 3);
+    SAME(s, stats.inflight, 0);
+    SAME(s, stats.nodes, 1);
+    SAME(s, stats.nodes_up, 1);
+    SAME(s, stats.connects, 1);
+}
+
+static void every_end_of_a_hold_is_counted_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hilock_stats stats;
+    s->is_tampered = 1;
+    release(held(p, "a", "released", NULL));
+    hand_free(held(p, "b", "freed", NULL));
+    held(p, "c", "taken", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    store_delete(&s->store, "taken");
+    held(p, "d", "max", HILOCK_LOCK_OPTIONS(.lease_ms = 1000, .hold_max_ms = 1500));
+    held(p, "e", "expired", HILOCK_LOCK_OPTIONS(.lease_ms = 1000, .renew = HILOCK_RENEW_NEVER));
+    run_ms(s, 2000);
+    held(p, "f", "suspended", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    world_jump_us(&s->world, 10000000);
+    run_ms(s, 10);
+    held(p, "g", "closing", NULL);
+    party_close(p, 100);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    run_ms(s, 200);
+    stats = stats_of(p);
+    SAME(s, stats.released, 2);
+    SAME(s, stats.lost_taken, 1);
+    SAME(s, stats.lost_hold_max, 1);
+    SAME(s, stats.lost_expired, 1);
+    SAME(s, stats.lost_suspended, 1);
+    SAME(s, stats.lost_closing, 1);
+    SAME(s, stats.hold.count, 7);
+    SAME(s, sum_of(&stats.hold), 7);
+    SAME(s, stats.held, 0);
+}
+
+static void commands_wakeups_undos_and_connections_are_counted(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "other", NULL);
+    struct hilock_stats stats;
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 5);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 10000);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    hand_drop(b);
+    run_ms(s, 20);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 100);
+    stats = stats_of(p);
+    SAME(s, stats.wakeups, 1);
+    SAME(s, stats.undone, 1);
+    SAME(s, stats.connects, 2);
+    SAME(s, stats.disconnects, 1);
+    SAME(s, stats.renewals, 1);
+    SAME(s, stats.commands, 3 + 2 + 1); /* asked thrice; granted and undone; renewed when the link was back */
+    SAME(s, stats.command.count, 6);
+    SAME(s, stats.command.buckets[0], 5);
+}
+
+static void buckets_have_the_bounds_of_the_header(struct scene *s)
+{
+    static const uint32_t waits_ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 60001};
+    struct party *p = scene_connect(s, NULL);
+    struct hilock_stats stats;
+    store_take(&s->store, "stock", "another", 600000000);
+    s->is_untold = 1;
+    for (size_t i = 0; i < sizeof waits_ms / sizeof *waits_ms; i++)
+        acquire(hand_new(p, "w", "stock", NULL), waits_ms[i]);
+    run_ms(s, 100000);
+    stats = stats_of(p);
+    for (int i = 0; i < HILOCK_BUCKETS; i++)
+        SAME(s, stats.wait.buckets[i], 1);
+    SAME(s, stats.wait.sum_ms, 1 + 2 + 5 + 10 + 20 + 50 + 100 + 200 + 500 + 1000 + 2000 + 5000 + 10000 + 30000 + 60000 + 60001);
+}
+
+static void parts_add_up(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hilock_stats total = {.size = sizeof total}, part;
+    held(p, "a", "one", NULL);
+    held(q, "b", "two", NULL);
+    held(q, "c", "three", NULL);
+    part = stats_of(p);
+    hilock_stats_add(&total, &part);
+    part = stats_of(q);
+    hilock_stats_add(&total, &part);
+    SAME(s, total.acquires, 3);
+    SAME(s, total.granted, 3);
+    SAME(s, total.commands, 3);
+    SAME(s, total.held, 3);
+    SAME(s, total.locks, 3);
+    SAME(s, total.nodes, 2);
+    SAME(s, total.nodes_up, 2);
+    SAME(s, total.connects, 2);
+    SAME(s, total.wait.count, 3);
+    SAME(s, total.wait.buckets[0], 3);
+}
+
+static void a_smaller_struct_is_not_written_past_its_end(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hilock_stats stats;
+    held(p, "a", "stock", NULL);
+    memset(&stats, 0x5a, sizeof stats);
+    stats.size = offsetof(struct hilock_stats, timed_out);
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.granted, 1);
+    SAME(s, stats.timed_out, 0x5a5a5a5a5a5a5a5a);
+}
+
+/* The scene looks at every line and text of every play for the password and for whole ids; here are many of them, with all there is to hide. */
+static void no_line_shows_a_password_or_a_whole_id(struct scene *s)
+{
+    struct party *p, *q;
+    struct hand *a, *b;
+    s->store.password = SCENE_SECRET;
+    s->is_tampered = 1;
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" SCENE_SECRET "@127.0.0.1", .command_timeout_ms = 500));
+    q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
+    held(q, "q", "stock", NULL);
+    a = hand_new(p, "a", "stock", NULL);
+    acquire(a, 100);
+    run_ms(s, 200);
+    TELLS(s, "a:WAITING a:TIMED_OUT");
+    b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
+    run_ms(s, 3000);
+    store_delete(&s->store, "other");
+    run_ms(s, 1100);
+    PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 2);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 3000);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER);
+    release(b);
+    run_ms(s, 3000);
+    TELLS(s, "b:RENEWAL_FAILED b:RENEWED b:LOST TAKEN b:OK b:release UNKNOWN b:SETTLED");
+    HOLDS(s, p->lines > 12);
+    HOLDS(s, strstr(p->log, "AUTH refused: WRONGPASS"));
+}
+
+static void a_refused_open_shows_no_password(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" SCENE_SECRET "@host:99999"));
+    SAME(s, p->status, HILOCK_INVALID);
+    HOLDS(s, *p->error.text && !strstr(p->error.text, SCENE_SECRET));
+    SAME(s, p->loop.ends, 0);
+}
+
+static void the_password_is_wiped_at_close(struct scene *s)
+{
+    struct party *p;
+    s->store.password = SCENE_SECRET;
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
+    HOLDS(s, s->memory.blocks > 0);
+    party_close(p, 0);
+    run_ms(s, 1);
+    SAME(s, s->memory.secrets, 0);
+}
+
+static void the_client_tells_when_commands_flow(struct scene *s)
+{
+    struct party *p = scene_open(s, NULL);
+    p->tells = 1;
+    run_ms(s, 2);
+    TELLS(s, "up");
+    TEXT(s, p->event_node, "127.0.0.1:6379");
+    HOLDS(s, p->event.client == p->client && !p->event.lock);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_us(s, 150);
+    TELLS(s, "down");
+    TEXT(s, p->event_detail, "Connection reset by peer");
+    HOLDS(s, p->event.retry_ms >= 25 && p->event.retry_ms <= 50);
+    HOLDS(s, !hilock_client_is_connected(p->client));
+    run_ms(s, 60);
+    TELLS(s, "up");
+}
+
+static const struct play plays[] = {
+    PLAY(every_outcome_of_an_acquire_is_counted_once),
+    PLAY(every_end_of_a_hold_is_counted_once),
+    PLAY(commands_wakeups_undos_and_connections_are_counted),
+    PLAY(buckets_have_the_bounds_of_the_header),
+    PLAY(parts_add_up),
+    PLAY(a_smaller_struct_is_not_written_past_its_end),
+    PLAY(no_line_shows_a_password_or_a_whole_id),
+    PLAY(a_refused_open_shows_no_password),
+    PLAY(the_password_is_wiped_at_close),
+    PLAY(the_client_tells_when_commands_flow),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
