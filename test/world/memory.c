@@ -10,11 +10,14 @@ int world_memory_takes(struct world_memory *memory)
 {
     if (!memory)
         return 1;
-    if (++memory->asked != memory->fail_at && !memory->is_out)
+    memory->asked++;
+    if (!memory->is_out && (!memory->fail_at || memory->asked < memory->fail_at || memory->asked >= memory->fail_at + memory->fails))
         return 1;
     memory->refused++;
     return 0;
 }
+
+int world_memory_sends(struct world_memory *memory) { return (memory && memory->spares_links) || world_memory_takes(memory); }
 
 static void count(struct world_memory *memory, size_t bytes)
 {

@@ -89,7 +89,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
 
 static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
 {
-    struct net_message *message = !link->is_down && world_memory_takes(link->pipe->process->memory) ? calloc(1, sizeof *message) : NULL;
+    struct net_message *message = !link->is_down && world_memory_sends(link->pipe->process->memory) ? calloc(1, sizeof *message) : NULL;
     if (!link->is_up)
         abort(); /* sent before on_up */
     if (!message)

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A day with everything in it, played once for every allocation, timer, link, command and query that may fail in it: nothing crashes,
+ * nothing leaks, refusals say NO_MEMORY, every accepted call is answered, and nothing of ours stays at the store for longer than a lease. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "play.h"
+
+#include <cmocka.h>
+
+struct seat { /* a handle, and the calls it owes an answer to */
+    struct scene *scene;
+    hilock_lock *lock;
+    int owed;
+};
+
+static int is_refused_well(struct scene *s, hilock_status status)
+{
+    HOLDS(s, status == HILOCK_OK || status == HILOCK_NO_MEMORY);
+    return status != HILOCK_OK;
+}
+
+static void answered(const struct hilock_result *result, void *user)
+{
+    struct seat *seat = user;
+    HOLDS(seat->scene, result->lock == seat->lock && seat->owed-- > 0);
+}
+
+static void lost(const struct hilock_event *event, void *user) { (void)event, (void)user; }
+
+static struct seat make(struct scene *s, hilock_client *client, const char *name)
+{
+    struct seat seat = {s, NULL, 0};
+    is_refused_well(s, hilock_lock_create(&seat.lock, client, name, HILOCK_LOCK_OPTIONS(.on_lost = lost, .on_event = lost, .lease_ms = 3000)));
+    return seat;
+}
+
+static void ask(struct seat *seat, uint32_t wait_ms)
+{
+    if (seat->lock && hilock_lock_state(seat->lock) == HILOCK_IDLE && !is_refused_well(seat->scene, hilock_acquire(seat->lock, wait_ms, answered, seat)))
+        seat->owed++;
+}
+
+static void let_go(struct seat *seat)
+{
+    if (seat->lock && hilock_release(seat->lock, answered, seat) == HILOCK_OK)
+        seat->owed++;
+}
+
+static void leave(struct seat *seat)
+{
+    hilock_lock_free(seat->lock);
+    seat->owed = 0; /* silenced */
+    seat->lock = NULL;
+}
+
+/* Grant, wait, wake, time out, try, renew, lose a link, release. */
+static void live(struct scene *s, hilock_client *client)
+{
+    struct seat a = make(s, client, "stock"), b = make(s, client, "stock"), c = make(s, client, "other"), d = make(s, client, "third");
+    store_take(&s->store, "shop:other", "another", 20000);
+    ask(&a, HILOCK_FOREVER);
+    ask(&b, 5000);
+    ask(&c, 2000);
+    run_ms(s, 200);
+    ask(&d, HILOCK_TRY);
+    run_ms(s, 2500);
+    let_go(&a);
+    run_ms(s, 2600);
+    net_reset(&s->net, NULL, NET_ALL);
+    ask(&d, HILOCK_FOREVER);
+    store_free_name(&s->store, "shop:other");
+    run_ms(s, 4000);
+    ask(&c, 1000);
+    run_ms(s, 1100);
+    let_go(&b);
+    let_go(&c);
+    run_ms(s, 2000);
+    SAME(s, a.owed + b.owed + c.owed, 0);
+    leave(&a);
+    leave(&b);
+    leave(&c);
+    run_ms(s, 20);
+    leave(&d);
+}
+
+/* A host name, so that it is resolved, and all that is said at login. How often memory was asked for, or 0 when a claim broke. */
+static uint64_t play_day(uint64_t fail_at, uint64_t fails)
+{
+    struct scene scene, *s = &scene;
+    struct party *p;
+    uint64_t asked_for;
+    scene_begin(s);
+    s->is_untold = s->is_tampered = 1;
+    s->memory.fail_at = fail_at;
+    s->memory.fails = fails;
+    s->store.password = SCENE_SECRET;
+    net_listen(&s->net, "127.0.0.1:6380", &s->store);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" SCENE_SECRET "@localhost:6380/1", .name_prefix = "shop:", .command_timeout_ms = 1000));
+    p->loop.name.addresses[0] = "127.0.0.1";
+    if (!is_refused_well(s, p->status)) {
+        live(s, p->client);
+        party_close(p, 0);
+        run_ms(s, 10000);
+        HOLDS(s, p->is_closed);
+        HOLDS(s, !is_ours(s, "shop:stock") && !is_ours(s, "shop:other") && !is_ours(s, "shop:third"));
+    } else
+        TEXT(s, p->error.text, "out of memory");
+    asked_for = s->memory.asked;
+    HOLDS(s, fail_at == 0 || fail_at > asked_for || s->memory.refused > 0);
+    return scene_end(s) ? asked_for : 0;
+}
+
+static void a_good_day_is_good(void **state)
+{
+    (void)state;
+    assert_true(play_day(0, 0) > 100);
+}
+
+static void each_in_turn_may_fail(void **state)
+{
+    uint64_t most = play_day(0, 0);
+    (void)state;
+    for (uint64_t at = 1; at <= most; at++)
+        if (!play_day(at, 1))
+            fail_msg("when allocation %llu of %llu fails", (unsigned long long)at, (unsigned long long)most);
+}
+
+static void ten_in_a_row_may_fail(void **state)
+{
+    uint64_t most = play_day(0, 0);
+    (void)state;
+    for (uint64_t at = 1; at <= most; at++)
+        if (!play_day(at, 10))
+            fail_msg("when allocations %llu to %llu fail", (unsigned long long)at, (unsigned long long)at + 9);
+}
+
+/* Release, close and free need no memory. */
+static void the_end_needs_no_memory(void **state)
+{
+    struct scene s;
+    struct party *p;
+    struct hand *a, *b, *w;
+    (void)state;
+    scene_begin(&s);
+    p = scene_connect(&s, NULL);
+    a = held(p, "a", "one", NULL);
+    b = held(p, "b", "two", NULL);
+    w = hand_new(p, "w", "one", NULL);
+    acquire(w, HILOCK_FOREVER);
+    run_ms(&s, 5);
+    s.memory.is_out = 1;
+    s.memory.spares_links = 1; /* a command that cannot be sent is another matter */
+    TELLS(&s, "w:WAITING");
+    SAME(&s, release(a), HILOCK_OK);
+    run_ms(&s, 5);
+    TELLS(&s, "a:released w:OK");
+    SAME(&s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
+    TEXT(&s, hilock_client_refusal(p->client), "out of memory for an acquire");
+    hand_free(w);
+    SAME(&s, party_close(p, 10), HILOCK_OK);
+    run_ms(&s, 50);
+    TELLS(&s, "b:LOST CLOSING closed");
+    HOLDS(&s, !is_ours(&s, "one") && !is_ours(&s, "two"));
+    hand_free(b);
+    assert_true(scene_end(&s));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_day_is_good),
+        cmocka_unit_test(each_in_turn_may_fail),
+        cmocka_unit_test(ten_in_a_row_may_fail),
+        cmocka_unit_test(the_end_needs_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
