@@ -106,7 +106,7 @@ static void unknown_grant(void *arg)
     struct proxy *proxy = proxy_start(it->scene->server);
     struct client client;
     struct handle first, second;
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(proxy), .command_timeout_ms = 20000));
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(proxy), .command_timeout_ms = 8000));
     client_connect(&client);
     handle_open(&first, &client, "stock:42", NULL);
     handle_open(&second, &client, "stock:42", NULL);

@@ -158,7 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENE_TEST(counts_from_before_the_send),
         SCENE_TEST(expires_with_a_warning_by_default),
-        cmocka_unit_test_setup_teardown(expires_with_a_warning_over_tcp, scene_begin_with_port, scene_end),
+        SCENE_TEST_WITH_PORT(expires_with_a_warning_over_tcp),
         SCENE_TEST(release_past_the_deadline_tells_no_loss),
         SCENE_TEST(short_outage_costs_nothing),
     };
