@@ -241,6 +241,16 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
         on_gone(hold, part, &said);
 }
 
+/* However late: also when it was given up meanwhile (its script had to be loaded again), for its lease begins now. */
+static void undo(struct hl_hold *hold, struct hl_part *part, uint64_t token)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = part->name->bytes, .token = token});
+    part->state = HL_PLANTED(R4_NO_UNDO) ? PART_CLEAR : PART_MAYBE;
+    hold->since_us = hl_now_us(&core->host);
+    sleep_until(hold, UINT64_MAX);
+}
+
 /* What was under way when the end began. Of an acquire: refused in words, it left nothing; else it is released. */
 void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
 {
@@ -249,9 +259,7 @@ void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct
         if ((said.verdict == HL_NO || said.verdict == HL_LATE) && !part->is_haunted)
             part->state = PART_CLEAR;
         if (said.verdict == HL_YES)
-            hl_trace(&hl_hold_core(hold)->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = part->name->bytes, .token = said.token});
-        if (said.verdict == HL_YES && HL_PLANTED(R4_NO_UNDO))
-            part->state = PART_CLEAR;
+            undo(hold, part, said.token);
     } else if (part->ask == PART_ACQUIRE && answer->was_sent) {
         if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
             part->state = PART_CLEAR;
