@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grants that come too old, and losses that nobody was told of yet: given back, asked for again, told once. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options picky = {.size = sizeof picky, .lease_ms = 3000, .min_validity_ms = 2500};
+
+/* Its first grant arrives half a second late: 2463 ms are left. */
+static struct hand *granted_late(struct scene *s, struct party *p, uint32_t wait_ms)
+{
+    struct hand *a = hand_new(p, "a", "stock", &picky);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
+    acquire(a, wait_ms);
+    run_ms(s, 500);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    return a;
+}
+
+static void a_grant_with_too_little_left_is_given_back_and_asked_for_anew(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = granted_late(s, p, HILOCK_FOREVER);
+    run_ms(s, 2);
+    TELLS(s, "a:OK");
+    HOLDS(s, a->result.remaining_ms >= 2500);
+    SAME(s, a->result.attempts, 2);
+    SAME(s, asked(s, "mutex_release"), 1);
+    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
+    HOLDS(s, strcmp(store_line(&s->store, "mutex_acquire", 0)->text, store_line(&s->store, "mutex_acquire", 1)->text) != 0); /* R2 */
+    HOLDS(s, is_ours(s, "stock"));
+}
+
+static void giving_back_is_refused_and_repeated(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
+    granted_late(s, p, HILOCK_FOREVER);
+    run_ms(s, 1500);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
+static void giving_back_is_unanswered_and_repeated(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
+    granted_late(s, p, HILOCK_FOREVER);
+    run_ms(s, 500);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_release"), 2);
+}
+
+static void ended_while_it_is_given_back(struct scene *s, hilock_status (*end)(struct hand *hand), const char *told)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a, *b = hand_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 50000);
+    a = granted_late(s, p, 530);
+    run_ms(s, 5);
+    acquire(b, HILOCK_FOREVER);
+    if (end)
+        end(a);
+    run_ms(s, 40);
+    TELLS(s, told);
+    run_ms(s, 20);
+    TELLS(s, "b:OK");
+    HOLDS(s, is_ours(s, "stock"));
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
+static hilock_status free_it(struct hand *hand) { return hand_free(hand), HILOCK_OK; }
+
+static void cancelled_while_it_is_given_back(struct scene *s) { ended_while_it_is_given_back(s, cancel, "a:CANCELLED"); }
+static void freed_while_it_is_given_back(struct scene *s) { ended_while_it_is_given_back(s, free_it, ""); }
+static void its_wait_ends_while_it_is_given_back(struct scene *s) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
+
+static void a_try_granted_too_late_asks_again_within_its_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    granted_late(s, p, HILOCK_TRY);
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+}
+
+static void always_too_late_is_UNREACHABLE_when_the_wait_ends(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", &picky);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000, .times = PLAN_ALWAYS);
+    acquire(a, 3000);
+    run_ms(s, 4000);
+    TELLS(s, "a:UNREACHABLE");
+    SAME(s, asked(s, "mutex_acquire"), 6);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+/* ---- granted, and not told yet ---- */
+
+static void block(struct hand *hand) { world_jump_us(&hand->scene->world, 2000000); }
+static void block_for_long(struct hand *hand) { world_jump_us(&hand->scene->world, 20000000); }
+
+static void grants_behind_a_long_callback(struct scene *s, void (*step)(struct hand *hand), const char *told)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *b = hand_new(p, "b", "two", &picky);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    when(a, "OK", step);
+    run_ms(s, 1);
+    run_ms(s, 5);
+    TELLS(s, told);
+    HOLDS(s, b->result.remaining_ms >= 2500);
+    SAME(s, b->result.attempts, 2);
+}
+
+static void a_grant_that_aged_untold_is_asked_for_anew(struct scene *s) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
+static void a_grant_that_expired_untold_is_no_loss(struct scene *s) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
+
+static void taken_behind_its_grant_it_is_lost_when_asked_for(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "one", NULL), *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    s->is_tampered = 1;
+    acquire(b, HILOCK_FOREVER);
+    acquire(a, HILOCK_FOREVER);
+    run_us(s, 150);
+    store_delete(&s->store, "one");
+    run_us(s, 60);
+    TELLS(s, "b:OK a:OK");
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 200);
+    TELLS(s, "a:LOST TAKEN");
+}
+
+/* ---- lost, and not told yet ---- */
+
+static struct hand *other_of(struct hand *hand) { return TAILQ_NEXT(hand, entry); }
+static void release_other(struct hand *hand) { SAME(hand->scene, release(other_of(hand)), HILOCK_OK); }
+static void release_other_quietly(struct hand *hand) { SAME(hand->scene, release_quietly(other_of(hand)), HILOCK_OK); }
+static void drop_other(struct hand *hand) { hand_drop(other_of(hand)); }
+static void free_other(struct hand *hand) { hand_free(other_of(hand)); }
+static void other_has_nothing_left(struct hand *hand) { SAME(hand->scene, hilock_lock_remaining_ms(other_of(hand)->lock), 0); }
+
+static void lost_together(struct scene *s, void (*step)(struct hand *hand), const char *told)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &picky);
+    held(p, "b", "two", &picky);
+    world_freeze(&p->loop.lane);
+    run_ms(s, 4000);
+    world_thaw(&s->world, &p->loop.lane);
+    when(a, "LOST SUSPENDED", step);
+    run_ms(s, 20);
+    TELLS(s, told);
+    HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
+}
+
+static void released_before_its_loss_is_told_it_answers_LOST(struct scene *s) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }
+static void released_quietly_before_its_loss_is_told(struct scene *s) { lost_together(s, release_other_quietly, "a:LOST SUSPENDED"); }
+static void dropped_before_its_loss_is_told(struct scene *s) { lost_together(s, drop_other, "a:LOST SUSPENDED"); }
+static void freed_before_its_loss_is_told(struct scene *s) { lost_together(s, free_other, "a:LOST SUSPENDED"); }
+static void lost_and_untold_nothing_remains(struct scene *s) { lost_together(s, other_has_nothing_left, "a:LOST SUSPENDED b:LOST SUSPENDED"); }
+
+static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    store_flush_scripts(&s->store);
+    acquire(a, HILOCK_FOREVER);
+    run_us(s, 150);
+    hand_drop(a);
+    run_ms(s, 5);
+    HOLDS(s, !is_ours(s, "stock"));
+    TELLS(s, "");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    HOLDS(s, asked(s, "mutex_release") >= 1);
+}
+
+static const struct play plays[] = {
+    PLAY(a_grant_with_too_little_left_is_given_back_and_asked_for_anew),
+    PLAY(giving_back_is_refused_and_repeated),
+    PLAY(giving_back_is_unanswered_and_repeated),
+    PLAY(cancelled_while_it_is_given_back),
+    PLAY(freed_while_it_is_given_back),
+    PLAY(its_wait_ends_while_it_is_given_back),
+    PLAY(a_try_granted_too_late_asks_again_within_its_time),
+    PLAY(always_too_late_is_UNREACHABLE_when_the_wait_ends),
+    PLAY(a_grant_that_aged_untold_is_asked_for_anew),
+    PLAY(a_grant_that_expired_untold_is_no_loss),
+    PLAY(taken_behind_its_grant_it_is_lost_when_asked_for),
+    PLAY(released_before_its_loss_is_told_it_answers_LOST),
+    PLAY(released_quietly_before_its_loss_is_told),
+    PLAY(dropped_before_its_loss_is_told),
+    PLAY(freed_before_its_loss_is_told),
+    PLAY(lost_and_untold_nothing_remains),
+    PLAY(a_script_forgotten_while_a_wait_ends_is_no_matter),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
