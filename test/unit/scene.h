@@ -64,7 +64,7 @@ struct scene {
     struct plans plans;
     struct world_memory memory;
     TAILQ_HEAD(, party) parties;
-    TAILQ_HEAD(, hand) hands;
+    TAILQ_HEAD(hands, hand) hands;
     unsigned parties_ever, hands_count;
     char *story;
     size_t story_used, story_room;

@@ -259,6 +259,8 @@ static void abandon_gives_all_back_in_any_state(struct scene *s)
         run_us(s, after_us);
         if (hilock_lock_state(c->lock) == HILOCK_HELD)
             release(c);
+        acquire(hand_new(p, "d", "three", NULL), HILOCK_FOREVER);
+        cancel(TAILQ_LAST(&s->hands, hands)); /* has an answer to give */
         requests = s->net.requests;
         scene_hush(s);
         party_abandon(p);
@@ -335,7 +337,7 @@ static void the_owner_is_who_turns_the_loop_first(struct scene *s)
 }
 
 /* In the child: 1 when all is as the contract has it. */
-static int child_is_refused(struct scene *s, struct party *p, struct hand *a, struct hand *w)
+static int child_is_refused(struct scene *s, struct party *p, struct hand *a, struct hand *w, int is_freed_first)
 {
     unsigned requests = s->net.requests, lines = p->lines;
     struct hilock_lock *made = NULL;
@@ -343,6 +345,10 @@ static int child_is_refused(struct scene *s, struct party *p, struct hand *a, st
                 hilock_lock_create(&made, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == HILOCK_FORKED && !made &&
                 hilock_client_close(p->client, 0, NULL, NULL) == HILOCK_FORKED && !hilock_client_is_connected(p->client) &&
                 strstr(hilock_client_refusal(p->client), "forked child") && p->lines == lines;
+    if (is_freed_first) {
+        hand_free(w);
+        hand_free(a);
+    }
     hilock_client_abandon(p->client);
     p->client = NULL;
     hand_free(a);
@@ -350,7 +356,7 @@ static int child_is_refused(struct scene *s, struct party *p, struct hand *a, st
     return holds && s->net.requests == requests && p->loop.timers == 0 && s->memory.blocks == 0;
 }
 
-static void a_forked_child_may_only_abandon_and_free(struct scene *s)
+static void a_child_is_refused(struct scene *s, int is_freed_first)
 {
     struct party *p = scene_connect(s, NULL);
     struct hand *a = held(p, "a", "one", NULL), *w = hand_new(p, "w", "two", NULL);
@@ -361,12 +367,34 @@ static void a_forked_child_may_only_abandon_and_free(struct scene *s)
     run_ms(s, 5);
     child = fork();
     if (child == 0)
-        _exit(child_is_refused(s, p, a, w) ? 0 : 1);
+        _exit(child_is_refused(s, p, a, w, is_freed_first) ? 0 : 1);
     HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
     SAME(s, status, 0);
     run_ms(s, 60000);
     TELLS(s, "w:WAITING w:OK");
     HOLDS(s, is_ours(s, "one"));
+}
+
+static void a_forked_child_may_only_abandon_and_free(struct scene *s) { a_child_is_refused(s, 0); }
+static void a_forked_child_may_free_and_abandon(struct scene *s) { a_child_is_refused(s, 1); }
+
+static void a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    struct hand *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
+    uint64_t began_us;
+    p->loop.early_us = 900;
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 10);
+    began_us = scene_us(s);
+    release(a);
+    party_close(p, 1000);
+    run_ms(s, 3000);
+    TELLS(s, "a:release UNKNOWN b:LOST CLOSING closed");
+    SAME(s, a->at_us, began_us + 700000);
+    SAME(s, b->at_us, began_us + 1000000);
+    SAME(s, p->closed_at_us, began_us + 1700000);
 }
 
 static const struct play plays[] = {
@@ -389,6 +417,8 @@ static const struct play plays[] = {
     PLAY(another_thread_is_refused_and_counted_and_nothing_is_written),
     PLAY(the_owner_is_who_turns_the_loop_first),
     PLAY(a_forked_child_may_only_abandon_and_free),
+    PLAY(a_forked_child_may_free_and_abandon),
+    PLAY(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
