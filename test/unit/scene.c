@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PRINTED_MAX = 10 };
+
 int scene_is_quiet;
 const char scene_where[] = "127.0.0.1:6379";
 
@@ -25,19 +27,20 @@ void scene_begin(struct scene *scene)
 
 /* ---- claims ---- */
 
-static void say_broken(struct scene *scene, const char *file, int line)
+/* 1: the rest of the line is to be printed. */
+static int say_broken(struct scene *scene, const char *file, int line)
 {
-    scene->is_broken = 1;
-    if (!scene_is_quiet)
-        fprintf(stderr, "%s:%d: at %" PRIu64 " us: ", file, line, scene->world.now_us);
+    if (scene->is_broken++ >= PRINTED_MAX || scene_is_quiet)
+        return 0;
+    fprintf(stderr, "%s:%d: at %" PRIu64 " us: ", file, line, scene->world.now_us);
+    return 1;
 }
 
 int scene_claim(struct scene *scene, int holds, const char *claim, const char *file, int line)
 {
     if (holds)
         return 1;
-    say_broken(scene, file, line);
-    if (!scene_is_quiet)
+    if (say_broken(scene, file, line))
         fprintf(stderr, "does not hold: %s\n", claim);
     return 0;
 }
@@ -46,8 +49,7 @@ int scene_same(struct scene *scene, uint64_t is, uint64_t should, const char *cl
 {
     if (is == should)
         return 1;
-    say_broken(scene, file, line);
-    if (!scene_is_quiet)
+    if (say_broken(scene, file, line))
         fprintf(stderr, "does not hold: %s (%" PRId64 ", not %" PRId64 ")\n", claim, (int64_t)is, (int64_t)should);
     return 0;
 }
@@ -56,8 +58,7 @@ int scene_text(struct scene *scene, const char *is, const char *should, const ch
 {
     if (strcmp(is, should) == 0)
         return 1;
-    say_broken(scene, file, line);
-    if (!scene_is_quiet)
+    if (say_broken(scene, file, line))
         fprintf(stderr, "is     \"%s\"\n  must be \"%s\"\n", is, should);
     return 0;
 }

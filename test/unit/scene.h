@@ -68,7 +68,7 @@ struct scene {
     unsigned parties_ever, hands_count;
     char *story;
     size_t story_used, story_room;
-    int is_broken;
+    int is_broken; /* how often; the first few are printed */
     int is_tampered; /* the store was changed behind the clients' backs: belief is not held against it */
     int is_untold;   /* no story is written: too many hands */
 };

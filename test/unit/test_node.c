@@ -82,6 +82,19 @@ static void a_script_that_stays_unknown_is_an_error_of_the_server(struct scene *
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
+static void a_script_that_may_not_be_loaded_says_so(struct scene *s)
+{
+    struct party *p;
+    struct hand *a;
+    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
+    p = scene_connect(s, NULL);
+    a = hand_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    TELLS(s, "a:DENIED");
+    HOLDS(s, strstr(a->detail, "'script|load'"));
+}
+
 static void no_more_than_inflight_max_are_on_the_wire(struct scene *s)
 {
     struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8));
@@ -130,20 +143,36 @@ static void an_unanswered_command_breaks_the_link_in_its_time(struct scene *s)
     TELLS(s, "up a:OK");
 }
 
-/* The loop stood still, not the server: what waits to be read is read before the link is judged. */
-static void a_loop_that_stood_still_reads_its_answers_first(struct scene *s)
+/* The loop stood still, not the server: what waits to be read is read before the link is judged, whichever the loop looks at first. */
+static void stands_still(struct scene *s, uint64_t answer_us)
 {
     struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     struct hand *a = hand_new(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 650000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = answer_us);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     world_freeze(&p->loop.lane);
     run_ms(s, 5000);
     p->tells = 1;
     world_thaw(&s->world, &p->loop.lane);
-    run_ms(s, 5);
+    run_ms(s, 100);
     TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+}
+
+static void a_loop_that_stood_still_reads_its_answers_first(struct scene *s) { stands_still(s, 650000); }
+static void a_loop_that_stood_still_gives_its_answers_a_moment(struct scene *s) { stands_still(s, 900000); }
+
+static void a_loop_that_stood_still_finds_a_dead_link_all_the_same(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 10);
+    world_jump_us(&s->world, 5000000);
+    p->tells = 1;
+    run_ms(s, 200);
+    TELLS(s, "down up a:OK");
 }
 
 static void an_idle_link_is_probed(struct scene *s)
@@ -269,6 +298,9 @@ static const struct play plays[] = {
     PLAY(a_request_waits_for_the_connection),
     PLAY(an_unanswered_command_breaks_the_link_in_its_time),
     PLAY(a_loop_that_stood_still_reads_its_answers_first),
+    PLAY(a_loop_that_stood_still_gives_its_answers_a_moment),
+    PLAY(a_loop_that_stood_still_finds_a_dead_link_all_the_same),
+    PLAY(a_script_that_may_not_be_loaded_says_so),
     PLAY(an_idle_link_is_probed),
     PLAY(a_dead_idle_link_is_found_by_the_probe),
     PLAY(a_busy_link_is_not_probed),

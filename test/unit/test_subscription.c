@@ -98,6 +98,63 @@ static void a_refused_channel_is_asked_for_again_by_the_next_who_waits(struct sc
     SAME(s, store_listeners(&s->store, CHANNEL), 1);
 }
 
+static void refused_when_nobody_wants_it_any_more_it_is_forgotten(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct plan *slow;
+    struct hand *a = waits(p, "a", "stock");
+    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 2000000);
+    run_ms(s, 10);
+    slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);
+    cancel(a);
+    run_ms(s, 5000);
+    SAME(s, slow->met, 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 10);
+    TELLS(s, "a:WAITING a:CANCELLED a:WAITING a:OK");
+}
+
+/* More are wanted than may be asked for at once; some are still to be asked for when the link dies. */
+static void what_was_not_asked_for_yet_is_asked_for_on_the_new_link(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    char name[64];
+    s->is_untold = 1;
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        waits(p, name, name);
+    }
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 256);
+    plan_let_go(&s->plans, slow);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 100);
+    SAME(s, asked(s, "SUBSCRIBE"), 256 + 300);
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "redisson_lock__channel:{n%d}", i);
+        SAME(s, store_listeners(&s->store, name), 1);
+    }
+}
+
+/* An answer may be slow as long as the link says something. */
+static void a_slow_answer_on_a_lively_link_is_waited_for(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    waits(p, "a", "one");
+    run_ms(s, 10);
+    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 1500000);
+    waits(p, "b", "two");
+    for (int i = 0; i < 16; i++) {
+        run_ms(s, 100);
+        store_publish(&s->store, "redisson_lock__channel:{one}", "0");
+    }
+    SAME(s, s->place->tried, 2);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{two}"), 1);
+}
+
 /* Every error, also one that is about another command, is the answer to the oldest; the link lives on. */
 static void a_refusal_does_not_cost_the_other_channels(struct scene *s)
 {
@@ -235,6 +292,9 @@ static const struct play plays[] = {
     PLAY(what_lingers_is_not_subscribed_again),
     PLAY(wanted_again_while_it_leaves_it_comes_back),
     PLAY(a_refused_channel_is_asked_for_again_by_the_next_who_waits),
+    PLAY(refused_when_nobody_wants_it_any_more_it_is_forgotten),
+    PLAY(what_was_not_asked_for_yet_is_asked_for_on_the_new_link),
+    PLAY(a_slow_answer_on_a_lively_link_is_waited_for),
     PLAY(a_refusal_does_not_cost_the_other_channels),
     PLAY(a_stream_out_of_step_is_given_up),
     PLAY(messages_that_are_none_are_ignored),

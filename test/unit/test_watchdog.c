@@ -240,6 +240,27 @@ static void a_loop_whose_timers_are_a_little_early_renews_all_the_same(struct sc
     SAME(s, sent_at_us(s, "renew", 0), sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3);
 }
 
+static void a_loop_whose_timers_are_a_little_early_ends_belief_in_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a;
+    p->loop.early_us = 700;
+    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    run_ms(s, 5000);
+    TELLS(s, "a:LOST EXPIRED");
+    SAME(s, a->at_us, sent_at_us(s, "mutex_acquire", 0) + LEASE_US - DRIFT_US);
+}
+
+static void a_loop_whose_timers_are_late_loses_nothing_by_it(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    p->loop.late_us = 4000;
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 100, .min_validity_ms = 10));
+    run_ms(s, 10000);
+    TELLS(s, "");
+    HOLDS(s, asked(s, "renew") > 200);
+}
+
 static void a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -289,6 +310,8 @@ static const struct play plays[] = {
     PLAY(a_pause_shorter_than_the_lease_costs_nothing),
     PLAY(renewals_go_before_acquires),
     PLAY(a_loop_whose_timers_are_a_little_early_renews_all_the_same),
+    PLAY(a_loop_whose_timers_are_a_little_early_ends_belief_in_time),
+    PLAY(a_loop_whose_timers_are_late_loses_nothing_by_it),
     PLAY(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send),
     PLAY(a_nonsense_answer_to_a_renewal_is_no_loss),
 };
