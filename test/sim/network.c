@@ -213,12 +213,14 @@ static void on_ghost(struct sim_world *world, void *arg)
     struct ghost *ghost = arg;
     const struct hl_reply *reply;
     unsigned connection;
-    if (!ghost->sim->is_ending) {
+    if (!ghost->sim->is_over) {
         connection = sim_server_login(&ghost->sim->server);
         reply = sim_server_execute(&ghost->sim->server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
         count_execution(ghost->sim, ghost->request, reply);
         world->sometimes[SIM_LATE_RUN]++;
         world->sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
+        if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && strcmp(ghost->request->argv[1], hl_script_renew.sha1) == 0)
+            ghost->sim->ghost_us = world->now_us;
         trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
         sim_store_disconnect(ghost->sim->server.store, connection);
     }
@@ -245,6 +247,21 @@ static void lose_requests(struct hl_link *link)
             sim_at(world, at_us, on_ghost, ghost);
         } else
             message_free(message);
+    }
+}
+
+/* A close that is no reset: what has been written still arrives. */
+static void leave_requests(struct hl_link *link)
+{
+    struct message *message, *next;
+    for (message = TAILQ_FIRST(&link->out); message && link->connection && !link->is_cut_out; message = next) {
+        struct ghost *ghost = may_haunt(message) ? malloc(sizeof *ghost) : NULL;
+        next = TAILQ_NEXT(message, entry);
+        if (!ghost)
+            continue;
+        TAILQ_REMOVE(&link->out, message, entry);
+        *ghost = (struct ghost){link->sim, message, link->process->index};
+        sim_at(&link->sim->world, message->at_us, on_ghost, ghost);
     }
 }
 
@@ -377,7 +394,8 @@ static size_t backlog(const struct hl_link *link) { return (void)link, 0; }
 
 static void close_link(struct hl_link *link, int is_reset)
 {
-    (void)is_reset;
+    if (!is_reset)
+        leave_requests(link);
     link->is_closed = 1;
     if (!link->depth)
         destroy(link);

@@ -5,7 +5,7 @@
 
 #include "sim.h"
 
-enum { FAULT_PHASE_US = 12000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 6000000, END_US = 60000000 };
+enum { FAULT_PHASE_US = 12000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
 
 static void populate(struct sim *sim)
 {
@@ -13,7 +13,7 @@ static void populate(struct sim *sim)
     struct hl_random *random = &sim->world.workload;
     unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
     sim->lease_ms = leases_ms[hl_random_below(random, 4)];
-    sim->command_timeout_ms = (uint32_t)sim_between(random, 100, 1000);
+    sim->command_timeout_ms = (uint32_t)sim_between(random, 200, 1000);
     sim->processes_count = (unsigned)sim_between(random, 1, SIM_PROCESSES_MAX);
     sim->names_count = (unsigned)sim_between(random, 1, SIM_NAMES_MAX);
     for (unsigned i = 0; i < sim->names_count; i++)
@@ -105,6 +105,7 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
         close_all(sim);
     if (!sim->world.is_broken)
         sim_check_end(sim);
+    sim->is_over = 1;
     *ret_outcome = (struct sim_outcome){.seed = seed, .hash = sim->world.hash, .steps = sim->world.steps, .virtual_us = sim->world.now_us,
                                         .is_broken = sim->world.is_broken};
     memcpy(ret_outcome->sometimes, sim->world.sometimes, sizeof ret_outcome->sometimes);

@@ -131,8 +131,9 @@ struct sim {
     struct sim_name names[SIM_NAMES_MAX];
     unsigned processes_count, actors_count, names_count;
     TAILQ_HEAD(, hl_link) links;
-    int is_healed, is_ending;
+    int is_healed, is_ending, is_over; /* is_over: all is closed and checked */
     uint64_t healed_us;
+    uint64_t ghost_us; /* true time at which a dead link's renewal last found its hold */
     char (*killed)[HL_UUID_LENGTH]; /* clients that ended without a word: what they held may stay for its lease */
     unsigned killed_count;
     uint32_t lease_ms, command_timeout_ms;
