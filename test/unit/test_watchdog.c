@@ -254,8 +254,8 @@ static void a_loop_whose_timers_are_a_little_early_ends_belief_in_time(struct sc
 static void a_loop_whose_timers_are_late_loses_nothing_by_it(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
-    p->loop.late_us = 4000;
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 100, .min_validity_ms = 10));
+    p->loop.late_us = 4000;
     run_ms(s, 10000);
     TELLS(s, "");
     HOLDS(s, asked(s, "renew") > 200);
