@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* detect - does the simulator find bugs? Each planted bug is switched on in a process of its own, and seeds are run until one breaks an
  * invariant (or the process dies of it, or hangs: found as well). From several first seeds; the median counts.
- * Not for the simulator: what needs a wrong password, a fork, a callback that takes long, and what another rule makes good within a lease;
+ * Not for the simulator: what needs a wrong password, a fork, a callback that takes long, what another rule makes good within a lease, and what is too rare;
  * unit tests find those. */
 #include <signal.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static const char *const texts[] = {
 static int is_for_units(enum hl_plant plant)
 {
     static const char *const names[] = {"R8_NO_CHECK_AFTER_QUEUE", "R10_AUTH_FAILURE_IGNORED", "R12_FORK_IGNORED", "R5_TAKEN_IGNORED",
-                                        "R7_NO_RETRY_AT_RECONNECT", "R7_NO_SECOND_TRY", "R7_NEWS_FORGOTTEN", "R4_UNDO_UNORDERED"};
+                                        "R7_NO_RETRY_AT_RECONNECT", "R7_NO_SECOND_TRY", "R7_NEWS_FORGOTTEN", "R4_UNDO_UNORDERED",
+                                        "HAUNT_FORGOTTEN"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(hl_plant_name(plant), names[i]) == 0)
             return 1;
