@@ -84,7 +84,7 @@ static void on_late(struct hl_hold *hold, struct hl_part *part, const struct hl_
         return;
     }
     part->is_late_once = 0;
-    weigh(hold, &(struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE}, .quote = words, .quote_length = sizeof words - 1});
+    weigh(hold, &(struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1}, .quote = words, .quote_length = sizeof words - 1});
 }
 
 /* The store's definite no takes the id off it, unless an earlier request of it went unanswered and may still run. An error that will last
