@@ -72,6 +72,21 @@ static void every_class_of_error_is_told_apart(void **state)
     }
 }
 
+static void what_was_refused_as_a_whole_left_nothing(void **state)
+{
+    static const char *const whole[] = {"NOAUTH Authentication required.", "NOPERM this user has no permissions to run the 'evalsha' command",
+                                        "WRONGPASS invalid", "WRONGTYPE Operation", "ERR Error running script: @user_script:6: -WRONGTYPE Op"};
+    static const char *const midst[] = {"ERR The user executing the script can't run this command or subcommand", "ERR ACL failure in script: x",
+                                        "NOPERM x script: f_1, on @user_script:9.", "ERR whatever", "BADTOKEN x", "NOAUTHX y", ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (!fault_of(whole[i]).left_nothing)
+            fail_msg("\"%s\" is taken for one in the midst", whole[i]);
+    for (size_t i = 0; i < sizeof midst / sizeof *midst; i++)
+        if (fault_of(midst[i]).left_nothing)
+            fail_msg("\"%s\" is taken for one that left nothing", midst[i]);
+}
+
 static void bytes_that_are_no_text_mean_something_too(void **state)
 {
     struct hl_fault fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "ERR \0: -OOM x", .length = 13});
@@ -104,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class_of_error_is_told_apart),
+        cmocka_unit_test(what_was_refused_as_a_whole_left_nothing),
         cmocka_unit_test(bytes_that_are_no_text_mean_something_too),
         cmocka_unit_test(what_may_have_left_something_is_told_apart),
     };

@@ -84,7 +84,7 @@ static struct CMUnitTest test_of(const struct safety *rule, CMUnitTestFunction f
 
 int main(void)
 {
-    struct CMUnitTest tests[2 * RULES_MAX + 1];
+    struct CMUnitTest tests[2 * RULES_MAX + 1] = {{0}};
     size_t count = 0;
     int failed;
     collect(safety_deadline);
