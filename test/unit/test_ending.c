@@ -231,6 +231,25 @@ static void a_grant_behind_a_cancel_is_undone(struct scene *s) { undone_after(s,
 static void a_grant_behind_a_drop_is_undone(struct scene *s) { undone_after(s, drop_it, ""); }
 static void a_grant_behind_a_free_is_undone(struct scene *s) { undone_after(s, free_it, ""); }
 
+static void the_next_in_line_asks_behind_the_undo_of_the_first(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    cancel(a);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 30000);
+    run_ms(s, 40);
+    TELLS(s, "a:CANCELLED");
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    run_ms(s, 20);
+    TELLS(s, "b:OK");
+    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) >= asked_at_us(s, "mutex_release", 0) + 30000);
+}
+
 static void cancelled_before_it_left_nothing_is_asked(struct scene *s)
 {
     struct party *p = scene_open(s, NULL);
@@ -339,6 +358,7 @@ static const struct play plays[] = {
     PLAY(a_grant_behind_a_cancel_is_undone),
     PLAY(a_grant_behind_a_drop_is_undone),
     PLAY(a_grant_behind_a_free_is_undone),
+    PLAY(the_next_in_line_asks_behind_the_undo_of_the_first),
     PLAY(cancelled_before_it_left_nothing_is_asked),
     PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED),
     PLAY(asked_again_with_the_same_id_a_grant_is_adopted),

@@ -177,6 +177,41 @@ static void a_hold_made_again_under_another_token_is_not_ours(struct scene *s)
     TELLS(s, "a:LOST TAKEN");
 }
 
+static void restart(struct scene *s, int keeps_data, const char *told)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *w;
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
+    w = hand_new(p, "w", "other", NULL);
+    store_take(&s->store, "other", "another", 60000);
+    acquire(w, HILOCK_FOREVER);
+    run_ms(s, 100);
+    s->is_tampered = 1;
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    store_restart(&s->store, keeps_data);
+    run_ms(s, 3000);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 2500);
+    TELLS(s, told);
+}
+
+static void a_restart_that_loses_data_is_TAKEN_when_the_link_is_back(struct scene *s) { restart(s, 0, "w:WAITING a:LOST TAKEN w:OK"); }
+static void a_restart_that_keeps_data_costs_nobody_his_lock(struct scene *s) { restart(s, 1, "w:WAITING"); }
+
+/* The one thing no client can see in time; the token is what the resource has. */
+static void a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease), *b;
+    s->is_tampered = 1;
+    world_clock_step(&s->store.clock, 5000000);
+    b = held(q, "b", "stock", NULL);
+    HOLDS(s, hilock_lock_token(b->lock) > hilock_lock_token(a->lock));
+    run_ms(s, 1100);
+    TELLS(s, "a:LOST TAKEN");
+}
+
 static void hold_max_ends_it_to_the_microsecond(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -305,6 +340,9 @@ static const struct play plays[] = {
     PLAY(all_that_is_held_is_asked_for_when_the_link_is_back),
     PLAY(taken_is_told_at_the_next_renewal_with_what_was_held),
     PLAY(a_hold_made_again_under_another_token_is_not_ours),
+    PLAY(a_restart_that_loses_data_is_TAKEN_when_the_link_is_back),
+    PLAY(a_restart_that_keeps_data_costs_nobody_his_lock),
+    PLAY(a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal),
     PLAY(hold_max_ends_it_to_the_microsecond),
     PLAY(a_suspended_host_finds_SUSPENDED),
     PLAY(a_pause_shorter_than_the_lease_costs_nothing),

@@ -62,6 +62,7 @@ void store_set_string(struct store *store, const char *name, const char *value);
 void store_expire_ms(struct store *store, const char *name, int64_t from_now_ms);
 unsigned store_publish(struct store *store, const char *channel, const char *text); /* how many heard */
 void store_flush_scripts(struct store *store);
+void store_restart(struct store *store, int keeps_data); /* scripts are forgotten; its connections are the network's to reset */
 int64_t store_left_ms(struct store *store, const char *name); /* PTTL: -2 no such key, -1 no expiry */
 /* Token that the store has for this holder of the name, 0: it is not the holder. */
 uint64_t store_token(struct store *store, const char *name, const char *holder);

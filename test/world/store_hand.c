@@ -56,6 +56,13 @@ unsigned store_publish(struct store *store, const char *channel, const char *tex
 
 void store_flush_scripts(struct store *store) { memset(store->has_script, 0, sizeof store->has_script); }
 
+void store_restart(struct store *store, int keeps_data)
+{
+    store_flush_scripts(store);
+    if (!keeps_data)
+        keys_clear(&store->keys);
+}
+
 int64_t store_left_ms(struct store *store, const char *name)
 {
     const struct keys_key *key = find(store, name);
