@@ -165,6 +165,33 @@ static void gives_back_what_is_dropped_or_freed(void **state)
     handle_free(&handles[LEFT]);
 }
 
+static int freed_is_free(void *arg) { return redis_integer(arg, "EXISTS freed") == 0; }
+
+/* Released with a callback, but dropped or freed before the answer: nothing comes, also not later. */
+static void says_nothing_after_drop_and_free(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle dropped, freed;
+    client_open(&client, scene->server->url);
+    handle_open(&dropped, &client, "dropped", NULL);
+    handle_open(&freed, &client, "freed", NULL);
+    assert_int_equal(handle_acquire(&dropped, HILOCK_TRY), HILOCK_OK);
+    assert_int_equal(handle_acquire(&freed, HILOCK_TRY), HILOCK_OK);
+    handle_release(&dropped);
+    handle_release(&freed);
+    hilock_lock_drop(dropped.lock);
+    handle_free(&freed);
+    assert_int_equal(handle_acquire(&dropped, HILOCK_TRY), HILOCK_OK); /* a round trip behind these releases */
+    client_until(&client, freed_is_free, scene->redis, "the release");
+    client_turn(&client);
+    assert_int_equal(dropped.released.count + freed.released.count, 0);
+    assert_int_equal(handle_give(&dropped), HILOCK_OK);
+    assert_int_equal(dropped.released.count, 1);
+    handle_free(&dropped);
+    client_close(&client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +201,7 @@ int main(void)
         SCENE_TEST(shows_its_label_to_the_operator),
         SCENE_TEST(takes_two_commands_a_pair),
         SCENE_TEST(gives_back_what_is_dropped_or_freed),
+        SCENE_TEST(says_nothing_after_drop_and_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

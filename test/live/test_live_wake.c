@@ -10,7 +10,19 @@
 #include "support/proxy.h"
 #include "support/scene.h"
 
-enum { POLL_US = 5000000 }; /* the safety poll: a wait that was long enough for it asks once more, rightly */
+/* The safety poll hides what went wrong before it. What came sooner, came by what is tested here. On a machine that stands still a round may
+ * take so long: then it has shown nothing, and is played again. */
+enum { POLL_US = 5000000, ROUNDS_MAX = 6 };
+
+typedef int round_fn(struct scene *scene, unsigned clients, unsigned each); /* 1: sooner than the safety poll */
+
+static void play(void **state, round_fn *round, unsigned clients, unsigned each)
+{
+    for (int i = 0; i < ROUNDS_MAX; i++)
+        if (round(*state, clients, each))
+            return;
+    check_fail("in %d rounds no wait ended before the safety poll", ROUNDS_MAX);
+}
 
 struct calls { struct redis *redis; long long count; };
 
@@ -80,10 +92,11 @@ static struct handle *winner(struct sleepers *sleepers)
 
 static int somebody_has_it(void *arg) { return winner(arg) != NULL; }
 
-static void by_one_command_each(struct scene *scene, unsigned clients, unsigned each)
+static int by_one_command_each(struct scene *scene, unsigned clients, unsigned each)
 {
     struct sleepers sleepers;
     uint64_t begun_us = check_now_us();
+    int is_in_time;
     open_sleepers(&sleepers, scene, clients, each);
     assert_int_equal(redis_channels(scene->redis), 1);
     redis_do(scene->redis, "CONFIG RESETSTAT");
@@ -91,19 +104,21 @@ static void by_one_command_each(struct scene *scene, unsigned clients, unsigned 
     client_until(&sleepers.holding, somebody_has_it, &sleepers, "a grant");
     until_called(&sleepers.holding, scene->redis, 1 + clients);
     client_turn(&sleepers.holding);
-    if (check_now_us() - begun_us < POLL_US)
+    is_in_time = check_now_us() - begun_us < POLL_US;
+    if (is_in_time)
         assert_int_equal(redis_calls(scene->redis, "evalsha"), 1 + clients); /* the release, and one try of each client */
     assert_int_equal(redis_calls(scene->redis, "subscribe"), 0);
     for (unsigned i = 0; i < clients; i++)
         assert_int_equal(client_stats(&sleepers.clients[i]).wakeups, 1);
     close_sleepers(&sleepers);
+    return is_in_time;
 }
 
-static void one_waiter(void **state) { by_one_command_each(*state, 1, 1); }
+static void one_waiter(void **state) { play(state, by_one_command_each, 1, 1); }
 
-static void many_handles_of_a_client(void **state) { by_one_command_each(*state, 1, 4); }
+static void many_handles_of_a_client(void **state) { play(state, by_one_command_each, 1, 4); }
 
-static void three_clients(void **state) { by_one_command_each(*state, 3, 4); }
+static void three_clients(void **state) { play(state, by_one_command_each, 3, 4); }
 
 static void listens_no_longer_than_needed(void **state)
 {
@@ -171,20 +186,88 @@ static void after_the_lease_of_a_killed_holder(void **state)
 static int has_no_sleeper(void *arg) { return redis_channels(arg) == 0; }
 
 /* The subscription link dies, and the lock is freed before it is back: its message reached nobody. */
-static void though_nobody_listened(void **state)
+static int though_nobody_listens(struct scene *scene, unsigned clients, unsigned each)
 {
-    struct scene *scene = *state;
     struct sleepers sleepers;
-    open_sleepers(&sleepers, scene, 1, 1);
+    struct handle *waiter = &sleepers.handles[0][0];
+    uint64_t begun_us = check_now_us();
+    int is_in_time;
+    open_sleepers(&sleepers, scene, clients, each);
     redis_do(scene->redis, "CLIENT KILL TYPE pubsub");
     redis_do(scene->redis, "DEL stock");
     assert_int_equal(redis_integer(scene->redis, "PUBLISH redisson_lock__channel:{stock} 0"), 0);
-    handle_until(&sleepers.handles[0][0], &sleepers.handles[0][0].acquired, 1, "the grant");
-    assert_int_equal(sleepers.handles[0][0].acquired.status, HILOCK_OK);
+    handle_until(waiter, &waiter->acquired, 1, "the grant");
+    assert_int_equal(waiter->acquired.status, HILOCK_OK);
+    is_in_time = waiter->acquired.at_us - begun_us < POLL_US;
     assert_int_equal(client_stats(&sleepers.clients[0]).wakeups, 0);
-    hilock_lock_drop(sleepers.handles[0][0].lock);
+    hilock_lock_drop(waiter->lock);
     close_sleepers(&sleepers);
+    return is_in_time;
 }
+
+static void though_nobody_listened(void **state) { play(state, though_nobody_listens, 1, 1); }
+
+/* The command link dies too, and with it every reason to hope for a message: whoever waits asks again as it is back. */
+static int though_the_command_link_dies(struct scene *scene, unsigned clients, unsigned each)
+{
+    struct sleepers sleepers;
+    struct handle *waiter = &sleepers.handles[0][0];
+    uint64_t begun_us = check_now_us();
+    int is_in_time;
+    open_sleepers(&sleepers, scene, clients, each);
+    redis_do(scene->redis, "CLIENT KILL TYPE normal SKIPME yes");
+    redis_do(scene->redis, "DEL stock");
+    handle_until(waiter, &waiter->acquired, 1, "the grant");
+    assert_int_equal(waiter->acquired.status, HILOCK_OK);
+    is_in_time = waiter->acquired.at_us - begun_us < POLL_US;
+    assert_int_equal(client_stats(&sleepers.clients[0]).wakeups, 0);
+    assert_true(client_stats(&sleepers.clients[0]).disconnects > 0);
+    hilock_lock_drop(waiter->lock);
+    close_sleepers(&sleepers);
+    return is_in_time;
+}
+
+static void though_the_command_link_died(void **state) { play(state, though_the_command_link_dies, 1, 1); }
+
+static int was_woken(void *arg) { return client_stats(arg).wakeups >= 2; }
+
+/* The waiter's question was answered "held" before the release, but its answer comes after the message: it is no reason to sleep. */
+static int message_overtakes(struct scene *scene, unsigned clients, unsigned each)
+{
+    struct proxy *proxy = proxy_start(scene->server);
+    struct client holding, waiting;
+    struct handle holder, waiter;
+    uint64_t begun_us = check_now_us();
+    int is_in_time;
+    (void)clients, (void)each;
+    client_open(&holding, scene->server->url);
+    client_open_on(&waiting, holding.base, HILOCK_CLIENT_OPTIONS(.url = proxy_url(proxy)));
+    client_connect(&waiting);
+    handle_open(&holder, &holding, "stock", NULL);
+    handle_open(&waiter, &waiting, "stock", NULL);
+    assert_int_equal(handle_acquire(&holder, HILOCK_TRY), HILOCK_OK);
+    redis_do(scene->redis, "CONFIG RESETSTAT");
+    handle_ask(&waiter, HILOCK_FOREVER);
+    until_called(&waiting, scene->redis, 2);
+    handle_until(&waiter, &waiter.waiting, 1, "the wait");
+    proxy_hold(proxy, PROXY_COMMANDS, PROXY_REPLIES);
+    assert_int_equal(redis_integer(scene->redis, "PUBLISH redisson_lock__channel:{stock} 0"), 1); /* a false alarm: it asks */
+    until_called(&waiting, scene->redis, 3);
+    assert_int_equal(handle_give(&holder), HILOCK_OK);
+    client_until(&waiting, was_woken, &waiting, "the message");
+    proxy_pass(proxy);
+    handle_until(&waiter, &waiter.acquired, 1, "the grant");
+    assert_int_equal(waiter.acquired.status, HILOCK_OK);
+    is_in_time = waiter.acquired.at_us - begun_us < POLL_US;
+    handle_free(&holder);
+    handle_free(&waiter);
+    client_close(&waiting);
+    client_close(&holding);
+    proxy_end(proxy);
+    return is_in_time;
+}
+
+static void though_the_message_overtook_an_answer(void **state) { play(state, message_overtakes, 1, 1); }
 
 /* The link stands, but swallows what the server says: only the safety poll is left (the holder's lease lasts for a minute). */
 static void though_the_message_was_swallowed(void **state)
@@ -255,6 +338,8 @@ int main(void)
         SCENE_TEST(listens_no_longer_than_needed),
         SCENE_TEST(after_the_lease_of_a_killed_holder),
         SCENE_TEST(though_nobody_listened),
+        SCENE_TEST(though_the_command_link_died),
+        SCENE_TEST(though_the_message_overtook_an_answer),
         SCENE_TEST(though_the_message_was_swallowed),
         SCENE_TEST(though_links_die_all_the_time),
     };

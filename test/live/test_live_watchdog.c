@@ -49,7 +49,8 @@ static void keeps_a_lease_more_than_three_times_as_long(void **state)
     print_message("%u tries, %u renewals, longest round %u ms\n", tries, (unsigned)client_stats(&two.ours).renewals, (unsigned)(longest_us / 1000));
     assert_int_equal(held.lost.count, 0);
     assert_true(hilock_lock_remaining_ms(held.lock) > 0);
-    assert_true(client_stats(&two.ours).renewals >= SPAN_US / 1000 / LEASE_MS); /* fewer could not have carried it so far */
+    /* each a third of the lease after the one before, or as much later as the loop was late */
+    assert_true(client_stats(&two.ours).renewals + 1 >= SPAN_US / (LEASE_MS * 1000 / 3 + longest_us));
     assert_int_equal(client_stats(&two.ours).renewals_failed, 0);
     assert_true(redis_calls(scene->redis, "evalsha") >= 1 + tries + (long long)client_stats(&two.ours).renewals);
     assert_true(redis_calls(scene->redis, "evalsha") <= (long long)(client_stats(&two.ours).commands + client_stats(&two.theirs).commands));

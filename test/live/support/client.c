@@ -2,6 +2,7 @@
 /* client - see client.h. */
 #include "client.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +29,25 @@ static void on_event(const struct hilock_event *event, void *user)
         client->other_events++;
 }
 
+static int has_uuid(const char *line)
+{
+    static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    for (; strlen(line) >= sizeof shape - 1; line++) {
+        size_t i = 0;
+        while (i < sizeof shape - 1 && (shape[i] == '-' ? line[i] == '-' : isxdigit((unsigned char)line[i]) != 0))
+            i++;
+        if (i == sizeof shape - 1)
+            return 1;
+    }
+    return 0;
+}
+
 static void on_log(hilock_log_level level, const char *line, void *user)
 {
     struct client *client = user;
     if (getenv("LIVE_VERBOSE"))
         hilock_log_stderr(level, line, NULL);
+    client->has_named_somebody |= has_uuid(line);
     if (level > HILOCK_LOG_WARN)
         return;
     client->warnings++;
@@ -48,7 +63,7 @@ void client_open_on(struct client *client, struct event_base *base, const struct
     client->base = base;
     mine.label = mine.label ? mine.label : "live";
     mine.on_log = on_log;
-    mine.log_level = getenv("LIVE_VERBOSE") ? HILOCK_LOG_DEBUG : mine.log_level;
+    mine.log_level = HILOCK_LOG_DEBUG;
     mine.on_event = on_event;
     mine.user = client;
     if (hilock_client_open_libevent(&client->hilock, base, &mine, &error) != HILOCK_OK)
@@ -100,7 +115,7 @@ struct hilock_stats client_stats(const struct client *client)
     return stats;
 }
 
-/* Every acquire has one outcome or still waits, every grant one end or is still held. */
+/* Every acquire has one outcome or still waits, every grant one end or is still held. No log line tells who somebody is. */
 static void check_balance(const struct client *client)
 {
     struct hilock_stats stats = client_stats(client);
@@ -110,6 +125,7 @@ static void check_balance(const struct client *client)
     CHECK(stats.wait.count == stats.granted + stats.timed_out + stats.cancelled + stats.failed);
     CHECK(stats.hold.count == ended);
     CHECK(stats.nodes == 1);
+    CHECK(!client->has_named_somebody);
 }
 
 static void on_closed(void *user)

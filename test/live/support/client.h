@@ -17,7 +17,8 @@ struct client {
     int has_own_base, is_closed;
     unsigned connected, disconnected, anomalies, other_events; /* client events */
     unsigned warnings;       /* log lines of level WARN and ERROR */
-    char log[512];           /* the last of them; LIVE_VERBOSE in the environment shows them all */
+    char log[512];           /* the last of them; LIVE_VERBOSE in the environment shows lines of all levels */
+    int has_named_somebody;  /* a line, of any level, had a whole holder's uuid in it */
 };
 
 /* What a callback told, copied. */
