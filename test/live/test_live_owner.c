@@ -14,20 +14,20 @@ static void no_result(const struct hilock_result *result, void *user)
 {
     (void)result;
     (void)user;
-    CHECK(!"called back");
+    CHECK(0 && "called back");
 }
 
 static void no_visit(const struct hilock_lock_info *info, void *user)
 {
     (void)info;
     (void)user;
-    CHECK(!"visited");
+    CHECK(0 && "visited");
 }
 
 static void no_end(void *user)
 {
     (void)user;
-    CHECK(!"closed");
+    CHECK(0 && "closed");
 }
 
 /* All calls that are refused to who is not the owner, on a handle that holds and one that is idle. */
