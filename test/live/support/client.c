@@ -69,7 +69,7 @@ void client_open_on(struct client *client, struct event_base *base, const struct
     if (hilock_client_open_libevent(&client->hilock, base, &mine, &error) != HILOCK_OK)
         check_fail("open refused: %s", error.text);
     client->tick = event_new(base, -1, EV_PERSIST, on_tick, NULL);
-    CHECK(client->tick && event_add(client->tick, &tick) == 0);
+    CHECK(client->tick && event_priority_set(client->tick, 0) == 0 && event_add(client->tick, &tick) == 0);
 }
 
 void client_open_with(struct client *client, const struct hilock_client_options *options)

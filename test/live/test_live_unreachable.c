@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* No server where the address points: every wait ends at its own time as UNREACHABLE and says why, nothing crashes, and as soon as a server is
+ * there what still waits is granted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/proxy.h"
+#include "support/scene.h"
+
+static const struct hilock_client_options *options_for(const char *url)
+{
+    static struct hilock_client_options options;
+    options = hilock_client_options_default();
+    options.url = url;
+    options.connect_timeout_ms = 300;
+    options.command_timeout_ms = 500;
+    return &options;
+}
+
+static void must_say(const struct handle *handle, const char *words)
+{
+    if (!strstr(handle->acquired.detail, words))
+        check_fail("\"%s\" does not say %s", handle->acquired.detail, words);
+}
+
+static void check_unreachable(struct client *client, const char *address, const char *why)
+{
+    struct handle tried, awaited;
+    handle_open(&tried, client, "tried", NULL);
+    handle_open(&awaited, client, "awaited", NULL);
+    assert_int_equal(handle_acquire(&tried, HILOCK_TRY), HILOCK_UNREACHABLE);
+    must_say(&tried, address);
+    must_say(&tried, why);
+    assert_int_equal(handle_acquire(&awaited, 700), HILOCK_UNREACHABLE);
+    assert_true(awaited.acquired.waited_ms >= 700 && tried.acquired.waited_ms >= 500);
+    assert_true(awaited.acquired.attempts == 0 && tried.acquired.attempts == 0);
+    must_say(&awaited, address);
+    must_say(&awaited, why);
+    assert_false(hilock_client_is_connected(client->hilock));
+    assert_true(client->connected == 0 && client->disconnected > 0);
+    handle_free(&tried);
+    handle_free(&awaited);
+}
+
+/* The server is there at last; the redis connection of the scene begins anew. */
+static void bring_up(struct scene *scene, struct client *client)
+{
+    struct handle stock;
+    handle_open(&stock, client, "stock:42", NULL);
+    handle_ask(&stock, HILOCK_FOREVER);
+    client_turn(client);
+    server_restart(scene->server);
+    scene->redis = redis_open(scene->server);
+    handle_until(&stock, &stock.acquired, 1, "the grant");
+    assert_int_equal(stock.acquired.status, HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+}
+
+static void take_down(struct scene *scene)
+{
+    redis_close(scene->redis);
+    scene->redis = NULL;
+    server_kill(scene->server);
+}
+
+static void port_that_nobody_listens_on(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    take_down(scene);
+    client_open_with(&client, options_for(scene->server->tcp_url));
+    check_unreachable(&client, strstr(scene->server->tcp_url, "127"), "refused");
+    bring_up(scene, &client);
+    client_close(&client);
+}
+
+static void socket_that_nobody_listens_on(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    take_down(scene);
+    client_open_with(&client, options_for(scene->server->url));
+    check_unreachable(&client, scene->server->socket, "refused");
+    bring_up(scene, &client);
+    client_close(&client);
+}
+
+static void socket_that_is_missing(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    take_down(scene);
+    assert_int_equal(unlink(scene->server->socket), 0);
+    client_open_with(&client, options_for(scene->server->url));
+    check_unreachable(&client, scene->server->socket, "No such file");
+    bring_up(scene, &client);
+    client_close(&client);
+}
+
+/* Whatever the name service does with it, or does not: the wait ends, and so does the client, in the middle of a query too. */
+static void host_without_an_address(void **state)
+{
+    struct client client;
+    struct handle stock;
+    (void)state;
+    client_open_with(&client, options_for("redis://no-such-host.invalid:6379"));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 1000), HILOCK_UNREACHABLE);
+    must_say(&stock, "no-such-host.invalid");
+    assert_true(stock.acquired.waited_ms >= 1000);
+    handle_free(&stock);
+    client_close(&client);
+    client_open_with(&client, options_for("redis://no-such-host.invalid:6379"));
+    client_turn(&client);
+    client_close(&client);
+}
+
+/* A listener with its queue full: who wants to connect waits for an answer that does not come. */
+static int full_listener(int *ret_port, int *fillers, int count)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 0) == 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    *ret_port = ntohs(address.sin_port);
+    for (int i = 0; i < count; i++) {
+        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        assert_true(fillers[i] >= 0);
+        assert_true(connect(fillers[i], (struct sockaddr *)&address, sizeof address) == 0 || errno == EINPROGRESS);
+        poll(&(struct pollfd){fillers[i], POLLOUT, 0}, 1, 100);
+    }
+    return listener;
+}
+
+static void connect_that_hangs(void **state)
+{
+    enum { FILLERS = 8 };
+    int fillers[FILLERS], port, listener = full_listener(&port, fillers, FILLERS);
+    struct client client;
+    char url[64];
+    (void)state;
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", port);
+    client_open_with(&client, options_for(url));
+    check_unreachable(&client, strstr(url, "127"), "within 300 ms");
+    client_close(&client);
+    for (int i = 0; i < FILLERS; i++)
+        close(fillers[i]);
+    close(listener);
+}
+
+static void server_that_never_says_a_word(void **state)
+{
+    struct scene *scene = *state;
+    struct proxy *proxy = proxy_start(scene->server);
+    struct client client;
+    struct handle stock;
+    proxy_hold(proxy, PROXY_ALL, PROXY_REPLIES);
+    client_open_with(&client, options_for(proxy_tcp_url(proxy)));
+    check_unreachable(&client, strstr(proxy_tcp_url(proxy), "127"), "within 300 ms");
+    handle_open(&stock, &client, "stock:42", NULL);
+    handle_ask(&stock, HILOCK_FOREVER);
+    proxy_pass(proxy);
+    handle_until(&stock, &stock.acquired, 1, "the grant");
+    assert_int_equal(stock.acquired.status, HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+    proxy_end(proxy);
+}
+
+static void server_that_closes_at_once(void **state)
+{
+    struct scene *scene = *state;
+    struct proxy *proxy = proxy_start(scene->server);
+    struct client client;
+    struct handle stock;
+    proxy_refuse(proxy, 1);
+    client_open_with(&client, options_for(proxy_url(proxy)));
+    check_unreachable(&client, proxy_url(proxy) + strlen("unix://"), ""); /* reset, closed or a broken pipe: as it happens */
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNREACHABLE);
+    assert_null(strstr(stock.acquired.detail, "silent"));
+    handle_ask(&stock, HILOCK_FOREVER);
+    proxy_refuse(proxy, 0);
+    handle_until(&stock, &stock.acquired, 2, "the grant");
+    assert_int_equal(stock.acquired.status, HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+    proxy_end(proxy);
+}
+
+static void server_with_too_many_clients(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    redis_do(scene->redis, "CONFIG SET maxclients 1");
+    client_open_with(&client, options_for(scene->server->url));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
+    must_say(&stock, "max number of clients");
+    assert_true(handle_acquire(&stock, 700) == HILOCK_UNREACHABLE || stock.acquired.status == HILOCK_UNWRITABLE);
+    must_say(&stock, "max number of clients");
+    handle_ask(&stock, HILOCK_FOREVER);
+    redis_do(scene->redis, "CONFIG SET maxclients 100");
+    handle_until(&stock, &stock.acquired, 3, "the grant");
+    assert_int_equal(stock.acquired.status, HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST_WITH_PORT(port_that_nobody_listens_on),
+        SCENE_TEST(socket_that_nobody_listens_on),
+        SCENE_TEST(socket_that_is_missing),
+        SCENE_TEST(host_without_an_address),
+        SCENE_TEST(connect_that_hangs),
+        SCENE_TEST(server_that_never_says_a_word),
+        SCENE_TEST(server_that_closes_at_once),
+        SCENE_TEST(server_with_too_many_clients),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
