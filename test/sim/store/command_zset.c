@@ -10,6 +10,7 @@
 static int read_score(const struct sim_call *call, int i, double *ret_score)
 {
     char text[64], *end;
+    *ret_score = 0;
     if (call->lengths[i] == 0 || call->lengths[i] >= sizeof text)
         return 0;
     memcpy(text, call->argv[i], call->lengths[i]);
