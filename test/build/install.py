@@ -51,7 +51,9 @@ def install(meson, compiler, source, work):
 def contents(prefix, libdir):
     files = installed(prefix)
     expect({f[len('include/'):] for f in files if f.startswith('include/')} == HEADERS, f'headers are {sorted(HEADERS)}: {sorted(files)}')
-    others = {f for f in files if not re.search(r'^include/|/libhilock(-libevent)?\.(a|so[.0-9]*)$|/pkgconfig/hilock(-libevent)?\.pc$', f)}
+    expect({'share/man/man7/hilock.7', 'share/man/man3/hilock_acquire.3', 'share/doc/hilock/hilock.html'} <= files, f'the reference is: {files}')
+    ours = r'^include/|/libhilock(-libevent)?\.(a|so[.0-9]*)$|/pkgconfig/hilock(-libevent)?\.pc$|^share/(man/man[37]|doc/hilock)/[\w.]+$'
+    others = {f for f in files if not re.search(ours, f)}
     expect(not others, f'nothing else is installed: {others}')
     for name, names in NEEDED.items():
         found = needed(os.path.join(libdir, name))

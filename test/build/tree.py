@@ -94,7 +94,7 @@ def public(root):
 
 def readmes(root):
     folders = set()
-    for path in files(root, 'lib', 'adapters', 'test', 'bench', 'include/hilock'):
+    for path in files(root, 'lib', 'adapters', 'reference', 'test', 'bench', 'include/hilock'):
         folder = os.path.dirname(path)
         while folder and folder != 'include':
             folders.add(folder)
@@ -107,7 +107,7 @@ def readmes(root):
 
 
 def sizes(root):
-    for path in files(root, 'include', 'lib', 'adapters', 'test', 'bench'):
+    for path in files(root, 'include', 'lib', 'adapters', 'reference', 'test', 'bench'):
         if path.endswith(TEXT) and len(lines(root, path)) > FILE_LINES_MAX:
             yield 'sizes', f'{path}: {len(lines(root, path))} lines, at most {FILE_LINES_MAX}: split it by concept'
 

@@ -97,6 +97,14 @@ static void a_client_works_whose_program_hears_nothing(struct scene *s)
 
 static void the_version_is_that_of_the_header(struct scene *s) { TEXT(s, hilock_version(), "0.1.0"); }
 
+static void a_loss_that_is_ignored_is_not_looked_at(struct scene *s)
+{
+    struct hilock_event event;
+    memset(&event, 0xff, sizeof event);
+    hilock_lost_ignored(&event, NULL);
+    hilock_lost_ignored(NULL, s);
+}
+
 static void what_only_later_versions_do_links_and_does_nothing(struct scene *s)
 {
     struct hilock_stats stats = {.size = sizeof stats};
@@ -115,6 +123,7 @@ static const struct play plays[] = {
     PLAY(a_bad_loop_is_refused),
     PLAY(a_client_works_whose_program_hears_nothing),
     PLAY(the_version_is_that_of_the_header),
+    PLAY(a_loss_that_is_ignored_is_not_looked_at),
     PLAY(what_only_later_versions_do_links_and_does_nothing),
 };
 

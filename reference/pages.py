@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pages of the reference, in the order of its contents: (name, section, what it is in a line, the names of the headers that are on it).
+A public name that is on no page, or on two, ends in an error that says so."""
+import os
+import re
+import textwrap
+
+import header
+
+HEADERS = ['hilock.h', 'loop.h', 'version.h', 'adapters/libevent.h']
+SYNOPSIS_COLUMNS = 90
+UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H',
+          'HILOCK_ADAPTERS_LIBEVENT_H'}
+PAGES = [
+    ('hilock', 7, 'asynchronous distributed locks: the contract of every call',
+     'hilock.h hilock_client hilock_lock hilock_validity HILOCK_TRY HILOCK_FOREVER HILOCK_OFF HILOCK_NAME_MAX'),
+    ('hilock_status', 3, 'what a call answers', 'hilock_status hilock_status_name hilock_status_text'),
+    ('hilock_result', 3, 'the answer to an accepted call', 'hilock_operation hilock_state hilock_result hilock_result_fn'),
+    ('hilock_event', 3, 'what happens by itself', 'hilock_event_kind hilock_lost_reason hilock_event hilock_event_fn'),
+    ('hilock_client_open_libevent', 3, 'open a client on a libevent base',
+     'adapters/libevent.h hilock_client_open_libevent hilock_libevent_loop'),
+    ('hilock_client_open', 3, 'open a client on any event loop', 'hilock_client_open hilock_error'),
+    ('hilock_client_options', 3, 'options of a client',
+     'hilock_client_options hilock_allocator hilock_log_level hilock_log_fn hilock_log_stderr'),
+    ('hilock_client_close', 3, 'end a client', 'hilock_closed_fn hilock_client_close hilock_client_abandon'),
+    ('hilock_client_refusal', 3, 'why a call was refused', 'hilock_client_refusal'),
+    ('hilock_client_uuid', 3, 'ask a client', 'hilock_client_uuid hilock_client_is_connected'),
+    ('hilock_lock_create', 3, 'make a lock handle', 'hilock_lock_create'),
+    ('hilock_lock_options', 3, 'options of a lock',
+     'hilock_kind hilock_renew hilock_wake hilock_lock_options hilock_lost_ignored HILOCK_CLIENT_OPTIONS HILOCK_LOCK_OPTIONS '
+     'hilock_client_options_default hilock_lock_options_default'),
+    ('hilock_multi_create', 3, 'make one handle for several names', 'hilock_multi_create'),
+    ('hilock_lock_free', 3, 'end whatever a handle does', 'hilock_lock_free hilock_lock_drop'),
+    ('hilock_acquire', 3, 'take a lock, or wait for it', 'hilock_acquire'),
+    ('hilock_release', 3, 'give a lock back', 'hilock_release'),
+    ('hilock_extend', 3, 'prove a hold, and lengthen it', 'hilock_extend'),
+    ('hilock_cancel', 3, 'end a wait', 'hilock_cancel'),
+    ('hilock_lock_remaining_ms', 3, 'ask a lock handle',
+     'hilock_lock_remaining_ms hilock_lock_token hilock_multi_token hilock_lock_state hilock_lock_name hilock_lock_user'),
+    ('hilock_lock_validity', 3, 'a hold as other threads see it',
+     'hilock_lock_validity hilock_validity_remaining_ms hilock_validity_ref hilock_validity_unref'),
+    ('hilock_client_each_lock', 3, 'list what is held and awaited',
+     'hilock_lock_info hilock_visit_fn hilock_client_each_lock hilock_lock_describe'),
+    ('hilock_peek', 3, 'who holds a name', 'hilock_peek'),
+    ('hilock_force_release', 3, "end somebody else's hold", 'hilock_force_release'),
+    ('hilock_client_stats', 3, 'statistics',
+     'HILOCK_BUCKETS hilock_histogram hilock_stats hilock_client_stats hilock_stats_add hilock_stats_prometheus'),
+    ('hilock_version', 3, 'which version this is', 'version.h hilock_version HILOCK_VERSION HILOCK_VERSION_NUMBER'),
+    ('hilock_loop', 3, 'what an adapter gives: an event loop',
+     'loop.h HILOCK_READABLE hilock_ready_fn hilock_fire_fn hilock_resolved_fn hilock_loop'),
+]
+
+
+class Page:
+    def __init__(self, name, section, brief, items):
+        self.name, self.section, self.brief, self.items = name, section, brief, items
+        self.includes = list(dict.fromkeys(item.path for item in items if item.kind != 'header'))
+
+    def aliases(self):
+        """The other names by which the page is looked up."""
+        return [item.name for item in self.items if item.kind != 'header' and item.name != self.name]
+
+
+def read(include_dir, pages=None, names=None):
+    """The pages, with what the headers in include_dir/hilock say."""
+    items = {}
+    for name in names or HEADERS:
+        for item in header.read(os.path.join(include_dir, 'hilock', name), name):
+            items.setdefault(item.name, item)
+    found, used = [], UNSAID.copy()
+    for name, section, brief, on_it in pages or PAGES:
+        for word in on_it.split():
+            if word in used:
+                raise SystemExit(f'{word}: is on two pages; reference/pages.py')
+            if word not in items:
+                raise SystemExit(f'{word}: no header declares it, but page {name} has it; reference/pages.py')
+            used.add(word)
+        found.append(Page(name, section, brief, [items[word] for word in on_it.split()]))
+    missing = sorted(items.keys() - used)
+    if missing:
+        raise SystemExit(f'{", ".join(missing)}: on no page; reference/pages.py')
+    return found
+
+
+SPAN = re.compile(r'`([^`]+)`|\b((?:hilock|HILOCK)_\w*[a-zA-Z0-9](?:\(\))?)|^((?:Result|Refusals)(?: as for|:))')
+
+
+def spans(text):
+    """[(kind, text)]: 'text', 'name' a public name, 'code' what stands in backticks, 'lead' what opens a paragraph of a contract."""
+    at = 0
+    for match in SPAN.finditer(text):
+        yield 'text', text[at:match.start()]
+        kind = ('code', 'name', 'lead')[match.lastindex - 1]
+        yield kind, match.group(match.lastindex)
+        at = match.end()
+    yield 'text', text[at:]
+
+
+def paragraphs(text):
+    """A contract's results and refusals get paragraphs of their own."""
+    return re.split(r'(?<=[.;:)] )(?=(?:Result|Refusals)(?: as for|:))', text)
+
+
+def names_in(item):
+    """The public names that an item speaks of."""
+    docs = [[('p', item.code)], item.doc] + [doc for member in item.members for doc in (member.doc, member.group)]
+    return {part.removesuffix('()') for doc in docs for _, text in doc for kind, part in spans(text) if kind == 'name'}
+
+
+def constants_in(member):
+    """The enumerator that a member is; none for one of a struct."""
+    return re.findall(r'^HILOCK_\w+', member.code)
+
+
+def title(item):
+    return f'{item.kind} {item.name}' if item.name.islower() else f'{item.kind} of {item.name} and its like'
+
+
+def synopsis(item):
+    """The lines that declare it, as a reader wants them: without what they mean to a compiler, and not too long."""
+    if item.kind == 'macro' and '(' in item.code:
+        return [item.code[:item.code.index(')') + 1]]
+    code = ' '.join(re.sub(r'\b(HILOCK_API|HILOCK_CHECKED)\s+|\\\n|/\*.*?\*/', '', item.code, flags=re.S).split())
+    code = re.sub(r'(?<!,) ', '\0', code) # lines break behind a comma only
+    lines = textwrap.wrap(code, SYNOPSIS_COLUMNS, subsequent_indent=' ' * 8, break_long_words=False, break_on_hyphens=False)
+    return [line.replace('\0', ' ') for line in lines]

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""reference.py ROOT REFERENCE - nothing of the interface is left unsaid or untried. Each public function is in a version script, has a contract
+in its header and a page in the reference, and is called by a test; each enumerator and member of a public struct is on its page; each option
+has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of reference/."""
+import os
+import re
+import sys
+import xml.etree.ElementTree as xml
+
+import symbols
+
+HEADERS = ['hilock.h', 'loop.h', 'version.h', 'adapters/libevent.h']
+SCRIPTS = ['lib/hilock.map', 'lib/hilock-libevent.map']
+OPTIONS = ['hilock_client_options', 'hilock_lock_options']
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def without_comments(text):
+    return re.sub(r'/\*.*?\*/', ' ', text, flags=re.S)
+
+
+def enumerators(code):
+    return [name for body in re.findall(r'\benum\b[^{};]*{([^}]*)}', code) for name in re.findall(r'\bHILOCK_\w+', body)]
+
+
+def structs(code):
+    """{name: members}"""
+    found = {}
+    for name, body in re.findall(r'\bstruct (hilock_\w+)\s*{(.*?)\n?}', code, re.S):
+        members = []
+        for member in filter(str.strip, body.split(';')):
+            pointer = re.search(r'\(\*(\w+)\)', member)
+            members += [pointer.group(1)] if pointer else re.findall(r'(\w+)\s*(?:\[\w+\])?\s*(?=,|$)', member)
+        found[name] = members
+    return found
+
+
+def defaults(header, struct):
+    """{option: the number its comment begins with}, for the options that have one."""
+    found = {}
+    for body in re.findall(rf'struct {struct} {{(.*?)\n}};', header, re.S):
+        for members, numbers in re.findall(r'\w+ ([\w, ]+);\s*/\* (\d+(?:, \d+)*)', body):
+            found.update(zip(members.split(', '), numbers.split(', ')))
+    return found
+
+
+def called(tests):
+    """Names of public functions that some test calls."""
+    names = set()
+    for folder, _, files in os.walk(tests):
+        for file in files:
+            if file.endswith(('.c', '.cc')):
+                names |= set(re.findall(r'\b(hilock_\w+)\s*\(', without_comments(read(os.path.join(folder, file)))))
+    return names
+
+
+def page(made, name):
+    """Text of a man page, aliases followed; '' if there is none."""
+    text = made.get(f'man3/{name}.3', '')
+    return made.get(text[len('.so '):].strip(), '') if text.startswith('.so ') else text
+
+
+def has_contract(header, name):
+    """A comment stands on its line, or before it in its block: what has no blank line in it."""
+    for block in header.split('\n\n'):
+        declaration = re.search(rf'HILOCK_API\b[^;{{]*?\b{name}\([^;]*;[^\n]*', block)
+        if declaration:
+            return '/*' in declaration.group() or re.search(r'\*/[^\n]*\n', re.sub(r'/\* -{4}.*', '', block[:declaration.start()])) is not None
+    return False
+
+
+def functions(headers, scripts, made, in_tests):
+    declared = symbols.declared(headers)
+    listed = set().union(*(symbols.listed(script)[0] for script in scripts))
+    texts = [read(header) for header in headers]
+    anchors = set(re.findall(r'id="(\w+)"', made['hilock.html']))
+    for name in sorted(declared ^ listed):
+        yield f'{name}: ' + ('declared, but in no version script' if name in declared else 'in a version script, but no header declares it')
+    for name in sorted(declared):
+        if not any(has_contract(text, name) for text in texts):
+            yield f'{name}: has no contract: no comment in the header is about it'
+        if name not in page(made, name):
+            yield f'{name}: no man page has it'
+        if name not in anchors:
+            yield f'{name}: is not in hilock.html'
+        if name not in in_tests:
+            yield f'{name}: no test calls it'
+
+
+def words(text):
+    return set(re.findall(r'\w+', re.sub(r'\\f[BIP]', ' ', text)))
+
+
+def details(headers, made):
+    anchors = words(made['hilock.html'])
+    on_pages = words(' '.join(text for path, text in made.items() if path.startswith('man')))
+    for header in headers:
+        code = without_comments(read(header))
+        for name in sorted(set(enumerators(code)) - (anchors & on_pages)):
+            yield f'{name}: is not in the reference'
+        for struct, members in structs(code).items():
+            on_page = words(page(made, struct))
+            for member in members:
+                if member not in on_page or member not in anchors:
+                    yield f'{struct}.{member}: is not in the reference'
+
+
+def rows(guide, struct):
+    """{option: the rest of its row} of the table below the heading that names the struct; several options may share a row."""
+    found = {}
+    table = re.search(rf'^### .*\b{struct}\b.*?\n(.*?)(?=^#|\Z)', guide, re.M | re.S)
+    for names, rest in re.findall(r'^\| (`\w+`(?:, `\w+`)*) \|(.*)\|$', table.group(1) if table else '', re.M):
+        found.update({name: rest for name in re.findall(r'\w+', names)})
+    return found
+
+
+def guided(headers, guide):
+    for text in map(read, headers):
+        for struct in OPTIONS:
+            in_guide, default = rows(guide, struct), defaults(text, struct)
+            for member in structs(without_comments(text)).get(struct, []):
+                if member not in in_guide:
+                    yield f'{struct}.{member}: has no row in the guide'
+                elif member in default and not re.search(rf'\b{default[member]}\b', in_guide[member]):
+                    yield f'{struct}.{member}: the guide does not give its default, {default[member]}'
+
+
+def check(headers, scripts, made, tests, guide):
+    yield from functions(headers, scripts, made, called(tests))
+    yield from details(headers, made)
+    yield from guided(headers, guide)
+    html = made['hilock.html']
+    try:
+        root = xml.fromstring(html[html.index('<html'):])
+    except xml.ParseError as error:
+        yield f'hilock.html: not well-formed: {error}'
+        return
+    anchors = [element.get('id') for element in root.iter() if element.get('id')]
+    for name in sorted({name for name in anchors if anchors.count(name) > 1}):
+        yield f'hilock.html: two anchors are called {name}'
+    for target in sorted({link.get('href')[1:] for link in root.iter('a') if link.get('href')} - set(anchors)):
+        yield f'hilock.html: a link leads nowhere: {target}'
+
+
+def files(folder):
+    return {os.path.relpath(os.path.join(where, name), folder): read(os.path.join(where, name))
+            for where, _, names in os.walk(folder) for name in names}
+
+
+def main(root, reference):
+    headers = [os.path.join(root, 'include/hilock', name) for name in HEADERS]
+    made = files(reference)
+    problems = list(check(headers, [os.path.join(root, script) for script in SCRIPTS], made, os.path.join(root, 'test'),
+                          read(os.path.join(root, 'include/hilock/README.md'))))
+    print('\n'.join(problems) or f'{len(symbols.declared(headers))} functions, {len(made) - 1} man pages')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
