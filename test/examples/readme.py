@@ -12,10 +12,6 @@ import store
 LINES_MAX = 30
 
 
-def programs(text):
-    return re.findall(r'^```c\n(.*?)^```$', text, re.M | re.S)
-
-
 def read(path):
     with open(path, encoding='utf-8') as file:
         return file.read()
@@ -23,7 +19,7 @@ def read(path):
 
 def main(readme, quickstart, server, *command):
     compiler, libraries = command[:command.index('--')], command[command.index('--') + 1:]
-    found = programs(read(readme))
+    found = store.blocks(read(readme), 'c')
     store.expect(found, 'the README shows a program')
     source = read(quickstart)
     store.expect(found[0] == source[source.index('#include'):], 'it is quickstart.c but for its head')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """store - what the drivers of the examples share: a private redis-server, and the little of its protocol that a driver needs."""
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -39,6 +40,11 @@ def answer(file):
 def locks(url):
     """Names of the locks that are held now: every key but the tokens that are remembered."""
     return sorted(key for key in ask(url, 'KEYS', '*') if not key.startswith('hilock:token:'))
+
+
+def blocks(text, language):
+    """The blocks of a language that a page shows."""
+    return re.findall(rf'^```{language}\n(.*?)^```$', text, re.M | re.S)
 
 
 def start(*command, **more):
