@@ -54,30 +54,48 @@ static void on_log(hilock_log_level level, const char *line, void *user)
     snprintf(client->log, sizeof client->log, "%s", line);
 }
 
-void client_open_on(struct client *client, struct event_base *base, const struct hilock_client_options *options)
+static void prepare(struct client *client, struct event_base *base)
 {
     static const struct timeval tick = {0, 10000};
-    struct hilock_client_options mine = *options;
-    struct hilock_error error;
     memset(client, 0, sizeof *client);
     client->base = base;
+    client->tick = event_new(base, -1, EV_PERSIST, on_tick, NULL);
+    CHECK(client->tick && event_priority_set(client->tick, 0) == 0 && event_add(client->tick, &tick) == 0);
+}
+
+hilock_status client_try(struct client *client, const struct hilock_client_options *options, struct hilock_error *ret_error)
+{
+    struct hilock_client_options mine = *options;
     mine.label = mine.label ? mine.label : "live";
     mine.on_log = on_log;
     mine.log_level = HILOCK_LOG_DEBUG;
     mine.on_event = on_event;
     mine.user = client;
-    if (hilock_client_open_libevent(&client->hilock, base, &mine, &error) != HILOCK_OK)
+    return hilock_client_open_libevent(&client->hilock, client->base, &mine, ret_error);
+}
+
+void client_open_on(struct client *client, struct event_base *base, const struct hilock_client_options *options)
+{
+    struct hilock_error error;
+    prepare(client, base);
+    if (client_try(client, options, &error) != HILOCK_OK)
         check_fail("open refused: %s", error.text);
-    client->tick = event_new(base, -1, EV_PERSIST, on_tick, NULL);
-    CHECK(client->tick && event_priority_set(client->tick, 0) == 0 && event_add(client->tick, &tick) == 0);
+}
+
+void client_prepare(struct client *client)
+{
+    struct event_base *base = event_base_new();
+    CHECK(base != NULL);
+    prepare(client, base);
+    client->has_own_base = 1;
 }
 
 void client_open_with(struct client *client, const struct hilock_client_options *options)
 {
-    struct event_base *base = event_base_new();
-    CHECK(base != NULL);
-    client_open_on(client, base, options);
-    client->has_own_base = 1;
+    struct hilock_error error;
+    client_prepare(client);
+    if (client_try(client, options, &error) != HILOCK_OK)
+        check_fail("open refused: %s", error.text);
 }
 
 void client_open(struct client *client, const char *url) { client_open_with(client, HILOCK_CLIENT_OPTIONS(.url = url)); }

@@ -50,6 +50,10 @@ void client_open(struct client *client, const char *url);
 void client_open_with(struct client *client, const struct hilock_client_options *options);
 void client_open_on(struct client *client, struct event_base *base, const struct hilock_client_options *options); /* the base is the caller's */
 
+/* The two steps of it, where an open may be refused: a base of its own without a client; and the client. */
+void client_prepare(struct client *client);
+hilock_status client_try(struct client *client, const struct hilock_client_options *options, struct hilock_error *ret_error);
+
 void client_connect(struct client *client);  /* until commands can flow */
 void client_turn(struct client *client);     /* what is ready now, without waiting */
 void client_until(struct client *client, int (*is_so)(void *arg), void *arg, const char *what);
@@ -66,6 +70,11 @@ void handle_free(struct handle *handle);
 /* The calls, which must be accepted; the answer comes by and by. */
 void handle_ask(struct handle *handle, uint32_t wait_ms);
 void handle_release(struct handle *handle);
+
+/* The same where a refusal is no failure: it is what they return. Opened or not, the handle may be used as one that is freed. */
+hilock_status handle_try_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options);
+hilock_status handle_try_ask(struct handle *handle, uint32_t wait_ms);
+hilock_status handle_try_release(struct handle *handle);
 
 /* Call, and turn until it is answered. */
 hilock_status handle_acquire(struct handle *handle, uint32_t wait_ms);

@@ -78,7 +78,7 @@ static void on_event(const struct hilock_event *event, void *user)
         tell_event(&handle->settled, event);
 }
 
-void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options)
+hilock_status handle_try_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options)
 {
     struct hilock_lock_options mine = options ? *options : hilock_lock_options_default();
     memset(handle, 0, sizeof *handle);
@@ -87,7 +87,12 @@ void handle_open(struct handle *handle, struct client *client, const char *name,
     mine.on_lost = on_lost;
     mine.on_event = on_event;
     mine.user = handle;
-    if (hilock_lock_create(&handle->lock, client->hilock, name, &mine) != HILOCK_OK)
+    return hilock_lock_create(&handle->lock, client->hilock, name, &mine);
+}
+
+void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options)
+{
+    if (handle_try_open(handle, client, name, options) != HILOCK_OK)
         check_fail("create refused: %s", hilock_client_refusal(client->hilock));
 }
 
@@ -103,19 +108,27 @@ static void accepted(const struct handle *handle, hilock_status status, const ch
         check_fail("%s refused: %s, %s", call, hilock_status_name(status), hilock_client_refusal(handle->client->hilock));
 }
 
-void handle_ask(struct handle *handle, uint32_t wait_ms)
+hilock_status handle_try_ask(struct handle *handle, uint32_t wait_ms)
 {
+    hilock_status status;
     handle->asked_us = check_now_us();
-    accepted(handle, hilock_acquire(handle->lock, wait_ms, on_result, handle), "acquire");
+    status = hilock_acquire(handle->lock, wait_ms, on_result, handle);
     handle->called_us = check_now_us();
+    return status;
 }
 
-void handle_release(struct handle *handle)
+void handle_ask(struct handle *handle, uint32_t wait_ms) { accepted(handle, handle_try_ask(handle, wait_ms), "acquire"); }
+
+hilock_status handle_try_release(struct handle *handle)
 {
+    hilock_status status;
     handle->asked_us = check_now_us();
-    accepted(handle, hilock_release(handle->lock, on_result, handle), "release");
+    status = hilock_release(handle->lock, on_result, handle);
     handle->called_us = check_now_us();
+    return status;
 }
+
+void handle_release(struct handle *handle) { accepted(handle, handle_try_release(handle), "release"); }
 
 struct wanted { const struct told *told; unsigned count; };
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* famine - see famine.h. What a program defines under these names serves its libraries too. The next in line (libc's, a sanitizer's) does the
+ * work; free stays theirs. */
+#include "famine.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FRAMES_MAX = 24 };
+
+static _Thread_local int is_here; /* this thread's calls count */
+static uint64_t asked, chosen;
+static int has_struck, frames_count;
+static void *frames[FRAMES_MAX];
+
+/* A sanitizer that is linked statically has no next in line. */
+void *__interceptor_malloc(size_t bytes) __attribute__((weak));
+void *__interceptor_calloc(size_t count, size_t bytes) __attribute__((weak));
+void *__interceptor_realloc(void *memory, size_t bytes) __attribute__((weak));
+
+/* ISO C knows no cast from an object's address to a function's. */
+static void *next_in_line(const char *name) { return dlsym(RTLD_NEXT, name); }
+#define FIND(next, of_sanitizer, name)                                       \
+    do {                                                                     \
+        if (!(next) && (of_sanitizer))                                       \
+            (next) = (of_sanitizer);                                         \
+        else if (!(next))                                                    \
+            memcpy(&(next), &(void *){next_in_line(name)}, sizeof(next));    \
+    } while (0)
+
+static int strikes(void)
+{
+    if (!is_here || ++asked != chosen)
+        return 0;
+    has_struck = 1;
+    is_here = 0;
+    frames_count = backtrace(frames, FRAMES_MAX);
+    is_here = 1;
+    errno = ENOMEM;
+    return 1;
+}
+
+void *malloc(size_t bytes)
+{
+    static void *(*next)(size_t);
+    FIND(next, __interceptor_malloc, "malloc");
+    return strikes() ? NULL : next(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    static void *(*next)(size_t, size_t);
+    FIND(next, __interceptor_calloc, "calloc");
+    return strikes() ? NULL : next(count, bytes);
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    static void *(*next)(void *, size_t);
+    FIND(next, __interceptor_realloc, "realloc");
+    return strikes() ? NULL : next(memory, bytes);
+}
+
+char *strdup(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+void famine_begin(uint64_t fail_at)
+{
+    backtrace(frames, FRAMES_MAX); /* the first time it needs memory itself */
+    asked = 0;
+    chosen = fail_at;
+    has_struck = frames_count = 0;
+    is_here = 1;
+}
+
+int famine_pause(void)
+{
+    int was_here = is_here;
+    is_here = 0;
+    return was_here;
+}
+
+void famine_resume(void) { is_here = 1; }
+
+void famine_end(void) { is_here = 0; }
+
+uint64_t famine_asked(void) { return asked; }
+
+int famine_has_struck(void) { return has_struck; }
+
+void famine_show(void) { backtrace_symbols_fd(frames, frames_count, STDERR_FILENO); }

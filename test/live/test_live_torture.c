@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory that runs out, at a real server: each play is played once for every allocation in it that may fail, those of hiredis, libevent and libc
+ * included. Every refusal says so, every answer comes, nothing crashes, hangs or leaks, and nothing is left at the server beyond its lease. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "torture.h"
+
+static void pair(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    have(p, a);
+    give(p, a, HILOCK_OK);
+}
+
+static void try_of_a_held_one(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    foreign_holds(p, "stock");
+    ask(p, a, HILOCK_TRY);
+    answered(p, a, HILOCK_TIMED_OUT);
+    foreign_leaves(p, "stock");
+}
+
+static void time_out(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    foreign_holds(p, "stock");
+    ask(p, a, 20);
+    answered(p, a, HILOCK_TIMED_OUT);
+    foreign_leaves(p, "stock");
+}
+
+static void wait_and_wake(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    foreign_holds(p, "stock");
+    ask(p, a, HILOCK_FOREVER);
+    told(p, a, &a->waiting, "WAITING");
+    foreign_leaves(p, "stock");
+    answered(p, a, HILOCK_OK);
+    give(p, a, HILOCK_OK);
+}
+
+static void a_line_of_siblings(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "stock", NULL), *c = hand_new(p, "stock", NULL);
+    have(p, a);
+    ask(p, b, HILOCK_FOREVER);
+    ask(p, c, HILOCK_FOREVER);
+    give(p, a, HILOCK_OK);
+    answered(p, b, HILOCK_OK);
+    give(p, b, HILOCK_OK);
+    answered(p, c, HILOCK_OK);
+    give(p, c, HILOCK_OK);
+}
+
+static void cancel(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    foreign_holds(p, "stock");
+    ask(p, a, HILOCK_FOREVER);
+    told(p, a, &a->waiting, "WAITING");
+    if (hilock_lock_state(a->lock) == HILOCK_WAITING)
+        CHECK(hilock_cancel(a->lock) == HILOCK_OK);
+    answered(p, a, HILOCK_CANCELLED);
+    foreign_leaves(p, "stock");
+}
+
+/* One that waits, one that holds, one that is releasing; and one that asks again. */
+static void drop_and_free(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "stock", NULL), *c = hand_new(p, "other", NULL);
+    have(p, a);
+    have(p, c);
+    ask(p, b, HILOCK_FOREVER);
+    hilock_lock_drop(b->lock);
+    ask(p, b, HILOCK_FOREVER);
+    handle_free(b);
+    if (has(c))
+        CHECK(handle_try_release(c) == HILOCK_OK);
+    handle_free(c);
+    hilock_lock_drop(a->lock);
+    have(p, a);
+    handle_free(a);
+}
+
+/* The links end under a hold and a wait; the hold is asked for again and stays, the wait listens again. */
+static void reconnect(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "other", NULL);
+    have(p, a);
+    foreign_holds(p, "other");
+    ask(p, b, HILOCK_FOREVER);
+    told(p, b, &b->waiting, "WAITING");
+    cut_all(p);
+    foreign_leaves(p, "other");
+    answered(p, b, HILOCK_OK);
+    CHECK(a->lost.count == 0);
+    give(p, a, HILOCK_OK);
+    give(p, b, HILOCK_OK);
+}
+
+static void taken(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    have(p, a);
+    at_store(p, "DEL stock");
+    cut_all(p);
+    told(p, a, &a->lost, "LOST");
+    CHECK(!a->lost.count || a->lost.reason == HILOCK_LOST_TAKEN);
+    have(p, a);
+    at_store(p, "DEL stock");
+    give(p, a, HILOCK_LOST);
+}
+
+static void forgotten_scripts(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    have(p, a);
+    at_store(p, "SCRIPT FLUSH");
+    give(p, a, HILOCK_OK);
+    at_store(p, "SCRIPT FLUSH");
+    have(p, a);
+    give(p, a, HILOCK_OK);
+}
+
+static void refused_by_the_server(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    at_store(p, "SET stock something");
+    ask(p, a, HILOCK_TRY);
+    answered(p, a, HILOCK_WRONG_KIND);
+    at_store(p, "DEL stock");
+    at_store(p, "CONFIG SET maxmemory 1");
+    ask(p, a, HILOCK_TRY);
+    answered(p, a, HILOCK_UNWRITABLE);
+    at_store(p, "CONFIG SET maxmemory 0");
+    have(p, a);
+    give(p, a, HILOCK_OK);
+}
+
+static void refused_user(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    at_store(p, "ACL SETUSER torture -evalsha");
+    ask(p, a, HILOCK_TRY);
+    answered(p, a, HILOCK_DENIED);
+    at_store(p, "ACL SETUSER torture +evalsha");
+    have(p, a);
+    give(p, a, HILOCK_OK);
+}
+
+static void many(struct play *p)
+{
+    struct handle *all[40];
+    char name[16];
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "stock:%d", i / 2);
+        all[i] = hand_new(p, name, NULL);
+        ask(p, all[i], HILOCK_FOREVER);
+    }
+    for (int i = 0; i < 40; i += 2) {
+        answered(p, all[i], HILOCK_OK);
+        give(p, all[i], HILOCK_OK);
+    }
+    for (int i = 1; i < 40; i += 2)
+        answered(p, all[i], HILOCK_OK);
+}
+
+/* With what holds and what waits still there. */
+static void leave(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "stock", NULL), *c = hand_new(p, "other", NULL);
+    have(p, a);
+    foreign_holds(p, "other");
+    ask(p, b, HILOCK_FOREVER);
+    ask(p, c, HILOCK_FOREVER);
+    told(p, c, &c->waiting, "WAITING");
+    foreign_leaves(p, "other");
+}
+
+static void abandon(struct play *p)
+{
+    leave(p);
+    p->is_abandoned = 1;
+}
+
+static void before_the_connection(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "stock", NULL);
+    ask(p, a, HILOCK_FOREVER);
+    ask(p, b, HILOCK_TRY);
+    handle_free(b);
+    handle_free(a);
+}
+
+#define PLAY(text, ...) {.name = (text), .play = __VA_ARGS__}
+static const struct torture tortures[] = {
+    PLAY("pair", pair),
+    PLAY("pair, by name, logged in", pair, .user = "torture:secret@", .is_by_name = 1),
+    PLAY("try of a held one", try_of_a_held_one),
+    PLAY("time out", time_out),
+    PLAY("wait and wake", wait_and_wake),
+    PLAY("a line of siblings", a_line_of_siblings),
+    PLAY("cancel", cancel),
+    PLAY("drop and free", drop_and_free),
+    PLAY("reconnect", reconnect),
+    PLAY("taken", taken),
+    PLAY("forgotten scripts", forgotten_scripts),
+    PLAY("refused by the server", refused_by_the_server),
+    PLAY("refused user", refused_user, .user = "torture:secret@"),
+    PLAY("many", many),
+    PLAY("leave", leave),
+    PLAY("abandon", abandon),
+    PLAY("before the connection", before_the_connection),
+};
+
+static struct scene scene;
+
+static int begin(void **state)
+{
+    (void)state;
+    scene.server = server_start_with_port(NULL);
+    scene.redis = redis_open(scene.server);
+    redis_do(scene.redis, "ACL SETUSER torture on >secret ~* &* +@all");
+    torture_begin(&scene);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    redis_close(scene.redis);
+    server_end(scene.server);
+    return 0;
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[sizeof tortures / sizeof *tortures];
+    const char *only = getenv("TORTURE");
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof tortures / sizeof *tortures; i++)
+        if (!only || strcmp(only, tortures[i].name) == 0)
+            tests[count++] = (struct CMUnitTest){tortures[i].name, torture_run, NULL, NULL, (void *)(uintptr_t)&tortures[i]};
+    return _cmocka_run_group_tests("torture", tests, count, begin, end);
+}

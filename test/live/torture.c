@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* torture - see torture.h. */
+#include "torture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "famine.h"
+
+/* A lost acquire keeps its client from leaving for as long as a command may take. */
+enum { HANDLES_MAX = 256, LEASE_MS = 60000, COMMAND_MS = 80 };
+
+static struct scene *scene; /* of all plays */
+static struct { const char *name; uint64_t at; } now; /* for who reads of a failure */
+
+/* ---- what may come of a call ---- */
+
+static void is_refused_well(const struct play *play, hilock_status status)
+{
+    if (status != HILOCK_NO_MEMORY || !famine_has_struck())
+        check_fail("refused: %s, %s", hilock_status_name(status), hilock_client_refusal(play->client.hilock));
+    CHECK(strstr(hilock_client_refusal(play->client.hilock), "memory"));
+}
+
+/* A machine that stands still for so long is as good as a server that is silent. */
+static void is_well(const struct told *what, hilock_status status, int may_be_silent)
+{
+    int was_silent = famine_has_struck() || what->waited_ms >= COMMAND_MS;
+    if (what->status == status)
+        return;
+    if (may_be_silent && was_silent && (what->status == HILOCK_UNREACHABLE || what->status == HILOCK_UNKNOWN))
+        return;
+    if (may_be_silent && was_silent && what->status == HILOCK_OK && status == HILOCK_LOST)
+        return; /* a release that was repeated cannot know */
+    check_fail("%s instead of %s: %s", hilock_status_name(what->status), hilock_status_name(status), what->detail);
+}
+
+/* ---- turning ---- */
+
+void until(struct play *play, int (*is_so)(void *arg), void *arg, const char *what)
+{
+    uint64_t begun_us = check_now_us();
+    int is_there = 0;
+    while (!is_there) {
+        CHECK(event_base_loop(play->client.base, EVLOOP_ONCE) >= 0);
+        famine_pause();
+        is_there = is_so(arg);
+        if (!is_there && check_now_us() - begun_us > (uint64_t)CHECK_PATIENCE_MS * 1000)
+            check_fail("waited in vain for %s; last warning: %s", what, play->client.log);
+        famine_resume();
+    }
+}
+
+static int is_past(void *arg) { return check_now_us() >= *(const uint64_t *)arg; }
+
+void turn_ms(struct play *play, uint32_t span_ms)
+{
+    uint64_t until_us = check_now_us() + (uint64_t)span_ms * 1000;
+    until(play, is_past, &until_us, "time to pass");
+}
+
+struct wanted { const struct handle *hand; const struct told *what; unsigned count; };
+
+static int is_told(void *arg)
+{
+    const struct wanted *wanted = arg;
+    return wanted->what->count >= wanted->count;
+}
+
+static int is_told_or_idle(void *arg)
+{
+    const struct wanted *wanted = arg;
+    return is_told(arg) || hilock_lock_state(wanted->hand->lock) == HILOCK_IDLE;
+}
+
+void told(struct play *play, struct handle *hand, const struct told *what, const char *name)
+{
+    until(play, is_told_or_idle, &(struct wanted){hand, what, 1}, name);
+    if (!famine_has_struck())
+        CHECK(what->count >= 1);
+}
+
+/* ---- handles ---- */
+
+struct handle *hand_new(struct play *play, const char *name, const struct hilock_lock_options *options)
+{
+    struct handle *hand;
+    hilock_status status;
+    famine_pause();
+    CHECK(play->handles_count < HANDLES_MAX);
+    hand = play->handles[play->handles_count++] = calloc(1, sizeof *hand);
+    CHECK(hand != NULL);
+    famine_resume();
+    status = handle_try_open(hand, &play->client, name, options);
+    if (status != HILOCK_OK)
+        is_refused_well(play, status);
+    CHECK((status == HILOCK_OK) == (hand->lock != NULL));
+    return hand;
+}
+
+int has(const struct handle *hand) { return hilock_lock_state(hand->lock) == HILOCK_HELD; }
+
+void ask(struct play *play, struct handle *hand, uint32_t wait_ms)
+{
+    hilock_status status;
+    if (!hand->lock || has(hand))
+        return;
+    status = handle_try_ask(hand, wait_ms);
+    if (status != HILOCK_OK)
+        is_refused_well(play, status);
+    CHECK(hilock_lock_state(hand->lock) == (status == HILOCK_OK ? HILOCK_WAITING : HILOCK_IDLE));
+}
+
+void answered(struct play *play, struct handle *hand, hilock_status status)
+{
+    if (hilock_lock_state(hand->lock) != HILOCK_WAITING)
+        return;
+    until(play, is_told, &(struct wanted){hand, &hand->acquired, hand->acquired.count + 1}, "the answer to acquire");
+    is_well(&hand->acquired, status, status != HILOCK_OK);
+}
+
+void have(struct play *play, struct handle *hand)
+{
+    ask(play, hand, HILOCK_FOREVER);
+    answered(play, hand, HILOCK_OK);
+}
+
+void give(struct play *play, struct handle *hand, hilock_status status)
+{
+    if (!has(hand))
+        return;
+    CHECK(handle_try_release(hand) == HILOCK_OK); /* whatever memory there is */
+    until(play, is_told, &(struct wanted){hand, &hand->released, hand->released.count + 1}, "the answer to release");
+    is_well(&hand->released, status, 1);
+}
+
+/* ---- the store ---- */
+
+void at_store(struct play *play, const char *command, ...)
+{
+    va_list list;
+    redisReply *reply;
+    famine_pause();
+    va_start(list, command);
+    reply = redisvCommand(play->scene->redis->context, command, list);
+    va_end(list);
+    CHECK(reply && reply->type != REDIS_REPLY_ERROR);
+    freeReplyObject(reply);
+    famine_resume();
+}
+
+void foreign_holds(struct play *play, const char *name)
+{
+    at_store(play, "HSET %s another 1 mode mutex", name);
+    at_store(play, "PEXPIRE %s %d", name, LEASE_MS);
+}
+
+void foreign_leaves(struct play *play, const char *name)
+{
+    at_store(play, "DEL %s", name);
+    at_store(play, "PUBLISH redisson_lock__channel:{%s} 0", name);
+}
+
+void cut_all(struct play *play) { at_store(play, "CLIENT KILL SKIPME yes USER %s", strstr(play->url, "torture") ? "torture" : "default"); }
+
+/* ---- one play ---- */
+
+static void *count_new(size_t bytes, void *blocks)
+{
+    void *memory = malloc(bytes);
+    *(long *)blocks += memory != NULL;
+    return memory;
+}
+
+static void *count_more(void *memory, size_t bytes, void *blocks)
+{
+    void *more = realloc(memory, bytes);
+    *(long *)blocks += !memory && more;
+    return more;
+}
+
+static void count_free(void *memory, void *blocks)
+{
+    *(long *)blocks -= memory != NULL;
+    free(memory);
+}
+
+static int open_client(struct play *play)
+{
+    const struct hilock_allocator counting = {count_new, count_more, count_free, &play->blocks};
+    struct hilock_error error = {"?"};
+    hilock_status status = client_try(&play->client, HILOCK_CLIENT_OPTIONS(.url = play->url, .allocator = &counting, .retry_max_ms = 2, .command_timeout_ms = COMMAND_MS), &error);
+    if (status == HILOCK_OK)
+        return 1;
+    CHECK(status == HILOCK_NO_MEMORY && famine_has_struck() && strstr(error.text, "memory"));
+    CHECK(!play->client.hilock);
+    return 0;
+}
+
+static int nobody_is_there(void *redis) { return redis_clients(redis) == 0; }
+
+/* A hold whose release could not be sent is left to its lease; nothing lasts longer. */
+static void check_store(const struct play *play)
+{
+    static const char longest[] = "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if string.sub(k, 1, 13) ~= 'hilock:token:' then "
+                                  "local t = redis.call('PTTL', k) if t < 0 then return -1 end if t > n then n = t end end end return n";
+    struct redis *redis = play->scene->redis;
+    long long left_ms;
+    check_until(nobody_is_there, redis, "the clients' connections to end");
+    left_ms = redis_integer(redis, "EVAL %s 0", longest);
+    CHECK(left_ms >= 0 && left_ms <= LEASE_MS);
+    CHECK(left_ms == 0 || famine_has_struck() || play->is_abandoned);
+    redis_do(redis, "FLUSHALL");
+}
+
+static void end(struct play *play)
+{
+    if (play->is_abandoned)
+        hilock_client_abandon(play->client.hilock), play->client.hilock = NULL;
+    client_close(&play->client);
+    for (unsigned i = 0; i < play->handles_count; i++)
+        handle_free(play->handles[i]);
+    famine_end();
+    for (unsigned i = 0; i < play->handles_count; i++)
+        free(play->handles[i]);
+    free(play->handles);
+    if (play->blocks)
+        check_fail("%ld blocks of memory were not given back", play->blocks);
+    check_store(play);
+}
+
+/* 1: the chosen allocation was there to fail. */
+static int play_once(const struct torture *torture, uint64_t at)
+{
+    struct play play = {.scene = scene};
+    char url[160];
+    if (torture->is_by_name)
+        snprintf(url, sizeof url, "redis://%slocalhost:%d", torture->user ? torture->user : "", scene->server->port);
+    else
+        snprintf(url, sizeof url, "unix://%s%s%s", torture->user ? torture->user : "", "", scene->server->socket);
+    now.name = torture->name;
+    now.at = at;
+    play.url = url;
+    play.handles = calloc(HANDLES_MAX, sizeof(struct handle *));
+    CHECK(play.handles != NULL);
+    client_prepare(&play.client);
+    famine_begin(at);
+    if (open_client(&play))
+        torture->play(&play);
+    end(&play);
+    return famine_has_struck();
+}
+
+static void show(void)
+{
+    famine_end();
+    if (!now.name)
+        return;
+    fprintf(stderr, "in \"%s\", when allocation %llu failed:\n", now.name, (unsigned long long)now.at);
+    famine_show();
+}
+
+void torture_run(void **state)
+{
+    const struct torture *torture = *state;
+    const char *only = getenv("TORTURE_AT");
+    uint64_t at = only ? strtoull(only, NULL, 10) : 1;
+    if (now.name)
+        check_fail("an earlier play failed, and left its client behind");
+    CHECK(!play_once(torture, 0) && famine_asked() > 0); /* nobody stands between the libraries and famine.c */
+    while (play_once(torture, at) && !only)
+        at++;
+    if (getenv("LIVE_VERBOSE"))
+        fprintf(stderr, "%s: %llu allocations\n", torture->name, (unsigned long long)at - 1);
+    now.name = NULL;
+}
+
+void torture_begin(struct scene *of_all)
+{
+    scene = of_all;
+    atexit(show);
+}

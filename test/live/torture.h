@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* torture - a play is a client, its handles and what they do at a real server; it is played again and again, each time with the next
+ * allocation of the program failing, until one goes by in which none was left to fail.
+ *
+ * A play says what must come of each call. That holds to the letter while memory lasts; where it did not, a call may be refused instead
+ * (NO_MEMORY), and what has an end of its own may end without an answer (UNREACHABLE, UNKNOWN). What waits for ever gets its answer all
+ * the same, for one failure is healed. Play by these calls, and nothing crashes, hangs or is left behind: torture_run sees to that. */
+#ifndef LIVE_TORTURE_H
+#define LIVE_TORTURE_H
+
+#include "support/scene.h"
+
+struct play {
+    struct scene *scene;
+    const char *url;
+    struct client client;
+    struct handle **handles; /* made by hand_new; freed by the end at the latest */
+    unsigned handles_count;
+    long blocks;             /* of the client's allocator, not given back */
+    int is_abandoned;        /* holds were left to run out */
+};
+
+struct torture {
+    const char *name;
+    void (*play)(struct play *play);
+    const char *user;        /* of the URL, "name:password@"; NULL: none */
+    int is_by_name;          /* localhost, to be resolved; else the unix socket */
+};
+
+/* As a test of cmocka: its state is the struct torture. server: of all of them. */
+void torture_run(void **state);
+void torture_begin(struct scene *scene);
+
+struct handle *hand_new(struct play *play, const char *name, const struct hilock_lock_options *options);
+void ask(struct play *play, struct handle *hand, uint32_t wait_ms);          /* nothing if it was not to be had, or holds */
+void answered(struct play *play, struct handle *hand, hilock_status status); /* turns until it is, and it is that */
+void have(struct play *play, struct handle *hand);                           /* both, for ever, OK */
+void give(struct play *play, struct handle *hand, hilock_status status);     /* released, answered so */
+int has(const struct handle *hand);                                          /* it holds now */
+
+/* Turns until it is so, or stands still for want of memory that it needed: is_so is asked with memory. */
+void until(struct play *play, int (*is_so)(void *arg), void *arg, const char *what);
+void told(struct play *play, struct handle *hand, const struct told *what, const char *name); /* if it waits or holds */
+void turn_ms(struct play *play, uint32_t span_ms);
+
+void at_store(struct play *play, const char *command, ...); /* redis_do, with memory */
+void foreign_holds(struct play *play, const char *name);
+void foreign_leaves(struct play *play, const char *name);
+void cut_all(struct play *play); /* every connection but the test's */
+
+#endif
