@@ -258,7 +258,7 @@ void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct
         struct hl_said said = hl_mutex_acquire_said(answer->reply);
         if ((said.verdict == HL_NO || said.verdict == HL_LATE) && !part->is_haunted)
             part->state = PART_CLEAR;
-        if (said.verdict == HL_YES)
+        if (said.verdict == HL_YES && !(HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && part->state == PART_CLEAR))
             undo(hold, part, said.token);
     } else if (part->ask == PART_ACQUIRE && answer->was_sent) {
         if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))

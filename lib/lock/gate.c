@@ -318,7 +318,7 @@ void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t liste
         return;
     gate->known = HILOCK_OK;
     if (listeners > (gate->channel && hl_channel_is_on(gate->channel) ? 1u : 0u)) {
-        pause_us = pause_us < HOLD_BACK_US ? HOLD_BACK_US : pause_us > HOLD_BACK_MAX_US ? HOLD_BACK_MAX_US : pause_us;
+        pause_us = pause_us < HOLD_BACK_US ? HOLD_BACK_US : pause_us > HOLD_BACK_MAX_US && !HL_PLANTED(HOLD_BACK_UNBOUNDED) ? HOLD_BACK_MAX_US : pause_us;
         gate->hold_back_until_us = hl_now_us(&core->host) + pause_us + hl_random_below(&core->host.random, pause_us / 2);
     }
     advance(gate, 1);

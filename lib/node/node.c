@@ -95,7 +95,7 @@ static void finish(struct hl_request *request, const struct hl_answer *answer)
  * to load. */
 static int reload(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
-    if (HL_PLANTED(SCRIPT_NOT_RELOADED) || request->reloads == RELOADS_MAX || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
+    if (HL_PLANTED(SCRIPT_NOT_RELOADED) || request->reloads == (HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX) || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
         return 0;
     request->reloads++;
     send_request(node, request, 1);

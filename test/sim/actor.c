@@ -20,7 +20,10 @@ static void rest(struct sim_actor *actor)
     struct sim *sim = sim_of(actor);
     actor->state = ACTOR_RESTS;
     actor->token = 0;
-    next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.1) ? 2000000 : 30000));
+    if (sim->is_duel) /* until a subscription that nobody needs is taken off; or so long that the other one is on its own */
+        next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.5) ? 1300000 : 8000000));
+    else
+        next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.1) ? 2000000 : 30000));
 }
 
 /* ---- callbacks ---- */
@@ -73,6 +76,8 @@ static void count_result(struct sim_world *world, const struct hilock_result *re
 static uint64_t hold_us(struct sim *sim)
 {
     struct hl_random *random = &sim->world.workload;
+    if (sim->is_duel && sim_chance(random, 0.5))
+        return sim_between(random, 0, 1000000);
     if (sim->is_healed || sim_chance(random, 0.8))
         return sim_between(random, 0, 20000);
     return sim_between(random, 0, (uint64_t)sim->lease_ms * (sim_chance(random, 0.2) ? 4000 : 400));
@@ -163,6 +168,15 @@ static uint32_t some_wait_ms(struct sim *sim)
     return (uint32_t)sim_between(random, 1, sim_chance(random, 0.5) ? 200 : 5000);
 }
 
+/* The moments that matter are between a question, its answer and the subscription: there the other one lets go. */
+static void provoke(struct sim *sim)
+{
+    struct hl_random *random = &sim->world.workload;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        if (sim->actors[i].state == ACTOR_HOLDS && sim_chance(random, 0.5))
+            next_after(&sim->actors[i], sim_between(random, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)));
+}
+
 static void acquire(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
@@ -173,6 +187,8 @@ static void acquire(struct sim_actor *actor)
     actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;
     sim_trace(&sim->world, "p%u.%u wants %s for %u ms", actor->process->index, actor->index, sim->names[actor->name].text, wait_ms);
     status = hilock_acquire(actor->lock, wait_ms, on_result, actor);
+    if (sim->is_duel)
+        provoke(sim);
     if (status != HILOCK_OK) {
         if (status != HILOCK_CLOSED)
             sim_violate(&sim->world, "I5", "acquire refused: %s", hilock_client_refusal(actor->process->client));

@@ -177,7 +177,8 @@ static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t sin
 static void check_idle(struct sim *sim, unsigned i)
 {
     struct sim_name *name = &sim->names[i];
-    uint64_t now_us = sim->world.now_us, since_us = now_us > 2500000 ? now_us - 2500000 : 0;
+    uint64_t now_us = sim->world.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000;
+    uint64_t since_us = now_us > patience_us ? now_us - patience_us : 0;
     if (name->granted_us >= since_us || (name->tainted_us && name->tainted_us + 5500000 > since_us) || sim_store_left_us(sim->server.store, name->text, strlen(name->text)) != -2) {
         name->free_since_us = 0;
         return;

@@ -53,9 +53,13 @@ static void command(struct sim *sim, int argc, const char *const *argv)
 static void shorten(struct sim *sim, struct hl_random *random)
 {
     unsigned i = (unsigned)hl_random_below(random, sim->names_count);
-    char span[16];
+    uint64_t span_ms = sim_between(random, sim->lease_ms / 2, sim->lease_ms);
+    char span[24];
     const char *argv[] = {"PEXPIRE", sim->names[i].text, span};
-    snprintf(span, sizeof span, "%u", (unsigned)sim_between(random, sim->lease_ms / 2, sim->lease_ms));
+    sim_server_now(&sim->server);
+    if (sim_store_left_us(sim->server.store, sim->names[i].text, strlen(sim->names[i].text)) <= (int64_t)span_ms * 1000)
+        return;
+    snprintf(span, sizeof span, "%llu", (unsigned long long)span_ms);
     sim->names[i].tainted_us = sim->world.now_us;
     sim->world.sometimes[SIM_FAULT_SHORTENED]++;
     command(sim, 3, argv);
@@ -168,6 +172,22 @@ static void freeze(struct sim *sim, struct hl_random *random, int is_suspend)
 
 /* ---- the course of things ---- */
 
+static void forget_scripts(struct sim_world *world, void *arg)
+{
+    struct sim *sim = arg;
+    (void)world;
+    sim->world.sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
+    sim_store_flush_scripts(sim->server.store);
+}
+
+/* Often a second time, while what was forgotten is being loaded. */
+static void flush_scripts(struct sim *sim, struct hl_random *random)
+{
+    forget_scripts(&sim->world, sim);
+    if (sim_chance(random, 0.5))
+        sim_after(&sim->world, sim_between(random, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), forget_scripts, sim);
+}
+
 static void strike(struct sim *sim)
 {
     struct hl_random *random = &sim->world.faults;
@@ -187,10 +207,9 @@ static void strike(struct sim *sim)
         restart(sim, 0);
     else if (kind == 10 && swarm->flushes)
         flush(sim);
-    else if (kind == 11 && swarm->script_flushes) {
-        sim->world.sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
-        sim_store_flush_scripts(sim->server.store);
-    } else if (kind == 12 && swarm->errors)
+    else if (kind == 11 && swarm->script_flushes)
+        flush_scripts(sim, random);
+    else if (kind == 12 && swarm->errors)
         answer_errors(sim, random);
     else if (kind == 13 && swarm->steps)
         step_clock(sim, random);

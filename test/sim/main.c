@@ -4,6 +4,7 @@
  *   hilock-sim --seed N [--trace]       one, with a readable trace
  *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal
  *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
+ *   hilock-sim --breaks --plant NAME --seed N              that seed must find it
  *   hilock-sim --campaign FIRST..LAST [--seconds N] [--evidence FILE]   on all cores, with progress; fails also if something was never seen
  *   hilock-sim --detect TRIES [--evidence FILE]             which planted bugs are found, and how soon
  * Exit status 0: nothing broke. */
@@ -16,7 +17,7 @@
 #include "campaign.h"
 #include "sim.h"
 
-struct task { uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect; unsigned seconds_max; const char *evidence; };
+struct task { uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, must_break; unsigned seconds_max; const char *evidence; };
 
 enum { DETECT_SEEDS_MAX = 5000 };
 
@@ -65,6 +66,14 @@ static int run_all(const struct task *task)
     return 0;
 }
 
+static int run_task(const struct task *task)
+{
+    int broken = run_all(task);
+    if (task->must_break && !broken)
+        printf("nothing broke: look for another seed that finds it\n");
+    return task->must_break ? !broken : broken;
+}
+
 static int read_range(const char *text, struct task *task)
 {
     char *end;
@@ -81,6 +90,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc && is_good; i++) {
         if (strcmp(argv[i], "--trace") == 0)
             task.is_traced = 1;
+        else if (strcmp(argv[i], "--breaks") == 0)
+            task.must_break = 1;
         else if (i + 1 == argc)
             is_good = 0;
         else if (strcmp(argv[i], "--plant") == 0)
@@ -98,11 +109,11 @@ int main(int argc, char **argv)
         }
     }
     if (!is_good) {
-        fprintf(stderr, "usage: hilock-sim [--plant NAME] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
+        fprintf(stderr, "usage: hilock-sim [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
                         "       --campaign FIRST..LAST [--seconds N] [--evidence FILE] | --detect TRIES [--evidence FILE]\n");
         return 2;
     }
     if (task.is_campaign)
         return sim_campaign(&(struct sim_range){task.first, task.last}, task.seconds_max, task.evidence);
-    return task.is_detect ? sim_detect((unsigned)task.first, DETECT_SEEDS_MAX, task.evidence) : run_all(&task);
+    return task.is_detect ? sim_detect((unsigned)task.first, DETECT_SEEDS_MAX, task.evidence) : run_task(&task);
 }

@@ -5,7 +5,7 @@
 
 #include "sim.h"
 
-enum { FAULT_PHASE_US = 12000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
+enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
 
 static void populate(struct sim *sim)
 {
@@ -16,6 +16,11 @@ static void populate(struct sim *sim)
     sim->command_timeout_ms = (uint32_t)sim_between(random, 200, 1000);
     sim->processes_count = (unsigned)sim_between(random, 1, SIM_PROCESSES_MAX);
     sim->names_count = (unsigned)sim_between(random, 1, SIM_NAMES_MAX);
+    sim->is_duel = sim_chance(random, sim->swarm.mean_gap_us ? 0.1 : 0.5);
+    if (sim->is_duel) {
+        sim->processes_count = 2;
+        sim->names_count = each = 1;
+    }
     for (unsigned i = 0; i < sim->names_count; i++)
         snprintf(sim->names[i].text, sizeof sim->names[i].text, "n%u", i);
     for (unsigned i = 0; i < sim->processes_count; i++) {
@@ -95,7 +100,7 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
     sim_server_init(&sim->server, sim);
     populate(sim);
     sim_faults_start(sim);
-    while (sim->world.now_us < FAULT_PHASE_US && !sim->world.is_broken) {
+    while (sim->world.now_us < (sim->is_duel ? DUEL_US : FAULT_PHASE_US) && !sim->world.is_broken) {
         run_until(sim, sim->world.now_us + LIVE_STEP_US);
         sim_check_names(sim);
     }

@@ -130,6 +130,7 @@ struct sim {
     struct sim_actor actors[SIM_PROCESSES_MAX * SIM_ACTORS_MAX];
     struct sim_name names[SIM_NAMES_MAX];
     unsigned processes_count, actors_count, names_count;
+    int is_duel; /* two handles of two processes and one name: nobody else's messages make good what was missed */
     TAILQ_HEAD(, hl_link) links;
     int is_healed, is_ending, is_over; /* is_over: all is closed and checked */
     uint64_t healed_us;
