@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* detect - does the simulator find bugs? Each planted bug is switched on in a process of its own, and seeds are run until one breaks an
  * invariant (or the process dies of it, or hangs: found as well). From several first seeds; the median counts.
- * Not for the simulator: what needs a wrong password, a fork, a callback that takes long, what another rule makes good within a lease, and what is too rare;
- * unit tests find those. */
+ * What cannot break an invariant here is listed with the reason, and left to the unit tests. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "campaign.h"
 #include "sim.h"
 
-enum { TRIES_MAX = 15, ALARM_S = 240, FIRST_STEP = 1000 };
+enum { TRIES_MAX = 15, TRIES_LONG = 3, HANG_S = 60, FIRST_STEP = 100000 };
 
 static const char *const texts[] = {
     "",
@@ -25,13 +24,31 @@ static const char *const texts[] = {
 #undef HL_SIM_PLANT
 };
 
+/* Hunted only where there is time (a campaign): their moment is rare. */
+static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_BACK_UNBOUNDED", "GRANT_KEPT_AFTER_GIVEN_UP"};
+
+/* Each has a unit test that it turns red. */
+static const struct { const char *name, *why; } for_units[] = {
+    {"R4_UNDO_UNORDERED", "costs its own client one more question, and breaks no promise that can be seen from outside"},
+    {"R5_TAKEN_IGNORED", "belief is not extended, and ends at its deadline all the same"},
+    {"R7_NO_RETRY_AT_RECONNECT", "the subscription's own reconnect makes it good"},
+    {"R8_NO_CHECK_AFTER_QUEUE", "needs a callback that takes long; here they take no time"},
+    {"R10_AUTH_FAILURE_IGNORED", "needs a wrong password"},
+    {"R12_FORK_IGNORED", "needs a fork"},
+};
+
+static int is_rare(enum hl_plant plant)
+{
+    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
+        if (strcmp(hl_plant_name(plant), rare[i]) == 0)
+            return 1;
+    return 0;
+}
+
 static int is_for_units(enum hl_plant plant)
 {
-    static const char *const names[] = {"R8_NO_CHECK_AFTER_QUEUE", "R10_AUTH_FAILURE_IGNORED", "R12_FORK_IGNORED", "R5_TAKEN_IGNORED",
-                                        "R7_NO_RETRY_AT_RECONNECT", "R7_NO_SECOND_TRY", "R7_NEWS_FORGOTTEN", "R4_UNDO_UNORDERED",
-                                        "HAUNT_FORGOTTEN"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(hl_plant_name(plant), names[i]) == 0)
+    for (size_t i = 0; i < sizeof for_units / sizeof *for_units; i++)
+        if (strcmp(hl_plant_name(plant), for_units[i].name) == 0)
             return 1;
     return 0;
 }
@@ -40,8 +57,8 @@ static void hunt(enum hl_plant plant, uint64_t first, unsigned seeds_max, unsign
 {
     struct sim_outcome outcome;
     hl_plant = plant;
-    alarm(ALARM_S);
     for (*shared = 1; *shared <= seeds_max; ++*shared) {
+        alarm(HANG_S);
         sim_run(first + *shared - 1, NULL, &outcome);
         if (outcome.is_broken)
             _exit(1);
@@ -103,7 +120,7 @@ int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path)
     for (int i = 1; i < HL_PLANT_COUNT; i++) {
         enum hl_plant plant = (enum hl_plant)i;
         unsigned median;
-        if (is_for_units(plant))
+        if (is_for_units(plant) || (is_rare(plant) && tries < TRIES_LONG))
             continue;
         median = median_of(plant, tries, seeds_max);
         found += median != 0;
@@ -111,7 +128,11 @@ int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path)
         fprintf(out, median ? "| %s | %u | %s |\n" : "| %s | NOT FOUND %u | %s |\n", hl_plant_name(plant), median, texts[i]);
         fflush(out);
     }
-    fprintf(out, "\n%u found, %u not found.\n", found, missed);
+    fprintf(out, "\n%u found, %u not found. Not hunted here, but by unit tests:\n\n", found, missed);
+    for (size_t i = 0; i < sizeof for_units / sizeof *for_units; i++)
+        fprintf(out, "- %s: %s\n", for_units[i].name, for_units[i].why);
+    if (tries < TRIES_LONG)
+        fprintf(out, "\nWith %u searches or more also the rare ones are hunted.\n", (unsigned)TRIES_LONG);
     if (evidence_path)
         fclose(out);
     return missed ? 1 : 0;

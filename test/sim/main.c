@@ -19,7 +19,7 @@
 
 struct task { uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, must_break; unsigned seconds_max; const char *evidence; };
 
-enum { DETECT_SEEDS_MAX = 5000 };
+enum { DETECT_SEEDS_MAX = 20000 };
 
 static int tell_broken(const struct sim_outcome *outcome)
 {
