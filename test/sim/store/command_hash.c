@@ -60,33 +60,9 @@ static const struct hl_reply *hset(const struct sim_call *call)
     return sim_reply_integer(&call->store->replies, added);
 }
 
-static const struct hl_reply *hdel(const struct sim_call *call)
-{
-    const struct hl_reply *error;
-    struct sim_key *key;
-    int64_t removed = 0;
-    if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
-        return error;
-    for (int i = 2; key && i < call->argc; i++) {
-        struct sim_item *item = sim_item_find(key, call->argv[i], call->lengths[i]);
-        if (item)
-            sim_item_remove(key, item);
-        removed += item != NULL;
-    }
-    call->store->keys.writes += removed > 0;
-    if (key && key->count == 0 && call->store->keys.lie != SIM_LIE_HASH_STAYS_EMPTY)
-        sim_key_delete(&call->store->keys, key);
-    return sim_reply_integer(&call->store->replies, removed);
-}
+static const struct hl_reply *hdel(const struct sim_call *call) { return sim_items_remove(call, SIM_HASH); }
 
-static const struct hl_reply *hlen(const struct sim_call *call)
-{
-    const struct hl_reply *error;
-    struct sim_key *key;
-    if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
-        return error;
-    return sim_reply_integer(&call->store->replies, key ? (int64_t)key->count : 0);
-}
+static const struct hl_reply *hlen(const struct sim_call *call) { return sim_items_count(call, SIM_HASH); }
 
 static const struct hl_reply *list(const struct sim_call *call, int with_values)
 {

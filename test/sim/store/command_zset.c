@@ -68,24 +68,7 @@ static const struct hl_reply *zadd(const struct sim_call *call)
     return sim_reply_integer(&call->store->replies, added);
 }
 
-static const struct hl_reply *zrem(const struct sim_call *call)
-{
-    const struct hl_reply *error;
-    struct sim_key *key;
-    int64_t removed = 0;
-    if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
-        return error;
-    for (int i = 2; key && i < call->argc; i++) {
-        struct sim_item *item = sim_item_find(key, call->argv[i], call->lengths[i]);
-        if (item)
-            sim_item_remove(key, item);
-        removed += item != NULL;
-    }
-    call->store->keys.writes += removed > 0;
-    if (key && key->count == 0)
-        sim_key_delete(&call->store->keys, key);
-    return sim_reply_integer(&call->store->replies, removed);
-}
+static const struct hl_reply *zrem(const struct sim_call *call) { return sim_items_remove(call, SIM_ZSET); }
 
 static size_t print_score(double score, char text[40]) { return (size_t)snprintf(text, 40, "%.17g", score); }
 
@@ -112,14 +95,7 @@ static const struct hl_reply *zrank(const struct sim_call *call)
     return item ? sim_reply_integer(&call->store->replies, item - key->items + (call->store->keys.lie == SIM_LIE_RANK_FROM_ONE)) : &sim_nil;
 }
 
-static const struct hl_reply *zcard(const struct sim_call *call)
-{
-    const struct hl_reply *error;
-    struct sim_key *key;
-    if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
-        return error;
-    return sim_reply_integer(&call->store->replies, key ? (int64_t)key->count : 0);
-}
+static const struct hl_reply *zcard(const struct sim_call *call) { return sim_items_count(call, SIM_ZSET); }
 
 /* Places first..last of count, negative ones counted from the end; how many that are. */
 static size_t span(int64_t first, int64_t last, int64_t count, int64_t *ret_first)

@@ -65,4 +65,9 @@ struct sim_key *sim_argument_new_key(const struct sim_call *call, int i, enum si
 const struct hl_reply *sim_wrong_arguments(const struct sim_call *call, const char *command);
 const struct hl_reply *sim_unknown_subcommand(const struct sim_call *call, const char *command); /* argument 1 */
 
+/* ---- what hashes and sorted sets share (items.c): argument 1 is the key, names of items follow ---- */
+
+const struct hl_reply *sim_items_count(const struct sim_call *call, enum sim_type type);
+const struct hl_reply *sim_items_remove(const struct sim_call *call, enum sim_type type);
+
 #endif
