@@ -108,10 +108,12 @@ static void answer_errors(struct sim *sim, struct hl_random *random)
 
 /* ---- processes ---- */
 
+static int is_at_work(const struct sim_process *process) { return process->client && !process->is_closing && !sim_process_is_frozen(process); }
+
 static struct sim_process *some_process(struct sim *sim, struct hl_random *random)
 {
     struct sim_process *process = &sim->processes[hl_random_below(random, sim->processes_count)];
-    return process->client && !process->is_closing && !sim_process_is_frozen(process) ? process : NULL;
+    return is_at_work(process) ? process : NULL;
 }
 
 static void each_actor(struct sim_process *process, void (*act)(struct sim_actor *actor))
@@ -159,15 +161,37 @@ static void kill_or_close(struct sim *sim, struct hl_random *random)
     sim_after(&sim->world, sim_between(random, 1000, 1000000), on_rebirth, process);
 }
 
-static void freeze(struct sim *sim, struct hl_random *random, int is_suspend)
+static void freeze(struct sim_process *process, int is_suspend)
 {
-    struct sim_process *process = some_process(sim, random);
-    uint64_t span_us = sim_between(random, 10000, is_suspend ? 4000u * sim->lease_ms : 1500u * sim->lease_ms);
-    if (!process)
-        return;
+    struct sim *sim = process->sim;
+    uint64_t span_us = sim_between(&sim->world.faults, 10000, is_suspend ? 4000u * sim->lease_ms : 1500u * sim->lease_ms);
     sim->world.sometimes[is_suspend ? SIM_FAULT_SUSPEND : SIM_FAULT_FREEZE]++;
     process->frozen_until_us = sim->world.now_us + span_us;
     sim_trace(&sim->world, "fault: p%u is frozen for %llu us", process->index, (unsigned long long)span_us);
+}
+
+static void freeze_some(struct sim *sim, struct hl_random *random, int is_suspend)
+{
+    struct sim_process *process = some_process(sim, random);
+    if (process)
+        freeze(process, is_suspend);
+}
+
+static void on_ambush(struct sim_world *world, void *arg)
+{
+    struct sim_process *process = arg;
+    (void)world;
+    if (is_at_work(process) && !process->sim->is_healed)
+        freeze(process, 0);
+}
+
+/* What is measured or agreed upon while a link begins is used for long: a stop in the midst of that must not spoil it. */
+void sim_faults_connecting(struct sim_process *process)
+{
+    struct sim *sim = process->sim;
+    struct hl_random *random = &sim->world.faults;
+    if (!sim->is_healed && sim->swarm.freezes && sim_chance(random, 0.05))
+        sim_after(&sim->world, sim_between(random, 0, 8 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), on_ambush, process);
 }
 
 /* ---- the course of things ---- */
@@ -216,9 +240,9 @@ static void strike(struct sim *sim)
     else if (kind == 14 && swarm->shortens)
         shorten(sim, random);
     else if (kind < 17 && swarm->freezes)
-        freeze(sim, random, 0);
+        freeze_some(sim, random, 0);
     else if (kind == 17 && swarm->suspends)
-        freeze(sim, random, 1);
+        freeze_some(sim, random, 1);
     else if (swarm->kills)
         kill_or_close(sim, random);
 }

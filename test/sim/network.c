@@ -366,6 +366,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     } else
         link->connection = sim_store_connect(sim->server.store);
     push_in(link, message_new(is_refused ? MESSAGE_DOWN : MESSAGE_UP));
+    sim_faults_connecting(process);
     return link;
 }
 

@@ -23,6 +23,8 @@ struct sim_swarm {
 void sim_swarm_choose(struct sim *sim);
 void sim_faults_start(struct sim *sim); /* faults.c: from now on, until the heal */
 void sim_faults_heal(struct sim *sim);
+struct sim_process;
+void sim_faults_connecting(struct sim_process *process); /* a link of it begins */
 
 /* ---- server.c ---- */
 
