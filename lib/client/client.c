@@ -343,7 +343,7 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
     if (status != HILOCK_OK)
         return status;
     if (drain_ms != HILOCK_FOREVER && hl_span_is_bad(drain_ms, "drain_ms", &why))
-        return hl_refuse(client, HILOCK_INVALID, "%s", why.bytes);
+        return hl_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
     now_us = hl_now_us(&client->core.host);
     ends_us = drain_ms == HILOCK_FOREVER ? UINT64_MAX : now_us + (uint64_t)drain_ms * 1000;
     if (client->phase == CLIENT_OPEN) {

@@ -115,9 +115,9 @@ hilock_status hilock_lock_create(hilock_lock **ret_lock, hilock_client *client, 
     if (status != HILOCK_OK)
         return status;
     if (!ret_lock || !name)
-        return hl_refuse(client, HILOCK_INVALID, "%s is NULL", ret_lock ? "name" : "ret_lock");
+        return hl_refuse(client, HILOCK_INVALID, ret_lock ? "name is NULL: give the lock's name" : "ret_lock is NULL: give a place for the lock");
     if (client->core.is_closing)
-        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new locks");
+        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new locks; open another client for them");
     return create(ret_lock, client, name, options);
 }
 
@@ -153,7 +153,7 @@ static hilock_status check_acquire(struct hilock_client *client, const struct hi
     if (wait_ms != HILOCK_FOREVER && hl_span_is_bad(wait_ms, "wait_ms", &why))
         return hl_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
     if (core->is_closing)
-        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new acquires");
+        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new acquires; open another client for them");
     if (hl_lock_state(lock) != HILOCK_IDLE)
         return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already %s: make one handle per would-be holder",
                          hl_quote(lock->name->bytes, lock->name->length).bytes, lock->acquire ? "waits" : "holds");
@@ -197,7 +197,7 @@ hilock_status hilock_cancel(hilock_lock *lock)
     if (status != HILOCK_OK)
         return status;
     if (!lock->acquire)
-        return hl_refuse(client_of(lock), HILOCK_NOT_PENDING, "handle of \"%s\" does not wait", hl_quote(lock->name->bytes, lock->name->length).bytes);
+        return hl_refuse(client_of(lock), HILOCK_NOT_PENDING, "handle of \"%s\" does not wait: hilock_lock_drop is for any state", hl_quote(lock->name->bytes, lock->name->length).bytes);
     if (lock->acquire->state == ACQUIRE_DECIDED)
         hl_acquire_overrule(lock->acquire, HILOCK_CANCELLED);
     else

@@ -55,7 +55,7 @@ static void what_is_NULL_is_INVALID_or_nothing(struct scene *s)
     SAME(s, hilock_lock_create(NULL, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_INVALID);
     SAME(s, hilock_lock_create(&lock, NULL, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_INVALID);
     SAME(s, hilock_lock_create(&lock, p->client, NULL, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_INVALID);
-    TEXT(s, hilock_client_refusal(p->client), "name is NULL");
+    TEXT(s, hilock_client_refusal(p->client), "name is NULL: give the lock's name");
     SAME(s, hilock_lock_create(&lock, p->client, "x", NULL), HILOCK_INVALID);
     SAME(s, hilock_acquire(NULL, 0, NULL, NULL), HILOCK_INVALID);
     SAME(s, hilock_acquire(a->lock, 0, NULL, NULL), HILOCK_INVALID);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every refusal, call by call: its status, and a sentence that says what was wrong and what to do. A refused call does nothing: it sends
+ * nothing, calls nobody back, keeps no memory, gives nothing out, and leaves the handle as it was. */
+#include <stdio.h>
+#include <string.h>
+
+#include "client/client.h"
+#include "play.h"
+
+#define ON_LOST .on_lost = hilock_lost_ignored
+#define NEGATIVE ((uint32_t)-1000)
+#define NEGATIVE_WORDS "4294966296: a negative number by mistake? at most 2147483647"
+
+enum { NAME_ROOM = 1100 };
+
+/* A client that holds all it may: one waits, one holds, one is idle; of two others one is closing, one is gone. */
+struct stage {
+    struct scene *scene;
+    hilock_client *client, *closing;
+    hilock_lock *idle, *waiting, *held;
+    hilock_lock *late_idle, *late_held; /* of the one that closes */
+    hilock_lock *orphan;
+    char long_name[NAME_ROOM];
+    hilock_lock *made; /* what a call gave out: nothing */
+};
+
+struct row {
+    const char *what;
+    hilock_status (*call)(struct stage *stage);
+    hilock_status status;
+    const char *wrong, *mend; /* in the sentence; NULL: there is no client to ask for one */
+    int is_closing;           /* the sentence is the closing client's */
+};
+
+static void never(const struct hilock_result *result, void *user)
+{
+    (void)result;
+    scene_claim(user, 0, "a refused call never calls back", __FILE__, __LINE__);
+}
+
+static void never_closed(void *user) { scene_claim(user, 0, "a refused close closes nothing", __FILE__, __LINE__); }
+
+#define CREATE(function, name, ...) \
+    static hilock_status function(struct stage *t) { return hilock_lock_create(&t->made, t->client, name, HILOCK_LOCK_OPTIONS(__VA_ARGS__)); }
+#define CALL(function, expression) \
+    static hilock_status function(struct stage *t) { return (void)t, expression; }
+
+/* ---- create ---- */
+
+CREATE(create_deaf, "x", .lease_ms = 5000)
+CREATE(create_brief, "x", ON_LOST, .lease_ms = 50)
+CREATE(create_briefest, "x", ON_LOST, .lease_ms = 1)
+CREATE(create_long, "x", ON_LOST, .lease_ms = 86400001)
+CREATE(create_backward, "x", ON_LOST, .lease_ms = NEGATIVE)
+CREATE(create_short_hold, "x", ON_LOST, .lease_ms = 5000, .hold_max_ms = 3000)
+CREATE(create_backward_hold, "x", ON_LOST, .hold_max_ms = NEGATIVE)
+CREATE(create_backward_validity, "x", ON_LOST, .min_validity_ms = NEGATIVE)
+CREATE(create_never_valid, "x", ON_LOST, .lease_ms = 1000, .min_validity_ms = 1000)
+CREATE(create_backward_report, "x", ON_LOST, .wait_report_ms = NEGATIVE)
+CREATE(create_bad_kind, "x", ON_LOST, .kind = (hilock_kind)7)
+CREATE(create_bad_renew, "x", ON_LOST, .renew = (hilock_renew)2)
+CREATE(create_bad_wake, "x", ON_LOST, .wake = (hilock_wake)2)
+CREATE(create_fair, "x", ON_LOST, .kind = HILOCK_FAIR)
+CREATE(create_replicated, "x", ON_LOST, .replicas = 1)
+CREATE(create_empty, "", ON_LOST)
+CREATE(create_too_long, t->long_name, ON_LOST)
+CREATE(create_over_with_prefix, t->long_name, ON_LOST, .name_length = 1020)
+CREATE(create_endless, "x", ON_LOST, .name_length = SIZE_MAX)
+CREATE(create_closed_brace, "x}y", ON_LOST)
+CREATE(create_open_brace, "a{x", ON_LOST)
+CREATE(create_empty_tag, "a{}b{c}", ON_LOST)
+CREATE(create_hidden_brace, "a\0}b", ON_LOST, .name_length = 4)
+CREATE(create_nameless, NULL, ON_LOST)
+CALL(create_without_options, hilock_lock_create(&t->made, t->client, "x", NULL))
+CALL(create_nowhere, hilock_lock_create(NULL, t->client, "x", HILOCK_LOCK_OPTIONS(ON_LOST)))
+CALL(create_clientless, hilock_lock_create(&t->made, NULL, "x", HILOCK_LOCK_OPTIONS(ON_LOST)))
+CALL(create_closing, hilock_lock_create(&t->made, t->closing, "x", HILOCK_LOCK_OPTIONS(ON_LOST)))
+CALL(create_unsized, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){ON_LOST}))
+CALL(create_undersized, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){.size = 7, ON_LOST}))
+
+static hilock_status create_newer(struct stage *t)
+{
+    struct { struct hilock_lock_options known; char unknown[8]; } newer = {{.size = sizeof newer, ON_LOST}, {0, 0, 0, 1}};
+    return hilock_lock_create(&t->made, t->client, "x", &newer.known);
+}
+
+static hilock_status multi(struct stage *t)
+{
+    static const char *const names[] = {"a", "b", NULL};
+    return hilock_multi_create(&t->made, t->client, names, HILOCK_LOCK_OPTIONS(ON_LOST));
+}
+CALL(multi_clientless, hilock_multi_create(&t->made, NULL, NULL, NULL))
+
+static const struct row creates[] = {
+    {"no on_lost", create_deaf, HILOCK_INVALID, "on_lost is NULL: a hold can end without you", "give a function, or hilock_lost_ignored if you check hilock_lock_remaining_ms() before every write", 0},
+    {"a lease of 50 ms", create_brief, HILOCK_INVALID, "bad lease_ms 50: must be", "100..86400000, or 0 for the client's", 0},
+    {"a lease of 1 ms", create_briefest, HILOCK_INVALID, "bad lease_ms 1: must be", "100..86400000", 0},
+    {"a lease of over 24 h", create_long, HILOCK_INVALID, "bad lease_ms 86400001: must be", "100..86400000", 0},
+    {"a negative lease", create_backward, HILOCK_INVALID, "lease_ms " NEGATIVE_WORDS, "at most", 0},
+    {"hold_max below the lease", create_short_hold, HILOCK_INVALID, "hold_max_ms 3000 is less than lease_ms 5000", "lower the lease or raise the limit", 0},
+    {"a negative hold_max", create_backward_hold, HILOCK_INVALID, "hold_max_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a negative min_validity", create_backward_validity, HILOCK_INVALID, "min_validity_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a validity that no lease gives", create_never_valid, HILOCK_INVALID, "min_validity_ms 1000 is more than a lease_ms of 1000 can give", "no grant would ever be good enough", 0},
+    {"a negative wait_report", create_backward_report, HILOCK_INVALID, "wait_report_ms " NEGATIVE_WORDS, "at most", 0},
+    {"no such kind", create_bad_kind, HILOCK_INVALID, "bad kind 7", "use the names of the header", 0},
+    {"no such renew", create_bad_renew, HILOCK_INVALID, "renew 2", "use the names of the header", 0},
+    {"no such wake", create_bad_wake, HILOCK_INVALID, "wake 2", "use the names of the header", 0},
+    {"FAIR", create_fair, HILOCK_UNSUPPORTED, "kind FAIR", "this version has only MUTEX", 0},
+    {"replicas", create_replicated, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas", "leave it 0", 0},
+    {"an empty name", create_empty, HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
+    {"a name too long", create_too_long, HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0},
+    {"a name too long with its prefix", create_over_with_prefix, HILOCK_BAD_NAME, "bad name of 1025 bytes", "must be 1..1024 with the prefix", 0},
+    {"a name without an end", create_endless, HILOCK_BAD_NAME, "bad name of", "must be 1..1024 with the prefix", 0},
+    {"a brace that closes", create_closed_brace, HILOCK_BAD_NAME, "bad name \"shop:x}y\": no braces at all, or the first '{' opens a non-empty {...}", "else its keys fall into different hash slots", 0},
+    {"a brace that opens", create_open_brace, HILOCK_BAD_NAME, "bad name \"shop:a{x\": no braces", "opens a non-empty {...}", 0},
+    {"an empty tag", create_empty_tag, HILOCK_BAD_NAME, "bad name \"shop:a{}b{c}\": no braces", "opens a non-empty {...}", 0},
+    {"a brace behind a zero", create_hidden_brace, HILOCK_BAD_NAME, "bad name \"shop:a\\x00}b\": no braces", "opens a non-empty {...}", 0},
+    {"no name", create_nameless, HILOCK_INVALID, "name is NULL", "give", 0},
+    {"no options", create_without_options, HILOCK_INVALID, "options is NULL: on_lost at least must be given", "use HILOCK_LOCK_OPTIONS(.on_lost = ...)", 0},
+    {"nowhere to put it", create_nowhere, HILOCK_INVALID, "ret_lock is NULL", "give", 0},
+    {"no client", create_clientless, HILOCK_INVALID, NULL, NULL, 0},
+    {"a client that closes", create_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", 1},
+    {"options of no size", create_unsized, HILOCK_INVALID, "options.size is 0", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
+    {"options of too small a size", create_undersized, HILOCK_INVALID, "options.size is 7", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
+    {"options with more than is known", create_newer, HILOCK_INVALID, "options has unknown members set beyond byte", "this is hilock 0.1.0, the program was built for a newer one", 0},
+    {"a multi", multi, HILOCK_UNSUPPORTED, "multi", "this version has no", 0},
+    {"a multi of no client", multi_clientless, HILOCK_INVALID, NULL, NULL, 0},
+};
+
+/* ---- acquire, release, cancel, close ---- */
+
+CALL(acquire_nothing, hilock_acquire(NULL, 0, never, t->scene))
+CALL(acquire_unheard, hilock_acquire(t->idle, 0, NULL, NULL))
+CALL(acquire_backward, hilock_acquire(t->idle, NEGATIVE, never, t->scene))
+CALL(acquire_just_too_long, hilock_acquire(t->idle, 0x80000000u, never, t->scene))
+CALL(acquire_twice, hilock_acquire(t->waiting, 0, never, t->scene))
+CALL(acquire_held, hilock_acquire(t->held, HILOCK_FOREVER, never, t->scene))
+CALL(acquire_crowded, hilock_acquire(t->idle, HILOCK_FOREVER, never, t->scene))
+CALL(acquire_closing, hilock_acquire(t->late_idle, HILOCK_FOREVER, never, t->scene))
+CALL(acquire_orphan, hilock_acquire(t->orphan, 0, never, t->scene))
+CALL(release_nothing, hilock_release(NULL, never, t->scene))
+CALL(release_idle, hilock_release(t->idle, never, t->scene))
+CALL(release_waiting, hilock_release(t->waiting, NULL, NULL))
+CALL(release_late_idle, hilock_release(t->late_idle, never, t->scene))
+CALL(release_orphan, hilock_release(t->orphan, never, t->scene))
+CALL(cancel_nothing, hilock_cancel(NULL))
+CALL(cancel_idle, hilock_cancel(t->idle))
+CALL(cancel_held, hilock_cancel(t->held))
+CALL(cancel_orphan, hilock_cancel(t->orphan))
+CALL(close_nothing, hilock_client_close(NULL, 0, never_closed, t->scene))
+CALL(close_backward, hilock_client_close(t->client, NEGATIVE, never_closed, t->scene))
+
+static const struct row calls[] = {
+    {"acquire of NULL", acquire_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"no on_result", acquire_unheard, HILOCK_INVALID, "on_result is NULL", "an acquire is answered by it", 0},
+    {"a negative wait", acquire_backward, HILOCK_INVALID, "wait_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
+    {"a wait just too long", acquire_just_too_long, HILOCK_INVALID, "wait_ms 2147483648: a negative number", "at most 2147483647, or HILOCK_FOREVER", 0},
+    {"a second acquire of one that waits", acquire_twice, HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder", 0},
+    {"a second acquire of one that holds", acquire_held, HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder", 0},
+    {"more who wait than may", acquire_crowded, HILOCK_TOO_MANY_WAITERS, "1 acquires already wait (waiters_max)", "shed load or raise it", 0},
+    {"acquire at a client that closes", acquire_closing, HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", 1},
+    {"acquire at one that is gone", acquire_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"release of NULL", release_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"release of an idle one", release_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"release of one that waits", release_waiting, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"release of an idle one while closing", release_late_idle, HILOCK_NOT_HELD, "does not hold", "never acquired", 1},
+    {"release at a client that is gone", release_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"cancel of NULL", cancel_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"cancel of an idle one", cancel_idle, HILOCK_NOT_PENDING, "handle of \"shop:theirs\" does not wait", "hilock_lock_drop", 0},
+    {"cancel of one that holds", cancel_held, HILOCK_NOT_PENDING, "handle of \"shop:ours\" does not wait", "hilock_lock_drop", 0},
+    {"cancel at a client that is gone", cancel_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"close of NULL", close_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"a negative drain", close_backward, HILOCK_INVALID, "drain_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
+};
+
+/* ---- the stage ---- */
+
+static hilock_lock *make(struct scene *s, hilock_client *client, const char *name)
+{
+    hilock_lock *lock = NULL;
+    SAME(s, hilock_lock_create(&lock, client, name, HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_OK);
+    return lock;
+}
+
+static void quiet(const struct hilock_result *result, void *user) { (void)result, (void)user; }
+
+static void set(struct stage *t, struct scene *s)
+{
+    struct party *party = scene_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:", .waiters_max = 1)), *closing = scene_connect(s, NULL),
+                 *gone = scene_connect(s, NULL);
+    memset(t, 0, sizeof *t);
+    memset(t->long_name, 'n', sizeof t->long_name - 1);
+    t->scene = s;
+    t->client = party->client;
+    t->closing = closing->client;
+    t->held = make(s, t->client, "ours");
+    t->waiting = make(s, t->client, "theirs");
+    t->idle = make(s, t->client, "theirs");
+    t->late_idle = make(s, t->closing, "late");
+    t->late_held = make(s, t->closing, "later");
+    t->orphan = make(s, gone->client, "orphan");
+    store_take(&s->store, "shop:theirs", "another", 60000);
+    SAME(s, hilock_acquire(t->held, HILOCK_FOREVER, quiet, NULL), HILOCK_OK);
+    SAME(s, hilock_acquire(t->late_held, HILOCK_FOREVER, quiet, NULL), HILOCK_OK);
+    run_ms(s, 5);
+    SAME(s, hilock_acquire(t->waiting, HILOCK_FOREVER, quiet, NULL), HILOCK_OK);
+    SAME(s, party_close(closing, HILOCK_FOREVER), HILOCK_OK);
+    SAME(s, party_close(gone, 0), HILOCK_OK);
+    run_ms(s, 5);
+    HOLDS(s, gone->is_closed && !closing->is_closed);
+    scene_hush(s);
+}
+
+static void strike(struct stage *t)
+{
+    hilock_lock_free(t->idle);
+    hilock_lock_free(t->waiting);
+    hilock_lock_free(t->held);
+    hilock_lock_free(t->late_idle);
+    hilock_lock_free(t->late_held);
+    hilock_lock_free(t->orphan);
+}
+
+static size_t executed(const struct scene *s) { return s->store.lines_count; }
+
+static void try_row(struct stage *t, const struct row *row)
+{
+    struct scene *s = t->scene;
+    size_t blocks = s->memory.blocks, commands = executed(s);
+    int was_broken = s->is_broken;
+    hilock_client *client = row->is_closing ? t->closing : t->client;
+    SAME(s, row->call(t), row->status);
+    if (row->wrong && !strstr(hilock_client_refusal(client), row->wrong))
+        TEXT(s, hilock_client_refusal(client), row->wrong);
+    if (row->mend && !strstr(hilock_client_refusal(client), row->mend))
+        TEXT(s, hilock_client_refusal(client), row->mend);
+    HOLDS(s, !t->made);
+    SAME(s, hilock_lock_state(t->idle), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(t->waiting), HILOCK_WAITING);
+    SAME(s, hilock_lock_state(t->held), HILOCK_HELD);
+    SAME(s, s->memory.blocks, blocks);
+    run_ms(s, 1);
+    SAME(s, executed(s), commands);
+    TELLS(s, "");
+    if (s->is_broken != was_broken)
+        fprintf(stderr, "  ... in \"%s\"\n", row->what);
+}
+
+static void try_rows(struct scene *s, const struct row *rows, size_t count)
+{
+    struct stage stage;
+    set(&stage, s);
+    for (size_t i = 0; i < count; i++)
+        try_row(&stage, &rows[i]);
+    strike(&stage);
+}
+
+static void nothing_is_made(struct scene *s) { try_rows(s, creates, sizeof creates / sizeof *creates); }
+static void nothing_is_done(struct scene *s) { try_rows(s, calls, sizeof calls / sizeof *calls); }
+
+static const struct play plays[] = {
+    PLAY(nothing_is_made),
+    PLAY(nothing_is_done),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
