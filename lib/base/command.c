@@ -2,8 +2,6 @@
 /* command - see command.h. */
 #include "base/command.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/contract.h"
@@ -42,9 +40,20 @@ void hl_command_add_word(struct hl_command *command, const char *word) { hl_comm
 
 void hl_command_add_number(struct hl_command *command, uint64_t number)
 {
-    char *digits = hl_command_room(command, 21);
-    int length = snprintf(digits, 21, "%" PRIu64, number);
-    hl_command_add(command, digits, (size_t)length);
+    char *digits = hl_command_room(command, HL_DECIMAL_MAX);
+    hl_command_add(command, digits, hl_decimal(digits, number));
+}
+
+/* Every command has several numbers: snprintf was a fifth of what a request cost the client. */
+size_t hl_decimal(char to[HL_DECIMAL_MAX], uint64_t number)
+{
+    char digits[HL_DECIMAL_MAX];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    memcpy(to, digits + at, sizeof digits - at);
+    return sizeof digits - at;
 }
 
 char *hl_command_room(struct hl_command *command, size_t length)

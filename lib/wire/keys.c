@@ -2,8 +2,6 @@
 /* keys - see keys.h. */
 #include "wire/keys.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 const char hl_key_token[] = "hilock:token";
@@ -42,12 +40,9 @@ void hl_key_add(struct hl_command *command, const char *prefix, const char *name
 
 size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)
 {
-    char digits[21];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, n);
     memcpy(to, uuid, HL_UUID_LENGTH);
     to[HL_UUID_LENGTH] = ':';
-    memcpy(to + HL_UUID_LENGTH + 1, digits, (size_t)length);
-    return HL_UUID_LENGTH + 1 + (size_t)length;
+    return HL_UUID_LENGTH + 1 + hl_decimal(to + HL_UUID_LENGTH + 1, n);
 }
 
 void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n)

@@ -73,8 +73,22 @@ static void test_all_its_room(void **state)
     }
 }
 
+static void test_numbers(void **state)
+{
+    static const struct { uint64_t number; const char *digits; } cases[] = {
+        {0, "0"}, {9, "9"}, {10, "10"}, {1234567890, "1234567890"}, {UINT64_MAX - 1, "18446744073709551614"}, {UINT64_MAX, "18446744073709551615"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char digits[HL_DECIMAL_MAX + 1];
+        memset(digits, 'z', sizeof digits);
+        assert_int_equal(hl_decimal(digits, cases[i].number), strlen(cases[i].digits));
+        assert_memory_equal(digits, cases[i].digits, strlen(cases[i].digits));
+        assert_int_equal(digits[strlen(cases[i].digits)], 'z');
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arguments), cmocka_unit_test(test_scripts), cmocka_unit_test(test_all_its_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_arguments), cmocka_unit_test(test_scripts), cmocka_unit_test(test_all_its_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
