@@ -100,11 +100,3 @@ uint64_t hilock_multi_token(const hilock_lock *lock, size_t index) { return (voi
 uint32_t hilock_validity_remaining_ms(const hilock_validity *validity) { return (void)validity, 0; }
 hilock_validity *hilock_validity_ref(hilock_validity *validity) { return validity; }
 void hilock_validity_unref(hilock_validity *validity) { (void)validity; }
-
-size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *label, char *buffer, size_t buffer_size)
-{
-    (void)stats, (void)label;
-    if (buffer_size)
-        *buffer = '\0';
-    return 0;
-}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats - statistics given to the program: a copy of the client's counters, with what is counted where it stands. */
+/* stats - statistics given to the program: a copy of the client's counters, with what is counted where it stands; and sums of them. */
+#include "client/stats.h"
+
 #include "client/client.h"
 
 void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats)
@@ -34,8 +36,16 @@ static void add_histogram(struct hilock_histogram *total, const struct hilock_hi
         total->buckets[i] += part->buckets[i];
 }
 
+void hl_stats_read(struct hilock_stats *to, const struct hilock_stats *stats)
+{
+    size_t size = stats ? stats->size : 0;
+    memset(to, 0, sizeof *to);
+    if (size >= sizeof size)
+        memcpy(to, stats, size < sizeof *to ? size : sizeof *to);
+}
+
 /* Between size and the gauges stand counters only, one after the other. */
-void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *part)
+static void add(struct hilock_stats *total, const struct hilock_stats *part)
 {
     uint64_t *to = &total->acquires;
     const uint64_t *from = &part->acquires;
@@ -50,4 +60,16 @@ void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *par
     add_histogram(&total->wait, &part->wait);
     add_histogram(&total->hold, &part->hold);
     add_histogram(&total->command, &part->command);
+}
+
+void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *part)
+{
+    struct hilock_stats sum, more;
+    size_t size = total ? total->size : 0;
+    if (size < sizeof size)
+        return;
+    hl_stats_read(&sum, total);
+    hl_stats_read(&more, part);
+    add(&sum, &more);
+    memcpy(total, &sum, size < sizeof sum ? size : sizeof sum);
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stats - statistics of any version of the header, as the library knows them. */
+#ifndef HL_CLIENT_STATS_H
+#define HL_CLIENT_STATS_H
+
+#include <hilock/hilock.h>
+
+/* What `stats` (NULL is allowed) does not have is 0; what is unknown here is left out. */
+void hl_stats_read(struct hilock_stats *to, const struct hilock_stats *stats);
+
+#endif
