@@ -25,6 +25,8 @@ enum hl_what {
     HL_NODE_UP,
     HL_NODE_DOWN,          /* detail, retry_us */
     HL_NODE_FAULT,         /* something a link can live with: a refused subscription, a refused CLIENT SETNAME */
+    HL_STORE_RESTARTED,    /* detail */
+    HL_EVICTION_RISK,      /* detail */
     HL_LOOP_STALLED        /* waited_us */
 };
 

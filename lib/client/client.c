@@ -163,6 +163,11 @@ static int keep_strings(struct hilock_client *client, const struct hl_url *url, 
     return 0;
 }
 
+static uint32_t guard_ms(const struct hilock_client_options *options)
+{
+    return options->restart_guard_ms == HILOCK_OFF ? 0 : options->restart_guard_ms;
+}
+
 static int make_route(struct hilock_client *client, const struct hl_doors *doors, const struct hl_url *url,
                       const struct hilock_client_options *options)
 {
@@ -175,6 +180,7 @@ static int make_route(struct hilock_client *client, const struct hl_doors *doors
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,
+        .restart_guard_ms = guard_ms(options),
     };
     client->core.route = hl_single_new(&client->core.host, &place, &node, &events, client);
     return client->core.route ? 0 : -1;
@@ -197,6 +203,7 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     client->user = options->user;
     client->log_level = options->log_level;
     client->lease_ms = options->lease_ms;
+    client->restart_guard_ms = guard_ms(options);
 }
 
 static void free_half_open(struct hilock_client *client, int has_host)

@@ -29,7 +29,7 @@ struct hilock_client {
     size_t strings_size;
     const char *prefix;
     size_t prefix_length;
-    uint32_t lease_ms;
+    uint32_t lease_ms, restart_guard_ms; /* guard 0: off */
     struct hl_terms *terms; /* of the handle made last, referenced: the next one is likely to be made alike */
     struct hilock_stats stats;
 };

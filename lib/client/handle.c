@@ -90,6 +90,8 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
     struct hl_text why;
     size_t length;
     hilock_status status = hl_lock_options_read(&options, given, client->lease_ms, &why);
+    if (status == HILOCK_OK && hl_lease_voids_guard(options.lease_ms, client->restart_guard_ms, &why))
+        status = HILOCK_INVALID;
     if (status != HILOCK_OK)
         return hl_refuse(client, status, "%s", why.bytes);
     length = options.name_length ? options.name_length : strlen(name);

@@ -121,6 +121,8 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_ACQUIRE_ASKED:
     case HL_ACQUIRE_WAITS:
     case HL_CLOCK_ANOMALY:
+    case HL_STORE_RESTARTED:
+    case HL_EVICTION_RISK:
     case HL_NODE_FAULT: break;
     }
 }
@@ -152,7 +154,9 @@ static void log_node(struct hilock_client *client, enum hl_what what, const stru
                HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     else if (what == HL_NODE_DOWN)
         hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_span_ms(fact->retry_us));
-    else if (what == HL_NODE_FAULT)
+    else if (what == HL_STORE_RESTARTED)
+        hl_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
+    else if (what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
         hl_log(client, HILOCK_LOG_WARN, "%s: %s", fact->node ? fact->node : "", fact->detail);
 }
 
@@ -170,4 +174,8 @@ void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
         raise_event(client, HILOCK_EVENT_DISCONNECTED, fact);
     else if (what == HL_CLOCK_ANOMALY)
         raise_event(client, HILOCK_EVENT_CLOCK_ANOMALY, fact);
+    else if (what == HL_STORE_RESTARTED)
+        raise_event(client, HILOCK_EVENT_STORE_RESTARTED, fact);
+    else if (what == HL_EVICTION_RISK)
+        raise_event(client, HILOCK_EVENT_EVICTION_RISK, fact);
 }

@@ -77,11 +77,29 @@ static hilock_status check_later(const struct hilock_client_options *options, st
     if ((options->tls_ca_file || options->tls_ca_dir || options->tls_cert_file || options->tls_key_file || options->tls_server_name) &&
         !(options->url && strncmp(options->url, "rediss", 6) == 0)) /* which the url's own check refuses */
         return refuse(why, HILOCK_INVALID, "tls_ca_file is set, but the url is not rediss: nothing would be encrypted");
-    if (options->restart_guard_ms && options->restart_guard_ms != HILOCK_OFF)
-        return refuse(why, HILOCK_UNSUPPORTED, "restart_guard_ms: this version has no restart guard yet: leave it 0");
-    if (options->stall_report_ms)
-        return refuse(why, HILOCK_UNSUPPORTED, "stall_report_ms: this version does not report stalls yet: leave it 0");
     return HILOCK_OK;
+}
+
+static int guard_is_bad(uint32_t guard_ms, struct hl_text *why)
+{
+    if (guard_ms == 0 || guard_ms == HILOCK_OFF)
+        return 0;
+    if (hl_span_is_bad(guard_ms, "restart_guard_ms", why))
+        hl_text_add(why, ", or HILOCK_OFF");
+    else if (guard_ms < HL_LEASE_MIN_MS)
+        hl_text_set(why, "bad restart_guard_ms %u: at least the longest lease, so %d or more; 0 or HILOCK_OFF for no guard", guard_ms, HL_LEASE_MIN_MS);
+    else
+        return 0;
+    return 1;
+}
+
+int hl_lease_voids_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why)
+{
+    if (!restart_guard_ms || lease_ms <= restart_guard_ms)
+        return 0;
+    hl_text_set(why, "lease_ms %u is longer than restart_guard_ms %u: a restarted store would let others in too early; raise the guard", lease_ms,
+                restart_guard_ms);
+    return 1;
 }
 
 static hilock_status check_label(const char *label, struct hl_text *why)
@@ -121,8 +139,9 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
         {"inflight_max", &to->inflight_max, 16384, 1, 1 << 20},
         {"turns_max", &to->turns_max, 16, 1, 256},
         {"token_ttl_ms", &to->token_ttl_ms, 600000, 1000, HL_LEASE_MAX_MS},
+        {"stall_report_ms", &to->stall_report_ms, 1000, 1, HL_SPAN_MAX_MS},
     };
-    if (status == HILOCK_OK && settle_spans(spans, sizeof spans / sizeof *spans, why) != 0)
+    if (status == HILOCK_OK && (settle_spans(spans, sizeof spans / sizeof *spans, why) != 0 || guard_is_bad(to->restart_guard_ms, why)))
         status = HILOCK_INVALID;
     if (status == HILOCK_OK)
         status = check_pointers(to, why);

@@ -14,6 +14,9 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
 hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
                                    struct hl_text *why);
 
+/* 1: a lease that would outlast the restart guard (0: there is none), and the sentence. Create asks it, and whoever lets a lease grow. */
+int hl_lease_voids_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why);
+
 int hl_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why); /* above the ceiling: "a negative number by mistake?" */
 
 #endif

@@ -174,13 +174,16 @@ int hl_gate_may_sleep(const struct hl_name *name, uint64_t asked_us)
 }
 
 /* Until the holder's lease is over at the server (the last millisecond is still his), or the safety poll: other kinds of lock on this
- * name exclude us but do not publish here. After a fault: a pause that doubles. */
+ * name exclude us but do not publish here. Until the restart guard is over. After another fault: a pause that doubles. */
 uint64_t hl_gate_sleep_us(struct hl_core *core, struct hl_name *name)
 {
     struct hl_gate *gate = name->gate;
-    uint64_t left_us = hl_left_us(gate->left_until_us, hl_now_us(&core->host)) + 1000, step;
+    uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(gate->left_until_us, now_us) + 1000, step;
+    uint64_t guard_us = hl_node_guard_left_us(core->route->ops->node_of(core->route, name->bytes, name->length), now_us);
     if (HL_PLANTED(SLEEPS_FOR_EVER))
         return (uint64_t)1 << 50;
+    if (gate->known == HILOCK_UNWRITABLE && guard_us)
+        return guard_us;
     if (gate->known == HILOCK_TIMED_OUT)
         return gate->has_no_ttl || left_us > SAFETY_POLL_US ? SAFETY_POLL_US : left_us;
     step = (uint64_t)RETRY_US << (gate->faults < RETRY_STEPS_MAX ? gate->faults : RETRY_STEPS_MAX);

@@ -205,7 +205,7 @@ void hl_hold_ask(struct hl_hold *hold)
         part->ask = PART_ACQUIRE;
         part->state = PART_MAYBE;
         hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request,
-                       core->limits.command_timeout_ms, 0);
+                       core->limits.command_timeout_ms, HL_REQUEST_GRANT);
     }
 }
 

@@ -35,8 +35,11 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
 
 static void refused(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, hilock_status status, const char *note)
 {
+    uint64_t now_us = hl_now_us(node->host);
     if (status == HILOCK_WRONG_KIND)
         hl_text_set(text, "\"%s\" is not a lock hash: another program's key, or a SIMPLE lock of the same name", quoted(acquire->lock->name).bytes);
+    else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node, now_us))
+        hl_node_guard_words(node, now_us, text);
     else
         hl_text_set(text, "%s: %s: %s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words");
 }

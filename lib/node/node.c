@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node - see node.h. What is sent after the login and before any request, the prelude: SCRIPT LOAD of every script (scripts made by
- * EVAL may be evicted by the server, loaded ones are not), then TIME. */
+ * EVAL may be evicted by the server, loaded ones are not), INFO of the server and of its memory, then TIME. */
 #include "node/node.h"
 
 #include "base/contract.h"
 #include "base/plant.h"
 
 enum { STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
+enum { PRELUDE_TIME = 1, PRELUDE_MEMORY, PRELUDE_SERVER, PRELUDE_SCRIPT }; /* answers to come: the last, the last but one, .. */
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -70,6 +71,63 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
     return 0;
 }
 
+static void finish(struct hl_request *request, const struct hl_answer *answer)
+{
+    request->place = REQUEST_IDLE;
+    request->ops->done(request, answer);
+}
+
+static void answer_all(struct hl_requests *from, const struct hl_answer *answer)
+{
+    struct hl_requests all;
+    struct hl_request *request;
+    TAILQ_INIT(&all);
+    TAILQ_CONCAT(&all, from, entry);
+    while ((request = TAILQ_FIRST(&all)) != NULL) {
+        TAILQ_REMOVE(&all, request, entry);
+        finish(request, answer);
+    }
+}
+
+/* ---- the restart guard ---- */
+
+uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us)
+{
+    uint64_t ends_us = node->vitals.started_us + (uint64_t)node->options.restart_guard_ms * 1000;
+    return node->options.restart_guard_ms && ends_us > now_us ? ends_us - now_us : 0;
+}
+
+void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text)
+{
+    uint64_t left_us = hl_node_guard_left_us(node, now_us), up_us = now_us - node->vitals.started_us;
+    hl_text_set(text, "%s started %u s ago: it grants nothing for another %u s (restart_guard_ms)", hl_node_name(node), (unsigned)(up_us / 1000000),
+                (unsigned)((left_us + 999999) / 1000000));
+}
+
+/* Answered on the next turn: never inside the call that asks. */
+static void bar(struct hl_node *node, struct hl_request *request)
+{
+    request->place = REQUEST_BARRED;
+    TAILQ_INSERT_TAIL(&node->barred, request, entry);
+    watch(node, hl_now_us(node->host));
+}
+
+static void answer_barred(struct hl_node *node)
+{
+    struct hl_text words;
+    struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes};
+    if (TAILQ_EMPTY(&node->barred))
+        return;
+    hl_text_set(&words, "GUARD the store is under its restart guard");
+    reply.length = strlen(words.bytes);
+    answer_all(&node->barred, &(struct hl_answer){&reply, 0});
+}
+
+static int is_barred(const struct hl_node *node, const struct hl_request *request)
+{
+    return (request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) && !HL_PLANTED(GUARD_IGNORED);
+}
+
 /* A failed send breaks the session; the request is then among the sent, since a part of it may have left. */
 static void pump(struct hl_node *node)
 {
@@ -80,15 +138,13 @@ static void pump(struct hl_node *node)
             return;
         TAILQ_REMOVE(queue, request, entry);
         request->skip = request->reloads = 0;
+        if (is_barred(node, request)) {
+            bar(node, request);
+            continue;
+        }
         send_request(node, request, 0);
         enqueue_sent(node, request);
     }
-}
-
-static void finish(struct hl_request *request, const struct hl_answer *answer)
-{
-    request->place = REQUEST_IDLE;
-    request->ops->done(request, answer);
 }
 
 /* The server has forgotten its scripts: the same request once more, right behind the script it needs. Not for ever: a user may lack the right
@@ -150,13 +206,65 @@ static void up(struct hl_node *node)
     pump(node);
 }
 
-static void on_prelude(struct hl_node *node, const struct hl_reply *reply)
+static void fault(struct hl_node *node, const char *what)
+{
+    hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what});
+}
+
+/* Told once, not at every connect. */
+static void on_info_unreadable(struct hl_node *node, const struct hl_reply *reply)
 {
     struct hl_text what;
-    if (reply->type == HL_REPLY_ERROR) {
-        hl_text_set(&what, "%s refused: %s", node->preludes > 1 ? "SCRIPT LOAD" : "TIME", hl_quote(reply->bytes, reply->length).bytes);
-        hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
-    } else if (node->preludes == 1)
+    const char *why = reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "no uptime_in_seconds in it";
+    if (!node->is_info_refused) {
+        hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s", why,
+                    node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
+        fault(node, what.bytes);
+    }
+    node->is_info_refused = 1;
+}
+
+static void on_server(struct hl_node *node, const struct hl_reply *reply)
+{
+    enum hl_vital_news news = hl_vitals_read_server(&node->vitals, reply, node->active_us, node->earlier_us);
+    struct hl_text what;
+    if (news == HL_VITALS_UNREADABLE)
+        on_info_unreadable(node, reply);
+    else
+        node->is_info_refused = 0;
+    if (news != HL_VITALS_NEWS)
+        return;
+    hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
+                (unsigned)((node->active_us - node->vitals.started_us) / 1000000 + 1));
+    hl_trace(node->host, HL_STORE_RESTARTED, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+}
+
+static void on_memory(struct hl_node *node, const struct hl_reply *reply)
+{
+    struct hl_text what;
+    if (hl_vitals_read_memory(&node->vitals, reply) != HL_VITALS_NEWS)
+        return;
+    hl_text_set(&what, "maxmemory-policy is %s: the store may evict locks; set noeviction",
+                hl_quote(node->vitals.policy, strlen(node->vitals.policy)).bytes);
+    hl_trace(node->host, HL_EVICTION_RISK, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+}
+
+static void on_refused_prelude(struct hl_node *node, const struct hl_reply *reply)
+{
+    struct hl_text what;
+    hl_text_set(&what, "%s refused: %s", node->preludes >= PRELUDE_SCRIPT ? "SCRIPT LOAD" : "TIME", hl_quote(reply->bytes, reply->length).bytes);
+    fault(node, what.bytes);
+}
+
+static void on_prelude(struct hl_node *node, const struct hl_reply *reply)
+{
+    if (node->preludes == PRELUDE_SERVER)
+        on_server(node, reply);
+    else if (node->preludes == PRELUDE_MEMORY)
+        on_memory(node, reply);
+    else if (reply->type == HL_REPLY_ERROR)
+        on_refused_prelude(node, reply);
+    else if (node->preludes == PRELUDE_TIME)
         on_time(node, reply, node->time_sent_us);
     if (--node->preludes == 0)
         up(node);
@@ -173,12 +281,21 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     pump(node);
 }
 
+static int ask_info(struct hl_node *node, const char *section)
+{
+    struct hl_command command;
+    hl_command_begin(&command, "INFO");
+    hl_command_add_word(&command, section);
+    return hl_session_send(&node->session, &command);
+}
+
 static void on_open(void *arg)
 {
     struct hl_node *node = arg;
     struct hl_command command;
-    node->preludes = 1;
+    node->preludes = PRELUDE_SERVER;
     node->server_us = 0;
+    node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);
     for (const struct hl_script *const *script = node->options.scripts; *script; script++, node->preludes++) {
@@ -186,21 +303,11 @@ static void on_open(void *arg)
         if (hl_session_send(&node->session, &command) != 0)
             return;
     }
+    if (ask_info(node, "server") != 0 || ask_info(node, "memory") != 0)
+        return;
     hl_command_begin(&command, "TIME");
     node->time_sent_us = hl_now_us(node->host);
     (void)hl_session_send(&node->session, &command);
-}
-
-static void answer_all(struct hl_requests *from, const struct hl_answer *answer)
-{
-    struct hl_requests all;
-    struct hl_request *request;
-    TAILQ_INIT(&all);
-    TAILQ_CONCAT(&all, from, entry);
-    while ((request = TAILQ_FIRST(&all)) != NULL) {
-        TAILQ_REMOVE(&all, request, entry);
-        finish(request, answer);
-    }
 }
 
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
@@ -215,6 +322,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     hl_timer_stop(node->host, node->timer);
     hl_trace(node->host, HL_NODE_DOWN, &(struct hl_fact){.node = hl_node_name(node), .detail = why, .retry_us = retry_us, .count = (unsigned)was_up});
     node->events->on_down(node->arg, node);
+    answer_barred(node);
     answer_all(&node->sent, &unanswered);
     if (refusal) {
         answer_all(&node->urgent, &refused);
@@ -222,11 +330,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     }
 }
 
-static void on_fault(void *arg, const char *what)
-{
-    struct hl_node *node = arg;
-    hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what});
-}
+static void on_fault(void *arg, const char *what) { fault(arg, what); }
 
 static uint64_t earliest_timeout(const struct hl_node *node)
 {
@@ -246,7 +350,7 @@ static void probe(struct hl_node *node, uint64_t now_us)
 {
     uint64_t idle_until_us = node->active_us + (uint64_t)node->options.keepalive_ms * 1000;
     if (node->is_up && TAILQ_EMPTY(&node->sent) && idle_until_us <= now_us)
-        hl_node_submit(node, &node->probe, node->options.command_timeout_ms, 1);
+        hl_node_submit(node, &node->probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
     else if (TAILQ_EMPTY(&node->sent) && node->is_up)
         watch(node, idle_until_us);
 }
@@ -259,6 +363,7 @@ static void on_timer(void *arg)
     uint64_t now_us = hl_now_us(host), due_us = node->due_us, earliest;
     hl_host_enter(host);
     node->due_us = 0;
+    answer_barred(node);
     earliest = earliest_timeout(node);
     if (earliest > now_us) {
         if (earliest != UINT64_MAX)
@@ -285,6 +390,7 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     TAILQ_INIT(&node->sent);
     TAILQ_INIT(&node->urgent);
     TAILQ_INIT(&node->normal);
+    TAILQ_INIT(&node->barred);
     node->timer = hl_timer_new(host, on_timer, node);
     if (!node->timer)
         return -1;
@@ -312,28 +418,30 @@ void hl_node_done(struct hl_node *node)
     hl_timer_free(node->host, node->timer);
 }
 
-void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, int is_urgent)
+static struct hl_requests *queue_of(struct hl_request *request)
+{
+    struct hl_node *node = request->node;
+    if (request->place == REQUEST_BARRED)
+        return &node->barred;
+    return request->how & HL_REQUEST_URGENT ? &node->urgent : &node->normal;
+}
+
+void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how)
 {
     HL_REQUIRE(request->place == REQUEST_IDLE);
     request->node = node;
     request->timeout_ms = timeout_ms;
-    request->is_urgent = (uint8_t)is_urgent;
+    request->how = (uint8_t)how;
     request->place = REQUEST_QUEUED;
-    if (is_urgent)
-        TAILQ_INSERT_TAIL(&node->urgent, request, entry);
-    else
-        TAILQ_INSERT_TAIL(&node->normal, request, entry);
+    TAILQ_INSERT_TAIL(queue_of(request), request, entry);
     pump(node);
 }
 
 int hl_node_withdraw(struct hl_request *request)
 {
-    if (request->place != REQUEST_QUEUED)
+    if (request->place != REQUEST_QUEUED && request->place != REQUEST_BARRED)
         return 0;
-    if (request->is_urgent)
-        TAILQ_REMOVE(&request->node->urgent, request, entry);
-    else
-        TAILQ_REMOVE(&request->node->normal, request, entry);
+    TAILQ_REMOVE(queue_of(request), request, entry);
     request->place = REQUEST_IDLE;
     return 1;
 }

@@ -4,6 +4,7 @@
  *
  * Commands and subscriptions have a session each (RESP2 cannot mix them). While the command session is closed requests wait in their queue.
  * When it is lost, all that was sent is answered "none came"; when its login is refused, all that waits is answered with that refusal.
+ * A server that started less than restart_guard_ms ago is not asked for grants: who asks is answered "GUARD .." in its stead.
  * Invariant: a request is never on the wire for longer than its timeout; the link is given up then, for answers come in order and all
  * behind it would be late as well. */
 #ifndef HL_NODE_NODE_H
@@ -12,11 +13,13 @@
 #include "node/request.h"
 #include "node/session.h"
 #include "node/subscription.h"
+#include "node/vitals.h"
 
 struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* ended by NULL; loaded on every connect */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
+    uint32_t restart_guard_ms; /* a server up for less is asked for no grant; 0: off */
 };
 
 struct hl_node_events {
@@ -31,7 +34,7 @@ struct hl_node {
     void *arg;
     struct hl_session session;
     struct hl_subscription subscription;
-    struct hl_requests sent, urgent, normal;
+    struct hl_requests sent, urgent, normal, barred;
     unsigned sent_count, preludes; /* answers to what follows the login that are still to come */
     void *timer;                   /* earliest of: the end of a request's timeout, the next keep-alive */
     uint64_t due_us;               /* of the timer; 0: stopped */
@@ -40,6 +43,9 @@ struct hl_node {
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0: none */
     uint64_t round_trip_us;        /* of the latest sample */
     struct hl_text load_refusal;   /* of a script that was missing: the server's error; "" */
+    struct hl_vitals vitals;
+    uint64_t earlier_us;           /* latest answer over an earlier link */
+    int is_info_refused;           /* which was told */
     int is_up;
 };
 
@@ -48,12 +54,15 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 void hl_node_start(struct hl_node *node);
 void hl_node_done(struct hl_node *node); /* any state: no request of it is answered after */
 
-void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, int is_urgent); /* sent now, or in its turn */
+void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how); /* sent now, or in its turn */
 int hl_node_withdraw(struct hl_request *request); /* 1: it had not left, and will not; 0: it is on the wire, or idle */
 
 /* Server time in ms after which a command sent now shall not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
 void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* what a LATE answer tells */
+/* The restart guard: for how long no grant is asked for; 0: asked for. Meant for a node that is up. */
+uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
+void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
 const char *hl_node_name(const struct hl_node *node);
 const char *hl_node_why(const struct hl_node *node); /* why it is away: latest loss or failed attempt; "" */
 

@@ -23,7 +23,17 @@ struct hl_request_ops {
     void (*done)(struct hl_request *request, const struct hl_answer *answer);
 };
 
-enum hl_request_place { REQUEST_IDLE, REQUEST_QUEUED, REQUEST_SENT };
+enum hl_request_place {
+    REQUEST_IDLE,
+    REQUEST_QUEUED,
+    REQUEST_SENT,
+    REQUEST_BARRED /* the node may not send it now: it is answered so on the next turn */
+};
+
+enum hl_request_how { /* bits */
+    HL_REQUEST_URGENT = 1, /* goes before those that are not: renewals and releases before acquires */
+    HL_REQUEST_GRANT = 2   /* may make a hold: not sent to a store under its restart guard */
+};
 
 struct hl_request {
     TAILQ_ENTRY(hl_request) entry;
@@ -32,7 +42,7 @@ struct hl_request {
     uint64_t sent_us;     /* latest send */
     uint32_t timeout_ms;  /* unanswered for so long after its send, it breaks the link */
     uint8_t place;        /* enum hl_request_place */
-    uint8_t is_urgent;    /* goes before those that are not: renewals and releases before acquires */
+    uint8_t how;          /* of enum hl_request_how */
     uint8_t skip;         /* answers before its own that belong to what was sent with it (SCRIPT LOAD) */
     uint8_t reloads;
 };

@@ -43,7 +43,7 @@ static int has_left_nothing(const struct hl_reply *error)
 struct hl_fault hl_fault_of(const struct hl_reply *error)
 {
     static const char *const passing[] = {"READONLY", "LOADING", "MASTERDOWN", "BUSY", "OOM", "NOREPLICAS", "MISCONF", "CLUSTERDOWN",
-                                          "TRYAGAIN", "UNBLOCKED", NULL};
+                                          "TRYAGAIN", "UNBLOCKED", "GUARD", NULL};
     if (has_code(error, "NOSCRIPT"))
         return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
     if (has_one_of(error, passing) || contains(error, "Script killed by user") || contains(error, "max number of clients"))

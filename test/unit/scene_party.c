@@ -82,10 +82,10 @@ static const char *name_of(hilock_event_kind kind)
     case HILOCK_EVENT_CONNECTED: return "up";
     case HILOCK_EVENT_DISCONNECTED: return "down";
     case HILOCK_EVENT_CLOCK_ANOMALY: return "ANOMALY";
-    case HILOCK_EVENT_FAILOVER:
-    case HILOCK_EVENT_STORE_RESTARTED:
-    case HILOCK_EVENT_EVICTION_RISK:
-    case HILOCK_EVENT_LOOP_STALLED: break;
+    case HILOCK_EVENT_STORE_RESTARTED: return "RESTARTED";
+    case HILOCK_EVENT_EVICTION_RISK: return "EVICTION";
+    case HILOCK_EVENT_LOOP_STALLED: return "STALLED";
+    case HILOCK_EVENT_FAILOVER: break;
     }
     return "some event";
 }

@@ -44,6 +44,8 @@ static void defaults_are_those_of_the_header(void **state)
     assert_int_equal(options.inflight_max, 16384);
     assert_int_equal(options.turns_max, 16);
     assert_int_equal(options.token_ttl_ms, 600000);
+    assert_int_equal(options.restart_guard_ms, 0);
+    assert_int_equal(options.stall_report_ms, 1000);
     assert_int_equal(options.log_level, HILOCK_LOG_WARN);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost)), HILOCK_OK);
     assert_int_equal(lock.lease_ms, 30000);
@@ -60,11 +62,12 @@ static const struct { size_t at; uint32_t number; const char *name; } good_clien
     CLIENT(retry_max_ms, 1),         CLIENT(keepalive_ms, 100),              CLIENT(lease_ms, 100),          CLIENT(lease_ms, 86400000),
     CLIENT(waiters_max, 1),          CLIENT(inflight_max, 1),                CLIENT(inflight_max, 1 << 20),  CLIENT(turns_max, 1),
     CLIENT(turns_max, 256),          CLIENT(token_ttl_ms, 1000),             CLIENT(token_ttl_ms, 86400000), CLIENT(restart_guard_ms, HILOCK_OFF),
-    CLIENT(name_waiters_max, 7),
+    CLIENT(name_waiters_max, 7),     CLIENT(restart_guard_ms, 100),          CLIENT(restart_guard_ms, 0x7fffffff), CLIENT(stall_report_ms, 1),
 }, bad_client[] = {
     CLIENT(connect_timeout_ms, 0x80000000), CLIENT(command_timeout_ms, 9), CLIENT(command_timeout_ms, 86400001), CLIENT(retry_max_ms, UINT32_MAX),
     CLIENT(keepalive_ms, 99), CLIENT(lease_ms, 99), CLIENT(lease_ms, 86400001), CLIENT(lease_ms, UINT32_MAX), CLIENT(waiters_max, UINT32_MAX),
     CLIENT(inflight_max, (1 << 20) + 1), CLIENT(turns_max, 257), CLIENT(token_ttl_ms, 999), CLIENT(token_ttl_ms, 86400001),
+    CLIENT(restart_guard_ms, 99), CLIENT(restart_guard_ms, 0x80000000), CLIENT(stall_report_ms, UINT32_MAX),
 };
 
 static void bounds_of_a_client(void **state)
@@ -103,8 +106,6 @@ static void what_comes_later_is_UNSUPPORTED(void **state)
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_needed = 2)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.sentinel_password = "x")), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 5000)), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 5000)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_SIMPLE)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .reentrant = 1)), HILOCK_UNSUPPORTED);
@@ -172,6 +173,15 @@ static void mistakes_of_a_lock_are_named(void **state)
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .hold_max_ms = 100)), HILOCK_OK);
 }
 
+static void a_lease_may_not_outlast_the_restart_guard(void **state)
+{
+    (void)state;
+    assert_true(hl_lease_voids_guard(60000, 30000, &why));
+    assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store would let others in too early; raise the guard");
+    assert_false(hl_lease_voids_guard(30000, 30000, &why));
+    assert_false(hl_lease_voids_guard(60000, 0, &why));
+}
+
 static void an_older_program_gets_the_defaults(void **state)
 {
     /* exactly as long as it says: reading behind it is found by the sanitizers */
@@ -215,6 +225,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_prefix_must_leave_room_for_a_name),
         cmocka_unit_test(mistakes_of_a_lock_are_named),
+        cmocka_unit_test(a_lease_may_not_outlast_the_restart_guard),
         cmocka_unit_test(an_older_program_gets_the_defaults),
         cmocka_unit_test(a_newer_program_may_only_say_what_is_known),
     };

@@ -92,6 +92,7 @@ int main(void)
     collect(safety_loss);
     collect(safety_wait);
     collect(safety_access);
+    collect(safety_guard);
     for (size_t i = 0; i < rules_count; i++) {
         tests[count++] = test_of(rules[i], test_holds, "holds");
         tests[count++] = test_of(rules[i], test_breaks_when_planted, rules[i]->plant);

@@ -20,6 +20,7 @@ void store_init(struct store *store, struct world *world)
     world_lane_init(&store->lane);
     world_clock_init(&store->clock, world, 1700000000 * 1000000u);
     TAILQ_INIT(&store->peers);
+    store->started_us = store_us(store) - 100000000;
 }
 
 void store_done(struct store *store)
@@ -72,7 +73,7 @@ void store_disconnect(struct store_peer *peer)
 
 const char *store_word(int argc, const char *const *argv, const size_t *lengths)
 {
-    static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH"};
+    static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "INFO", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH"};
     int script = argc > 1 && is_word(word_of(argv, lengths, 0), "EVALSHA") ? store_script_of_sha1(word_of(argv, lengths, 1)) : -1;
     if (script >= 0)
         return hl_scripts[script]->name;
@@ -164,6 +165,19 @@ static struct hl_reply *tell_time(const struct store *store)
     return say_array(2, say_string(seconds), say_string(micros));
 }
 
+/* The uptime is the difference of two whole seconds, as Redis counts it. */
+static struct hl_reply *info(const struct store *store, struct keys_bytes section)
+{
+    char text[512];
+    if (is_word(section, "memory"))
+        snprintf(text, sizeof text, "# Memory\r\nused_memory:1000000\r\nmaxmemory:%d\r\nmaxmemory_human:x\r\nmaxmemory_policy:%s\r\n",
+                 store->policy ? 100000000 : 0, store->policy ? store->policy : "noeviction");
+    else
+        snprintf(text, sizeof text, "# Server\r\nredis_version:7.0.15\r\nrun_id:%040x\r\nuptime_in_seconds:%" PRIu64 "\r\nuptime_in_days:0\r\n",
+                 store->runs + 1, store_us(store) / 1000000 - store->started_us / 1000000);
+    return say_string(text);
+}
+
 static int count_channels(const struct store_peer *peer)
 {
     const struct keys_field *channel;
@@ -206,6 +220,8 @@ static struct hl_reply *execute(struct store_peer *peer, int argc, const struct 
         return script(peer, argc, words);
     if (is_word(words[0], "TIME"))
         return tell_time(peer->store);
+    if (is_word(words[0], "INFO") && argc == 2)
+        return info(peer->store, words[1]);
     if (is_word(words[0], "EVALSHA"))
         return evalsha(peer, argc, words);
     if ((is_word(words[0], "SUBSCRIBE") || is_word(words[0], "UNSUBSCRIBE")) && argc == 2)

@@ -37,6 +37,9 @@ struct store {
     const char *password;              /* of the user "default"; NULL: open to everybody */
     const char *user, *user_password;  /* one more user; NULL: none */
     int publish_is_denied;             /* to scripts: the right to a channel is missing */
+    uint64_t started_us;               /* by its clock */
+    unsigned runs;                     /* how often it was started */
+    const char *policy;                /* maxmemory-policy, with a limit; NULL: none */
     struct store_line *lines;
     size_t lines_count, lines_room;
     int is_unrecorded;

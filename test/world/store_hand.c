@@ -59,6 +59,8 @@ void store_flush_scripts(struct store *store) { memset(store->has_script, 0, siz
 void store_restart(struct store *store, int keeps_data)
 {
     store_flush_scripts(store);
+    store->started_us = store_us(store);
+    store->runs++;
     if (!keeps_data)
         keys_clear(&store->keys);
 }

@@ -77,12 +77,12 @@ static const struct hl_reply *time_of_day(const struct sim_call *call)
 
 static const struct hl_reply *info(const struct sim_call *call)
 {
-    char text[256];
+    char text[320];
     uint64_t uptime_s = call->store->keys.now_us / 1000000 - call->store->started_us / 1000000;
     int length = snprintf(text, sizeof text,
-                          "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nuptime_in_seconds:%" PRId64 "\r\n\r\n"
-                          "# Memory\r\nmaxmemory_policy:noeviction\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n",
-                          (int64_t)uptime_s);
+                          "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:%040" PRIx64 "\r\nuptime_in_seconds:%" PRId64 "\r\n\r\n"
+                          "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n",
+                          call->store->started_us, (int64_t)uptime_s);
     return sim_reply(&call->store->replies, HL_REPLY_STRING, text, (size_t)length);
 }
 

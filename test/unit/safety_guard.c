@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The restart guard: a store that forgot what it had granted lets nobody in before that is over. */
+#include "safety.h"
+
+/* To such a fraction of the server's second. */
+static void run_to_fraction(struct scene *s, uint64_t us)
+{
+    run_us(s, (us + 1000000 - store_us(&s->store) % 1000000) % 1000000);
+}
+
+/* `a` hears nothing of it: it does not renew. */
+static struct hand *hold_and_restart(struct scene *s, uint32_t lease_ms)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = lease_ms));
+    struct hand *a;
+    s->is_tampered = 1;
+    run_to_fraction(s, 950000);
+    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = lease_ms, .renew = HILOCK_RENEW_NEVER));
+    store_restart(&s->store, 0);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_to_fraction(s, 10000);
+    return a;
+}
+
+static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(struct scene *s)
+{
+    struct hand *a = hold_and_restart(s, 4000), *b;
+    b = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000)), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 4000));
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 6000);
+    TELLS(s, "a:LOST EXPIRED b:OK");
+    HOLDS(s, a->at_us < b->at_us);
+}
+
+/* An uptime of 1 s may be 10 ms. */
+static void a_second_that_was_not_over_is_not_counted(struct scene *s)
+{
+    struct hand *a = hold_and_restart(s, 2000), *b;
+    b = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 2000)), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 2000));
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 4000);
+    TELLS(s, "a:LOST EXPIRED b:OK");
+    HOLDS(s, a->at_us < b->at_us);
+}
+
+const struct safety safety_guard[] = {
+    SAFETY(GUARD_IGNORED, a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes),
+    SAFETY(GUARD_A_SECOND_SHORT, a_second_that_was_not_over_is_not_counted),
+    {NULL, {NULL, NULL}},
+};

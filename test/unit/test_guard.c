@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a connect tells of its server: that it restarted, that it may evict; and the restart guard, to the microsecond. */
+#include <string.h>
+
+#include "play.h"
+
+#define GUARDED(...) HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 2000, __VA_ARGS__)
+
+static void restart(struct scene *s)
+{
+    s->is_tampered = 1;
+    store_restart(&s->store, 0);
+    net_reset(&s->net, NULL, NET_ALL);
+}
+
+/* A client that comes to a server up for two seconds by its word: it may be one. */
+static struct party *guarded(struct scene *s)
+{
+    restart(s);
+    run_us(s, 2000000 - store_us(&s->store) % 1000000);
+    SAME(s, store_us(&s->store) / 1000000 - s->store.started_us / 1000000, 2);
+    return scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
+}
+
+static void a_restart_is_told_at_the_next_connect(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    run_ms(s, 1000);
+    p->tells = 1;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 500);
+    TELLS(s, "down up");
+    restart(s);
+    run_ms(s, 500);
+    TELLS(s, "down RESTARTED up");
+    HOLDS(s, strstr(p->log, "restarted 1 s ago or less: locks that it did not keep are free there"));
+}
+
+static void a_policy_that_evicts_is_told_once(struct scene *s)
+{
+    struct party *p;
+    s->store.policy = "volatile-ttl";
+    p = scene_open(s, NULL);
+    p->tells = 1;
+    run_ms(s, 5);
+    TELLS(s, "EVICTION up");
+    HOLDS(s, strstr(p->log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 500);
+    TELLS(s, "down up");
+}
+
+static void INFO_may_be_refused(struct scene *s)
+{
+    struct party *p;
+    PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'info' command", .times = PLAN_ALWAYS);
+    p = scene_open(s, NULL);
+    held(p, "a", "stock", NULL);
+    HOLDS(s, strstr(p->log, "INFO refused: NOPERM"));
+    HOLDS(s, !strstr(p->log, "restart_guard_ms"));
+    p->log[0] = '\0';
+    p->log_used = 0;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 500);
+    HOLDS(s, hilock_client_is_connected(p->client) && !strstr(p->log, "INFO refused"));
+}
+
+static void a_lost_answer_to_INFO_ends_the_link_in_time(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    PLAN(s, .on = "INFO", .act = PLAN_LOSE_ANSWER);
+    run_ms(s, 400);
+    HOLDS(s, !hilock_client_is_connected(p->client));
+    run_ms(s, 400);
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+/* Not a poll later: it asks in the very moment. */
+static void who_waits_is_served_as_the_guard_ends(struct scene *s)
+{
+    struct party *p = guarded(s);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    uint64_t up_us = asked_at_us(s, "INFO", 0) + 100, ends_us = up_us - 1000000 + 4000000;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2000);
+    TELLS(s, "");
+    SAME(s, asked(s, "mutex_acquire"), 0);
+    run_to(s, ends_us + 500);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    HOLDS(s, sent_at_us(s, "mutex_acquire", 0) >= ends_us);
+    SAME(s, a->result.attempts, 1);
+}
+
+static void a_try_is_UNWRITABLE_at_once(struct scene *s)
+{
+    struct party *p = guarded(s);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    run_ms(s, 500);
+    acquire(a, HILOCK_TRY);
+    HOLDS(s, a->calls == 0);
+    run_ms(s, 1);
+    TELLS(s, "a:UNWRITABLE");
+    HOLDS(s, strstr(a->detail, " started 1 s ago: it grants nothing for another 3 s (restart_guard_ms)"));
+    SAME(s, a->result.attempts, 0);
+    SAME(s, asked(s, "mutex_acquire"), 0);
+}
+
+static void a_wait_that_ends_under_the_guard_is_UNWRITABLE(struct scene *s)
+{
+    struct party *p = guarded(s);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL), *c = hand_new(p, "c", "other", NULL);
+    acquire(a, 1000);
+    acquire(b, 1001);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 500);
+    cancel(c);
+    run_ms(s, 700);
+    TELLS(s, "c:CANCELLED a:UNWRITABLE b:UNWRITABLE");
+    HOLDS(s, strstr(a->detail, "(restart_guard_ms)"));
+    SAME(s, asked(s, "mutex_acquire"), 0);
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
+/* It kept its data: what is held goes on. */
+static void holds_are_renewed_and_released_under_the_guard(struct scene *s)
+{
+    struct party *p = scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    store_restart(&s->store, 1);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 2500);
+    TELLS(s, "");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1000);
+    acquire(b, HILOCK_FOREVER);
+    release(a);
+    run_ms(s, 10);
+    TELLS(s, "b:WAITING a:released");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    run_ms(s, 3000);
+    TELLS(s, "b:OK");
+}
+
+/* Asked before it died, asked again after: under the guard that grants as little as anything else. */
+static void an_acquire_that_went_unanswered_waits_for_the_guard(struct scene *s)
+{
+    struct party *p = scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_BEFORE);
+    acquire(a, HILOCK_FOREVER);
+    run_us(s, 200);
+    restart(s);
+    run_ms(s, 3500);
+    TELLS(s, "");
+    run_ms(s, 1000);
+    TELLS(s, "a:OK");
+    HOLDS(s, sent_at_us(s, "mutex_acquire", -1) >= s->store.started_us - (store_us(&s->store) - scene_us(s)) + 4000000);
+}
+
+/* Every way out of a barred acquire, in the turn before its answer. */
+static void an_acquire_may_go_while_its_refusal_is_on_the_way(struct scene *s)
+{
+    struct party *p = guarded(s);
+    struct hand *a = hand_new(p, "a", "one", NULL), *b = hand_new(p, "b", "two", NULL), *c = hand_new(p, "c", "three", NULL);
+    acquire(a, HILOCK_TRY);
+    acquire(b, HILOCK_TRY);
+    acquire(c, HILOCK_TRY);
+    hand_drop(a);
+    cancel(b);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1);
+    TELLS(s, "b:CANCELLED c:UNWRITABLE");
+    acquire(a, HILOCK_FOREVER);
+    party_abandon(p);
+}
+
+static void unreadable_INFO_means_just_started(struct scene *s)
+{
+    struct party *p;
+    struct hand *a;
+    PLAN(s, .on = "INFO", .act = PLAN_INSTEAD, .reply = say_string("# Server\r\n"));
+    p = scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    HOLDS(s, strstr(p->log, "restart_guard_ms counts from each connection"));
+    a = hand_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 3900);
+    TELLS(s, "");
+    run_ms(s, 200);
+    TELLS(s, "a:OK");
+}
+
+static void a_lease_above_the_guard_is_refused(struct scene *s)
+{
+    struct party *p = scene_connect(s, GUARDED(.connect_timeout_ms = 5000)), *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = HILOCK_OFF));
+    hilock_lock *lock = NULL;
+    SAME(s, hilock_lock_create(&lock, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 4001)), HILOCK_INVALID);
+    TEXT(s, hilock_client_refusal(p->client),
+         "lease_ms 4001 is longer than restart_guard_ms 4000: a restarted store would let others in too early; raise the guard");
+    SAME(s, hilock_lock_create(&lock, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 4000)), HILOCK_OK);
+    hilock_lock_free(lock);
+    restart(s);
+    run_ms(s, 300);
+    held(q, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)); /* HILOCK_OFF */
+}
+
+int main(void)
+{
+    static const struct play plays[] = {
+        PLAY(a_restart_is_told_at_the_next_connect),
+        PLAY(a_policy_that_evicts_is_told_once),
+        PLAY(INFO_may_be_refused),
+        PLAY(a_lost_answer_to_INFO_ends_the_link_in_time),
+        PLAY(who_waits_is_served_as_the_guard_ends),
+        PLAY(a_try_is_UNWRITABLE_at_once),
+        PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE),
+        PLAY(holds_are_renewed_and_released_under_the_guard),
+        PLAY(an_acquire_that_went_unanswered_waits_for_the_guard),
+        PLAY(an_acquire_may_go_while_its_refusal_is_on_the_way),
+        PLAY(unreadable_INFO_means_just_started),
+        PLAY(a_lease_above_the_guard_is_refused),
+    };
+    return PLAYS_RUN(plays);
+}
