@@ -19,6 +19,7 @@ enum hl_what {
     HL_HOLD_RELEASED,      /* waited_us: held for */
     HL_HOLD_LOST,          /* reason, held for, detail */
     HL_HOLD_UNDONE,        /* a grant nobody wanted any more was given back */
+    HL_INQUIRY_ENDED,      /* status, detail; count: 1 for a force_release */
     HL_CLOCK_ANOMALY,
     HL_COMMAND_SENT,
     HL_COMMAND_ANSWERED,   /* waited_us: since its send */

@@ -15,6 +15,7 @@
 #include "lock/ending.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/inquiry.h"
 #include "lock/teardown.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
@@ -42,7 +43,7 @@ static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->c
 
 static int is_quiet(const struct hl_core *core)
 {
-    return !core->live_holds && !core->waiting && TAILQ_EMPTY(&core->news) && TAILQ_EMPTY(&core->losses);
+    return !core->live_holds && !core->waiting && !core->inquiries_open && TAILQ_EMPTY(&core->news) && TAILQ_EMPTY(&core->losses);
 }
 
 static void leave_soon(struct hilock_client *client)
@@ -62,6 +63,10 @@ static int has_left(struct hilock_client *client)
         leave_soon(client);
     if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && !HL_PLANTED(CLOSE_IN_HASTE) && hl_now_us(&client->core.host) < client->leave_ends_us))
         return 0;
+    if (client->core.inquiries_open) {
+        hl_inquiries_end(&client->core); /* told on the next turn */
+        return 0;
+    }
     destroy(client);
     if (on_closed)
         on_closed(user);

@@ -120,6 +120,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_LOOP_STALLED: stats->stalls++; break;
     case HL_ACQUIRE_ASKED:
     case HL_ACQUIRE_WAITS:
+    case HL_INQUIRY_ENDED:
     case HL_CLOCK_ANOMALY:
     case HL_STORE_RESTARTED:
     case HL_EVICTION_RISK:
@@ -138,6 +139,9 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
     else if (what == HL_CLOCK_ANOMALY)
         hl_log(client, HILOCK_LOG_WARN, "the lease of \"%s\" was %u ms at the store, less than believed: did its clock jump, or did another program change it?",
                name.bytes, hl_span_ms(fact->remaining_us));
+    else if (what == HL_INQUIRY_ENDED)
+        hl_log(client, fact->count ? HILOCK_LOG_INFO : HILOCK_LOG_DEBUG, "%s of \"%s\": %s: %s", fact->count ? "force_release" : "peek", name.bytes,
+               hilock_status_name(fact->status), fact->detail);
     else if (what == HL_ACQUIRE_ENDED)
         hl_log(client, HILOCK_LOG_DEBUG, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes, hilock_status_name(fact->status),
                hl_span_ms(fact->waited_us), fact->count);

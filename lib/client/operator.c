@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* operator - what looks at locks rather than takes part: every lock of a client, one lock's description; and the calls of the header that
- * this version refuses. */
+/* operator - what looks at locks rather than takes part: every lock of a client, one lock's description, peek and
+ * force_release; and the calls of the header that this version refuses. */
 #include "client/client.h"
+#include "lock/inquiry.h"
 #include "lock/lease.h"
 #include "lock/turn.h"
 #include "lock/walk.h"
+#include "wire/peek.h"
+
+static struct hilock_client *client_of(const struct hilock_lock *lock) { return (struct hilock_client *)(void *)lock->terms->cell->core; }
 
 static void describe(const struct hilock_lock *lock, struct hilock_lock_info *ret_info)
 {
@@ -70,16 +74,51 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
     return unsupported(lock, "extend");
 }
 
+/* HILOCK_OK: an inquiry may be made through this handle. */
+static hilock_status admit_inquiry(const struct hilock_lock *lock)
+{
+    hilock_status status = lock ? hl_cell_admit(lock->terms->cell) : HILOCK_INVALID;
+    if (status != HILOCK_OK || !lock->terms->cell->core)
+        return status == HILOCK_OK ? HILOCK_CLOSED : status;
+    if (lock->terms->cell->core->is_closing)
+        return hl_refuse(client_of(lock), HILOCK_CLOSED, "the client is closing: no new inquiries");
+    return HILOCK_OK;
+}
+
+static hilock_status out_of_memory(const struct hilock_lock *lock, hilock_status status)
+{
+    return status == HILOCK_OK ? status : hl_refuse(client_of(lock), status, "out of memory for an inquiry");
+}
+
 hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    (void)on_result, (void)user;
-    return unsupported(lock, "peek");
+    hilock_status status = admit_inquiry(lock);
+    if (status != HILOCK_OK)
+        return status;
+    if (!on_result)
+        return hl_refuse(client_of(lock), HILOCK_INVALID, "on_result is NULL: a peek is answered by it");
+    return out_of_memory(lock, hl_inquiry_peek(lock->terms->cell->core, lock, on_result, user));
+}
+
+static hilock_status check_holder(struct hilock_client *client, const char *holder)
+{
+    size_t length = strnlen(holder, HL_INQUIRY_HOLDER_MAX + 1);
+    if (length == 0 || length > HL_INQUIRY_HOLDER_MAX)
+        return hl_refuse(client, HILOCK_INVALID, "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for whoever holds",
+                         length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
+    if (!hl_peek_is_holder(holder, length))
+        return hl_refuse(client, HILOCK_INVALID, "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
+    return HILOCK_OK;
 }
 
 hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user)
 {
-    (void)holder, (void)on_result, (void)user;
-    return unsupported(lock, "force_release");
+    hilock_status status = admit_inquiry(lock);
+    if (status == HILOCK_OK && holder)
+        status = check_holder(client_of(lock), holder);
+    if (status != HILOCK_OK)
+        return status;
+    return out_of_memory(lock, hl_inquiry_force(lock->terms->cell->core, lock, holder, on_result, user));
 }
 
 hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_validity)

@@ -17,10 +17,11 @@
 struct hl_acquire;
 struct hl_gate;
 struct hl_hold;
+struct hl_inquiry;
 
 /* ---- notices (deliver.c) ---- */
 
-enum hl_notice_kind { NOTICE_ACQUIRE, NOTICE_HOLD, NOTICE_CLIENT, NOTICE_MARKER };
+enum hl_notice_kind { NOTICE_ACQUIRE, NOTICE_HOLD, NOTICE_INQUIRY, NOTICE_CLIENT, NOTICE_MARKER };
 enum hl_notice_place { PLACE_NONE, PLACE_HOLDS, PLACE_LOSSES, PLACE_NEWS };
 
 struct hl_notice {
@@ -134,6 +135,8 @@ struct hl_acquire {
 
 struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms; };
 
+TAILQ_HEAD(hl_inquiries, hl_inquiry);
+
 struct hl_core {
     struct hl_host host;
     struct hl_cell *cell;
@@ -144,6 +147,8 @@ struct hl_core {
     struct hl_table names;
     struct hl_notices holds, losses, news; /* holds with nothing to tell; losses and everything else to be told */
     struct hl_notice marker;
+    struct hl_inquiries inquiries;       /* inquiry.c */
+    unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's deadline is before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds not over; handles */
     int is_closing;                      /* acquires are refused */

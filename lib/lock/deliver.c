@@ -8,6 +8,7 @@
 #include "lock/ending.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/inquiry.h"
 #include "lock/lease.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
@@ -20,6 +21,7 @@ void hl_deliver_init(struct hl_core *core)
     TAILQ_INIT(&core->holds);
     TAILQ_INIT(&core->losses);
     TAILQ_INIT(&core->news);
+    TAILQ_INIT(&core->inquiries);
     core->marker.kind = NOTICE_MARKER;
     core->earliest_us = UINT64_MAX;
 }
@@ -262,6 +264,38 @@ static void tell_hold(struct hl_core *core, struct hl_hold *hold)
         tell_renewals(core, hold, bit);
 }
 
+/* ---- inquiries ---- */
+
+static void fill_handle(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result)
+{
+    result->state = hl_lock_state(lock);
+    result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    result->fencing_token = lock->hold ? hl_hold_token(lock->hold) : 0;
+    result->hold_count = lock->hold ? 1 : 0;
+}
+
+/* The inquiry may be gone with its retirement, so its texts are copied. */
+static void tell_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
+{
+    struct hilock_lock *lock = inquiry->lock;
+    hilock_result_fn *on_result = hl_inquiry_is_silenced(inquiry) ? NULL : inquiry->on_result;
+    void *user = inquiry->user;
+    char holder[sizeof inquiry->holder];
+    struct hl_text detail = inquiry->detail;
+    struct hilock_result result = {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
+                                   .operation = inquiry->is_forcing ? HILOCK_FORCE_RELEASE : HILOCK_PEEK, .attempts = inquiry->attempts,
+                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
+                                   .holder_remaining_ms = inquiry->holder_remaining_ms};
+    memcpy(holder, inquiry->holder, sizeof holder);
+    fill_handle(core, lock, &result);
+    take_bit(core, &inquiry->notice);
+    lock->refs++;
+    hl_inquiry_retire(core, inquiry);
+    if (on_result)
+        call_result(lock, on_result, &result, user);
+    hl_lock_unref(lock);
+}
+
 /* ---- the drain ---- */
 
 static void tell(struct hl_core *core, struct hl_notice *notice)
@@ -269,6 +303,7 @@ static void tell(struct hl_core *core, struct hl_notice *notice)
     switch ((enum hl_notice_kind)notice->kind) {
     case NOTICE_ACQUIRE: tell_acquire(core, (struct hl_acquire *)(void *)notice); break;
     case NOTICE_HOLD: tell_hold(core, (struct hl_hold *)(void *)notice); break;
+    case NOTICE_INQUIRY: tell_inquiry(core, (struct hl_inquiry *)(void *)notice); break;
     case NOTICE_CLIENT:
         hl_notice_move(core, notice, PLACE_NONE);
         core->on_client_notice(core, notice);

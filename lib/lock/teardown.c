@@ -6,6 +6,7 @@
 #include "lock/deliver.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/inquiry.h"
 #include "lock/turn.h"
 
 static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
@@ -60,6 +61,7 @@ void hl_teardown(struct hl_core *core)
     forget_list(core, &core->losses);
     forget_list(core, &core->news);
     forget_list(core, &core->holds);
+    hl_inquiries_clear(core);
     hl_names_detach(core);
     core->waiting = core->held = 0;
 }

@@ -4,6 +4,7 @@
 
 #include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/inquiry.h"
 #include "lock/lease.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
@@ -26,18 +27,20 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
                     hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms, acquire->attempts, known->holder_remaining_ms);
 }
 
+static const char *silence_of(const struct hl_node *node) { return *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent"; }
+
 static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, uint32_t waited_ms)
 {
-    const char *why = *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent";
-    hl_text_set(text, "no answer from %s within %u ms: %s, %u tries%s", hl_node_name(node), waited_ms, why, acquire->attempts,
+    hl_text_set(text, "no answer from %s within %u ms: %s, %u tries%s", hl_node_name(node), waited_ms, silence_of(node), acquire->attempts,
                 acquire->attempts ? "; a late grant will be undone" : "");
 }
 
-static void refused(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, hilock_status status, const char *note)
+void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, hilock_status status, const char *note, struct hl_text *text)
 {
+    const struct hl_node *node = node_of(core, name);
     uint64_t now_us = hl_now_us(node->host);
     if (status == HILOCK_WRONG_KIND)
-        hl_text_set(text, "\"%s\" is not a lock hash: another program's key, or a SIMPLE lock of the same name", quoted(acquire->lock->name).bytes);
+        hl_text_set(text, "\"%s\" is not a lock hash: another program's key, or a SIMPLE lock of the same name", quoted(name).bytes);
     else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node, now_us))
         hl_node_guard_words(node, now_us, text);
     else
@@ -55,7 +58,7 @@ void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hiloc
     else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, node, waited_ms);
     else if (status <= HILOCK_DENIED)
-        refused(&text, acquire, node, status, hl_quote(known.note, strlen(known.note)).bytes);
+        hl_words_of_refusal(core, acquire->lock->name, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
     else
         hl_text_set(&text, "%s", hilock_status_text(status));
     acquire->detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
@@ -63,6 +66,36 @@ void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hiloc
         return;
     acquire->holder = hl_memory_copy(&core->host.memory, known.holder, strlen(known.holder));
     acquire->holder_remaining_ms = known.holder_remaining_ms;
+}
+
+static void answered(const struct hl_inquiry *inquiry, const struct hl_name *name, struct hl_text *text)
+{
+    struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
+    if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
+        hl_text_set(text, "the hold of %s on \"%s\" is ended; it learns so at its next renewal", holder.bytes, quoted(name).bytes);
+    else if (!*inquiry->holder)
+        hl_text_set(text, "nobody holds \"%s\"", quoted(name).bytes);
+    else if (inquiry->is_forcing)
+        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, quoted(name).bytes);
+    else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
+        hl_text_set(text, "\"%s\" is held by %s, and its lease has no end", quoted(name).bytes, holder.bytes);
+    else
+        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted(name).bytes, holder.bytes, inquiry->holder_remaining_ms);
+}
+
+void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
+{
+    const struct hl_name *name = inquiry->lock->name;
+    const struct hl_node *node = node_of(core, name);
+    uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us);
+    if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
+        hl_text_set(&inquiry->detail, "no answer from %s within %u ms: %s%s", hl_node_name(node), waited_ms, silence_of(node),
+                    inquiry->was_sent ? "; the hold may have been ended" : "");
+    else if (inquiry->status == HILOCK_PROTOCOL)
+        hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes, at most %d are told apart", quoted(name).bytes, inquiry->holder_length,
+                    HL_INQUIRY_HOLDER_MAX);
+    else
+        answered(inquiry, name, &inquiry->detail);
 }
 
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)

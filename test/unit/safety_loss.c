@@ -64,7 +64,19 @@ static void on_waking_loss_is_told_before_anything_else(struct scene *s)
     TELLS(s, "a:LOST SUSPENDED b:OK");
 }
 
+/* The operator clicks late: who was named is gone, another holds. */
+static void a_late_force_release_ends_nobody_elses_hold(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(p, "b", "stock", NULL);
+    force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:7");
+    run_ms(s, 1500);
+    TELLS(s, "b:force LOST");
+    HOLDS(s, is_ours(s, "stock") && hilock_lock_remaining_ms(a->lock) > 0);
+}
+
 const struct safety safety_loss[] = {
+    SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold),
     SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock),
     SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released),
     SAFETY(R6_LOSS_IN_LINE, on_waking_loss_is_told_before_anything_else),

@@ -88,6 +88,8 @@ hilock_status acquire(struct hand *hand, uint32_t wait_ms);
 hilock_status release(struct hand *hand);       /* with a callback */
 hilock_status release_quietly(struct hand *hand);
 hilock_status cancel(struct hand *hand);
+hilock_status peek(struct hand *hand);
+hilock_status force(struct hand *hand, const char *holder); /* force_release */
 void hand_free(struct hand *hand);
 void hand_drop(struct hand *hand);
 hilock_status party_close(struct party *party, uint32_t drain_ms);

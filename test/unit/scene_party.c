@@ -48,6 +48,8 @@ static void on_result(const struct hilock_result *result, void *user)
     hand->result.detail = hand->detail;
     if (result->operation == HILOCK_ACQUIRE)
         snprintf(what, sizeof what, "%s", status);
+    else if (result->operation == HILOCK_PEEK || result->operation == HILOCK_FORCE_RELEASE)
+        snprintf(what, sizeof what, "%s %s", result->operation == HILOCK_PEEK ? "peek" : "force", status);
     else if (result->status == HILOCK_OK)
         snprintf(what, sizeof what, "released");
     else
@@ -223,6 +225,8 @@ hilock_status acquire(struct hand *hand, uint32_t wait_ms) { return hilock_acqui
 hilock_status release(struct hand *hand) { return hilock_release(hand->lock, on_result, hand); }
 hilock_status release_quietly(struct hand *hand) { return hilock_release(hand->lock, NULL, NULL); }
 hilock_status cancel(struct hand *hand) { return hilock_cancel(hand->lock); }
+hilock_status peek(struct hand *hand) { return hilock_peek(hand->lock, on_result, hand); }
+hilock_status force(struct hand *hand, const char *holder) { return hilock_force_release(hand->lock, holder, on_result, hand); }
 void hand_drop(struct hand *hand) { hilock_lock_drop(hand->lock); }
 
 void hand_free(struct hand *hand)

@@ -125,8 +125,6 @@ static void what_comes_later_is_UNSUPPORTED(struct scene *s)
     hilock_lock *lock = NULL;
     SAME(s, hilock_multi_create(&lock, p->client, names, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_UNSUPPORTED);
     SAME(s, hilock_extend(a->lock, 1000, NULL, NULL), HILOCK_UNSUPPORTED);
-    SAME(s, hilock_peek(a->lock, NULL, NULL), HILOCK_UNSUPPORTED);
-    SAME(s, hilock_force_release(a->lock, NULL, NULL, NULL), HILOCK_UNSUPPORTED);
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_UNSUPPORTED);
     TEXT(s, hilock_client_refusal(p->client), "this version has no validity objects yet");
     HOLDS(s, !validity && !lock);

@@ -143,11 +143,6 @@ static void a_loss_that_is_ignored_is_not_looked_at(struct scene *s)
 
 static void what_only_later_versions_do_links_and_does_nothing(struct scene *s)
 {
-    struct hilock_stats stats = {.size = sizeof stats};
-    char text[8] = "before";
-    SAME(s, hilock_stats_prometheus(&stats, "x", text, sizeof text), 0);
-    TEXT(s, text, "");
-    SAME(s, hilock_stats_prometheus(&stats, "x", NULL, 0), 0);
     SAME(s, hilock_multi_token(NULL, 0), 0);
     SAME(s, hilock_validity_remaining_ms(NULL), 0);
     HOLDS(s, !hilock_validity_ref(NULL));

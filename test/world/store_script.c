@@ -89,6 +89,21 @@ static struct hl_reply *mutex_acquire(struct store *store, const struct keys_byt
     return say_integer((int64_t)token);
 }
 
+static struct hl_reply *mutex_peek(struct store *store, const struct keys_bytes *words)
+{
+    struct keys_key *key = keys_find(&store->keys, words[KEY], store_ms(store));
+    const struct keys_field *field;
+    struct keys_bytes holder = {"", 0};
+    if (!key)
+        return say_array(2, say_integer(-2), say_string(""));
+    if (key->type != KEYS_HASH)
+        return wrong_type();
+    TAILQ_FOREACH(field, &key->fields, entry)
+        if (!keys_are_same(field->name, keys_text("mode")))
+            holder = field->name;
+    return say_array(2, say_integer(left_ms(store, key)), say_bytes(holder.bytes, holder.length));
+}
+
 static struct hl_reply *mutex_release(struct store *store, const struct keys_bytes *words)
 {
     struct keys_key *key = keys_find(&store->keys, words[KEY], store_ms(store));
@@ -126,6 +141,7 @@ static const struct {
     struct hl_reply *(*run)(struct store *store, const struct keys_bytes *words);
 } models[] = {
     {&hl_script_mutex_acquire, 8, mutex_acquire},
+    {&hl_script_mutex_peek, 2, mutex_peek},
     {&hl_script_mutex_release, 5, mutex_release},
     {&hl_script_renew, 5, renew},
 };

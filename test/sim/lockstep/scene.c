@@ -9,6 +9,7 @@
 #include "probes.h"
 #include "wire/keys.h"
 #include "wire/mutex.h"
+#include "wire/peek.h"
 #include "wire/scripts.h"
 
 static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", "\xff\x01 odd \xe2\x82\xac",
@@ -171,6 +172,12 @@ static void say_release(struct scene *scene, struct line *line)
         line->command.argc--;
         add(line, PICK(scene, "NOSUCHCOMMAND", "publish", "GET", "SUBSCRIBE"));
     }
+}
+
+static void say_peek(struct scene *scene, struct line *line)
+{
+    const struct hl_words words = words_of_held(scene, line);
+    hl_peek(&line->command, words.name, words.name_length);
 }
 
 static void script_of(unsigned i, struct hl_script *ret_script, char sha1[41])
@@ -386,7 +393,7 @@ static void say_rare(struct scene *scene, struct line *line)
 void scene_line(struct scene *scene, struct line *line)
 {
     static const struct { unsigned below; void (*say)(struct scene *scene, struct line *line); } kinds[] = {
-        {240, say_acquire}, {340, say_renew}, {460, say_release}, {640, say_probe}, {660, say_about_scripts}, {730, say_strings},
+        {240, say_acquire}, {340, say_renew}, {460, say_release}, {490, say_peek}, {640, say_probe}, {660, say_about_scripts}, {730, say_strings},
         {800, say_hashes}, {850, say_sorted}, {910, say_keys}, {945, say_publish}, {965, say_connection}, {999, say_listener},
         {1000, say_rare}};
     uint64_t kind = scene_below(scene, 1000);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peek - the words of operators: who holds a name, and the end of a hold that is named by its holder. Pure: no state, no I/O.
+ * A holder from the server may be any bytes; it only ever becomes a whole argument. */
+#ifndef HL_WIRE_PEEK_H
+#define HL_WIRE_PEEK_H
+
+#include "wire/mutex.h"
+
+struct hl_peeked {
+    enum { HL_PEEKED_FREE, HL_PEEKED_HELD, HL_PEEKED_FAULT } what;
+    uint64_t left_ms;       /* HELD: PTTL */
+    int has_no_ttl;         /* HELD without an expiry */
+    const char *holder;     /* HELD; dies with the reply */
+    size_t holder_length;   /* 0: the key is there, but nobody holds it */
+    struct hl_fault fault;  /* FAULT */
+    const char *quote;      /* FAULT: the server's words; dies with the reply */
+    size_t quote_length;
+};
+
+void hl_peek(struct hl_command *command, const char *name, size_t name_length);
+struct hl_peeked hl_peek_said(const struct hl_reply *reply);
+/* Its answer is read by hl_mutex_release_said. All by reference. */
+void hl_peek_release(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length);
+int hl_peek_is_holder(const char *holder, size_t length); /* 0: a field of the hash that is none */
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peek and force_release: the truth about the holder, the end of exactly the one that was named, one answer in time whatever happens, and
+ * nothing of the handle's own affairs is touched. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static void a_free_name_has_no_holder(struct scene *s)
+{
+    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    SAME(s, peek(a), HILOCK_OK);
+    SAME(s, a->calls, 0);
+    run_ms(s, 1);
+    TELLS(s, "a:peek OK");
+    TEXT(s, a->result.holder, "");
+    TEXT(s, a->result.detail, "nobody holds \"stock\"");
+    SAME(s, a->result.holder_remaining_ms, 0);
+    SAME(s, a->result.attempts, 1);
+    SAME(s, a->result.state, HILOCK_IDLE);
+}
+
+static void a_holder_is_named_with_what_is_left(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000)), *b = hand_new(q, "b", "stock", NULL);
+    char holder[80];
+    run_ms(s, 1000);
+    peek(b);
+    run_ms(s, 1);
+    TELLS(s, "b:peek OK");
+    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    TEXT(s, b->result.holder, holder);
+    SAME(s, b->result.holder_remaining_ms, store_left_ms(&s->store, "stock") + 1);
+    HOLDS(s, strstr(b->detail, "\"stock\" is held by 51000001..:1; its lease ends in "));
+    HOLDS(s, strstr(q->log, "peek of \"stock\": OK: "));
+    peek(a);
+    run_ms(s, 1);
+    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
+    SAME(s, a->result.remaining_ms, hilock_lock_remaining_ms(a->lock));
+    TELLS(s, "a:peek OK");
+}
+
+static void a_lease_without_an_end_says_so(struct scene *s)
+{
+    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    store_take(&s->store, "stock", "another", 0);
+    peek(a);
+    run_ms(s, 1);
+    TEXT(s, a->result.holder, "another");
+    SAME(s, a->result.holder_remaining_ms, HILOCK_FOREVER);
+    TELLS(s, "a:peek OK");
+}
+
+static void exactly_the_named_holder_is_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(q, "b", "stock", NULL), *w = hand_new(q, "w", "stock", NULL);
+    char holder[80];
+    s->is_tampered = 1;
+    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    acquire(w, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "w:WAITING");
+    force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:2");
+    force(b, "x");
+    run_ms(s, 1);
+    TELLS(s, "b:force LOST b:force LOST");
+    TEXT(s, b->detail, "x no longer held \"stock\"");
+    HOLDS(s, is_ours(s, "stock"));
+    force(b, holder);
+    run_ms(s, 5);
+    TELLS(s, "b:force OK w:OK"); /* who waits is woken, not at the end of the lease */
+    TEXT(s, b->result.holder, holder);
+    HOLDS(s, strstr(b->detail, "the hold of 51000001..:1 on \"stock\" is ended"));
+    HOLDS(s, strstr(q->log, "force_release of \"stock\": OK: "));
+    run_ms(s, 1500);
+    TELLS(s, "a:LOST TAKEN");
+    SAME(s, a->event.reason, HILOCK_LOST_TAKEN);
+}
+
+static void whoever_holds_is_peeked_at_first(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->is_tampered = 1;
+    force(a, NULL);
+    run_ms(s, 1);
+    TELLS(s, "a:force LOST");
+    TEXT(s, a->detail, "nobody holds \"stock\"");
+    SAME(s, a->result.attempts, 1);
+    store_take(&s->store, "stock", "another program\x01", 60000);
+    force(a, NULL);
+    run_ms(s, 2);
+    TELLS(s, "a:force OK");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    TEXT(s, a->result.holder, "another program\x01");
+    SAME(s, a->result.attempts, 2);
+}
+
+/* Seen, and gone when the release comes: the newcomer stays. */
+static void a_hold_that_began_meanwhile_is_spared(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "old", 60000);
+    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    force(a, NULL);
+    run_ms(s, 2);
+    store_take(&s->store, "stock", "new", 60000);
+    run_ms(s, 10);
+    TELLS(s, "a:force LOST");
+    TEXT(s, store_holder(&s->store, "stock"), "new");
+    TEXT(s, a->result.holder, "old");
+}
+
+static void any_state_of_the_handle_and_many_at_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(q, "b", "stock", NULL);
+    acquire(b, 1000);
+    run_ms(s, 5);
+    TELLS(s, "b:WAITING");
+    s->is_untold = 1;
+    for (int i = 0; i < 500; i++) {
+        SAME(s, peek(a), HILOCK_OK);
+        SAME(s, peek(b), HILOCK_OK);
+    }
+    run_ms(s, 20);
+    SAME(s, a->calls, 501); /* with its grant */
+    SAME(s, b->calls, 501); /* with WAITING */
+    SAME(s, b->result.state, HILOCK_WAITING);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_WAITING);
+    run_ms(s, 1000);
+    SAME(s, b->calls, 502);
+    SAME(s, b->result.status, HILOCK_TIMED_OUT);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+}
+
+static void silence_ends_them_in_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL), *c = hand_new(p, "c", "stock", NULL);
+    uint64_t asked_us = scene_us(s);
+    s->place->mood = NET_IS_SILENT;
+    PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    peek(a);
+    force(b, "holder");
+    force(c, NULL);
+    run_ms(s, 600);
+    TELLS(s, "a:peek UNREACHABLE b:force UNKNOWN c:force UNREACHABLE");
+    SAME(s, a->at_us, asked_us + 500000);
+    SAME(s, b->result.waited_ms, 500);
+    HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
+}
+
+static void what_never_left_is_UNREACHABLE(struct scene *s)
+{
+    struct party *p;
+    struct hand *a;
+    s->place->mood = NET_REFUSES;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    a = hand_new(p, "a", "stock", NULL);
+    force(a, "holder");
+    peek(a);
+    run_ms(s, 499);
+    TELLS(s, "");
+    run_ms(s, 1);
+    TELLS(s, "a:force UNREACHABLE a:peek UNREACHABLE");
+    SAME(s, a->result.attempts, 0);
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
+static void what_was_lost_is_asked_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
+    peek(a);
+    run_ms(s, 200);
+    TELLS(s, "a:peek OK");
+    SAME(s, a->result.attempts, 2);
+    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
+    force(a, "another");
+    run_ms(s, 300);
+    TELLS(s, "a:force OK"); /* "not held" to the second: the first did it */
+    SAME(s, a->result.attempts, 2);
+    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
+    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
+    force(a, "another");
+    run_ms(s, 300);
+    TELLS(s, "a:force UNKNOWN");
+}
+
+static void errors_are_answers(struct scene *s)
+{
+    static const struct { const char *error, *told; } errors[] = {
+        {"NOPERM this user has no permissions to run the 'evalsha' command", "a:peek DENIED"},
+        {"LOADING Redis is loading the dataset in memory", "a:peek UNWRITABLE"},
+        {"ERR something else", "a:peek SERVER"},
+    };
+    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = errors[i].error);
+        peek(a);
+        run_ms(s, 1);
+        TELLS(s, errors[i].told);
+        HOLDS(s, strstr(a->detail, errors[i].error));
+    }
+    store_set_string(&s->store, "stock", "7");
+    peek(a);
+    force(a, "x");
+    force(a, NULL);
+    run_ms(s, 1);
+    TELLS(s, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
+    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or a SIMPLE lock of the same name");
+}
+
+static void hostile_answers_are_no_answers(struct scene *s)
+{
+    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    struct hl_reply *replies[] = {say_integer(1), say_string("x"), say_array(0), say_array(1, say_integer(5)), say_array(2, say_integer(-3), say_string("x")),
+                                  say_array(2, say_integer((int64_t)1 << 60), say_string("x")), say_array(2, say_integer(5), say_integer(5)), say_nil()};
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+        PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = replies[i]);
+        peek(a);
+        run_ms(s, 1);
+        TELLS(s, "a:peek PROTOCOL");
+    }
+}
+
+static void a_holder_too_long_is_cut_and_cannot_be_forced(struct scene *s)
+{
+    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    char holder[5001];
+    memset(holder, 'h', sizeof holder - 1);
+    holder[5000] = '\0';
+    store_take(&s->store, "stock", holder, 60000);
+    peek(a);
+    force(a, NULL);
+    run_ms(s, 2);
+    TELLS(s, "a:peek OK a:force PROTOCOL");
+    HOLDS(s, strstr(a->detail, "has 5000 bytes, at most 1024"));
+    TEXT(s, store_holder(&s->store, "stock"), holder);
+}
+
+static void bad_calls_are_refused(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    char holder[1026];
+    memset(holder, 'h', sizeof holder - 1);
+    holder[1025] = '\0';
+    SAME(s, hilock_peek(a->lock, NULL, NULL), HILOCK_INVALID);
+    TEXT(s, hilock_client_refusal(p->client), "on_result is NULL: a peek is answered by it");
+    SAME(s, hilock_peek(NULL, NULL, NULL), HILOCK_INVALID);
+    SAME(s, hilock_force_release(NULL, NULL, NULL, NULL), HILOCK_INVALID);
+    SAME(s, force(a, ""), HILOCK_INVALID);
+    SAME(s, force(a, holder), HILOCK_INVALID);
+    HOLDS(s, strstr(hilock_client_refusal(p->client), "or NULL for whoever holds"));
+    SAME(s, force(a, "mode"), HILOCK_INVALID);
+    holder[1024] = '\0';
+    SAME(s, force(a, holder), HILOCK_OK);
+    SAME(s, hilock_force_release(a->lock, "x", NULL, NULL), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "a:force LOST");
+    s->memory.is_out = 1;
+    SAME(s, peek(a), HILOCK_NO_MEMORY);
+    SAME(s, force(a, NULL), HILOCK_NO_MEMORY);
+    TEXT(s, hilock_client_refusal(p->client), "out of memory for an inquiry");
+    s->memory.is_out = 0;
+    party_abandon(p);
+    SAME(s, peek(a), HILOCK_CLOSED);
+    SAME(s, force(a, NULL), HILOCK_CLOSED);
+}
+
+/* What is silenced is done all the same. */
+static void a_freed_handle_hears_nothing(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "other", NULL), *c = hand_new(p, "c", "stock", NULL);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    peek(a);
+    peek(a);
+    force(a, "another");
+    peek(b);
+    hand_free(a);
+    hand_drop(b);
+    peek(c);
+    run_ms(s, 1);
+    TELLS(s, "c:peek OK");
+    TEXT(s, c->result.holder, "");
+    peek(b);
+    run_ms(s, 1);
+    TELLS(s, "b:peek OK");
+}
+
+static void free_it(struct hand *hand) { hand_free(hand); }
+static void ask_once_more(struct hand *hand) { peek(hand); }
+static void close_now(struct hand *hand) { party_close(hand->party, 0); }
+static void abandon(struct hand *hand) { party_abandon(hand->party); }
+
+static void every_call_is_legal_in_its_callback(struct scene *s)
+{
+    static void (*const thens[])(struct hand *) = {free_it, close_now, abandon};
+    for (size_t i = 0; i < sizeof thens / sizeof *thens; i++) {
+        struct party *p = scene_connect(s, NULL);
+        struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+        when(a, "peek OK", thens[i]);
+        peek(a);
+        peek(a);
+        peek(b);
+        run_ms(s, 10);
+        scene_hush(s);
+    }
+}
+
+static void it_may_be_asked_again_in_its_callback(struct scene *s)
+{
+    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    when(a, "peek OK", ask_once_more);
+    peek(a);
+    run_ms(s, 2);
+    TELLS(s, "a:peek OK a:peek OK");
+}
+
+/* Answered before it is gone, in whatever way: by the store, or by the end of its time. */
+static void close_waits_for_the_answers(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 400000);
+    peek(a);
+    run_us(s, 10);
+    party_close(p, 0);
+    SAME(s, peek(a), HILOCK_CLOSED);
+    SAME(s, force(a, NULL), HILOCK_CLOSED);
+    run_ms(s, 300);
+    TELLS(s, "");
+    run_ms(s, 200);
+    TELLS(s, "a:peek OK closed");
+}
+
+static void close_of_a_dead_link_answers_all(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    s->place->mood = NET_IS_SILENT;
+    PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    peek(a);
+    force(b, "another");
+    party_close(p, 0);
+    run_ms(s, 510);
+    TELLS(s, "a:peek UNREACHABLE b:force UNKNOWN closed");
+}
+
+/* Decided, told, and its request on the wire still. */
+static void an_answer_after_the_end_is_nobodys(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
+    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 490000);
+    peek(a);
+    run_ms(s, 505);
+    TELLS(s, "a:peek UNREACHABLE");
+    run_ms(s, 300);
+    TELLS(s, "");
+    peek(a);
+    run_ms(s, 1);
+    TELLS(s, "a:peek OK");
+}
+
+int main(void)
+{
+    static const struct play plays[] = {
+        PLAY(a_free_name_has_no_holder),
+        PLAY(a_holder_is_named_with_what_is_left),
+        PLAY(a_lease_without_an_end_says_so),
+        PLAY(exactly_the_named_holder_is_released),
+        PLAY(whoever_holds_is_peeked_at_first),
+        PLAY(a_hold_that_began_meanwhile_is_spared),
+        PLAY(any_state_of_the_handle_and_many_at_once),
+        PLAY(silence_ends_them_in_time),
+        PLAY(what_never_left_is_UNREACHABLE),
+        PLAY(what_was_lost_is_asked_again),
+        PLAY(errors_are_answers),
+        PLAY(hostile_answers_are_no_answers),
+        PLAY(a_holder_too_long_is_cut_and_cannot_be_forced),
+        PLAY(bad_calls_are_refused),
+        PLAY(a_freed_handle_hears_nothing),
+        PLAY(every_call_is_legal_in_its_callback),
+        PLAY(it_may_be_asked_again_in_its_callback),
+        PLAY(close_waits_for_the_answers),
+        PLAY(close_of_a_dead_link_answers_all),
+        PLAY(an_answer_after_the_end_is_nobodys),
+    };
+    return PLAYS_RUN(plays);
+}
