@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a real server's INFO tells: a restart is noticed, nothing is granted before its guard is over and at once after, a policy that evicts
+ * is told, and a user without the right to INFO can lock all the same. */
+#include <string.h>
+
+#include "support/scene.h"
+
+enum { GUARD_MS = 4000 };
+
+/* When it died: what it granted was granted before. */
+static uint64_t restart(struct scene *scene)
+{
+    uint64_t died_us;
+    redis_close(scene->redis);
+    server_kill(scene->server);
+    died_us = check_now_us();
+    server_restart(scene->server);
+    scene->redis = redis_open(scene->server);
+    return died_us;
+}
+
+/* The holder is cut off, so to speak: it does not renew, and hears of nothing. */
+static void nobody_is_let_in_while_a_forgotten_holder_believes(void **state)
+{
+    struct scene *scene = *state;
+    struct client holding, waiting;
+    struct handle old, new;
+    uint64_t died_us;
+    client_open_with(&holding, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = GUARD_MS));
+    handle_open(&old, &holding, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS, .renew = HILOCK_RENEW_NEVER));
+    assert_int_equal(handle_acquire(&old, 20000), HILOCK_OK);
+    died_us = restart(scene);
+    client_open_with(&waiting, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = GUARD_MS));
+    handle_open(&new, &waiting, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS));
+    handle_ask(&new, HILOCK_FOREVER);
+    handle_until(&new, &new.acquired, 1, "the grant");
+    handle_until(&old, &old.lost, 1, "the loss");
+    assert_int_equal(new.acquired.status, HILOCK_OK);
+    assert_true(new.acquired.at_us - died_us >= (uint64_t)GUARD_MS * 1000);
+    assert_int_equal(new.acquired.attempts, 1); /* it slept until then, and asked once */
+    handle_free(&old);
+    handle_free(&new);
+    client_close(&holding);
+    client_close(&waiting);
+}
+
+static void a_try_is_told_why(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = 600000));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
+    assert_non_null(strstr(stock.acquired.detail, " s ago: it grants nothing for another "));
+    assert_non_null(strstr(stock.acquired.detail, " s (restart_guard_ms)"));
+    assert_int_equal(stock.acquired.attempts, 0);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+static int was_told(void *arg) { return strstr(arg, "restarted") != NULL; }
+
+static void a_restart_is_told(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    client_open(&client, scene->server->url);
+    client_connect(&client);
+    restart(scene);
+    client_until(&client, was_told, client.log, "STORE_RESTARTED");
+    assert_int_equal(client.other_events, 1);
+    client_close(&client);
+}
+
+static void a_policy_that_evicts_is_told(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    redis_do(scene->redis, "CONFIG SET maxmemory-policy volatile-ttl");
+    client_open(&client, scene->server->url);
+    client_connect(&client);
+    assert_int_equal(client.other_events, 0);
+    client_close(&client);
+    redis_do(scene->redis, "CONFIG SET maxmemory 1000000000");
+    client_open(&client, scene->server->url);
+    client_connect(&client);
+    client_turn(&client);
+    assert_int_equal(client.other_events, 1);
+    assert_non_null(strstr(client.log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
+    client_close(&client);
+}
+
+static void without_the_right_to_INFO(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    redis_do(scene->redis, "ACL SETUSER shop on >secret ~* &* +@all -info");
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret"));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    assert_non_null(strstr(client.log, "INFO refused: NOPERM"));
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret", .restart_guard_ms = 600000));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
+    handle_free(&stock);
+    client_close(&client);
+    redis_do(scene->redis, "ACL DELUSER shop");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(nobody_is_let_in_while_a_forgotten_holder_believes),
+        SCENE_TEST(a_try_is_told_why),
+        SCENE_TEST(a_restart_is_told),
+        SCENE_TEST(a_policy_that_evicts_is_told),
+        SCENE_TEST(without_the_right_to_INFO),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
