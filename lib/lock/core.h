@@ -152,6 +152,7 @@ struct hl_core {
     uint64_t earliest_us;                /* no hold's deadline is before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds not over; handles */
     int is_closing;                      /* acquires are refused */
+    int is_unheard_told;                 /* that messages of releases are refused; until one is not */
     int is_delivering, is_gone;          /* is_gone: abandoned inside a callback; freed behind it */
     void (*on_client_notice)(struct hl_core *core, struct hl_notice *notice); /* NOTICE_CLIENT: tell and free it */
 };

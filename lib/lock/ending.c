@@ -198,14 +198,18 @@ static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
 static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     static const char unheard[] = "released, but the message to those who wait was refused (has the user a right to the channel?)";
-    int was_ours = said->verdict == HL_YES || (part->was_repeated && hold->since_us < part->deadline_us);
+    struct hl_core *core = hl_hold_core(hold);
+    /* gone by our own doing, or by its lease's end */
+    int is_doubtful = part->was_repeated || hl_now_us(&core->host) >= part->deadline_us;
+    int was_ours = said->verdict == HL_YES || (is_doubtful && hold->since_us < part->deadline_us);
     int is_haunting = haunts(hold, part);
     part->state = is_haunting ? PART_MAYBE : PART_CLEAR;
     tell_settled(hold);
     answer_caller(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
-    if (said->was_unheard)
-        hl_trace(&hl_hold_core(hold)->host, HL_NODE_FAULT,
+    if (said->was_unheard && !core->is_unheard_told)
+        hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = part->name->bytes, .node = hl_node_name(part->request.node), .detail = unheard});
+    core->is_unheard_told = said->verdict == HL_YES ? said->was_unheard : core->is_unheard_told;
     count_out(hold, said->listeners);
     if (is_haunting)
         sleep_for_next(hold, hold->haunted_until_us);

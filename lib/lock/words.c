@@ -44,7 +44,8 @@ void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, hiloc
     else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node, now_us))
         hl_node_guard_words(node, now_us, text);
     else
-        hl_text_set(text, "%s: %s: %s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words");
+        hl_text_set(text, "%s: %s: %s%s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words",
+                    status == HILOCK_DENIED ? "; see the guide, \"Rights of the server's user\"" : "");
 }
 
 void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hilock_status status)

@@ -94,9 +94,12 @@ static void settle(struct hl_channel *channel)
 static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
 {
     struct hl_subscription *subscription = channel->subscription;
+    uint8_t *is_told = &subscription->told_refusals[channel->sent_unsubscribe ? 1 : 0];
     struct hl_text what;
     hl_text_set(&what, "%s refused: %s", channel->sent_unsubscribe ? "UNSUBSCRIBE" : "SUBSCRIBE", hl_quote(error->bytes, error->length).bytes);
-    hl_trace(subscription->host, HL_NODE_FAULT, &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
+    if (!*is_told)
+        hl_trace(subscription->host, HL_NODE_FAULT, &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
+    *is_told = 1;
     channel->state = CHANNEL_REFUSED;
     if (channel == subscription->beat)
         return;
@@ -160,6 +163,7 @@ static void on_open(void *arg)
 {
     struct hl_subscription *subscription = arg;
     struct hl_table_entry *entry = NULL;
+    memset(subscription->told_refusals, 0, sizeof subscription->told_refusals);
     subscription->session.options->links.stream(subscription->session.link);
     subscription->active_us = hl_now_us(subscription->host);
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {

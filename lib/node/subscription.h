@@ -32,6 +32,7 @@ struct hl_subscription {
     void *timer; /* earliest of: an answer overdue, a linger over, the next keep-alive */
     uint64_t due_us, active_us;
     uint32_t timeout_ms, keepalive_ms;
+    uint8_t told_refusals[2]; /* of SUBSCRIBE, UNSUBSCRIBE: said once for each connection */
     struct hl_channel *beat; /* a channel never subscribed: UNSUBSCRIBE of it is the keep-alive */
 };
 

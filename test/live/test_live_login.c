@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may not, is told so: a refused login runs nothing, and is repeated until the server knows better; a missing right is named, or, where
- * locks can do without it, only logged. */
+/* Who may not log in is told so: a refused login runs nothing, and is repeated until the server knows better. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,76 +94,6 @@ static void user_that_goes_while_it_holds(void **state)
     client_close(&client);
 }
 
-struct lack {
-    const char *right; /* taken away */
-    const char *words; /* of the server's refusal, or of its script's */
-};
-
-static void acquire_without(struct scene *scene, const struct lack *lack)
-{
-    struct client client;
-    struct handle stock;
-    char command[128];
-    let_in(scene, "right");
-    snprintf(command, sizeof command, "ACL SETUSER locks %s", lack->right);
-    redis_do(scene->redis, command);
-    client_open_as(&client, scene, "locks", "right");
-    handle_open(&stock, &client, "stock:42", NULL);
-    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_DENIED);
-    if (!strstr(stock.acquired.detail, lack->words))
-        check_fail("without %s: \"%s\"", lack->right, stock.acquired.detail);
-    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_DENIED);
-    let_in(scene, "right");
-    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-    redis_do(scene->redis, "SCRIPT FLUSH");
-}
-
-static void right_that_is_missing_is_named(void **state)
-{
-    static const struct lack lacks[] = {
-        {"-evalsha", "evalsha"},
-        {"-hset", "script"}, /* the server names no command there */
-        {"-pttl", "script"},
-        {"-script|load", "script|load"},
-        {"resetkeys ~other:*", "key"},
-    };
-    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
-        acquire_without(*state, &lacks[i]);
-}
-
-static int was_warned(void *arg) { return ((struct client *)arg)->warnings > 0; }
-
-/* A lock can be had and given back; who waits does without messages. */
-static void works_without(struct scene *scene, const char *right)
-{
-    struct client client;
-    struct handle stock;
-    char command[128];
-    let_in(scene, "right");
-    snprintf(command, sizeof command, "ACL SETUSER locks %s", right);
-    redis_do(scene->redis, command);
-    client_open_as(&client, scene, "locks", "right");
-    handle_open(&stock, &client, "stock:42", NULL);
-    redis_do(scene->redis, "HSET stock:42 another 1 mode mutex");
-    redis_do(scene->redis, "PEXPIRE stock:42 500");
-    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    client_until(&client, was_warned, &client, "a warning");
-    handle_free(&stock);
-    client_close(&client);
-}
-
-static void right_that_can_be_missed(void **state)
-{
-    works_without(*state, "-client|setname");
-    works_without(*state, "-subscribe");
-    works_without(*state, "resetchannels");
-    works_without(*state, "-publish");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,8 +101,6 @@ int main(void)
         SCENE_TEST(login_is_repeated_until_it_is_good),
         SCENE_TEST(password_that_is_missing),
         SCENE_TEST(user_that_goes_while_it_holds),
-        SCENE_TEST(right_that_is_missing_is_named),
-        SCENE_TEST(right_that_can_be_missed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

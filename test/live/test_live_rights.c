@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A user of the server who lacks one right, each in turn. Where locks cannot do without it the sentence names it (inside a script Redis 7.0 does
+ * not, so it names the list), and all is well once it is given; what locks can do without is told once in the log, and done without. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/scene.h"
+
+static const char *const rights[] = {"+evalsha", "+script|load", "+client|setname", "+time", "+subscribe", "+unsubscribe", "+publish", "+pttl",
+                                     "+hkeys",   "+hget",        "+hset",           "+hexists", "+hdel",   "+set",         "+pexpire"};
+enum { RIGHTS = sizeof rights / sizeof *rights };
+
+enum when { AT_ACQUIRE, AT_WAIT, AT_RENEWAL, AT_RELEASE, NEVER };
+
+struct lack {
+    const char *right; /* taken away */
+    enum when when;    /* it is missed */
+    const char *words; /* of the server's refusal */
+};
+
+static const struct lack lacks[] = {
+    {"-evalsha", AT_ACQUIRE, "'evalsha'"},
+    {"-script|load", AT_ACQUIRE, "'script|load'"},
+    {"-time", AT_ACQUIRE, "script"},
+    {"-pttl", AT_WAIT, "script"},
+    {"-hkeys", AT_WAIT, "script"},
+    {"-hset", AT_ACQUIRE, "script"},
+    {"-set", AT_ACQUIRE, "script"},
+    {"-pexpire", AT_ACQUIRE, "script"},
+    {"resetkeys ~other:*", AT_ACQUIRE, "key"},
+    {"resetkeys ~stock:*", AT_ACQUIRE, "key"},
+    {"resetkeys ~hilock:token:*", AT_ACQUIRE, "key"},
+    {"-hget", AT_RENEWAL, "script"},
+    {"-hexists", AT_RELEASE, "script"},
+    {"-hdel", AT_RELEASE, "script"},
+    {"-client|setname", NEVER, "'client|setname'"},
+    {"-subscribe", NEVER, "'subscribe'"},
+    {"-unsubscribe", NEVER, "'unsubscribe'"},
+    {"-publish", NEVER, "channel"},
+    {"resetchannels &other", NEVER, "channel"},
+};
+
+static void let_in(struct scene *scene, const char *but)
+{
+    char command[512];
+    size_t used = (size_t)snprintf(command, sizeof command, "ACL SETUSER locks reset on >right ~* &*");
+    for (int i = 0; i < RIGHTS; i++)
+        used += (size_t)snprintf(command + used, sizeof command - used, " %s", rights[i]);
+    redis_do(scene->redis, command);
+    snprintf(command, sizeof command, "ACL SETUSER locks %s", but);
+    if (*but)
+        redis_do(scene->redis, command);
+}
+
+struct trial {
+    struct scene *scene;
+    const struct lack *lack;
+    struct client client;
+    struct handle stock;
+};
+
+static void says(const struct trial *trial, const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        check_fail("without %s: \"%s\" does not say \"%s\"", trial->lack->right, text, words);
+}
+
+static void acquire_tells(struct trial *trial)
+{
+    if (trial->lack->when == AT_WAIT)
+        redis_do(trial->scene->redis, "HSET stock:42 another 1 mode mutex");
+    assert_int_equal(handle_acquire(&trial->stock, HILOCK_TRY), HILOCK_DENIED);
+    says(trial, trial->stock.acquired.detail, trial->lack->words);
+    says(trial, trial->stock.acquired.detail, "see the guide, \"Rights of the server's user\"");
+    assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_DENIED);
+    let_in(trial->scene, "");
+    redis_do(trial->scene->redis, "DEL stock:42");
+    assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(handle_give(&trial->stock), HILOCK_OK);
+}
+
+/* Errors end no hold. */
+static void renewal_tells(struct trial *trial)
+{
+    assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
+    handle_until(&trial->stock, &trial->stock.renewal_failed, 1, "RENEWAL_FAILED");
+    says(trial, trial->client.log, trial->lack->words);
+    let_in(trial->scene, "");
+    handle_until(&trial->stock, &trial->stock.renewed, 1, "RENEWED");
+    assert_int_equal(trial->stock.lost.count, 0);
+    assert_int_equal(handle_give(&trial->stock), HILOCK_OK);
+}
+
+static int was_warned(void *arg) { return ((struct client *)arg)->warnings > 0; }
+
+static void release_tells(struct trial *trial)
+{
+    assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
+    handle_release(&trial->stock);
+    client_until(&trial->client, was_warned, &trial->client, "a warning");
+    says(trial, trial->client.log, trial->lack->words);
+    let_in(trial->scene, "");
+    handle_until(&trial->stock, &trial->stock.released, 1, "the release");
+    assert_int_equal(trial->stock.released.status, HILOCK_OK);
+}
+
+/* A lock can be had and given back, and had again; who waits does without messages. */
+static void nothing_is_missed(struct trial *trial)
+{
+    for (int i = 0; i < 2; i++) {
+        redis_do(trial->scene->redis, "HSET stock:42 another 1 mode mutex");
+        redis_do(trial->scene->redis, "PEXPIRE stock:42 300");
+        assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
+        assert_int_equal(handle_give(&trial->stock), HILOCK_OK);
+    }
+    client_until(&trial->client, was_warned, &trial->client, "a warning");
+    says(trial, trial->client.log, trial->lack->words);
+    assert_int_equal(trial->client.disconnected, 0);
+    assert_true(trial->client.warnings <= 2); /* of all channels: to listen, and to speak */
+}
+
+static void try_without(struct scene *scene, const struct lack *lack)
+{
+    struct trial trial = {.scene = scene, .lack = lack};
+    redis_do(scene->redis, "SCRIPT FLUSH");
+    let_in(scene, lack->right);
+    client_open_with(&trial.client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "locks", .password = "right"));
+    handle_open(&trial.stock, &trial.client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    switch (lack->when) {
+    case AT_ACQUIRE:
+    case AT_WAIT: acquire_tells(&trial); break;
+    case AT_RENEWAL: renewal_tells(&trial); break;
+    case AT_RELEASE: release_tells(&trial); break;
+    case NEVER: nothing_is_missed(&trial); break;
+    }
+    handle_free(&trial.stock);
+    client_close(&trial.client);
+    scene_check_clean(scene->redis);
+}
+
+static void each_right_in_turn(void **state)
+{
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        try_without(*state, &lacks[i]);
+}
+
+/* No right of the list is left out above. */
+static void every_right_is_tried(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RIGHTS; i++) {
+        int is_tried = 0;
+        for (size_t j = 0; j < sizeof lacks / sizeof *lacks; j++)
+            is_tried |= strcmp(lacks[j].right + 1, rights[i] + 1) == 0;
+        assert_true(is_tried);
+    }
+}
+
+/* Told once, whoever waits and however often. */
+static void what_is_optional_is_told_once(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock[3];
+    char name[16];
+    let_in(scene, "-subscribe");
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "locks", .password = "right"));
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "stock:%d", i);
+        redis_do(scene->redis, "HSET %s another 1 mode mutex", name);
+        redis_do(scene->redis, "PEXPIRE %s 400", name);
+        handle_open(&stock[i], &client, name, NULL);
+        handle_ask(&stock[i], HILOCK_FOREVER);
+    }
+    for (int i = 0; i < 3; i++) {
+        handle_until(&stock[i], &stock[i].acquired, 1, "the grant");
+        assert_int_equal(stock[i].acquired.status, HILOCK_OK);
+        handle_free(&stock[i]);
+    }
+    assert_int_equal(client.warnings, 1);
+    client_close(&client);
+}
+
+/* Its lease ran out while the release was refused: that is an end, and no loss, for the release came first. */
+static void refused_release_is_no_loss(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    let_in(scene, "-hdel");
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "locks", .password = "right", .command_timeout_ms = 20000));
+    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(each_right_in_turn),
+        cmocka_unit_test(every_right_is_tried),
+        SCENE_TEST(what_is_optional_is_told_once),
+        SCENE_TEST(refused_release_is_no_loss),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
