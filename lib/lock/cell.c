@@ -1,26 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cell - see cell.h. getpid at every call would cost five times as much as all the rest; a wiped page tells a fork for nothing. */
+/* cell - see cell.h. */
 #include "lock/cell.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "base/plant.h"
-
-static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
-
-static unsigned char *alive_page_new(void)
-{
-    unsigned char *page = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return NULL;
-    if (madvise(page, page_size(), MADV_WIPEONFORK) == 0) {
-        page[0] = 1;
-        return page;
-    }
-    munmap(page, page_size());
-    return NULL;
-}
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory)
 {
@@ -29,8 +9,8 @@ struct hl_cell *hl_cell_new(const struct hl_memory *memory)
         return NULL;
     cell->refs = 1;
     cell->memory = *memory;
-    cell->alive_page = alive_page_new();
-    if (cell->alive_page)
+    cell->alive = hl_alive_new(memory);
+    if (cell->alive)
         return cell;
     hl_memory_free(memory, cell);
     return NULL;
@@ -41,7 +21,7 @@ void hl_cell_unref(struct hl_cell *cell)
     struct hl_memory memory = cell->memory;
     if (--cell->refs)
         return;
-    munmap(cell->alive_page, page_size());
+    hl_alive_unref(cell->alive);
     hl_memory_free(&memory, cell);
 }
 
@@ -53,7 +33,7 @@ void hl_cell_claim(struct hl_cell *cell)
     atomic_store_explicit(&cell->has_owner, 1, memory_order_release);
 }
 
-int hl_cell_is_forked(const struct hl_cell *cell) { return cell->alive_page[0] != 1 && !HL_PLANTED(R12_FORK_IGNORED); }
+int hl_cell_is_forked(const struct hl_cell *cell) { return hl_alive_is_forked(cell->alive); }
 
 hilock_status hl_cell_admit(struct hl_cell *cell)
 {

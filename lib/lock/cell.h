@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/memory.h"
+#include "lock/alive.h"
 
 struct hl_core;
 
@@ -20,7 +20,7 @@ struct hl_cell {
     atomic_int has_owner;       /* set when the loop first turns (release), read by every call (acquire) */
     pthread_t owner;
     atomic_uint_fast64_t wrong_thread;
-    unsigned char *alive_page;  /* a page that a fork leaves zeroed in the child (MADV_WIPEONFORK): [0] is 1 in the parent */
+    struct hl_alive *alive;
 };
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* one reference; NULL: no memory */
