@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handle - the public calls on a lock: who may call, whether the arguments are good, and then the lock machine's word for it. */
+#include "base/plant.h"
 #include "client/client.h"
 #include "client/options.h"
 #include "lock/acquire.h"
+#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/reentry.h"
 #include "lock/teardown.h"
 #include "lock/turn.h"
+#include "lock/watchdog.h"
 
 static struct hilock_client *client_of(const struct hilock_lock *lock) { return (struct hilock_client *)(void *)lock->terms->cell->core; }
 
@@ -26,7 +30,7 @@ static int are_alike(const struct hl_terms *terms, const struct hilock_lock_opti
 {
     return terms && terms->on_lost == options->on_lost && terms->on_event == options->on_event && terms->lease_ms == options->lease_ms &&
            terms->hold_max_ms == options->hold_max_ms && terms->min_validity_ms == options->min_validity_ms &&
-           terms->wait_report_ms == options->wait_report_ms && terms->is_renewed == (options->renew == HILOCK_RENEW_AUTO);
+           terms->wait_report_ms == options->wait_report_ms && terms->is_renewed == (options->renew == HILOCK_RENEW_AUTO) && terms->is_reentrant == (options->reentrant != 0);
 }
 
 static struct hl_terms *terms_of(struct hilock_client *client, const struct hilock_lock_options *options)
@@ -41,7 +45,8 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
         return NULL;
     *terms = (struct hl_terms){.refs = 2, .cell = client->core.cell, .on_lost = options->on_lost, .on_event = options->on_event,
                                .lease_ms = options->lease_ms, .hold_max_ms = options->hold_max_ms, .min_validity_ms = options->min_validity_ms,
-                               .wait_report_ms = options->wait_report_ms, .is_renewed = options->renew == HILOCK_RENEW_AUTO};
+                               .wait_report_ms = options->wait_report_ms, .is_renewed = options->renew == HILOCK_RENEW_AUTO,
+                               .is_reentrant = options->reentrant != 0};
     terms->cell->refs++;
     if (client->terms)
         hl_terms_unref(client->terms);
@@ -144,27 +149,51 @@ void hilock_lock_drop(hilock_lock *lock)
         hl_lock_silence(lock->terms->cell->core, lock);
 }
 
-/* ---- acquire, release, cancel ---- */
+/* ---- acquire, release, extend, cancel ---- */
+
+static struct hl_quoted quoted_name(const struct hilock_lock *lock) { return hl_quote(lock->name->bytes, lock->name->length); }
+
+static int may_reenter(const struct hilock_lock *lock) { return lock->hold && lock->terms->is_reentrant; }
+
+static hilock_status check_use(struct hilock_client *client, const struct hilock_lock *lock)
+{
+    if (hl_lock_state(lock) == HILOCK_IDLE)
+        return HILOCK_OK;
+    if (!lock->terms->is_reentrant)
+        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already %s: make one handle per would-be holder, or set reentrant", quoted_name(lock).bytes,
+                         lock->acquire ? "waits" : "holds");
+    if (lock->acquire)
+        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already waits: it can be entered again once it holds", quoted_name(lock).bytes);
+    if (hl_reentry_count(lock->hold) == UINT32_MAX)
+        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" was entered %u times: is a release missing?", quoted_name(lock).bytes, UINT32_MAX);
+    return HILOCK_OK;
+}
 
 static hilock_status check_acquire(struct hilock_client *client, const struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result)
 {
     const struct hl_core *core = &client->core;
     struct hl_text why;
+    hilock_status status;
     if (!on_result)
         return hl_refuse(client, HILOCK_INVALID, "on_result is NULL: an acquire is answered by it");
     if (wait_ms != HILOCK_FOREVER && hl_span_is_bad(wait_ms, "wait_ms", &why))
         return hl_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
     if (core->is_closing)
         return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new acquires; open another client for them");
-    if (hl_lock_state(lock) != HILOCK_IDLE)
-        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already %s: make one handle per would-be holder",
-                         hl_quote(lock->name->bytes, lock->name->length).bytes, lock->acquire ? "waits" : "holds");
+    status = check_use(client, lock);
+    if (status != HILOCK_OK || may_reenter(lock))
+        return status;
     if (core->waiting >= core->limits.waiters_max)
         return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires already wait (waiters_max): shed load or raise it", core->waiting);
     if (hl_gate_waiting(lock->name) >= core->limits.name_waiters_max)
         return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
-                         hl_gate_waiting(lock->name), hl_quote(lock->name->bytes, lock->name->length).bytes);
+                         hl_gate_waiting(lock->name), quoted_name(lock).bytes);
     return HILOCK_OK;
+}
+
+static hilock_status begin_acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
+{
+    return may_reenter(lock) ? hl_reentry_begin(core, lock, on_result, user) : hl_acquire_begin(core, lock, wait_ms, on_result, user);
 }
 
 hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
@@ -175,22 +204,65 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
         return status;
     client = client_of(lock);
     status = check_acquire(client, lock, wait_ms, on_result);
-    if (status == HILOCK_OK && hl_acquire_begin(&client->core, lock, wait_ms, on_result, user) != HILOCK_OK)
+    if (status == HILOCK_OK && begin_acquire(&client->core, lock, wait_ms, on_result, user) != HILOCK_OK)
         status = hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for an acquire");
     client->stats.refused += status != HILOCK_OK;
     return status;
 }
 
+static hilock_status check_held(const struct hilock_lock *lock)
+{
+    if (lock->hold)
+        return HILOCK_OK;
+    return hl_refuse(client_of(lock), HILOCK_NOT_HELD, "handle of \"%s\" does not hold: never acquired, released before, or lost", quoted_name(lock).bytes);
+}
+
+/* A hold that is lost, though nobody has been told yet, is over for all counts. */
+static int has_more_counts(const struct hilock_lock *lock)
+{
+    return hl_reentry_count(lock->hold) > 1 && !HL_PLANTED(REENTRY_ENDS_EARLY) && lock->hold->state == HOLD_HELD && !hl_watchdog_has_ended(lock->hold);
+}
+
 hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
+    if (status == HILOCK_OK)
+        status = check_held(lock);
     if (status != HILOCK_OK)
         return status;
-    if (!lock->hold)
-        return hl_refuse(client_of(lock), HILOCK_NOT_HELD, "handle of \"%s\" does not hold: never acquired, released before, or lost",
-                         hl_quote(lock->name->bytes, lock->name->length).bytes);
-    hl_turn_release(&client_of(lock)->core, lock, on_result, user);
+    if (has_more_counts(lock))
+        hl_reentry_leave(&client_of(lock)->core, lock, on_result, user);
+    else
+        hl_turn_release(&client_of(lock)->core, lock, on_result, user);
     return HILOCK_OK;
+}
+
+static hilock_status check_extend(struct hilock_client *client, uint32_t lease_ms, hilock_result_fn *on_result)
+{
+    struct hl_text why;
+    if (!on_result)
+        return hl_refuse(client, HILOCK_INVALID, "on_result is NULL: an extend is answered by it");
+    if (hl_span_is_bad(lease_ms, "lease_ms", &why))
+        return hl_refuse(client, HILOCK_INVALID, "%s", why.bytes);
+    if (lease_ms && (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS))
+        return hl_refuse(client, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the lock's", lease_ms, HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
+    if (hl_lease_voids_guard(lease_ms, client->restart_guard_ms, &why))
+        return hl_refuse(client, HILOCK_INVALID, "%s", why.bytes);
+    return HILOCK_OK;
+}
+
+hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = admit(lock);
+    if (status == HILOCK_OK)
+        status = check_extend(client_of(lock), lease_ms, on_result);
+    if (status == HILOCK_OK)
+        status = check_held(lock);
+    if (status != HILOCK_OK)
+        return status;
+    if (hl_extend_begin(&client_of(lock)->core, lock, lease_ms ? lease_ms : lock->terms->lease_ms, on_result, user) == HILOCK_OK)
+        return HILOCK_OK;
+    return hl_refuse(client_of(lock), HILOCK_NO_MEMORY, "out of memory for an extend");
 }
 
 hilock_status hilock_cancel(hilock_lock *lock)
@@ -198,8 +270,10 @@ hilock_status hilock_cancel(hilock_lock *lock)
     hilock_status status = admit(lock);
     if (status != HILOCK_OK)
         return status;
+    if (!lock->acquire && hl_reentry_cancel(&client_of(lock)->core, lock))
+        return HILOCK_OK;
     if (!lock->acquire)
-        return hl_refuse(client_of(lock), HILOCK_NOT_PENDING, "handle of \"%s\" does not wait: hilock_lock_drop is for any state", hl_quote(lock->name->bytes, lock->name->length).bytes);
+        return hl_refuse(client_of(lock), HILOCK_NOT_PENDING, "handle of \"%s\" does not wait: hilock_lock_drop is for any state", quoted_name(lock).bytes);
     if (lock->acquire->state == ACQUIRE_DECIDED)
         hl_acquire_overrule(lock->acquire, HILOCK_CANCELLED);
     else

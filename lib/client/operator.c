@@ -4,6 +4,7 @@
 #include "client/client.h"
 #include "lock/inquiry.h"
 #include "lock/lease.h"
+#include "lock/reentry.h"
 #include "lock/turn.h"
 #include "lock/walk.h"
 #include "wire/peek.h"
@@ -25,7 +26,7 @@ static void describe(const struct hilock_lock *lock, struct hilock_lock_info *re
     if (ret_info->state != HILOCK_HELD)
         return;
     ret_info->age_ms = hl_span_ms(now_us - lock->hold->since_us);
-    ret_info->hold_count = 1;
+    ret_info->hold_count = hl_reentry_count(lock->hold);
     ret_info->fencing_token = lock->hold->parts[0].token;
 }
 
@@ -56,22 +57,6 @@ void hilock_client_each_lock(const hilock_client *client, hilock_visit_fn *visit
     struct visit each = {visit, user};
     if (client && visit && hl_client_admit(client) == HILOCK_OK)
         hl_walk_locks(&client->core, visit_one, &each);
-}
-
-static hilock_status unsupported(const hilock_lock *lock, const char *what)
-{
-    hilock_status status = lock ? hl_cell_admit(lock->terms->cell) : HILOCK_INVALID;
-    if (status != HILOCK_OK)
-        return status;
-    if (!lock->terms->cell->core)
-        return HILOCK_CLOSED;
-    return hl_refuse((struct hilock_client *)(void *)lock->terms->cell->core, HILOCK_UNSUPPORTED, "this version has no %s yet", what);
-}
-
-hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
-{
-    (void)lease_ms, (void)on_result, (void)user;
-    return unsupported(lock, "extend");
 }
 
 /* HILOCK_OK: an inquiry may be made through this handle. */
@@ -121,12 +106,6 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
     return out_of_memory(lock, hl_inquiry_force(lock->terms->cell->core, lock, holder, on_result, user));
 }
 
-hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_validity)
-{
-    (void)ret_validity;
-    return unsupported(lock, "validity objects");
-}
-
 hilock_status hilock_multi_create(hilock_lock **ret_lock, hilock_client *client, const char *const *names, const struct hilock_lock_options *options)
 {
     hilock_status status = client ? hl_client_admit(client) : HILOCK_INVALID;
@@ -134,8 +113,4 @@ hilock_status hilock_multi_create(hilock_lock **ret_lock, hilock_client *client,
     return status == HILOCK_OK ? hl_refuse(client, HILOCK_UNSUPPORTED, "this version has no multi yet") : status;
 }
 
-/* No validity is ever given out, so none can be asked. */
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index) { return (void)lock, (void)index, 0; }
-uint32_t hilock_validity_remaining_ms(const hilock_validity *validity) { return (void)validity, 0; }
-hilock_validity *hilock_validity_ref(hilock_validity *validity) { return validity; }
-void hilock_validity_unref(hilock_validity *validity) { (void)validity; }

@@ -161,8 +161,6 @@ static hilock_status check_later_lock(const struct hilock_lock_options *options,
     case HILOCK_FAIR: return refuse(why, HILOCK_UNSUPPORTED, "kind FAIR: this version has only MUTEX yet");
     case HILOCK_SIMPLE: return refuse(why, HILOCK_UNSUPPORTED, "kind SIMPLE: this version has only MUTEX yet");
     }
-    if (options->reentrant)
-        return refuse(why, HILOCK_UNSUPPORTED, "reentrant: this version has no re-entry yet: make one handle per would-be holder");
     if (options->replicas || options->replica_timeout_ms)
         return refuse(why, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas yet: leave it 0");
     if (options->wake != HILOCK_WAKE_SUBSCRIBE || options->poll_min_ms || options->poll_jitter_ms)

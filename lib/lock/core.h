@@ -21,7 +21,7 @@ struct hl_inquiry;
 
 /* ---- notices (deliver.c) ---- */
 
-enum hl_notice_kind { NOTICE_ACQUIRE, NOTICE_HOLD, NOTICE_INQUIRY, NOTICE_CLIENT, NOTICE_MARKER };
+enum hl_notice_kind { NOTICE_ACQUIRE, NOTICE_HOLD, NOTICE_EXTEND, NOTICE_ENTRY, NOTICE_INQUIRY, NOTICE_CLIENT, NOTICE_MARKER };
 enum hl_notice_place { PLACE_NONE, PLACE_HOLDS, PLACE_LOSSES, PLACE_NEWS };
 
 struct hl_notice {
@@ -40,7 +40,7 @@ struct hl_terms { /* the options of a handle; shared by handles made alike one a
     struct hl_cell *cell;
     hilock_event_fn *on_lost, *on_event;
     uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max, wait_report: 0 is off */
-    int is_renewed;
+    int is_renewed, is_reentrant;
 };
 
 struct hl_name { /* a lock's name as long as anybody has it: found by its bytes (gate.c) */
@@ -100,6 +100,7 @@ struct hl_hold {
     uint64_t haunted_until_us;   /* ENDING: then a haunted id is released once more */
     hilock_result_fn *on_result; /* ENDING by a release */
     void *user;
+    struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
     uint8_t parts_count, needed;
     uint8_t failures;            /* renewals in a row, cut at 255 */
@@ -108,6 +109,20 @@ struct hl_hold {
     uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
     uint8_t verdict;             /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
     struct hl_part parts[];
+};
+
+TAILQ_HEAD(hl_extends, hl_extend);
+TAILQ_HEAD(hl_entries, hl_entry);
+
+struct hl_side {
+    struct hilock_validity *validity; /* what other threads see of this hold; NULL: nobody asked (validity.c) */
+    struct hl_extends extends;        /* accepted and not told yet, in order (extend.c) */
+    uint32_t asked_ms;                /* the lease that the latest round of renewals asked for; 0: the lock's own */
+    uint64_t reach_us;                /* until when a lease may last that an extend asked for; 0: none did */
+    uint64_t next_us;                 /* when the watchdog itself has something to do; the timer may be for an extend's end */
+    struct hl_entries entries;        /* re-entries that count, the oldest first (reentry.c) */
+    struct hl_entries leaving;        /* released before they were answered */
+    uint32_t entries_count;
 };
 
 /* ---- waits (acquire.c, gate.c) ---- */

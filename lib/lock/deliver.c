@@ -6,10 +6,12 @@
 #include "base/plant.h"
 #include "lock/acquire.h"
 #include "lock/ending.h"
+#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/lease.h"
+#include "lock/reentry.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
 #include "lock/words.h"
@@ -174,6 +176,73 @@ static void tell_acquire(struct hl_core *core, struct hl_acquire *acquire)
         tell_result(core, acquire);
 }
 
+/* ---- what is asked of a hold ---- */
+
+static int is_off(const struct hilock_lock *lock, const struct hl_notice *notice) { return lock->epoch != notice->epoch && !HL_PLANTED(SILENCE_BROKEN); }
+
+/* As the callback starts. */
+static void fill_hold(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result)
+{
+    result->size = sizeof *result;
+    result->state = hl_lock_state(lock);
+    if (result->state != HILOCK_HELD)
+        return;
+    result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    result->fencing_token = hl_hold_token(lock->hold);
+    result->hold_count = hl_reentry_count(lock->hold);
+}
+
+static void tell_extend(struct hl_core *core, struct hl_extend *extend, const char *detail)
+{
+    struct hilock_lock *lock = extend->lock;
+    hilock_result_fn *on_result = is_off(lock, &extend->notice) ? NULL : extend->on_result;
+    void *user = extend->user;
+    char *words = extend->detail;
+    struct hilock_result result = {.status = extend->status, .operation = HILOCK_EXTEND, .lock = lock, .holder = "", .attempts = extend->attempts,
+                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - extend->begun_us)};
+    result.detail = detail ? detail : words ? words : hilock_status_text(result.status);
+    extend->detail = NULL;
+    lock->refs++;
+    hl_extend_free(core, extend);
+    if (on_result) {
+        fill_hold(core, lock, &result);
+        call_result(lock, on_result, &result, user);
+    }
+    hl_memory_free(&core->host.memory, words);
+    hl_lock_unref(lock);
+}
+
+static void trace_entry(struct hl_core *core, const struct hl_entry *entry, hilock_status status)
+{
+    hl_trace(&core->host, status == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
+             &(struct hl_fact){.name = entry->lock->name->bytes, .status = status, .waited_us = hl_now_us(&core->host) - entry->entered_us});
+}
+
+/* An entry's acquire, or the release that took its count. */
+static void tell_entry(struct hl_core *core, struct hl_entry *entry)
+{
+    int has_entered = take_bit(core, &entry->notice) == TELL_ENTERED;
+    struct hilock_lock *lock = entry->lock;
+    hilock_result_fn *on_result = is_off(lock, &entry->notice) ? NULL : has_entered ? entry->on_entered : entry->on_left;
+    void *user = has_entered ? entry->entered_user : entry->left_user;
+    struct hilock_result result = {.status = has_entered ? hl_reentry_verdict(core, entry) : HILOCK_OK, .lock = lock, .holder = "",
+                                   .operation = has_entered ? HILOCK_ACQUIRE : HILOCK_RELEASE,
+                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - (has_entered ? entry->entered_us : entry->left_us))};
+    uint32_t count = has_entered ? entry->entered_count : entry->left_count;
+    int is_in = hl_reentry_is_in(entry);
+    if (has_entered)
+        trace_entry(core, entry, result.status);
+    lock->refs++;
+    hl_reentry_told(core, entry);
+    if (on_result) {
+        fill_hold(core, lock, &result);
+        result.hold_count = is_in && result.status == HILOCK_OK ? count : result.hold_count;
+        result.detail = result.status == HILOCK_LOST ? "the hold had ended before this re-entry was told" : hilock_status_text(result.status);
+        call_result(lock, on_result, &result, user);
+    }
+    hl_lock_unref(lock);
+}
+
 /* ---- holds ---- */
 
 static void tell_lost(struct hl_core *core, struct hl_hold *hold)
@@ -182,11 +251,15 @@ static void tell_lost(struct hl_core *core, struct hl_hold *hold)
     struct hl_text detail;
     struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
                                  .detail = detail.bytes};
+    struct hl_extend *extend = hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL; /* one wound is told once: by its answer */
     hl_words_of_loss(core, hold, &detail);
     hl_turn_lost(core, hold);
     hl_ending_retry(hold); /* leaves with the flush behind this drain */
     hl_ending_settle(hold);
-    call_event(core, lock, lock->terms->on_lost, &event);
+    if (extend)
+        tell_extend(core, extend, detail.bytes);
+    else
+        call_event(core, lock, lock->terms->on_lost, &event);
 }
 
 static void tell_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
@@ -304,6 +377,8 @@ static void tell(struct hl_core *core, struct hl_notice *notice)
     case NOTICE_ACQUIRE: tell_acquire(core, (struct hl_acquire *)(void *)notice); break;
     case NOTICE_HOLD: tell_hold(core, (struct hl_hold *)(void *)notice); break;
     case NOTICE_INQUIRY: tell_inquiry(core, (struct hl_inquiry *)(void *)notice); break;
+    case NOTICE_EXTEND: tell_extend(core, (struct hl_extend *)(void *)notice, NULL); break;
+    case NOTICE_ENTRY: tell_entry(core, (struct hl_entry *)(void *)notice); break;
     case NOTICE_CLIENT:
         hl_notice_move(core, notice, PLACE_NONE);
         core->on_client_notice(core, notice);

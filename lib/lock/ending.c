@@ -6,16 +6,20 @@
 #include "base/plant.h"
 #include "lock/acquire.h"
 #include "lock/deliver.h"
+#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/turn.h"
+#include "lock/validity.h"
 
 static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
 
 static uint64_t over_us(const struct hl_hold *hold)
 {
-    return hl_lease_over_us(hold->since_us, lease_us(hold), hl_hold_core(hold)->limits.command_timeout_ms);
+    uint64_t own_us = hl_lease_over_us(hold->since_us, lease_us(hold), hl_hold_core(hold)->limits.command_timeout_ms);
+    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_extend_over_us(hold);
+    return extended_us > own_us ? extended_us : own_us;
 }
 
 static uint64_t unknown_us(const struct hl_hold *hold)
@@ -117,6 +121,7 @@ void hl_ending_begin(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
     hold->state = HOLD_ENDING;
+    hl_validity_end(hold);
     hold->since_us = hl_now_us(&core->host);
     hold->is_answered = 0;
     withdraw_all(hold);

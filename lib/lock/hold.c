@@ -8,8 +8,10 @@
 #include "lock/acquire.h"
 #include "lock/deliver.h"
 #include "lock/ending.h"
+#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/lease.h"
+#include "lock/side.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
 
@@ -42,7 +44,10 @@ static void encode(struct hl_request *request, struct hl_command *command)
         count_asked(hold, part);
         hl_mutex_acquire(command, &words, &terms);
         break;
-    case PART_RENEW: hl_mutex_renew(command, &words, hold->terms->lease_ms / (HL_PLANTED(RENEWS_SHORTER) ? 2 : 1), part->token); break;
+    case PART_RENEW:
+        hl_extend_sent(hold);
+        hl_mutex_renew(command, &words, hl_extend_lease_ms(hold) / (HL_PLANTED(RENEWS_SHORTER) ? 2 : 1), part->token);
+        break;
     case PART_RELEASE: hl_mutex_release(command, &words); break;
     }
 }
@@ -186,6 +191,7 @@ void hl_hold_free(struct hl_hold *hold)
     }
     hl_notice_move(core, &hold->notice, PLACE_NONE);
     hl_timer_free(&core->host, hold->timer);
+    hl_side_free(core, hold);
     hl_terms_unref(hold->terms);
     hl_memory_free(&core->host.memory, hold);
     if (--core->live_holds == 0 && core->is_closing)

@@ -4,9 +4,12 @@
 
 #include "lock/acquire.h"
 #include "lock/deliver.h"
+#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
+#include "lock/reentry.h"
+#include "lock/side.h"
 #include "lock/turn.h"
 
 static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
@@ -23,6 +26,7 @@ static void forget_hold(struct hl_hold *hold)
         if (hold->parts[i].name->hold == hold)
             hold->parts[i].name->hold = NULL;
     }
+    hl_side_free(hl_hold_core(hold), hold);
     if (hold->is_told && lock)
         lock->hold = NULL;
     else if (hold->state == HOLD_ENDING && lock)
@@ -50,6 +54,10 @@ static void forget_list(struct hl_core *core, struct hl_notices *list)
             forget_acquire(core, (struct hl_acquire *)(void *)notice);
         else if (notice->kind == NOTICE_HOLD)
             forget_hold((struct hl_hold *)(void *)notice);
+        else if (notice->kind == NOTICE_EXTEND)
+            hl_extend_free(core, (struct hl_extend *)(void *)notice);
+        else if (notice->kind == NOTICE_ENTRY)
+            hl_entry_free(core, (struct hl_entry *)(void *)notice);
         else
             hl_notice_move(core, notice, PLACE_NONE);
     }

@@ -5,9 +5,11 @@
 #include "lock/acquire.h"
 #include "lock/deliver.h"
 #include "lock/ending.h"
+#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/reentry.h"
 #include "lock/watchdog.h"
 
 void hl_terms_unref(struct hl_terms *terms)
@@ -37,10 +39,18 @@ void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hol
     core->held++;
 }
 
+/* What was asked of the hold and is not told yet is told that it has ended. */
+static void end_side(struct hl_core *core, struct hl_hold *hold, enum hl_notice_place place)
+{
+    hl_extend_end(core, hold, place);
+    hl_reentry_end(core, hold);
+}
+
 /* The hold is the store's business from here on; the handle may acquire again at once. */
 static void end(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_hold *hold = lock->hold;
+    end_side(core, hold, PLACE_NEWS);
     lock->hold = NULL;
     hold->owner.lock = NULL;
     hold->is_told = 0;
@@ -86,12 +96,12 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
 void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->owner.lock;
+    end_side(core, hold, PLACE_LOSSES);
     lock->hold = NULL;
     hold->owner.lock = NULL;
     hold->is_told = 0;
     core->held--;
 }
-
 
 void hl_lock_silence(struct hl_core *core, struct hilock_lock *lock)
 {
@@ -109,5 +119,5 @@ hilock_state hl_lock_state(const struct hilock_lock *lock)
 
 uint64_t hl_lock_left_us(const struct hilock_lock *lock, uint64_t now_us)
 {
-    return lock->hold && lock->hold->state == HOLD_HELD ? hl_left_us(hl_hold_deadline_us(lock->hold), now_us) : 0;
+    return lock->hold && lock->hold->state == HOLD_HELD ? hl_left_us(hl_watchdog_ends_us(lock->hold), now_us) : 0;
 }

@@ -7,8 +7,10 @@
 #include "lock/acquire.h"
 #include "lock/deliver.h"
 #include "lock/ending.h"
+#include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/validity.h"
 #include "lock/words.h"
 
 static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
@@ -20,12 +22,17 @@ static uint64_t hold_max_ends_us(const struct hl_hold *hold)
     return hold->terms->hold_max_ms && !HL_PLANTED(HOLD_MAX_IGNORED) ? hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000 : UINT64_MAX;
 }
 
-/* At next_us, or when belief ends, whichever is first. */
-static void sleep_until(struct hl_hold *hold, uint64_t next_us)
+uint64_t hl_watchdog_ends_us(const struct hl_hold *hold)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold), max_us = hold_max_ends_us(hold);
-    next_us = deadline_us < next_us ? deadline_us : next_us;
-    hl_hold_wake_at(hold, max_us < next_us ? max_us : next_us);
+    return deadline_us < max_us ? deadline_us : max_us;
+}
+
+/* At next_us, or when belief ends, or an extend is to be answered, whichever is first. */
+static void sleep_until(struct hl_hold *hold, uint64_t next_us)
+{
+    uint64_t ends_us = hl_watchdog_ends_us(hold);
+    hl_hold_wake_at(hold, hl_extend_wake_us(hold, ends_us < next_us ? ends_us : next_us));
 }
 
 static uint64_t oldest_send_us(const struct hl_hold *hold)
@@ -64,10 +71,13 @@ static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us, uint32_
     return hold->failures && half_us < timeout_us ? half_us : timeout_us;
 }
 
+/* All parts of a round ask for the same: a new one begins when none is asking. */
 static void renew(struct hl_hold *hold, uint64_t now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint32_t timeout_ms = hl_lease_renewal_timeout_ms(lease_us(hold), core->limits.command_timeout_ms);
+    if (!is_renewing(hold))
+        hl_extend_round(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
         if (part->state != PART_OURS || hl_request_is_busy(&part->request))
@@ -87,7 +97,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
     hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
              &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->failures, .detail = why,
                                .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
-    if (hold->failures == 2 && hold->is_told)
+    if (hold->failures == 2 && hold->is_told && hold->terms->is_renewed)
         hl_notice_tell(core, &hold->notice, TELL_RENEWAL_FAILED);
     sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, lease_us(hold)));
 }
@@ -145,6 +155,8 @@ static int has_ended(struct hl_hold *hold, uint64_t now_us)
     return 1;
 }
 
+int hl_watchdog_has_ended(struct hl_hold *hold) { return has_ended(hold, hl_now_us(&hl_hold_core(hold)->host)); }
+
 /* A little early is legal for a timer: it is started again. */
 void hl_watchdog_tick(struct hl_hold *hold)
 {
@@ -153,33 +165,46 @@ void hl_watchdog_tick(struct hl_hold *hold)
         hl_hold_wake_at(hold, hold->due_us);
     else if (has_ended(hold, now_us))
         return;
+    else if (hl_extend_tick(hold, now_us))
+        sleep_until(hold, hold->side->next_us);
     else if (is_renewing(hold))
         give_up_unsent(hold);
-    else if (hold->terms->is_renewed)
+    else if (hold->terms->is_renewed || hl_extend_is_pending(hold))
         renew(hold, now_us);
     else
         sleep_for_a_third(hold);
 }
 
+/* What was accepted while a round was under way asks now. */
+static void ask_next(struct hl_hold *hold)
+{
+    if (!is_renewing(hold) && hl_extend_is_waiting(hold))
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+}
+
 static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000;
-    uint64_t deadline_us = hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : part->request.sent_us, lease_us(hold));
-    int was_told = hold->failures >= 2;
+    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000, asked_us = (uint64_t)hl_extend_lease_ms(hold) * 1000;
+    int is_from_reply = HL_PLANTED(R1_DEADLINE_FROM_REPLY) || (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
+    uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : part->request.sent_us, asked_us);
+    int was_told = hold->failures >= 2 && hold->terms->is_renewed;
     if (now_us + found_us + 1000 < part->deadline_us) {
         /* somebody shortened it under us: belief is what this very reply proves, even if that is less (R1's one exception) */
-        part->deadline_us = hl_lease_deadline_us(part->request.sent_us, lease_us(hold) > found_us ? lease_us(hold) : found_us);
+        part->deadline_us = hl_lease_deadline_us(part->request.sent_us, asked_us > found_us ? asked_us : found_us);
         hl_trace(&core->host, HL_CLOCK_ANOMALY, &(struct hl_fact){.name = part->name->bytes, .remaining_us = found_us});
-    } else if (deadline_us > part->deadline_us)
+    } else if (deadline_us > part->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
         part->deadline_us = deadline_us;
+    hl_validity_follow(hold);
     if (part->deadline_us < core->earliest_us)
         core->earliest_us = part->deadline_us;
     hold->failures = 0;
     hl_trace(&core->host, HL_HOLD_RENEWED, &(struct hl_fact){.name = part->name->bytes, .waited_us = now_us - part->request.sent_us});
     if (was_told && hold->is_told)
         hl_notice_tell(core, &hold->notice, TELL_RENEWED);
+    hl_extend_answered(hold, HILOCK_OK, NULL);
     sleep_for_a_third(hold);
+    ask_next(hold);
 }
 
 static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
@@ -194,8 +219,11 @@ static void on_fault(struct hl_hold *hold, const struct hl_said *said)
     struct hl_quoted quote = hl_quote(said->quote, said->quote_length);
     if (HL_PLANTED(R5_ERROR_IS_LOSS))
         lose(hold, HILOCK_LOST_TAKEN);
-    else
+    else {
+        hl_extend_answered(hold, said->fault.status, quote.bytes);
         on_failed(hold, quote.bytes);
+        ask_next(hold);
+    }
 }
 
 void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
@@ -219,6 +247,14 @@ void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const stru
         on_kept(hold, part, &said);
     else
         on_fault(hold, &said);
+}
+
+void hl_watchdog_ask(struct hl_hold *hold)
+{
+    if (is_renewing(hold))
+        sleep_until(hold, hold->side->next_us);
+    else
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)

@@ -129,6 +129,18 @@ void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struc
         hl_text_set(text, "%s", hilock_status_text(status));
 }
 
+void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text)
+{
+    const struct hl_name *name = hold->parts[0].name;
+    const struct hl_node *node = node_of(core, name);
+    if (asked)
+        hl_text_set(text, "no answer from %s within %u ms: \"%s\" may or may not have been extended, what is known to be left counts", hl_node_name(node),
+                    core->limits.command_timeout_ms, quoted(name).bytes);
+    else
+        hl_text_set(text, "%s could not be asked within %u ms: %s; what is left of \"%s\" counts", hl_node_name(node), core->limits.command_timeout_ms,
+                    *hl_node_why(node) ? hl_node_why(node) : "it is silent", quoted(name).bytes);
+}
+
 void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
     uint64_t now_us = hl_now_us(&core->host);

@@ -13,6 +13,7 @@ void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hiloc
 void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, hilock_status status, const char *note, struct hl_text *text);
 void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry); /* its detail, by its status */
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
+void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text); /* an extend's time is over */
 void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text);
 void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 

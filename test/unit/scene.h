@@ -90,6 +90,7 @@ hilock_status release_quietly(struct hand *hand);
 hilock_status cancel(struct hand *hand);
 hilock_status peek(struct hand *hand);
 hilock_status force(struct hand *hand, const char *holder); /* force_release */
+hilock_status extend(struct hand *hand, uint32_t lease_ms);
 void hand_free(struct hand *hand);
 void hand_drop(struct hand *hand);
 hilock_status party_close(struct party *party, uint32_t drain_ms);

@@ -51,9 +51,9 @@ static void on_result(const struct hilock_result *result, void *user)
     else if (result->operation == HILOCK_PEEK || result->operation == HILOCK_FORCE_RELEASE)
         snprintf(what, sizeof what, "%s %s", result->operation == HILOCK_PEEK ? "peek" : "force", status);
     else if (result->status == HILOCK_OK)
-        snprintf(what, sizeof what, "released");
+        snprintf(what, sizeof what, result->operation == HILOCK_EXTEND ? "extended" : "released");
     else
-        snprintf(what, sizeof what, "release %s", status);
+        snprintf(what, sizeof what, "%s %s", result->operation == HILOCK_EXTEND ? "extend" : "release", status);
     told(hand, what);
 }
 
@@ -224,6 +224,7 @@ struct hand *held(struct party *party, const char *tag, const char *name, const 
 hilock_status acquire(struct hand *hand, uint32_t wait_ms) { return hilock_acquire(hand->lock, wait_ms, on_result, hand); }
 hilock_status release(struct hand *hand) { return hilock_release(hand->lock, on_result, hand); }
 hilock_status release_quietly(struct hand *hand) { return hilock_release(hand->lock, NULL, NULL); }
+hilock_status extend(struct hand *hand, uint32_t lease_ms) { return hilock_extend(hand->lock, lease_ms, on_result, hand); }
 hilock_status cancel(struct hand *hand) { return hilock_cancel(hand->lock); }
 hilock_status peek(struct hand *hand) { return hilock_peek(hand->lock, on_result, hand); }
 hilock_status force(struct hand *hand, const char *holder) { return hilock_force_release(hand->lock, holder, on_result, hand); }

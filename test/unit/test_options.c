@@ -108,7 +108,6 @@ static void what_comes_later_is_UNSUPPORTED(void **state)
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.sentinel_password = "x")), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_SIMPLE)), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .reentrant = 1)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .wake = HILOCK_WAKE_POLL)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .poll_min_ms = 1)), HILOCK_UNSUPPORTED);

@@ -143,6 +143,19 @@ CALL(release_idle, hilock_release(t->idle, never, t->scene))
 CALL(release_waiting, hilock_release(t->waiting, NULL, NULL))
 CALL(release_late_idle, hilock_release(t->late_idle, never, t->scene))
 CALL(release_orphan, hilock_release(t->orphan, never, t->scene))
+CALL(extend_nothing, hilock_extend(NULL, 0, never, t->scene))
+CALL(extend_unheard, hilock_extend(t->held, 0, NULL, NULL))
+CALL(extend_short, hilock_extend(t->held, 99, never, t->scene))
+CALL(extend_long, hilock_extend(t->held, 86400001, never, t->scene))
+CALL(extend_backward, hilock_extend(t->held, NEGATIVE, never, t->scene))
+CALL(extend_idle, hilock_extend(t->idle, 0, never, t->scene))
+CALL(extend_waiting, hilock_extend(t->waiting, 0, never, t->scene))
+CALL(extend_orphan, hilock_extend(t->orphan, 0, never, t->scene))
+CALL(validity_of_nothing, hilock_lock_validity(NULL, &(hilock_validity *){NULL}))
+CALL(validity_nowhere, hilock_lock_validity(t->held, NULL))
+CALL(validity_idle, hilock_lock_validity(t->idle, &(hilock_validity *){NULL}))
+CALL(validity_waiting, hilock_lock_validity(t->waiting, &(hilock_validity *){NULL}))
+CALL(validity_orphan, hilock_lock_validity(t->orphan, &(hilock_validity *){NULL}))
 CALL(cancel_nothing, hilock_cancel(NULL))
 CALL(cancel_idle, hilock_cancel(t->idle))
 CALL(cancel_held, hilock_cancel(t->held))
@@ -155,8 +168,8 @@ static const struct row calls[] = {
     {"no on_result", acquire_unheard, HILOCK_INVALID, "on_result is NULL", "an acquire is answered by it", 0},
     {"a negative wait", acquire_backward, HILOCK_INVALID, "wait_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
     {"a wait just too long", acquire_just_too_long, HILOCK_INVALID, "wait_ms 2147483648: a negative number", "at most 2147483647, or HILOCK_FOREVER", 0},
-    {"a second acquire of one that waits", acquire_twice, HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder", 0},
-    {"a second acquire of one that holds", acquire_held, HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder", 0},
+    {"a second acquire of one that waits", acquire_twice, HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder, or set reentrant", 0},
+    {"a second acquire of one that holds", acquire_held, HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder, or set reentrant", 0},
     {"more who wait than may", acquire_crowded, HILOCK_TOO_MANY_WAITERS, "1 acquires already wait (waiters_max)", "shed load or raise it", 0},
     {"acquire at a client that closes", acquire_closing, HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", 1},
     {"acquire at one that is gone", acquire_orphan, HILOCK_CLOSED, NULL, NULL, 0},
@@ -165,6 +178,19 @@ static const struct row calls[] = {
     {"release of one that waits", release_waiting, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
     {"release of an idle one while closing", release_late_idle, HILOCK_NOT_HELD, "does not hold", "never acquired", 1},
     {"release at a client that is gone", release_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"extend of NULL", extend_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"an extend that nobody hears of", extend_unheard, HILOCK_INVALID, "on_result is NULL", "an extend is answered by it", 0},
+    {"an extend too short", extend_short, HILOCK_INVALID, "bad lease_ms 99", "must be 100..86400000, or 0 for the lock's", 0},
+    {"an extend too long", extend_long, HILOCK_INVALID, "bad lease_ms 86400001", "must be 100..86400000, or 0 for the lock's", 0},
+    {"a negative extend", extend_backward, HILOCK_INVALID, "lease_ms " NEGATIVE_WORDS, "at most", 0},
+    {"extend of an idle one", extend_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"extend of one that waits", extend_waiting, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"extend at a client that is gone", extend_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"validity of NULL", validity_of_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"nowhere to put a validity", validity_nowhere, HILOCK_INVALID, "ret_validity is NULL", "give", 0},
+    {"validity of an idle one", validity_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"validity of one that waits", validity_waiting, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"validity at a client that is gone", validity_orphan, HILOCK_CLOSED, NULL, NULL, 0},
     {"cancel of NULL", cancel_nothing, HILOCK_INVALID, NULL, NULL, 0},
     {"cancel of an idle one", cancel_idle, HILOCK_NOT_PENDING, "handle of \"shop:theirs\" does not wait", "hilock_lock_drop", 0},
     {"cancel of one that holds", cancel_held, HILOCK_NOT_PENDING, "handle of \"shop:ours\" does not wait", "hilock_lock_drop", 0},

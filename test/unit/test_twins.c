@@ -93,6 +93,7 @@ int main(void)
     collect(safety_wait);
     collect(safety_access);
     collect(safety_guard);
+    collect(safety_held);
     for (size_t i = 0; i < rules_count; i++) {
         tests[count++] = test_of(rules[i], test_holds, "holds");
         tests[count++] = test_of(rules[i], test_breaks_when_planted, rules[i]->plant);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* extend - see extend.h. */
+#include "lock/extend.h"
+
+#include "base/plant.h"
+#include "lock/deliver.h"
+#include "lock/lease.h"
+#include "lock/side.h"
+#include "lock/turn.h"
+#include "lock/watchdog.h"
+#include "lock/words.h"
+
+hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
+{
+    struct hl_side *side = hl_side_of(core, lock->hold);
+    struct hl_extend *extend = side ? hl_memory_new(&core->host.memory, sizeof *extend) : NULL;
+    if (!extend)
+        return HILOCK_NO_MEMORY;
+    extend->notice.kind = NOTICE_EXTEND;
+    extend->notice.epoch = lock->epoch;
+    extend->side = side;
+    extend->lock = lock;
+    lock->refs++;
+    extend->on_result = on_result;
+    extend->user = user;
+    extend->begun_us = hl_now_us(&core->host);
+    extend->lease_ms = lease_ms;
+    TAILQ_INSERT_TAIL(&side->extends, extend, entry);
+    if (lock->hold->state == HOLD_HELD) /* else its loss is about to be told */
+        hl_watchdog_ask(lock->hold);
+    return HILOCK_OK;
+}
+
+void hl_extend_free(struct hl_core *core, struct hl_extend *extend)
+{
+    struct hilock_lock *lock = extend->lock;
+    if (extend->side)
+        TAILQ_REMOVE(&extend->side->extends, extend, entry);
+    hl_notice_move(core, &extend->notice, PLACE_NONE);
+    hl_memory_free(&core->host.memory, extend->detail);
+    hl_memory_free(&core->host.memory, extend);
+    hl_lock_unref(lock);
+}
+
+void hl_extends_forget(struct hl_core *core, struct hl_side *side)
+{
+    struct hl_extend *extend;
+    while ((extend = TAILQ_FIRST(&side->extends)) != NULL)
+        hl_extend_free(core, extend);
+}
+
+/* ---- rounds ---- */
+
+static struct hl_extend *first_of(const struct hl_hold *hold) { return hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL; }
+
+/* A watched hold is renewed by the same request, so it asks for its own lease at least. */
+void hl_extend_round(struct hl_hold *hold)
+{
+    uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
+    if (!hold->side)
+        return;
+    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
+        extend->is_asked = 1;
+        if (!extend->is_decided && extend->lease_ms > longest_ms)
+            longest_ms = extend->lease_ms;
+    }
+    hold->side->asked_ms = longest_ms;
+}
+
+uint32_t hl_extend_lease_ms(const struct hl_hold *hold) { return hold->side && hold->side->asked_ms ? hold->side->asked_ms : hold->terms->lease_ms; }
+
+void hl_extend_sent(struct hl_hold *hold)
+{
+    struct hl_side *side = hold->side;
+    uint64_t lease_us = (uint64_t)hl_extend_lease_ms(hold) * 1000, reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
+    if (!side || !side->asked_ms)
+        return;
+    if (reach_us > side->reach_us)
+        side->reach_us = reach_us;
+    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry))
+        extend->attempts += extend->is_asked && !extend->is_decided;
+}
+
+int hl_extend_is_pending(const struct hl_hold *hold)
+{
+    const struct hl_extend *extend = first_of(hold);
+    while (extend && extend->is_decided)
+        extend = TAILQ_NEXT(extend, entry);
+    return extend != NULL;
+}
+
+int hl_extend_is_waiting(const struct hl_hold *hold)
+{
+    const struct hl_extend *extend = first_of(hold);
+    while (extend && (extend->is_asked || extend->is_decided))
+        extend = TAILQ_NEXT(extend, entry);
+    return extend != NULL;
+}
+
+/* ---- answers ---- */
+
+static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why)
+{
+    extend->is_decided = 1;
+    extend->status = status;
+    if (why)
+        extend->detail = hl_memory_copy(&core->host.memory, why, strlen(why));
+    hl_notice_tell(core, &extend->notice, 1);
+}
+
+void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why)
+{
+    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry))
+        if ((extend->is_asked || HL_PLANTED(EXTEND_UNASKED)) && !extend->is_decided)
+            decide(hl_hold_core(hold), extend, status, why);
+}
+
+static uint64_t ends_us(const struct hl_core *core, const struct hl_extend *extend)
+{
+    return extend->begun_us + (uint64_t)core->limits.command_timeout_ms * 1000;
+}
+
+uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us)
+{
+    const struct hl_core *core = hl_hold_core(hold);
+    if (hold->side)
+        hold->side->next_us = next_us;
+    for (const struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry))
+        if (!extend->is_decided && ends_us(core, extend) < next_us)
+            next_us = ends_us(core, extend);
+    return next_us;
+}
+
+int hl_extend_tick(struct hl_hold *hold, uint64_t now_us)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
+        struct hl_text why;
+        hilock_status status = extend->attempts ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE;
+        if (extend->is_decided || ends_us(core, extend) > now_us)
+            continue;
+        hl_words_of_silence(core, hold, extend->attempts, &why);
+        decide(core, extend, status, why.bytes);
+    }
+    return hold->side && hold->side->next_us > now_us;
+}
+
+/* ---- the end ---- */
+
+void hl_extend_end(struct hl_core *core, struct hl_hold *hold, enum hl_notice_place place)
+{
+    struct hl_extend *extend;
+    while ((extend = first_of(hold)) != NULL) {
+        TAILQ_REMOVE(&hold->side->extends, extend, entry);
+        extend->side = NULL;
+        hl_memory_free(&core->host.memory, extend->detail);
+        extend->detail = NULL;
+        decide(core, extend, HILOCK_LOST, NULL);
+        if (place == PLACE_LOSSES)
+            hl_notice_move(core, &extend->notice, place);
+    }
+}
+
+uint64_t hl_extend_over_us(const struct hl_hold *hold)
+{
+    return hold->side && hold->side->reach_us ? hold->side->reach_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : 0;
+}

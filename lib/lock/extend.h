@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* extend - accepted extends of a hold: what they ask for, and what they are answered. The watchdog does the asking: a part has one request,
+ * and an extend is a renewal that asks for more.
+ *
+ *   accepted  --a round begins-->  asked  --its answer, or its time is over-->  decided  --told-->  gone
+ *       `------------------------ the hold ends -------------------------------> LOST
+ *
+ * A round is one renewal of every part; it asks for the longest lease that anybody wants. What is accepted while one is under way waits
+ * for the next, which follows at once. Invariants: an extend is decided only by the answer to a round that began after it was accepted;
+ * one whose hold has ended before it is told is told LOST, and if that end is a loss, instead of on_lost. */
+#ifndef HL_LOCK_EXTEND_H
+#define HL_LOCK_EXTEND_H
+
+#include "lock/core.h"
+
+struct hl_extend {
+    struct hl_notice notice;     /* one thing to tell */
+    TAILQ_ENTRY(hl_extend) entry; /* in its side, until it is told or the hold has ended */
+    struct hl_side *side;        /* NULL: the hold has ended */
+    struct hilock_lock *lock;    /* referenced */
+    hilock_result_fn *on_result;
+    void *user;
+    uint64_t begun_us;
+    uint32_t lease_ms, attempts; /* attempts: requests that left for it */
+    hilock_status status;        /* decided */
+    uint8_t is_asked, is_decided; /* is_asked: in the round under way, or the latest */
+    char *detail;                /* decided; NULL: the status' own sentence */
+};
+
+hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user); /* OK or NO_MEMORY */
+
+/* ---- the watchdog's ---- */
+
+void hl_extend_round(struct hl_hold *hold);                     /* one begins: no part is asking */
+uint32_t hl_extend_lease_ms(const struct hl_hold *hold);        /* what the latest round asked for */
+void hl_extend_sent(struct hl_hold *hold);                      /* a request of it leaves */
+int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
+int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
+void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why); /* the round; why NULL: the status' own sentence */
+uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us); /* the watchdog's own next, or an extend's end before it */
+int hl_extend_tick(struct hl_hold *hold, uint64_t now_us);      /* decides whose time is over. 1: the watchdog's own next is still to come */
+
+/* ---- the end ---- */
+
+void hl_extend_end(struct hl_core *core, struct hl_hold *hold, enum hl_notice_place place); /* all are LOST, to be told there */
+uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when what was asked for is over at the store whatever got through; 0: at once */
+void hl_extend_free(struct hl_core *core, struct hl_extend *extend);
+void hl_extends_forget(struct hl_core *core, struct hl_side *side);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reentry - see reentry.h. */
+#include "lock/reentry.h"
+
+#include "base/contract.h"
+#include "base/plant.h"
+#include "lock/deliver.h"
+#include "lock/side.h"
+#include "lock/turn.h"
+
+uint32_t hl_reentry_count(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->entries_count : 0); }
+
+hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    struct hl_side *side = hl_side_of(core, lock->hold);
+    struct hl_entry *entry = side ? hl_memory_new(&core->host.memory, sizeof *entry) : NULL;
+    if (!entry)
+        return HILOCK_NO_MEMORY;
+    entry->notice.kind = NOTICE_ENTRY;
+    entry->notice.epoch = lock->epoch;
+    entry->side = side;
+    entry->lock = lock;
+    lock->refs++;
+    entry->hold_id = lock->hold->id;
+    entry->on_entered = on_result;
+    entry->entered_user = user;
+    entry->entered_us = hl_now_us(&core->host);
+    TAILQ_INSERT_TAIL(&side->entries, entry, entry);
+    side->entries_count++;
+    entry->entered_count = hl_reentry_count(lock->hold);
+    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.name = lock->name->bytes});
+    hl_notice_tell(core, &entry->notice, TELL_ENTERED);
+    return HILOCK_OK;
+}
+
+static void unlink_entry(struct hl_entry *entry)
+{
+    struct hl_side *side = entry->side;
+    if (side && entry->is_leaving)
+        TAILQ_REMOVE(&side->leaving, entry, entry);
+    else if (side) {
+        TAILQ_REMOVE(&side->entries, entry, entry);
+        side->entries_count--;
+    }
+    entry->side = NULL;
+}
+
+void hl_entry_free(struct hl_core *core, struct hl_entry *entry)
+{
+    struct hilock_lock *lock = entry->lock;
+    unlink_entry(entry);
+    hl_notice_move(core, &entry->notice, PLACE_NONE);
+    hl_memory_free(&core->host.memory, entry);
+    hl_lock_unref(lock);
+}
+
+void hl_reentry_told(struct hl_core *core, struct hl_entry *entry)
+{
+    if (entry->is_leaving)
+        unlink_entry(entry);
+    if (!entry->side && !entry->notice.tell)
+        hl_entry_free(core, entry);
+}
+
+/* One count less: the oldest entry's, which is an answered one if there is any. NULL: only the hold's own is left. */
+static struct hl_entry *uncount(struct hl_side *side)
+{
+    struct hl_entry *entry = TAILQ_FIRST(&side->entries);
+    if (!entry)
+        return NULL;
+    unlink_entry(entry);
+    if (entry->notice.tell & TELL_ENTERED) {
+        entry->side = side;
+        entry->is_leaving = 1;
+        TAILQ_INSERT_TAIL(&side->leaving, entry, entry);
+    }
+    return entry;
+}
+
+void hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    struct hl_entry *entry = uncount(lock->hold->side);
+    HL_REQUIRE(entry);
+    entry->on_left = on_result;
+    entry->left_user = user;
+    entry->left_us = hl_now_us(&core->host);
+    entry->left_count = hl_reentry_count(lock->hold);
+    if (on_result)
+        hl_notice_tell(core, &entry->notice, TELL_LEFT);
+    else if (!entry->side)
+        hl_entry_free(core, entry);
+}
+
+/* An acquire that is not to be counts no more. Was its count released already, then that release was of another one. */
+static void withdraw(struct hl_core *core, struct hl_entry *entry)
+{
+    struct hl_side *side = entry->side;
+    struct hilock_lock *lock = entry->lock;
+    int was_leaving = entry->is_leaving;
+    struct hl_entry *other;
+    unlink_entry(entry);
+    entry->is_leaving = 0;
+    if (!was_leaving || !side)
+        return;
+    other = uncount(side);
+    if (!other)
+        hl_turn_release(core, lock, NULL, NULL);
+    else if (!other->side)
+        hl_entry_free(core, other);
+}
+
+static struct hl_entry *unanswered(struct hl_entry *entry)
+{
+    return entry && entry->notice.tell & TELL_ENTERED && !entry->is_cancelled ? entry : NULL;
+}
+
+int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
+{
+    struct hl_side *side = lock->hold ? lock->hold->side : NULL;
+    struct hl_entry *entry = side ? unanswered(TAILQ_LAST(&side->entries, hl_entries)) : NULL;
+    if (side && !entry)
+        entry = unanswered(TAILQ_LAST(&side->leaving, hl_entries));
+    if (!entry)
+        return 0;
+    entry->is_cancelled = 1;
+    withdraw(core, entry);
+    return 1;
+}
+
+static void part_with(struct hl_core *core, struct hl_entries *entries)
+{
+    struct hl_entry *entry;
+    while ((entry = TAILQ_FIRST(entries)) != NULL) {
+        unlink_entry(entry);
+        entry->is_leaving = 0;
+        if (!entry->notice.tell)
+            hl_entry_free(core, entry);
+    }
+}
+
+void hl_reentry_end(struct hl_core *core, struct hl_hold *hold)
+{
+    if (!hold->side)
+        return;
+    part_with(core, &hold->side->entries);
+    part_with(core, &hold->side->leaving);
+}
+
+int hl_reentry_is_in(const struct hl_entry *entry)
+{
+    const struct hl_hold *hold = entry->lock->hold;
+    return hold && hold->id == entry->hold_id && hold->state == HOLD_HELD;
+}
+
+hilock_status hl_reentry_verdict(struct hl_core *core, struct hl_entry *entry)
+{
+    if (entry->is_cancelled)
+        return HILOCK_CANCELLED;
+    if (!hl_reentry_is_in(entry) && !HL_PLANTED(REENTRY_UNCHECKED))
+        return HILOCK_LOST;
+    if (!core->is_closing)
+        return HILOCK_OK;
+    withdraw(core, entry);
+    return HILOCK_CLOSED;
+}
+
+void hl_entries_forget(struct hl_core *core, struct hl_side *side)
+{
+    struct hl_entry *entry;
+    while ((entry = TAILQ_FIRST(&side->entries)) != NULL)
+        hl_entry_free(core, entry);
+    while ((entry = TAILQ_FIRST(&side->leaving)) != NULL)
+        hl_entry_free(core, entry);
+}

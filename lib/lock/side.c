@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* side - see side.h. */
+#include "lock/side.h"
+
+#include "lock/extend.h"
+#include "lock/reentry.h"
+#include "lock/validity.h"
+
+struct hl_side *hl_side_of(struct hl_core *core, struct hl_hold *hold)
+{
+    if (hold->side || !(hold->side = hl_memory_new(&core->host.memory, sizeof *hold->side)))
+        return hold->side;
+    TAILQ_INIT(&hold->side->extends);
+    TAILQ_INIT(&hold->side->entries);
+    TAILQ_INIT(&hold->side->leaving);
+    hold->side->next_us = hold->due_us ? hold->due_us : UINT64_MAX;
+    return hold->side;
+}
+
+void hl_side_free(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hl_side *side = hold->side;
+    if (!side)
+        return;
+    hl_validity_end(hold);
+    hl_extends_forget(core, side);
+    hl_entries_forget(core, side);
+    hl_memory_free(&core->host.memory, side);
+    hold->side = NULL;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* side - what few holds need (an extend, a re-entry, a validity for other threads), made when it is first asked for: a hold that asks for
+ * nothing of it pays one pointer. It lives as long as its hold, and giving it back needs no memory. */
+#ifndef HL_LOCK_SIDE_H
+#define HL_LOCK_SIDE_H
+
+#include "lock/core.h"
+
+struct hl_side *hl_side_of(struct hl_core *core, struct hl_hold *hold); /* made if there is none; NULL: no memory */
+void hl_side_free(struct hl_core *core, struct hl_hold *hold); /* whatever is still in it is not told */
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* R1 and R8 for what is asked of a hold: extends, re-entries, and what other threads see of it. */
+#include "safety.h"
+
+static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
+
+static void an_extend_counts_from_its_own_send(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t asked_us = scene_us(s);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
+    extend(a, 10000);
+    run_ms(s, 800);
+    TELLS(s, "a:extended");
+    BELIEVES(s, a, asked_us + 10000000 - 107000);
+}
+
+static void an_extend_to_less_takes_nothing_away(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    extend(a, 1000);
+    run_ms(s, 1);
+    TELLS(s, "a:extended");
+    BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
+    run_ms(s, 10000);
+    TELLS(s, "");
+}
+
+/* Taken after a renewal had run at the store, and before its answer was read: that answer proves nothing of later. */
+static void an_extend_is_not_answered_by_what_was_asked_before_it(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 200000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1050000);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    extend(a, 0);
+    run_ms(s, 300);
+    TELLS(s, "a:extend LOST");
+}
+
+static void an_extended_lease_is_released_however_long_it_takes(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    extend(a, 60000);
+    run_ms(s, 1);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    hand_drop(a);
+    run_ms(s, 20000);
+    HOLDS(s, is_ours(s, "stock"));
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void a_validity_ends_with_its_hold(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    hilock_validity *validity = NULL;
+    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
+    HOLDS(s, hilock_validity_remaining_ms(validity) > 2900);
+    release_quietly(a);
+    SAME(s, hilock_validity_remaining_ms(validity), 0);
+    hilock_validity_unref(validity);
+}
+
+static void a_validity_never_shows_a_later_hold(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    hilock_validity *validity = NULL;
+    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
+    hand_drop(a);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
+    SAME(s, hilock_validity_remaining_ms(validity), 0);
+    hilock_validity_unref(validity);
+}
+
+static void a_hold_that_was_entered_twice_needs_two_releases(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &again);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    release_quietly(a);
+    run_ms(s, 5);
+    HOLDS(s, is_ours(s, "stock"));
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
+    release_quietly(a);
+    run_ms(s, 5);
+    HOLDS(s, !is_ours(s, "stock"));
+    TELLS(s, "a:OK");
+}
+
+static void enter_and_block(struct hand *hand)
+{
+    struct hand *a = TAILQ_FIRST(&hand->scene->hands);
+    SAME(hand->scene, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+    world_jump_us(&hand->scene->world, 5000000);
+}
+
+static void a_re_entry_of_a_hold_that_has_ended_is_not_OK(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b;
+    held(p, "a", "one", &again);
+    b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    acquire(b, HILOCK_FOREVER);
+    when(b, "OK", enter_and_block);
+    run_ms(s, 1);
+    run_ms(s, 10);
+    TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
+}
+
+const struct safety safety_held[] = {
+    SAFETY(EXTEND_FROM_REPLY, an_extend_counts_from_its_own_send),
+    SAFETY(EXTEND_SHORTENS, an_extend_to_less_takes_nothing_away),
+    SAFETY(EXTEND_UNASKED, an_extend_is_not_answered_by_what_was_asked_before_it),
+    SAFETY(EXTEND_FORGOTTEN, an_extended_lease_is_released_however_long_it_takes),
+    SAFETY(VALIDITY_OUTLIVES, a_validity_ends_with_its_hold),
+    SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold),
+    SAFETY(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases),
+    SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK),
+    {NULL, {NULL, NULL}},
+};

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An extend asks the store, counts from its own send, never shortens, and is answered once, whatever becomes of its hold meanwhile. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+static const struct hilock_lock_options never = {.size = sizeof never, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
+static const struct hilock_client_options hasty = {.size = sizeof hasty, .command_timeout_ms = 500};
+
+static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
+
+static void it_is_one_command_and_lasts_from_its_send(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t asked_us;
+    run_ms(s, 500);
+    asked_us = scene_us(s);
+    SAME(s, extend(a, 10000), HILOCK_OK);
+    TELLS(s, "");
+    run_ms(s, 1);
+    TELLS(s, "a:extended");
+    SAME(s, a->at_us, asked_us + 200);
+    SAME(s, asked(s, "renew"), 1);
+    HOLDS(s, strstr(store_line(&s->store, "renew", 0)->text, "renew 1 stock 10000 "));
+    BELIEVES(s, a, deadline_us(asked_us, 10000000));
+    SAME(s, a->result.operation, HILOCK_EXTEND);
+    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.hold_count, 1);
+    SAME(s, a->result.attempts, 1);
+    SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
+    SAME(s, a->result.remaining_ms, (deadline_us(asked_us, 10000000) - a->at_us) / 1000);
+    HOLDS(s, a->result.lock == a->lock);
+}
+
+static void zero_is_the_locks_own_lease(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &never);
+    run_ms(s, 2000);
+    SAME(s, extend(a, 0), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "a:extended");
+    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 3000000));
+}
+
+static void it_never_shortens(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &never);
+    uint64_t long_us;
+    extend(a, 60000);
+    run_ms(s, 1);
+    long_us = sent_at_us(s, "renew", 0);
+    extend(a, 100);
+    extend(a, 1000);
+    run_ms(s, 2);
+    TELLS(s, "a:extended a:extended a:extended");
+    BELIEVES(s, a, deadline_us(long_us, 60000000));
+    HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
+}
+
+static void the_watchdog_goes_on_with_the_locks_own_lease(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    uint64_t sent_us;
+    p->tells = 1;
+    extend(a, 60000);
+    run_ms(s, 1);
+    sent_us = sent_at_us(s, "renew", 0);
+    for (int i = 0; i < 55; i++) {
+        run_ms(s, 1000);
+        BELIEVES(s, a, deadline_us(sent_us, 60000000));
+    }
+    SAME(s, asked(s, "renew"), 56);
+    HOLDS(s, strstr(store_line(&s->store, "renew", -1)->text, "renew 1 stock 3000 "));
+    SAME(s, sent_at_us(s, "renew", 1), sent_us + 1000000);
+    run_ms(s, 30000);
+    TELLS(s, "a:extended");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
+}
+
+static void it_waits_for_a_renewal_under_way_and_then_asks(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
+    extend(a, 20000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1300150);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 1);
+    run_ms(s, 1);
+    TELLS(s, "a:extended");
+    SAME(s, asked(s, "renew"), 2);
+    SAME(s, sent_at_us(s, "renew", 1), sent_at_us(s, "mutex_acquire", 0) + 1300200);
+    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 20000000));
+}
+
+static void those_that_wait_ask_together_for_the_longest(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    SAME(s, extend(a, 5000), HILOCK_OK);
+    SAME(s, extend(a, 30000), HILOCK_OK);
+    SAME(s, extend(a, 100), HILOCK_OK);
+    run_us(s, 250);
+    TELLS(s, "a:extended");
+    run_ms(s, 1);
+    TELLS(s, "a:extended a:extended");
+    SAME(s, asked(s, "renew"), 2);
+    HOLDS(s, strstr(store_line(&s->store, "renew", 0)->text, "stock 5000 "));
+    HOLDS(s, strstr(store_line(&s->store, "renew", 1)->text, "stock 30000 "));
+    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 30000000));
+}
+
+static void renew_NEVER_ends_when_the_latest_extend_says(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &never);
+    uint64_t sent_us;
+    run_ms(s, 1000);
+    extend(a, 5000);
+    run_ms(s, 1000);
+    sent_us = sent_at_us(s, "renew", 0);
+    TELLS(s, "a:extended");
+    run_ms(s, 6000);
+    TELLS(s, "a:LOST EXPIRED");
+    SAME(s, a->at_us, deadline_us(sent_us, 5000000));
+    SAME(s, asked(s, "renew"), 1);
+}
+
+static void hold_max_stays_the_end(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
+    uint64_t ends_us = sent_at_us(s, "mutex_acquire", 0) + 200 + 4000000;
+    extend(a, 60000);
+    run_ms(s, 1);
+    TELLS(s, "a:extended");
+    BELIEVES(s, a, ends_us);
+    SAME(s, a->result.remaining_ms, (ends_us - a->at_us) / 1000);
+    run_ms(s, 9000);
+    TELLS(s, "a:LOST HOLD_MAX");
+    SAME(s, a->at_us, ends_us);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+/* ---- no yes ---- */
+
+static void not_ours_is_LOST_and_on_lost_does_not_run(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct hilock_stats stats = {.size = sizeof stats};
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    extend(a, 0);
+    run_ms(s, 1);
+    TELLS(s, "a:extend LOST");
+    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.remaining_ms, 0);
+    SAME(s, a->result.hold_count, 0);
+    TEXT(s, a->detail, "TAKEN: the store says that \"stock\" is not ours any more");
+    SAME(s, extend(a, 0), HILOCK_NOT_HELD);
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.lost_taken, 1);
+    run_ms(s, 10000);
+    TELLS(s, "");
+}
+
+static void no_answer_by_the_deadline_is_LOST_at_the_deadline(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &never);
+    run_ms(s, 1500);
+    world_freeze(&s->store.lane);
+    extend(a, 60000);
+    extend(a, 60000);
+    run_ms(s, 3000);
+    TELLS(s, "a:extend LOST a:extend LOST");
+    SAME(s, a->at_us, deadline_us(sent_at_us(s, "mutex_acquire", 0), 3000000));
+    world_thaw(&s->world, &s->store.lane);
+    run_ms(s, 10000);
+    TELLS(s, "");
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on(struct scene *s)
+{
+    struct party *p = scene_connect(s, &hasty);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0), begun_us = scene_us(s);
+    PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER, .times = PLAN_ALWAYS);
+    extend(a, 60000);
+    run_ms(s, 600);
+    TELLS(s, "a:extend UNKNOWN");
+    SAME(s, a->at_us, begun_us + 500000);
+    SAME(s, a->result.state, HILOCK_HELD);
+    BELIEVES(s, a, deadline_us(granted_us, 30000000));
+    HOLDS(s, strstr(a->detail, "no answer from 127.0.0.1:6379 within 500 ms: \"stock\" may or may not have been extended"));
+}
+
+static void what_never_left_is_UNREACHABLE(struct scene *s)
+{
+    struct party *p = scene_connect(s, &hasty);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 10);
+    extend(a, 60000);
+    run_ms(s, 600);
+    TELLS(s, "a:extend UNREACHABLE");
+    SAME(s, a->result.attempts, 0);
+    HOLDS(s, strstr(a->detail, "127.0.0.1:6379 could not be asked within 500 ms: "));
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+    SAME(s, asked(s, "renew"), 0);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 20000);
+}
+
+static void a_link_that_comes_back_in_time_carries_it(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 10);
+    extend(a, 60000);
+    run_ms(s, 300);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 2000);
+    TELLS(s, "a:extended");
+    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 60000000));
+}
+
+static void an_answer_that_was_lost_is_asked_for_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &never);
+    PLAN(s, .on = "renew", .act = PLAN_RESET_AFTER);
+    extend(a, 60000);
+    run_ms(s, 1000);
+    TELLS(s, "a:extended");
+    SAME(s, a->result.attempts, 2);
+    SAME(s, asked(s, "renew"), 2);
+    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 60000000));
+}
+
+static void an_error_is_told_and_counts_as_a_failed_renewal(struct scene *s)
+{
+    static const struct { const char *error, *told; } cases[] = {
+        {"BUSY Redis is busy running a script.", "a:extend UNWRITABLE"},
+        {"READONLY You can't write against a read only replica.", "a:extend UNWRITABLE"},
+        {"NOPERM this user has no permissions to run the 'evalsha' command", "a:extend DENIED"},
+        {"WRONGTYPE Operation against a key holding the wrong kind of value", "a:extend WRONG_KIND"},
+        {"ERR something else", "a:extend SERVER"},
+    };
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
+    struct hilock_stats stats = {.size = sizeof stats};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = cases[i].error);
+        extend(a, 60000);
+        run_ms(s, 1);
+        scene_tells(s, i == 1 ? "a:extend UNWRITABLE a:RENEWAL_FAILED" : cases[i].told, __FILE__, __LINE__);
+        BELIEVES(s, a, deadline_us(granted_us, 30000000));
+    }
+    PLAN(s, .on = "renew", .act = PLAN_INSTEAD, .reply = say_nil());
+    extend(a, 60000);
+    run_ms(s, 1);
+    TELLS(s, "a:extend PROTOCOL");
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.renewals_failed, 6);
+    extend(a, 60000);
+    run_ms(s, 1);
+    TELLS(s, "a:RENEWED a:extended");
+}
+
+static void renew_NEVER_is_not_told_of_failed_renewals(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &never);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 3);
+    for (int i = 0; i < 4; i++) {
+        extend(a, 3000);
+        run_ms(s, 1);
+    }
+    TELLS(s, "a:extend UNWRITABLE a:extend UNWRITABLE a:extend UNWRITABLE a:extended");
+    run_ms(s, 2000);
+    SAME(s, asked(s, "renew"), 1); /* the others were refused, and nobody asks by himself */
+}
+
+static void a_lease_found_shortened_is_believed_as_far_as_its_extend_proves(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    p->tells = 1;
+    s->is_tampered = 1;
+    store_expire_ms(&s->store, "stock", 5000);
+    extend(a, 20000);
+    run_ms(s, 1);
+    TELLS(s, "ANOMALY a:extended");
+    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 30000000)); /* the request asked for the lock's own lease at least */
+}
+
+static const struct play plays[] = {
+    PLAY(it_is_one_command_and_lasts_from_its_send),
+    PLAY(zero_is_the_locks_own_lease),
+    PLAY(it_never_shortens),
+    PLAY(the_watchdog_goes_on_with_the_locks_own_lease),
+    PLAY(it_waits_for_a_renewal_under_way_and_then_asks),
+    PLAY(those_that_wait_ask_together_for_the_longest),
+    PLAY(renew_NEVER_ends_when_the_latest_extend_says),
+    PLAY(hold_max_stays_the_end),
+    PLAY(not_ours_is_LOST_and_on_lost_does_not_run),
+    PLAY(no_answer_by_the_deadline_is_LOST_at_the_deadline),
+    PLAY(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on),
+    PLAY(what_never_left_is_UNREACHABLE),
+    PLAY(a_link_that_comes_back_in_time_carries_it),
+    PLAY(an_answer_that_was_lost_is_asked_for_again),
+    PLAY(an_error_is_told_and_counts_as_a_failed_renewal),
+    PLAY(renew_NEVER_is_not_told_of_failed_renewals),
+    PLAY(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves),
+};
+
+int main(void) { return PLAYS_RUN(plays); }

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A reentrant handle that holds counts up with no command, needs as many releases, and is never told OK when the hold has ended. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lock/core.h"
+#include "play.h"
+
+static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
+
+static void it_counts_up_and_down_with_no_command(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &again);
+    struct hilock_lock_info info = {.size = sizeof info};
+    size_t asked_before = asked(s, NULL);
+    uint64_t token = hilock_lock_token(a->lock), asked_us = scene_us(s);
+    SAME(s, acquire(a, HILOCK_TRY), HILOCK_OK);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    TELLS(s, "");
+    run_ms(s, 1);
+    TELLS(s, "a:OK");
+    SAME(s, a->at_us, asked_us); /* the very next turn */
+    SAME(s, a->result.operation, HILOCK_ACQUIRE);
+    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.hold_count, 2);
+    SAME(s, a->result.attempts, 0);
+    SAME(s, a->result.fencing_token, token);
+    HOLDS(s, a->result.remaining_ms - hilock_lock_remaining_ms(a->lock) <= 1); /* a millisecond ago */
+    hilock_lock_describe(a->lock, &info);
+    SAME(s, info.hold_count, 2);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+    SAME(s, a->result.operation, HILOCK_RELEASE);
+    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.hold_count, 1);
+    SAME(s, a->result.fencing_token, token);
+    HOLDS(s, a->result.remaining_ms > 0);
+    SAME(s, asked(s, NULL), asked_before);
+    HOLDS(s, is_ours(s, "stock"));
+    SAME(s, release(a), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+    SAME(s, a->result.hold_count, 0);
+    HOLDS(s, !is_ours(s, "stock"));
+    SAME(s, release(a), HILOCK_NOT_HELD);
+}
+
+enum { DEEP = 1000 };
+
+static void a_thousand_deep_costs_no_command(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1));
+    struct hilock_stats stats = {.size = sizeof stats};
+    size_t asked_before = asked(s, NULL), blocks;
+    for (int i = 2; i <= DEEP / 2; i++) {
+        SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+        run_us(s, 1);
+        SAME(s, a->result.hold_count, i);
+    }
+    for (int i = DEEP / 2; i < DEEP; i++) /* all in one turn */
+        SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+    run_ms(s, 5);
+    SAME(s, a->result.hold_count, DEEP);
+    SAME(s, a->calls, DEEP);
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.reentered, DEEP - 1);
+    SAME(s, stats.granted, 1);
+    SAME(s, stats.acquires, DEEP);
+    for (int i = DEEP; i > 1; i--) {
+        SAME(s, i % 3 ? release_quietly(a) : release(a), HILOCK_OK);
+        HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
+    }
+    run_ms(s, 5);
+    SAME(s, asked(s, NULL), asked_before);
+    blocks = s->memory.blocks;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, s->memory.blocks, blocks); /* nothing stays behind */
+    HOLDS(s, is_ours(s, "stock"));
+    release_quietly(a);
+    run_ms(s, 1);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void a_handle_that_waits_is_IN_USE_all_the_same(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", &again);
+    acquire(a, HILOCK_FOREVER);
+    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
+    TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" already waits: it can be entered again once it holds");
+    run_ms(s, 1);
+    TELLS(s, "a:OK");
+    SAME(s, hilock_acquire(a->lock, 0, NULL, NULL), HILOCK_INVALID);
+    SAME(s, acquire(a, 0x80000000u), HILOCK_INVALID);
+}
+
+static void no_count_overflows(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &again);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    a->lock->hold->side->entries_count += UINT32_MAX - 2;
+    SAME(s, acquire(a, HILOCK_TRY), HILOCK_IN_USE);
+    TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" was entered 4294967295 times: is a release missing?");
+    a->lock->hold->side->entries_count -= UINT32_MAX - 2;
+    TELLS(s, "a:OK");
+}
+
+static void other_handles_of_the_name_wait_until_the_last_release(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &again), *b = hand_new(p, "b", "stock", &again);
+    acquire(a, HILOCK_TRY);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:OK b:WAITING");
+    release_quietly(a);
+    run_ms(s, 500);
+    TELLS(s, "");
+    release_quietly(a);
+    run_ms(s, 5);
+    TELLS(s, "b:OK");
+}
+
+/* ---- the hold ends ---- */
+
+static void drop_and_free_end_all_counts(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again), *b = held(p, "b", "two", &again);
+    acquire(a, HILOCK_TRY);
+    acquire(b, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "a:OK b:OK");
+    acquire(a, HILOCK_TRY);
+    acquire(b, HILOCK_TRY);
+    hand_drop(a);
+    hand_free(b);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    run_ms(s, 5);
+    TELLS(s, "");
+    HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    SAME(s, a->result.hold_count, 1);
+}
+
+static void a_loss_ends_all_counts(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &again);
+    acquire(a, HILOCK_TRY);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "a:OK a:OK");
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    run_ms(s, 1100);
+    TELLS(s, "a:LOST TAKEN");
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    SAME(s, acquire(a, HILOCK_TRY), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "a:TIMED_OUT");
+}
+
+static void block_for_five_seconds(struct hand *hand) { world_jump_us(&hand->scene->world, 5000000); }
+
+static void block_and_enter(struct hand *hand)
+{
+    struct hand *a = TAILQ_FIRST(&hand->scene->hands);
+    block_for_five_seconds(hand);
+    SAME(hand->scene, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+}
+
+static void pending(struct scene *s, struct party *p, void (*meanwhile)(struct hand *hand))
+{
+    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    acquire(b, HILOCK_FOREVER);
+    when(b, "OK", meanwhile);
+    run_ms(s, 1);
+    run_ms(s, 10);
+}
+
+static void entered_behind_the_deadline_it_is_LOST_behind_on_lost(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    struct hilock_stats stats = {.size = sizeof stats};
+    pending(s, p, block_and_enter);
+    TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
+    SAME(s, a->result.operation, HILOCK_ACQUIRE);
+    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.hold_count, 0);
+    SAME(s, a->result.fencing_token, 0);
+    TEXT(s, a->detail, "the hold had ended before this re-entry was told");
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.reentered, 0);
+    SAME(s, stats.failed, 1);
+    HOLDS(s, !is_ours(s, "one"));
+}
+
+static void enter_and_block(struct hand *hand)
+{
+    SAME(hand->scene, acquire(TAILQ_FIRST(&hand->scene->hands), HILOCK_FOREVER), HILOCK_OK);
+    block_for_five_seconds(hand);
+}
+
+static void one_that_aged_in_the_queue_is_LOST_too(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    held(p, "a", "one", &again);
+    pending(s, p, enter_and_block);
+    TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
+}
+
+static void enter_the_next(struct hand *hand) { SAME(hand->scene, acquire(hand, HILOCK_FOREVER), HILOCK_OK); }
+
+/* Lost, and had again by the time the old entry is told: that was of another hold. */
+static void a_later_hold_of_the_handle_is_not_the_one_that_was_entered(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    when(a, "LOST SUSPENDED", enter_the_next);
+    pending(s, p, enter_and_block);
+    TELLS(s, "b:OK a:LOST SUSPENDED a:LOST a:OK");
+    SAME(s, a->result.hold_count, 1);
+}
+
+/* Whoever releases a hold that is over is told so, all counts at once; on_lost does not run too. */
+static void release_of_a_count_behind_the_deadline_is_LOST_for_all(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    acquire(a, HILOCK_TRY);
+    world_jump_us(&s->world, 5000000);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    run_ms(s, 5);
+    TELLS(s, "a:OK a:LOST a:release LOST");
+}
+
+static void released_for_good_before_it_was_told_it_is_LOST(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    acquire(a, HILOCK_TRY);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    run_ms(s, 5);
+    TELLS(s, "a:LOST a:released a:released");
+    HOLDS(s, !is_ours(s, "one"));
+}
+
+static void released_once_before_it_was_told_it_holds_on(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    acquire(a, HILOCK_TRY);
+    SAME(s, release(a), HILOCK_OK);
+    run_ms(s, 5);
+    TELLS(s, "a:OK a:released");
+    HOLDS(s, is_ours(s, "one"));
+    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    SAME(s, a->result.hold_count, 1);
+}
+
+/* ---- cancel ---- */
+
+static void cancel_takes_back_the_newest(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    struct hilock_lock_info info = {.size = sizeof info};
+    SAME(s, cancel(a), HILOCK_NOT_PENDING);
+    acquire(a, HILOCK_TRY);
+    acquire(a, HILOCK_TRY);
+    SAME(s, cancel(a), HILOCK_OK);
+    run_ms(s, 5);
+    TELLS(s, "a:OK a:CANCELLED");
+    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.hold_count, 2);
+    SAME(s, cancel(a), HILOCK_NOT_PENDING);
+    hilock_lock_describe(a->lock, &info);
+    SAME(s, info.hold_count, 2);
+    acquire(a, HILOCK_TRY);
+    SAME(s, cancel(a), HILOCK_OK);
+    SAME(s, cancel(a), HILOCK_NOT_PENDING);
+    run_ms(s, 5);
+    TELLS(s, "a:CANCELLED");
+    release_quietly(a);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
+    release_quietly(a);
+    run_ms(s, 5);
+    HOLDS(s, !is_ours(s, "one"));
+}
+
+static void cancel_of_one_whose_count_was_released_gives_back_another(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    acquire(a, HILOCK_TRY);
+    acquire(a, HILOCK_TRY);
+    release(a); /* of 3, none of the two answered */
+    release(a);
+    SAME(s, cancel(a), HILOCK_OK);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    run_ms(s, 5);
+    TELLS(s, "a:LOST a:released a:CANCELLED a:released");
+    HOLDS(s, !is_ours(s, "one"));
+}
+
+static void cancel_among_many_keeps_the_count(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    for (int i = 0; i < 3; i++)
+        acquire(a, HILOCK_TRY);
+    release_quietly(a);
+    SAME(s, cancel(a), HILOCK_OK);
+    SAME(s, cancel(a), HILOCK_OK);
+    SAME(s, cancel(a), HILOCK_OK); /* 4 - 1 - 3 */
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    run_ms(s, 5);
+    TELLS(s, "a:CANCELLED a:CANCELLED a:CANCELLED");
+    HOLDS(s, !is_ours(s, "one"));
+}
+
+/* ---- close, memory ---- */
+
+static void closing_answers_CLOSED_and_the_hold_lives_on(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    acquire(a, HILOCK_TRY);
+    party_close(p, HILOCK_FOREVER);
+    SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
+    run_ms(s, 5);
+    TELLS(s, "a:OK a:CLOSED");
+    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.hold_count, 2);
+    SAME(s, release(a), HILOCK_OK);
+    run_ms(s, 5);
+    TELLS(s, "a:released");
+    release_quietly(a);
+    run_ms(s, 5);
+    TELLS(s, "closed");
+}
+
+static void releases_need_no_memory(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    for (uint64_t fail = 1; fail <= 2; fail++) {
+        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fails = 1;
+        SAME(s, acquire(a, HILOCK_TRY), HILOCK_NO_MEMORY);
+        TEXT(s, hilock_client_refusal(p->client), "out of memory for an acquire");
+    }
+    s->memory.fail_at = 0;
+    acquire(a, HILOCK_TRY);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    s->memory.is_out = s->memory.spares_links = 1;
+    release(a);
+    release(a);
+    release(a);
+    run_ms(s, 5);
+    TELLS(s, "a:OK a:OK a:released a:released a:released");
+    HOLDS(s, !is_ours(s, "one"));
+}
+
+static void an_abandoned_client_answers_nothing(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", &again);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    acquire(a, HILOCK_TRY);
+    acquire(a, HILOCK_TRY);
+    cancel(a);
+    release(a);
+    party_abandon(p);
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+}
+
+/* ---- inside its callback ---- */
+
+static void free_it(struct hand *hand) { hand_free(hand); }
+static void drop_it(struct hand *hand) { hand_drop(hand); }
+static void release_it(struct hand *hand) { (void)release(hand); }
+static void acquire_it(struct hand *hand) { (void)!acquire(hand, HILOCK_TRY); }
+static void cancel_it(struct hand *hand) { (void)cancel(hand); }
+static void abandon(struct hand *hand) { party_abandon(hand->party); }
+static void close_now(struct hand *hand) { party_close(hand->party, 0); }
+static void abandon_and_free(struct hand *hand)
+{
+    party_abandon(hand->party);
+    hand_free(hand);
+}
+
+static void everything_is_legal_inside(struct scene *s)
+{
+    static void (*const steps[])(struct hand *hand) = {free_it, drop_it, release_it, acquire_it, cancel_it, abandon, close_now, abandon_and_free};
+    s->is_tampered = 1;
+    for (size_t i = 0; i < 2 * sizeof steps / sizeof *steps; i++) {
+        struct party *p = scene_connect(s, NULL);
+        struct hand *a;
+        char name[16];
+        snprintf(name, sizeof name, "stock%zu", i);
+        a = held(p, "a", name, &again);
+        acquire(a, HILOCK_TRY);
+        acquire(a, HILOCK_TRY);
+        release(a);
+        acquire(a, HILOCK_TRY);
+        when(a, i % 2 ? "released" : "OK", steps[i / 2]);
+        run_ms(s, 100);
+        HOLDS(s, !a->then);
+        if (a->lock)
+            hand_drop(a);
+        run_ms(s, 10);
+        scene_hush(s);
+    }
+}
+
+static const struct play plays[] = {
+    PLAY(it_counts_up_and_down_with_no_command),
+    PLAY(a_thousand_deep_costs_no_command),
+    PLAY(a_handle_that_waits_is_IN_USE_all_the_same),
+    PLAY(no_count_overflows),
+    PLAY(other_handles_of_the_name_wait_until_the_last_release),
+    PLAY(drop_and_free_end_all_counts),
+    PLAY(a_loss_ends_all_counts),
+    PLAY(entered_behind_the_deadline_it_is_LOST_behind_on_lost),
+    PLAY(one_that_aged_in_the_queue_is_LOST_too),
+    PLAY(a_later_hold_of_the_handle_is_not_the_one_that_was_entered),
+    PLAY(release_of_a_count_behind_the_deadline_is_LOST_for_all),
+    PLAY(released_for_good_before_it_was_told_it_is_LOST),
+    PLAY(released_once_before_it_was_told_it_holds_on),
+    PLAY(cancel_takes_back_the_newest),
+    PLAY(cancel_of_one_whose_count_was_released_gives_back_another),
+    PLAY(cancel_among_many_keeps_the_count),
+    PLAY(closing_answers_CLOSED_and_the_hold_lives_on),
+    PLAY(releases_need_no_memory),
+    PLAY(an_abandoned_client_answers_nothing),
+    PLAY(everything_is_legal_inside),
+};
+
+int main(void) { return PLAYS_RUN(plays); }

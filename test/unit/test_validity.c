@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A validity follows one hold, is 0 from its end on whatever ended it, and outlives lock and client. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+
+static hilock_validity *validity_of(struct hand *hand)
+{
+    hilock_validity *validity = NULL;
+    SAME(hand->scene, hilock_lock_validity(hand->lock, &validity), HILOCK_OK);
+    return validity;
+}
+
+static uint32_t left(const hilock_validity *validity) { return hilock_validity_remaining_ms(validity); }
+
+static void it_says_what_the_handle_says(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 20000));
+    hilock_validity *validity = validity_of(a);
+    for (int i = 0; i < 1000; i++) {
+        run_us(s, 9973);
+        SAME(s, left(validity), hilock_lock_remaining_ms(a->lock));
+        HOLDS(s, left(validity) > 0);
+    }
+    extend(a, 60000);
+    run_ms(s, 1);
+    SAME(s, left(validity), hilock_lock_remaining_ms(a->lock));
+    HOLDS(s, left(validity) > 5000 && left(validity) < 15000); /* hold_max is the end */
+    run_ms(s, 30000);
+    TELLS(s, "a:extended a:LOST HOLD_MAX");
+    SAME(s, left(validity), 0);
+    hilock_validity_unref(validity);
+}
+
+static void it_follows_a_deadline_back_as_well(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    hilock_validity *validity = validity_of(a);
+    extend(a, 60000);
+    run_ms(s, 1);
+    HOLDS(s, left(validity) > 50000);
+    s->is_tampered = 1;
+    store_expire_ms(&s->store, "stock", 2000);
+    run_ms(s, 1010);
+    HOLDS(s, left(validity) > 2000 && left(validity) < 3000);
+    SAME(s, left(validity), hilock_lock_remaining_ms(a->lock));
+    hilock_validity_unref(validity);
+}
+
+static void within_one_hold_it_is_one_object_and_never_shows_another(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    hilock_validity *first = validity_of(a), *again = validity_of(a), *second;
+    HOLDS(s, first == again);
+    hilock_validity_unref(again);
+    HOLDS(s, left(first) > 0);
+    release_quietly(a);
+    SAME(s, left(first), 0);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    TELLS(s, "a:OK");
+    SAME(s, left(first), 0);
+    second = validity_of(a);
+    HOLDS(s, second != first && left(second) > 0);
+    run_ms(s, 60000);
+    SAME(s, left(first), 0);
+    HOLDS(s, left(second) > 0);
+    hilock_validity_unref(first);
+    hilock_validity_unref(second);
+}
+
+static void nobody_has_it_any_more_and_it_is_asked_for_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    hilock_validity *validity;
+    for (int i = 0; i < 3; i++) {
+        validity = validity_of(a);
+        HOLDS(s, left(validity) > 0);
+        HOLDS(s, hilock_validity_ref(validity) == validity);
+        hilock_validity_unref(validity);
+        HOLDS(s, left(validity) > 0);
+        hilock_validity_unref(validity);
+    }
+}
+
+static hilock_validity *watched;
+
+static void it_is_0(struct hand *hand) { SAME(hand->scene, left(watched), 0); }
+
+static void end_by_release(struct hand *a) { release_quietly(a); }
+static void end_by_free(struct hand *a) { hand_free(a); }
+static void end_by_drop(struct hand *a) { hand_drop(a); }
+static void end_by_abandon(struct hand *a) { party_abandon(a->party); }
+static void end_by_theft(struct hand *a)
+{
+    store_take(&a->scene->store, "stock", "another", 60000);
+    run_ms(a->scene, 1100);
+}
+static void end_by_deadline(struct hand *a)
+{
+    world_jump_us(&a->scene->world, 3600000000u);
+    SAME(a->scene, left(watched), 0); /* before anything has run */
+    run_ms(a->scene, 5);
+}
+static void end_by_close(struct hand *a)
+{
+    party_close(a->party, 10);
+    run_ms(a->scene, 50);
+}
+static void end_by_extend(struct hand *a)
+{
+    store_delete(&a->scene->store, "stock");
+    extend(a, 0);
+    run_ms(a->scene, 2);
+}
+
+static void whatever_ends_the_hold_it_is_0_before_anybody_is_told(struct scene *s)
+{
+    static void (*const ends[])(struct hand *a) = {end_by_release, end_by_free, end_by_drop, end_by_abandon, end_by_theft, end_by_deadline, end_by_close, end_by_extend};
+    s->is_tampered = 1;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct party *p = scene_connect(s, NULL);
+        struct hand *a;
+        store_delete(&s->store, "stock");
+        a = held(p, "a", "stock", &short_lease);
+        watched = validity_of(a);
+        HOLDS(s, left(watched) > 0);
+        when(a, NULL, it_is_0);
+        ends[i](a);
+        SAME(s, left(watched), 0);
+        if (p->client)
+            party_abandon(p);
+        run_ms(s, 10);
+        SAME(s, left(watched), 0);
+        hilock_validity_unref(watched);
+        scene_hush(s);
+    }
+}
+
+static void it_outlives_lock_and_client(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    hilock_validity *validity = validity_of(a);
+    hand_free(a);
+    party_close(p, 0);
+    run_ms(s, 100);
+    TELLS(s, "closed");
+    SAME(s, left(validity), 0);
+    HOLDS(s, s->memory.blocks > 0);
+    hilock_validity_unref(validity);
+    SAME(s, s->memory.blocks, 0);
+}
+
+static void in_a_forked_child_it_is_0(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    hilock_validity *validity = validity_of(a);
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        int is_dead = left(validity) == 0;
+        hilock_client_abandon(p->client);
+        is_dead &= left(validity) == 0 && hilock_validity_ref(validity) == validity;
+        hilock_validity_unref(validity);
+        hilock_validity_unref(validity);
+        hilock_lock_free(a->lock);
+        _exit(is_dead && s->memory.blocks == 0 ? 0 : 1);
+    }
+    HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
+    SAME(s, status, 0);
+    HOLDS(s, left(validity) > 0);
+    hilock_validity_unref(validity);
+}
+
+static void refusals_say_why(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    hilock_validity *validity = NULL;
+    SAME(s, hilock_lock_validity(NULL, &validity), HILOCK_INVALID);
+    SAME(s, hilock_lock_validity(a->lock, NULL), HILOCK_INVALID);
+    TEXT(s, hilock_client_refusal(p->client), "ret_validity is NULL: give a place for the validity");
+    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_NOT_HELD);
+    TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    for (uint64_t fail = 1; fail <= 2; fail++) {
+        s->memory.fail_at = s->memory.asked + fail;
+        s->memory.fails = 1;
+        SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_NO_MEMORY);
+        TEXT(s, hilock_client_refusal(p->client), "out of memory for a validity");
+    }
+    HOLDS(s, !validity);
+    s->memory.fail_at = 0;
+    validity = validity_of(a);
+    HOLDS(s, left(validity) > 0);
+    hilock_validity_unref(validity);
+    party_abandon(p);
+    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_CLOSED);
+    s->is_tampered = 1;
+    SAME(s, left(NULL), 0);
+    HOLDS(s, !hilock_validity_ref(NULL));
+    hilock_validity_unref(NULL);
+    scene_hush(s);
+}
+
+static const struct play plays[] = {
+    PLAY(it_says_what_the_handle_says),
+    PLAY(it_follows_a_deadline_back_as_well),
+    PLAY(within_one_hold_it_is_one_object_and_never_shows_another),
+    PLAY(nobody_has_it_any_more_and_it_is_asked_for_again),
+    PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told),
+    PLAY(it_outlives_lock_and_client),
+    PLAY(in_a_forked_child_it_is_0),
+    PLAY(refusals_say_why),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
