@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""guide.py GUIDE.md SHOP REDIS_SERVER - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and nobody else,
-what an operator types ends a hold and wakes who waits, and the rights it gives a server's user are enough to sell by, and none of them is
-too many."""
-import contextlib
+"""guide.py GUIDE.md SHOP RIGHTS REDIS_SERVER - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and
+nobody else, what an operator types ends a hold and wakes who waits, and the rights it gives a server's user are enough for all that locks of
+a kind do, and none of them is too many."""
 import http.client
-import os
 import re
 import shlex
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import threading
@@ -15,7 +14,8 @@ import threading
 import shop
 import store
 
-NOT_IN_A_SALE = {'+hget', '+unsubscribe'}  # a renewal's, and what is said a second after the last waiter
+KINDS = ['mutex']  # in the order of the guide's lines
+NOT_SEEN = {'+unsubscribe'}  # said a second after the last waiter
 CHANNEL = 'redisson_lock__channel:{stock:lamp}'
 
 
@@ -60,26 +60,6 @@ def lua(text, url):
     store.ask(url, 'DEL', '{lamp}', '{lamp}fence')
 
 
-def admin(url):
-    """The same server, as the user who may do everything."""
-    return 'unix://' + url[url.index('@') + 1:]
-
-
-def refusals(log):
-    with open(log, encoding='utf-8') as file:
-        return [line.strip() for line in file if re.search('refused|NOPERM', line)]
-
-
-@contextlib.contextmanager
-def opened(program, directory, url, log):
-    with open(log, 'w', encoding='utf-8') as file:
-        process = store.start(program, directory, url, stderr=file)
-    try:
-        yield process.stdout.readline().strip()[len('http://'):]
-    finally:
-        store.end(process)
-
-
 def buy(address, answers):
     try:
         shop.buy(address, 'lamp', answers)
@@ -87,42 +67,45 @@ def buy(address, answers):
         answers.append('the shop was closed')
 
 
-def sale(program, directory, url, console):
-    """(answers to a buyer who must wait first, refusals logged): a sale, or what kept it from being one. An operator ends the wait."""
-    log, answers = os.path.join(directory, 'log'), []
+def operator(lines, program, directory, url):
+    """A buyer waits for a hold that nobody gives back, until an operator ends it."""
+    store.expect(len(lines) == 5 and all(line.startswith('redis-cli ') for line in lines), 'an operator has five commands')
+    answers = []
     shop.put(directory, 'lamp', 1)
-    store.ask(admin(url), 'DEL', 'stock:lamp')
-    store.ask(admin(url), 'HSET', 'stock:lamp', 'somebody', 1, 'mode', 'mutex')
-    with opened(program, directory, url, log) as address:
+    store.ask(url, 'HSET', 'stock:lamp', 'somebody', 1, 'mode', 'mutex')
+    with shop.shop(program, directory, url) as address:
         buyer = threading.Thread(target=buy, args=(address, answers))
         buyer.start()
-        while store.ask(admin(url), 'PUBSUB', 'NUMSUB', CHANNEL)[1] == 0 and not refusals(log) and buyer.is_alive():
+        while store.ask(url, 'PUBSUB', 'NUMSUB', CHANNEL)[1] == 0 and buyer.is_alive():
             pass
-        for line in console:
-            store.ask(admin(url), *shlex.split(line)[1:])
-        while buyer.is_alive() and not refusals(log):
-            pass
-        found = refusals(log)
-    buyer.join()
-    return answers, found
+        told = [store.ask(url, *shlex.split(line)[1:]) for line in lines]
+        buyer.join()
+    store.expect(told[0][0] == 'somebody' and 'hilock:shop:' in told[2], f'he sees the holder, and whose connections there are: {told}')
+    store.expect(told[3:] == [1, 1] and answers == [200], f'he ends the hold, and the buyer is woken: {told[3:]} {answers}')
 
 
-def rights(line, program, directory, url, console):
-    words = line.split()
-    store.expect(words[:5] == ['ACL', 'SETUSER', 'shop', 'on', '>secret'], 'the rights begin as expected')
-    as_shop = 'unix://shop:secret@' + url[len('unix://'):]
+def is_enough(words, program, url, kind):
+    """(whether a user with these rights can do all, what was said)"""
     store.ask(url, *words)
-    answers, found = sale(program, directory, as_shop, console)
-    store.expect(answers == [200] and not found, f'the rights are enough: {answers} {found}')
+    done = subprocess.run([program, 'unix://shop:secret@' + url[len('unix://'):], kind], stdout=subprocess.PIPE, text=True, timeout=store.WAITS_S)
+    store.ask(url, 'ACL', 'DELUSER', 'shop')
+    for name in store.locks(url):
+        store.ask(url, 'DEL', name)
+    return done.returncode == 0, done.stdout
+
+
+def rights(line, program, url, kind):
+    words = line.split()
+    store.expect(words[:5] == ['ACL', 'SETUSER', 'shop', 'on', '>secret'], f'the rights for {kind} begin as expected')
+    enough, said = is_enough(words, program, url, kind)
+    store.expect(enough, f'the rights for {kind} are enough: {said}')
     for word in words:
-        if word[0] in '+~&' and word not in NOT_IN_A_SALE:
-            store.ask(url, 'ACL', 'DELUSER', 'shop')
-            store.ask(url, *[other for other in words if other != word])
-            _, found = sale(program, directory, as_shop, console)
-            store.expect(found, f'without {word} something is refused')
+        if word[0] in '+~&' and word not in NOT_SEEN:
+            enough, said = is_enough([other for other in words if other != word], program, url, kind)
+            store.expect(not enough, f'{kind}: without {word} something is refused')
 
 
-def main(guide, program, server):
+def main(guide, program, user, server):
     with open(guide, encoding='utf-8') as file:
         text = file.read()
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as stock, store.redis(server, work) as url:
@@ -130,9 +113,9 @@ def main(guide, program, server):
         one_row(row)
         many_rows(rows, row)
         lua(*store.blocks(text, 'lua'), url)
-        console = store.blocks(text, 'console')[0].splitlines()
-        store.expect(len(console) == 5 and all(line.startswith('redis-cli ') for line in console), 'an operator has five commands')
-        rights(*store.blocks(text, 'acl'), program, stock, url, console)
+        operator(store.blocks(text, 'console')[0].splitlines(), program, stock, url)
+        for kind, line in zip(KINDS, store.blocks(text, 'acl'), strict=True):
+            rights(line, user, url, kind)
 
 
 if __name__ == '__main__':

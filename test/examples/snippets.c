@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* snippets - runs what the user's guide shows in C against a real server. guide.h is those blocks, one after the other, and the guide's Lua
+ * as fenced_set; snippets.py makes it. Each play below holds one block to what the guide says of it, and waits for what must come.
+ * usage: snippets SOCKET    a redis-server's unix socket; one line is printed for each play */
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <hilock/adapters/libevent.h>
+#include <hiredis/adapters/libevent.h>
+#include <hiredis/async.h>
+#include <hiredis/hiredis.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+
+#include "guide.h"
+
+static struct world {
+    struct event_base *base;
+    hilock_client *locks;
+    redisAsyncContext *data;
+    redisContext *store; /* for what others do there */
+} world;
+
+static void expect(int is_so, const char *what)
+{
+    printf("%s: %s\n", is_so ? "ok" : "not so", what);
+    fflush(stdout);
+    if (!is_so)
+        exit(1);
+}
+
+/* A hang is ended by the driver. */
+#define UNTIL(condition) while (!(condition)) event_base_loop(world.base, EVLOOP_ONCE)
+
+static long long ask(const char *command)
+{
+    redisReply *reply = redisCommand(world.store, command);
+    long long number = reply ? reply->type == REDIS_REPLY_STRING ? atoll(reply->str) : reply->integer : -1;
+    freeReplyObject(reply);
+    return number;
+}
+
+static hilock_lock *made(const char *name, hilock_event_fn *on_lost, void *user, int is_reentrant)
+{
+    hilock_lock *lock = NULL;
+    if (hilock_lock_create(&lock, world.locks, name, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = user, .lease_ms = 3000,
+                                                                       .reentrant = is_reentrant)) != HILOCK_OK)
+        expect(0, hilock_client_refusal(world.locks));
+    return lock;
+}
+
+static struct job job_of(const char *item, const char *pieces)
+{
+    return (struct job){.locks = world.locks, .data = world.data, .item = item, .pieces = pieces};
+}
+
+static void play_jobs(void)
+{
+    struct job one = job_of("lamp", "8"), other = job_of("lamp", "7"), bad = job_of("x}y", "1"), late = job_of("vase", "1");
+    job_begin(&one);
+    job_begin(&other);
+    UNTIL(one.answer && other.answer);
+    expect(one.answer == 200 && other.answer == 200 && ask("GET pieces:{lamp}") == 7, "two jobs, one after the other");
+    job_begin(&bad);
+    expect(bad.answer == 400, "a bad name is 400");
+    ask("SET fence:{vase} 9007199254740991");
+    job_begin(&late);
+    UNTIL(late.answer);
+    expect(late.answer == 503 && ask("EXISTS pieces:{vase}") == 0, "the fence refuses a latecomer");
+}
+
+static void play_leader(void)
+{
+    struct candidate candidate = {0}, rival = {0};
+    struct job job = job_of("leader", "1");
+    hilock_lock *view = made("leader", hilock_lost_ignored, NULL, 0);
+    hilock_status ended = HILOCK_INVALID;
+    uint64_t first;
+    candidate.lock = made("leader", on_deposed, &candidate, 0);
+    rival.lock = made("leader", on_deposed, &rival, 0);
+    expect(stand(&candidate), "one stands");
+    UNTIL(candidate.term);
+    first = candidate.term;
+    expect(stand(&rival), "a rival stands, too");
+    job_begin(&job);
+    UNTIL(job.answer);
+    expect(job.answer == 409, "what another holds is 409");
+    expect(end_whoever_holds(view, &ended) == HILOCK_OK, "an operator ends it");
+    UNTIL(ended != HILOCK_INVALID);
+    expect(ended == HILOCK_OK, "whoever held it");
+    UNTIL(rival.term && !candidate.term);
+    expect(rival.term > first, "and the rival leads, in a later term");
+    hilock_lock_free(candidate.lock);
+    hilock_lock_free(rival.lock);
+    hilock_lock_free(view);
+}
+
+static void on_held_prove(const struct hilock_result *result, void *user)
+{
+    expect(result->status == HILOCK_OK, "held");
+    job_prove(user);
+}
+
+static void play_proof(void)
+{
+    struct job job = job_of("mail", "1");
+    job.lock = made("mail", on_job_lost, &job, 0);
+    expect(hilock_acquire(job.lock, HILOCK_FOREVER, on_held_prove, &job) == HILOCK_OK, "asked");
+    UNTIL(job.answer);
+    expect(job.answer == 200, "proved, then shipped");
+}
+
+static void on_held(const struct hilock_result *result, void *user) { *(int *)user = result->status == HILOCK_OK ? 1 : -1; }
+
+static void play_threads(void)
+{
+    struct task task = {.chunks_left = 5}, late = {.chunks_left = 5};
+    hilock_lock *lock = made("pool", hilock_lost_ignored, NULL, 0);
+    pthread_t thread;
+    int is_held = 0;
+    expect(hilock_acquire(lock, HILOCK_FOREVER, on_held, &is_held) == HILOCK_OK, "asked");
+    UNTIL(is_held);
+    expect(task_start(&task, lock, &thread) == 0 && pthread_join(thread, NULL) == 0, "a thread works");
+    expect(task.chunks_done == 5, "through all of it while the lock is held");
+    expect(hilock_lock_validity(lock, &late.validity) == HILOCK_OK, "another view");
+    hilock_lock_free(lock);
+    expect(pthread_create(&thread, NULL, task_run, &late) == 0 && pthread_join(thread, NULL) == 0, "another thread");
+    expect(late.chunks_done == 0, "does nothing once the hold has ended");
+}
+
+static void play_reentry(void)
+{
+    hilock_lock *lock = made("deep", hilock_lost_ignored, NULL, 1);
+    int is_held = 0, steps = 0;
+    expect(hilock_acquire(lock, HILOCK_FOREVER, on_held, &is_held) == HILOCK_OK, "asked");
+    UNTIL(is_held);
+    expect(step(lock, &steps) == HILOCK_OK, "asked again");
+    UNTIL(steps);
+    expect(steps == 1 && hilock_lock_state(lock) == HILOCK_HELD, "the outer step still holds after the inner one");
+    expect(hilock_release(lock, NULL, NULL) == HILOCK_OK && hilock_lock_state(lock) == HILOCK_IDLE, "and gives it back");
+    hilock_lock_free(lock);
+}
+
+static void on_page(struct evhttp_request *request, void *user)
+{
+    struct evbuffer *body = request ? evhttp_request_get_input_buffer(request) : NULL;
+    char *text = user;
+    size_t length = body ? evbuffer_get_length(body) : 0;
+    if (length > 20000 || evhttp_request_get_response_code(request) != HTTP_OK)
+        length = 0;
+    if (length)
+        evbuffer_remove(body, text, length);
+    memcpy(text + length, "\n", 2);
+}
+
+static void play_metrics(void)
+{
+    static char text[20002];
+    struct evhttp *http = evhttp_new(world.base);
+    struct evhttp_bound_socket *door = evhttp_bind_socket_with_handle(http, "127.0.0.1", 0);
+    struct sockaddr_in address = {0};
+    socklen_t length = sizeof address;
+    struct evhttp_connection *connection;
+    struct evhttp_request *request = evhttp_request_new(on_page, text);
+    evhttp_set_cb(http, "/metrics", metrics_page, world.locks);
+    expect(getsockname(evhttp_bound_socket_get_fd(door), (struct sockaddr *)(void *)&address, &length) == 0, "a server");
+    connection = evhttp_connection_base_new(world.base, NULL, "127.0.0.1", ntohs(address.sin_port));
+    expect(evhttp_make_request(connection, request, EVHTTP_REQ_GET, "/metrics") == 0, "asked for its page");
+    UNTIL(text[0]);
+    expect(strstr(text, "\nhilock_lost_taken_total{client=\"shop\"} 1\n") && strstr(text, "\nhilock_wait_seconds_count{"), "it is a page of numbers");
+    evhttp_connection_free(connection);
+    evhttp_free(http);
+}
+
+static void play_shutdown(void)
+{
+    struct server server = {.locks = world.locks};
+    server.on_term = evsignal_new(world.base, SIGTERM, on_server_term, &server);
+    event_add(server.on_term, NULL);
+    raise(SIGTERM);
+    redisAsyncDisconnect(world.data);
+    expect(event_base_dispatch(world.base) == 1 && !server.locks, "at the end nothing is left on the loop");
+    event_free(server.on_term);
+}
+
+int main(int argc, char **argv)
+{
+    struct hilock_error error = {"no memory"};
+    char url[300];
+    if (argc != 2)
+        return 2;
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(url, sizeof url, "unix://%s", argv[1]);
+    world.base = event_base_new();
+    world.data = redisAsyncConnectUnix(argv[1]);
+    world.store = redisConnectUnix(argv[1]);
+    expect(redisLibeventAttach(world.data, world.base) == REDIS_OK, "the data's connection");
+    expect(hilock_client_open_libevent(&world.locks, world.base, HILOCK_CLIENT_OPTIONS(.url = url, .on_log = log_to_syslog), &error) == HILOCK_OK,
+           "a client");
+    play_jobs();
+    play_leader();
+    play_proof();
+    play_threads();
+    play_reentry();
+    play_metrics();
+    play_shutdown();
+    redisFree(world.store);
+    event_base_free(world.base);
+    return 0;
+}
