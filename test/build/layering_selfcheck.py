@@ -24,7 +24,7 @@ GOOD = {
     'include/hilock/hilock.h': '#include <stddef.h>\n',
     'test/unit/test_text.c': SPDX,
     'bench/main.c': SPDX,
-    'README.md': '    $S apt-get install -y \\\n      gcc meson && meson setup build\n',
+    'README.md': '# Well, a *case*\n[lib](lib/README.md) [here](#well-a-case) [there](https://x.org/a#b)\n    $S apt-get install -y \\\n      gcc meson && meson setup build\n',
     'CONTRIBUTING.md': '    apt-get install gcc meson # and so on\n',
     '.ci/run': 'build_packages=(gcc meson\n  ninja-build)\n',
 }
@@ -63,6 +63,9 @@ TREE_CASES = [
     ('licences', 'bench/new.h', ''),
     ('packages', 'README.md', '    apt-get install gcc && make\n'),
     ('packages', 'CONTRIBUTING.md', '    apt-get install gcc meson \\\n    clang\n'),
+    ('links', 'README.md', '[the layers](lib/layers.md)\n'),
+    ('links', 'README.md', '[the layers](lib/README.md#layers)\n'),
+    ('links', 'lib/README.md', '[below](#layers)\n```\n# layers\n```\n'),
 ]
 
 # (rule, part of the text told, member, source); a source calls what it names

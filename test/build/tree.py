@@ -165,7 +165,26 @@ def packages(root):
             yield 'packages', f'{place}: lacks {sorted(every - names)}, which another command line installs'
 
 
-RULES = [layers, foreign, adapters, public, readmes, sizes, lengths, licences, packages]
+def anchors(text):
+    """What a heading is called in a link to it."""
+    headings = re.findall(r'^#+ (.*)$', re.sub(r'^```.*?^```$', '', text, flags=re.M | re.S), re.M)
+    return {re.sub(r'[^\w -]', '', heading.lower()).replace(' ', '-') for heading in headings}
+
+
+def links(root):
+    """Of every page: to files that are there, and to headings that they have."""
+    pages = [*os.listdir(root), *files(root, 'include', 'lib', 'adapters', 'reference', 'test', 'bench')]
+    texts = {path: '\n'.join(lines(root, path)) for path in sorted(pages) if path.endswith('.md')}
+    for path, text in texts.items():
+        for target in re.findall(r'\]\(([^)\s]+)\)', text):
+            page, _, anchor = target.partition('#')
+            other = os.path.normpath(os.path.join(os.path.dirname(path), page)) if page else path
+            is_there = os.path.exists(os.path.join(root, other)) and (not anchor or anchor in anchors(texts.get(other, '')))
+            if ':' not in target and not is_there:
+                yield 'links', f'{path}: a link leads nowhere: {target}'
+
+
+RULES = [layers, foreign, adapters, public, readmes, sizes, lengths, licences, packages, links]
 
 
 def check(root):
