@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ten thousand locks held and ten thousand waited for, and their client closes at once: each is told exactly once, never more than a batch of
+ * them in one turn of the loop, so that the program's own events are not starved; and afterwards nothing is left, at the server or in memory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/scene.h"
+
+/* A thousand for each event of the client: in one turn there may be its two links and a few timers. Without a bound it would be all 20000. */
+enum { MANY = 10000, BATCH_MAX = 8000 };
+
+struct crowd {
+    struct client client;
+    hilock_lock *holders[MANY], *waiters[MANY];
+    unsigned granted, lost, closed, others, ends, after_end;
+    unsigned in_turn, in_turn_most; /* callbacks */
+    long blocks;
+};
+
+static void *count_new(size_t bytes, void *ctx)
+{
+    void *memory = malloc(bytes);
+    ((struct crowd *)ctx)->blocks += memory != NULL;
+    return memory;
+}
+
+static void *count_more(void *memory, size_t bytes, void *ctx)
+{
+    void *more = realloc(memory, bytes);
+    ((struct crowd *)ctx)->blocks += !memory && more;
+    return more;
+}
+
+static void count_free(void *memory, void *ctx)
+{
+    ((struct crowd *)ctx)->blocks -= memory != NULL;
+    free(memory);
+}
+
+static void note(struct crowd *crowd)
+{
+    crowd->after_end += crowd->ends;
+    if (++crowd->in_turn > crowd->in_turn_most)
+        crowd->in_turn_most = crowd->in_turn;
+}
+
+static void on_result(const struct hilock_result *result, void *user)
+{
+    struct crowd *crowd = user;
+    note(crowd);
+    crowd->granted += result->status == HILOCK_OK;
+    crowd->closed += result->status == HILOCK_CLOSED;
+    crowd->others += result->status != HILOCK_OK && result->status != HILOCK_CLOSED;
+}
+
+static void on_lost(const struct hilock_event *event, void *user)
+{
+    struct crowd *crowd = user;
+    note(crowd);
+    crowd->lost += event->reason == HILOCK_LOST_CLOSING;
+    crowd->others += event->reason != HILOCK_LOST_CLOSING;
+}
+
+static void on_closed(void *user)
+{
+    struct crowd *crowd = user;
+    crowd->ends++;
+    crowd->client.hilock = NULL;
+}
+
+/* One turn, and what it called. */
+static void turn(struct crowd *crowd)
+{
+    crowd->in_turn = 0;
+    assert_true(event_base_loop(crowd->client.base, EVLOOP_ONCE) >= 0);
+}
+
+static hilock_lock *ask(struct crowd *crowd, const char *name)
+{
+    hilock_lock *lock = NULL;
+    assert_int_equal(hilock_lock_create(&lock, crowd->client.hilock, name, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = crowd, .lease_ms = 120000)), HILOCK_OK);
+    assert_int_equal(hilock_acquire(lock, HILOCK_FOREVER, on_result, crowd), HILOCK_OK);
+    return lock;
+}
+
+/* Half of those who wait want what this very client holds, half what another program does. */
+static void gather(struct crowd *crowd, struct scene *scene)
+{
+    const struct hilock_allocator counting = {count_new, count_more, count_free, crowd};
+    char name[32];
+    client_open_with(&crowd->client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .allocator = &counting));
+    redis_do(scene->redis, "EVAL %s 0", "for i = 0, 4999 do redis.call('HSET', 'foreign:' .. i, 'another', 1, 'mode', 'mutex') end");
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "own:%u", i);
+        crowd->holders[i] = ask(crowd, name);
+    }
+    while (crowd->granted < MANY)
+        turn(crowd);
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "%s:%u", i % 2 ? "own" : "foreign", i / 2);
+        crowd->waiters[i] = ask(crowd, name);
+    }
+    while (redis_channels(scene->redis) < MANY / 2)
+        turn(crowd);
+    assert_int_equal(client_stats(&crowd->client).held, MANY);
+    assert_int_equal(client_stats(&crowd->client).waiting, MANY);
+}
+
+static void disperse(struct crowd *crowd, struct scene *scene)
+{
+    for (unsigned i = 0; i < MANY; i++) {
+        hilock_lock_free(crowd->holders[i]);
+        hilock_lock_free(crowd->waiters[i]);
+    }
+    assert_int_equal(crowd->blocks, 0);
+    redis_do(scene->redis, "EVAL %s 0", "for i = 0, 4999 do redis.call('DEL', 'foreign:' .. i) end");
+    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    client_close(&crowd->client);
+    free(crowd);
+}
+
+static void closes_at_once(void **state)
+{
+    struct crowd *crowd = calloc(1, sizeof *crowd);
+    assert_non_null(crowd);
+    gather(crowd, *state);
+    crowd->in_turn_most = 0;
+    assert_int_equal(hilock_client_close(crowd->client.hilock, 0, on_closed, crowd), HILOCK_OK);
+    assert_int_equal(crowd->lost + crowd->closed, 0);
+    while (!crowd->ends)
+        turn(crowd);
+    assert_int_equal(crowd->lost, MANY);
+    assert_int_equal(crowd->closed, MANY);
+    assert_int_equal(crowd->others + crowd->after_end, 0);
+    assert_true(crowd->in_turn_most <= BATCH_MAX);
+    disperse(crowd, *state);
+}
+
+/* The same by freeing every handle, which calls nobody, and then closing. */
+static void is_freed_at_once(void **state)
+{
+    struct crowd *crowd = calloc(1, sizeof *crowd);
+    assert_non_null(crowd);
+    gather(crowd, *state);
+    for (unsigned i = 0; i < MANY; i++) {
+        hilock_lock_free(crowd->waiters[i]);
+        hilock_lock_free(crowd->holders[i]);
+        crowd->waiters[i] = crowd->holders[i] = NULL;
+    }
+    assert_int_equal(hilock_client_close(crowd->client.hilock, 0, on_closed, crowd), HILOCK_OK);
+    while (!crowd->ends)
+        turn(crowd);
+    assert_int_equal(crowd->granted, MANY);
+    assert_int_equal(crowd->lost + crowd->closed + crowd->others, 0);
+    disperse(crowd, *state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(closes_at_once),
+        SCENE_TEST(is_freed_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
