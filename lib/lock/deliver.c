@@ -212,8 +212,10 @@ static void tell_extend(struct hl_core *core, struct hl_extend *extend, const ch
     hl_lock_unref(lock);
 }
 
+/* What nobody is told any more was given up: as a wait that is dropped. */
 static void trace_entry(struct hl_core *core, const struct hl_entry *entry, hilock_status status)
 {
+    status = is_off(entry->lock, &entry->notice) ? HILOCK_CANCELLED : status;
     hl_trace(&core->host, status == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
              &(struct hl_fact){.name = entry->lock->name->bytes, .status = status, .waited_us = hl_now_us(&core->host) - entry->entered_us});
 }

@@ -138,7 +138,7 @@ static void check_balance(const struct client *client)
 {
     struct hilock_stats stats = client_stats(client);
     uint64_t ended = stats.released + stats.lost_taken + stats.lost_expired + stats.lost_suspended + stats.lost_hold_max + stats.lost_closing;
-    CHECK(stats.acquires == stats.granted + stats.timed_out + stats.cancelled + stats.failed + stats.waiting);
+    CHECK(stats.acquires == stats.granted + stats.reentered + stats.timed_out + stats.cancelled + stats.failed + stats.waiting);
     CHECK(stats.granted == ended + stats.held);
     CHECK(stats.wait.count == stats.granted + stats.timed_out + stats.cancelled + stats.failed);
     CHECK(stats.hold.count == ended);

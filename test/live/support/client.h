@@ -38,10 +38,10 @@ typedef void handle_hook(struct handle *handle);
 struct handle {
     hilock_lock *lock; /* NULL: freed */
     struct client *client;
-    struct told acquired, released; /* results */
+    struct told acquired, released, extended; /* results */
     struct told lost, waiting, renewal_failed, renewed, settled; /* events */
     uint64_t asked_us, called_us; /* before and after the latest call of handle_ask or handle_release */
-    handle_hook *on_acquired, *on_lost, *on_released; /* inside the callback, after it was written down; NULL: none */
+    handle_hook *on_acquired, *on_lost, *on_released, *on_extended; /* inside the callback, after it was written down; NULL: none */
     void *user;             /* the test's own */
 };
 
@@ -70,6 +70,7 @@ void handle_free(struct handle *handle);
 /* The calls, which must be accepted; the answer comes by and by. */
 void handle_ask(struct handle *handle, uint32_t wait_ms);
 void handle_release(struct handle *handle);
+void handle_prolong(struct handle *handle, uint32_t lease_ms);
 
 /* The same where a refusal is no failure: it is what they return. Opened or not, the handle may be used as one that is freed. */
 hilock_status handle_try_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options);
@@ -79,6 +80,7 @@ hilock_status handle_try_release(struct handle *handle);
 /* Call, and turn until it is answered. */
 hilock_status handle_acquire(struct handle *handle, uint32_t wait_ms);
 hilock_status handle_give(struct handle *handle);
+hilock_status handle_extend(struct handle *handle, uint32_t lease_ms);
 
 /* Turn until this has been told `count` times in all, as in handle_until(&h, &h.lost, 1, "the loss"). */
 void handle_until(struct handle *handle, const struct told *told, unsigned count, const char *what);

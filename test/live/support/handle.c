@@ -41,6 +41,9 @@ static void on_result(const struct hilock_result *result, void *user)
         run(handle->on_released, handle);
         break;
     case HILOCK_EXTEND:
+        tell_result(&handle->extended, result);
+        run(handle->on_extended, handle);
+        break;
     case HILOCK_PEEK:
     case HILOCK_FORCE_RELEASE: break;
     }
@@ -130,6 +133,13 @@ hilock_status handle_try_release(struct handle *handle)
 
 void handle_release(struct handle *handle) { accepted(handle, handle_try_release(handle), "release"); }
 
+void handle_prolong(struct handle *handle, uint32_t lease_ms)
+{
+    handle->asked_us = check_now_us();
+    accepted(handle, hilock_extend(handle->lock, lease_ms, on_result, handle), "extend");
+    handle->called_us = check_now_us();
+}
+
 struct wanted { const struct told *told; unsigned count; };
 
 static int is_told(void *arg)
@@ -157,4 +167,12 @@ hilock_status handle_give(struct handle *handle)
     handle_release(handle);
     handle_until(handle, &handle->released, before + 1, "the answer to release");
     return handle->released.status;
+}
+
+hilock_status handle_extend(struct handle *handle, uint32_t lease_ms)
+{
+    unsigned before = handle->extended.count;
+    handle_prolong(handle, lease_ms);
+    handle_until(handle, &handle->extended, before + 1, "the answer to extend");
+    return handle->extended.status;
 }
