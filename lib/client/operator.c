@@ -66,7 +66,7 @@ static hilock_status admit_inquiry(const struct hilock_lock *lock)
     if (status != HILOCK_OK || !lock->terms->cell->core)
         return status == HILOCK_OK ? HILOCK_CLOSED : status;
     if (lock->terms->cell->core->is_closing)
-        return hl_refuse(client_of(lock), HILOCK_CLOSED, "the client is closing: no new inquiries");
+        return hl_refuse(client_of(lock), HILOCK_CLOSED, "the client is closing: no new inquiries; open another client for them");
     return HILOCK_OK;
 }
 

@@ -36,6 +36,9 @@ static void check_refusals(struct client *client, struct handle *held, struct ha
     struct hilock_stats stats = {.size = sizeof stats};
     struct hilock_lock_info info = {.size = sizeof info};
     hilock_lock *none = NULL;
+    hilock_validity *validity = NULL;
+    CHECK(hilock_lock_validity(held->lock, &validity) == status && !validity);
+    CHECK(hilock_multi_token(held->lock, 0) == 0);
     CHECK(hilock_acquire(idle->lock, HILOCK_TRY, no_result, NULL) == status);
     CHECK(hilock_release(held->lock, no_result, NULL) == status);
     CHECK(hilock_cancel(idle->lock) == status);
@@ -43,6 +46,7 @@ static void check_refusals(struct client *client, struct handle *held, struct ha
     CHECK(hilock_peek(held->lock, no_result, NULL) == status);
     CHECK(hilock_force_release(held->lock, NULL, no_result, NULL) == status);
     CHECK(hilock_lock_create(&none, client->hilock, "new", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == status && !none);
+    CHECK(hilock_multi_create(&none, client->hilock, (const char *const[]){"a", "b", NULL}, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == status && !none);
     CHECK(hilock_client_close(client->hilock, 0, no_end, NULL) == status);
     hilock_lock_drop(held->lock);
     CHECK(hilock_lock_state(held->lock) == HILOCK_IDLE && hilock_lock_remaining_ms(held->lock) == 0 && hilock_lock_token(held->lock) == 0);
@@ -113,7 +117,7 @@ static void another_thread_is_refused(void **state)
     begin(&trial, state, 3000);
     assert_int_equal(pthread_create(&thread, NULL, other_thread, &trial), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(client_stats(&trial.client).wrong_thread, 22);
+    assert_int_equal(client_stats(&trial.client).wrong_thread, 24);
     assert_int_equal(client_stats(&trial.client).refused, 0);
     assert_string_equal(hilock_client_refusal(trial.client.hilock), "");
     assert_int_equal(hilock_lock_state(trial.held.lock), HILOCK_HELD);

@@ -196,6 +196,44 @@ static void before_the_connection(struct play *p)
     handle_free(a);
 }
 
+/* Entered twice more, proved, seen from outside, and left as often. */
+static void extend_and_reentry(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .reentrant = 1));
+    struct outcome first = {.told.count = 0}, second = first, third = first;
+    hilock_validity *validity = NULL;
+    unsigned entered = 1;
+    have(p, a);
+    if (!has(a))
+        return;
+    entered += (unsigned)outcome_is(p, &first, hilock_acquire(a->lock, HILOCK_TRY, outcome_note, &first), HILOCK_OK);
+    entered += (unsigned)outcome_is(p, &second, hilock_acquire(a->lock, HILOCK_FOREVER, outcome_note, &second), HILOCK_OK);
+    (void)outcome_is(p, &third, hilock_extend(a->lock, 30000, outcome_note, &third), HILOCK_OK);
+    if (hilock_lock_validity(a->lock, &validity) == HILOCK_OK)
+        CHECK(hilock_validity_remaining_ms(validity) > 0);
+    else
+        CHECK(!validity && strstr(hilock_client_refusal(p->client.hilock), "memory"));
+    CHECK(has(a) && hilock_lock_remaining_ms(a->lock) > 0);
+    while (entered--)
+        give(p, a, HILOCK_OK);
+    CHECK(!has(a) && hilock_validity_remaining_ms(validity) == 0);
+    hilock_validity_unref(validity);
+}
+
+static void peek_and_force_release(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", NULL);
+    struct outcome seen = {.told.count = 0}, ended = seen, late = seen;
+    foreign_holds(p, "stock");
+    if (!a->lock)
+        return;
+    (void)outcome_is(p, &seen, hilock_peek(a->lock, outcome_note, &seen), HILOCK_OK);
+    if (outcome_is(p, &ended, hilock_force_release(a->lock, "another", outcome_note, &ended), HILOCK_OK))
+        (void)outcome_is(p, &late, hilock_force_release(a->lock, NULL, outcome_note, &late), HILOCK_LOST);
+    foreign_leaves(p, "stock");
+    have(p, a);
+}
+
 #define PLAY(text, ...) {.name = (text), .play = __VA_ARGS__}
 static const struct torture tortures[] = {
     PLAY("pair", pair),
@@ -214,6 +252,8 @@ static const struct torture tortures[] = {
     PLAY("many", many),
     PLAY("leave", leave),
     PLAY("abandon", abandon),
+    PLAY("extend and re-entry", extend_and_reentry),
+    PLAY("peek and force_release", peek_and_force_release),
     PLAY("before the connection", before_the_connection),
 };
 

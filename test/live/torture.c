@@ -135,6 +135,29 @@ void give(struct play *play, struct handle *hand, hilock_status status)
     is_well(&hand->released, status, 1);
 }
 
+/* ---- other calls ---- */
+
+void outcome_note(const struct hilock_result *result, void *user)
+{
+    struct outcome *outcome = user;
+    outcome->told.count++;
+    outcome->told.status = result->status;
+    outcome->told.waited_ms = result->waited_ms;
+    snprintf(outcome->told.detail, sizeof outcome->told.detail, "%s", result->detail);
+}
+
+int outcome_is(struct play *play, struct outcome *outcome, hilock_status accepted, hilock_status status)
+{
+    if (accepted != HILOCK_OK) {
+        is_refused_well(play, accepted);
+        return 0;
+    }
+    CHECK(outcome->told.count == 0);
+    until(play, is_told, &(struct wanted){NULL, &outcome->told, 1}, "the answer");
+    is_well(&outcome->told, status, 1);
+    return outcome->told.status == status;
+}
+
 /* ---- the store ---- */
 
 void at_store(struct play *play, const char *command, ...)

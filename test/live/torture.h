@@ -38,6 +38,11 @@ void have(struct play *play, struct handle *hand);                           /* 
 void give(struct play *play, struct handle *hand, hilock_status status);     /* released, answered so */
 int has(const struct handle *hand);                                          /* it holds now */
 
+/* Of a call that is neither: its on_result and user, and what it returned; turns until it is answered, and that is as expected. 1: it was. */
+struct outcome { struct told told; };
+void outcome_note(const struct hilock_result *result, void *outcome);
+int outcome_is(struct play *play, struct outcome *outcome, hilock_status accepted, hilock_status status);
+
 /* Turns until it is so, or stands still for want of memory that it needed: is_so is asked with memory. */
 void until(struct play *play, int (*is_so)(void *arg), void *arg, const char *what);
 void told(struct play *play, struct handle *hand, const struct told *what, const char *name); /* if it waits or holds */

@@ -13,15 +13,16 @@
 
 enum { NAME_ROOM = 1100 };
 
-/* A client that holds all it may: one waits, one holds, one is idle; of two others one is closing, one is gone. */
+/* A client that holds all it may: one waits, one holds, one is idle; of three others one is closing, one is gone, one has a restart guard. */
 struct stage {
     struct scene *scene;
-    hilock_client *client, *closing;
+    hilock_client *client, *closing, *guarded;
     hilock_lock *idle, *waiting, *held;
     hilock_lock *late_idle, *late_held; /* of the one that closes */
     hilock_lock *orphan;
     char long_name[NAME_ROOM];
     hilock_lock *made; /* what a call gave out: nothing */
+    hilock_validity *seen;
 };
 
 struct row {
@@ -29,8 +30,9 @@ struct row {
     hilock_status (*call)(struct stage *stage);
     hilock_status status;
     const char *wrong, *mend; /* in the sentence; NULL: there is no client to ask for one */
-    int is_closing;           /* the sentence is the closing client's */
+    int whose;                /* sentence: the client's, the closing one's, the guarded one's */
 };
+enum { CLOSING = 1, GUARDED = 2 };
 
 static void never(const struct hilock_result *result, void *user)
 {
@@ -78,6 +80,8 @@ CALL(create_closing, hilock_lock_create(&t->made, t->closing, "x", HILOCK_LOCK_O
 CALL(create_unsized, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){ON_LOST}))
 CALL(create_undersized, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){.size = 7, ON_LOST}))
 
+CALL(create_unguarded, hilock_lock_create(&t->made, t->guarded, "x", HILOCK_LOCK_OPTIONS(ON_LOST, .lease_ms = 60000)))
+
 static hilock_status create_newer(struct stage *t)
 {
     struct { struct hilock_lock_options known; char unknown[8]; } newer = {{.size = sizeof newer, ON_LOST}, {0, 0, 0, 1}};
@@ -105,7 +109,7 @@ static const struct row creates[] = {
     {"no such kind", create_bad_kind, HILOCK_INVALID, "bad kind 7", "use the names of the header", 0},
     {"no such renew", create_bad_renew, HILOCK_INVALID, "renew 2", "use the names of the header", 0},
     {"no such wake", create_bad_wake, HILOCK_INVALID, "wake 2", "use the names of the header", 0},
-    {"FAIR", create_fair, HILOCK_UNSUPPORTED, "kind FAIR", "this version has only MUTEX", 0},
+    {"FAIR", create_fair, HILOCK_UNSUPPORTED, "kind FAIR", "this version has", 0},
     {"replicas", create_replicated, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas", "leave it 0", 0},
     {"an empty name", create_empty, HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
     {"a name too long", create_too_long, HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0},
@@ -119,10 +123,11 @@ static const struct row creates[] = {
     {"no options", create_without_options, HILOCK_INVALID, "options is NULL: on_lost at least must be given", "use HILOCK_LOCK_OPTIONS(.on_lost = ...)", 0},
     {"nowhere to put it", create_nowhere, HILOCK_INVALID, "ret_lock is NULL", "give", 0},
     {"no client", create_clientless, HILOCK_INVALID, NULL, NULL, 0},
-    {"a client that closes", create_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", 1},
+    {"a client that closes", create_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING},
     {"options of no size", create_unsized, HILOCK_INVALID, "options.size is 0", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
     {"options of too small a size", create_undersized, HILOCK_INVALID, "options.size is 7", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
     {"options with more than is known", create_newer, HILOCK_INVALID, "options has unknown members set beyond byte", "this is hilock 0.1.0, the program was built for a newer one", 0},
+    {"a lease longer than the guard", create_unguarded, HILOCK_INVALID, "lease_ms 60000 is longer than restart_guard_ms 40000: a restarted store would let others in too early", "raise the guard", GUARDED},
     {"a multi", multi, HILOCK_UNSUPPORTED, "multi", "this version has no", 0},
     {"a multi of no client", multi_clientless, HILOCK_INVALID, NULL, NULL, 0},
 };
@@ -151,17 +156,28 @@ CALL(extend_backward, hilock_extend(t->held, NEGATIVE, never, t->scene))
 CALL(extend_idle, hilock_extend(t->idle, 0, never, t->scene))
 CALL(extend_waiting, hilock_extend(t->waiting, 0, never, t->scene))
 CALL(extend_orphan, hilock_extend(t->orphan, 0, never, t->scene))
-CALL(validity_of_nothing, hilock_lock_validity(NULL, &(hilock_validity *){NULL}))
+CALL(validity_of_nothing, hilock_lock_validity(NULL, &t->seen))
 CALL(validity_nowhere, hilock_lock_validity(t->held, NULL))
-CALL(validity_idle, hilock_lock_validity(t->idle, &(hilock_validity *){NULL}))
-CALL(validity_waiting, hilock_lock_validity(t->waiting, &(hilock_validity *){NULL}))
-CALL(validity_orphan, hilock_lock_validity(t->orphan, &(hilock_validity *){NULL}))
+CALL(validity_idle, hilock_lock_validity(t->idle, &t->seen))
+CALL(validity_waiting, hilock_lock_validity(t->waiting, &t->seen))
+CALL(validity_orphan, hilock_lock_validity(t->orphan, &t->seen))
 CALL(cancel_nothing, hilock_cancel(NULL))
 CALL(cancel_idle, hilock_cancel(t->idle))
 CALL(cancel_held, hilock_cancel(t->held))
 CALL(cancel_orphan, hilock_cancel(t->orphan))
 CALL(close_nothing, hilock_client_close(NULL, 0, never_closed, t->scene))
 CALL(close_backward, hilock_client_close(t->client, NEGATIVE, never_closed, t->scene))
+
+CALL(peek_nothing, hilock_peek(NULL, never, t->scene))
+CALL(peek_unheard, hilock_peek(t->idle, NULL, NULL))
+CALL(peek_closing, hilock_peek(t->late_idle, never, t->scene))
+CALL(peek_orphan, hilock_peek(t->orphan, never, t->scene))
+CALL(force_nothing, hilock_force_release(NULL, NULL, never, t->scene))
+CALL(force_nobody, hilock_force_release(t->idle, "", never, t->scene))
+CALL(force_anybody, hilock_force_release(t->idle, t->long_name, never, t->scene))
+CALL(force_no_holder, hilock_force_release(t->idle, "mode", never, t->scene))
+CALL(force_closing, hilock_force_release(t->late_idle, NULL, never, t->scene))
+CALL(force_orphan, hilock_force_release(t->orphan, NULL, never, t->scene))
 
 static const struct row calls[] = {
     {"acquire of NULL", acquire_nothing, HILOCK_INVALID, NULL, NULL, 0},
@@ -171,12 +187,12 @@ static const struct row calls[] = {
     {"a second acquire of one that waits", acquire_twice, HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder, or set reentrant", 0},
     {"a second acquire of one that holds", acquire_held, HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder, or set reentrant", 0},
     {"more who wait than may", acquire_crowded, HILOCK_TOO_MANY_WAITERS, "1 acquires already wait (waiters_max)", "shed load or raise it", 0},
-    {"acquire at a client that closes", acquire_closing, HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", 1},
+    {"acquire at a client that closes", acquire_closing, HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", CLOSING},
     {"acquire at one that is gone", acquire_orphan, HILOCK_CLOSED, NULL, NULL, 0},
     {"release of NULL", release_nothing, HILOCK_INVALID, NULL, NULL, 0},
     {"release of an idle one", release_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
     {"release of one that waits", release_waiting, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"release of an idle one while closing", release_late_idle, HILOCK_NOT_HELD, "does not hold", "never acquired", 1},
+    {"release of an idle one while closing", release_late_idle, HILOCK_NOT_HELD, "does not hold", "never acquired", CLOSING},
     {"release at a client that is gone", release_orphan, HILOCK_CLOSED, NULL, NULL, 0},
     {"extend of NULL", extend_nothing, HILOCK_INVALID, NULL, NULL, 0},
     {"an extend that nobody hears of", extend_unheard, HILOCK_INVALID, "on_result is NULL", "an extend is answered by it", 0},
@@ -195,6 +211,16 @@ static const struct row calls[] = {
     {"cancel of an idle one", cancel_idle, HILOCK_NOT_PENDING, "handle of \"shop:theirs\" does not wait", "hilock_lock_drop", 0},
     {"cancel of one that holds", cancel_held, HILOCK_NOT_PENDING, "handle of \"shop:ours\" does not wait", "hilock_lock_drop", 0},
     {"cancel at a client that is gone", cancel_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"peek of NULL", peek_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"peek that nobody hears of", peek_unheard, HILOCK_INVALID, "on_result is NULL", "a peek is answered by it", 0},
+    {"peek at a client that closes", peek_closing, HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING},
+    {"peek at one that is gone", peek_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"force_release of NULL", force_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"force_release of no holder", force_nobody, HILOCK_INVALID, "bad holder of 0 bytes", "give it as peek named it", 0},
+    {"force_release of an endless holder", force_anybody, HILOCK_INVALID, "bad holder of too many bytes", "give it as peek named it", 0},
+    {"force_release of what is no holder", force_no_holder, HILOCK_INVALID, "bad holder \"mode\"", "give it as peek named it", 0},
+    {"force_release at a client that closes", force_closing, HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING},
+    {"force_release at one that is gone", force_orphan, HILOCK_CLOSED, NULL, NULL, 0},
     {"close of NULL", close_nothing, HILOCK_INVALID, NULL, NULL, 0},
     {"a negative drain", close_backward, HILOCK_INVALID, "drain_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
 };
@@ -213,12 +239,13 @@ static void quiet(const struct hilock_result *result, void *user) { (void)result
 static void set(struct stage *t, struct scene *s)
 {
     struct party *party = scene_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:", .waiters_max = 1)), *closing = scene_connect(s, NULL),
-                 *gone = scene_connect(s, NULL);
+                 *gone = scene_connect(s, NULL), *guarded = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 40000));
     memset(t, 0, sizeof *t);
     memset(t->long_name, 'n', sizeof t->long_name - 1);
     t->scene = s;
     t->client = party->client;
     t->closing = closing->client;
+    t->guarded = guarded->client;
     t->held = make(s, t->client, "ours");
     t->waiting = make(s, t->client, "theirs");
     t->idle = make(s, t->client, "theirs");
@@ -254,13 +281,13 @@ static void try_row(struct stage *t, const struct row *row)
     struct scene *s = t->scene;
     size_t blocks = s->memory.blocks, commands = executed(s);
     int was_broken = s->is_broken;
-    hilock_client *client = row->is_closing ? t->closing : t->client;
+    hilock_client *client = row->whose == CLOSING ? t->closing : row->whose == GUARDED ? t->guarded : t->client;
     SAME(s, row->call(t), row->status);
     if (row->wrong && !strstr(hilock_client_refusal(client), row->wrong))
         TEXT(s, hilock_client_refusal(client), row->wrong);
     if (row->mend && !strstr(hilock_client_refusal(client), row->mend))
         TEXT(s, hilock_client_refusal(client), row->mend);
-    HOLDS(s, !t->made);
+    HOLDS(s, !t->made && !t->seen);
     SAME(s, hilock_lock_state(t->idle), HILOCK_IDLE);
     SAME(s, hilock_lock_state(t->waiting), HILOCK_WAITING);
     SAME(s, hilock_lock_state(t->held), HILOCK_HELD);
