@@ -9,34 +9,29 @@ void sim_swarm_choose(struct sim *sim)
     struct sim_swarm *swarm = &sim->swarm;
     int *kinds[] = {&swarm->resets, &swarm->cuts, &swarm->delays, &swarm->refusals, &swarm->stalls, &swarm->restarts_kept, &swarm->restarts_empty,
                     &swarm->flushes, &swarm->script_flushes, &swarm->errors, &swarm->steps, &swarm->shortens, &swarm->freezes, &swarm->suspends,
-                    &swarm->kills};
+                    &swarm->kills, &swarm->failovers};
     int is_calm = sim_chance(random, 0.1);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         *kinds[i] = !is_calm && sim_chance(random, 0.4);
-    /* the three that lose or shorten what the store has acknowledged excuse overlaps: they are rarer, so that most seeds may excuse none */
+    /* those that lose or shorten what the store has acknowledged excuse overlaps: they are rarer, so that most seeds may excuse none */
     swarm->restarts_empty = swarm->restarts_empty && sim_chance(random, 0.3);
     swarm->flushes = swarm->flushes && sim_chance(random, 0.3);
     swarm->steps = swarm->steps && sim_chance(random, 0.3);
     swarm->shortens = swarm->shortens && sim_chance(random, 0.3);
+    swarm->failovers = swarm->failovers && sim_chance(random, 0.3);
     swarm->mean_gap_us = is_calm ? 0 : sim_between(random, 20000, 400000);
     swarm->latency_us = (uint32_t)sim_between(random, 20, 300);
     swarm->tail_us = sim_chance(random, 0.3) ? (uint32_t)sim_between(random, 1000, 20000) : (uint32_t)sim_between(random, 20, 500);
 }
 
-static void taint_all(struct sim *sim)
-{
-    for (unsigned i = 0; i < sim->names_count; i++)
-        sim->names[i].tainted_us = sim->world.now_us;
-}
-
 static void restart(struct sim *sim, int keeps_data)
 {
     sim->world.sometimes[keeps_data ? SIM_FAULT_RESTART_KEPT : SIM_FAULT_RESTART_EMPTY]++;
-    sim_network_reset_all(sim);
+    sim_network_reset_all(sim, sim->server.epoch);
     sim_server_now(&sim->server);
     sim_store_restart(sim->server.store, keeps_data);
     if (!keeps_data)
-        taint_all(sim);
+        sim_taint_all(sim);
 }
 
 static void command(struct sim *sim, int argc, const char *const *argv)
@@ -69,7 +64,7 @@ static void flush(struct sim *sim)
 {
     static const char *const argv[] = {"FLUSHALL"};
     sim->world.sometimes[SIM_FAULT_FLUSH]++;
-    taint_all(sim);
+    sim_taint_all(sim);
     command(sim, 1, argv);
 }
 
@@ -81,7 +76,7 @@ static void step_clock(struct sim *sim, struct hl_random *random)
         sim->server.clock.offset_us += by_us;
     else
         sim->server.clock.offset_us -= by_us;
-    taint_all(sim);
+    sim_taint_all(sim);
     sim_server_now(&sim->server);
 }
 
@@ -216,7 +211,7 @@ static void strike(struct sim *sim)
 {
     struct hl_random *random = &sim->world.faults;
     const struct sim_swarm *swarm = &sim->swarm;
-    unsigned kind = (unsigned)hl_random_below(random, 20);
+    unsigned kind = (unsigned)hl_random_below(random, 21);
     sim_trace(&sim->world, "fault of kind %u", kind);
     if (kind < 5 && swarm->resets)
         sim_network_reset_some(sim, random);
@@ -243,7 +238,9 @@ static void strike(struct sim *sim)
         freeze_some(sim, random, 0);
     else if (kind == 17 && swarm->suspends)
         freeze_some(sim, random, 1);
-    else if (swarm->kills)
+    else if (kind == 20 && swarm->failovers)
+        sim_failover_start(sim, random);
+    else if (kind < 20 && swarm->kills)
         kill_or_close(sim, random);
 }
 
@@ -268,6 +265,7 @@ void sim_faults_heal(struct sim *sim)
     sim->healed_us = sim->world.now_us;
     sim_trace(&sim->world, "healed");
     sim->server.stalled_until_us = 0;
+    sim_failover_end(sim);
     sim_store_refuse(sim->server.store, SIM_REFUSE_NOTHING, NULL);
     sim_network_heal(sim);
 }

@@ -31,7 +31,7 @@ struct hl_link {
     void *arg;
     struct messages in, out;           /* towards the process, towards the server */
     struct sim_event *arrives, *leaves; /* the first of each */
-    unsigned connection;               /* at the store; 0: none */
+    unsigned connection, epoch;        /* at the store of that server; connection 0: none */
     int is_up, is_down, is_closed, is_cut_in, is_cut_out, depth;
 };
 
@@ -136,8 +136,9 @@ static void push_out(struct hl_link *link, struct message *message)
 
 static void disconnect(struct hl_link *link)
 {
-    if (link->connection)
-        sim_store_disconnect(link->sim->server.store, link->connection);
+    const struct sim_server *server = sim_server_of(link->sim, link->epoch);
+    if (link->connection && server)
+        sim_store_disconnect(server->store, link->connection);
     link->connection = 0;
 }
 
@@ -174,9 +175,20 @@ static void trace_execution(struct sim *sim, const char *who, unsigned process, 
               (long long)(reply->type == HL_REPLY_ARRAY && reply->count ? reply->items[0].integer : reply->integer));
 }
 
+/* What a former master does after another took over is worth nothing, and believed all the same: that is the stated limit. */
+static void count_stale(struct sim *sim, const struct sim_server *server)
+{
+    if (server != &sim->former)
+        return;
+    sim->world.sometimes[SIM_STALE_MASTER]++;
+    sim_taint_all(sim);
+}
+
 static void execute(struct hl_link *link, const struct message *request)
 {
-    const struct hl_reply *reply = sim_server_execute(&link->sim->server, link->connection, request->argc, request->argv, request->lengths);
+    struct sim_server *server = sim_server_of(link->sim, link->epoch);
+    const struct hl_reply *reply = server ? sim_server_execute(server, link->connection, request->argc, request->argv, request->lengths) : NULL;
+    count_stale(link->sim, server);
     if (!reply)
         return;
     trace_execution(link->sim, "server runs for", link->process->index, request, reply);
@@ -188,10 +200,10 @@ static void execute(struct hl_link *link, const struct message *request)
 static void on_leaving(struct sim_world *world, void *arg)
 {
     struct hl_link *link = arg;
-    struct sim_server *server = &link->sim->server;
+    struct sim_server *server = sim_server_of(link->sim, link->epoch);
     struct message *message;
     link->leaves = NULL;
-    if (server->stalled_until_us > world->now_us) {
+    if (server && server->stalled_until_us > world->now_us) {
         link->leaves = sim_at(world, server->stalled_until_us, on_leaving, link);
         return;
     }
@@ -206,24 +218,30 @@ static void on_leaving(struct sim_world *world, void *arg)
 }
 
 /* What the server had received of a dead link: lost, or run late with nobody to hear the answer. */
-struct ghost { struct sim *sim; struct message *request; unsigned process; };
+struct ghost { struct sim *sim; struct message *request; unsigned process, epoch; };
+
+static void haunt(struct ghost *ghost, struct sim_server *server)
+{
+    struct sim_world *world = &ghost->sim->world;
+    unsigned connection = sim_server_login(server);
+    const struct hl_reply *reply = sim_server_execute(server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
+    count_stale(ghost->sim, server);
+    count_execution(ghost->sim, ghost->request, reply);
+    world->sometimes[SIM_LATE_RUN]++;
+    world->sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
+    if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && strcmp(ghost->request->argv[1], hl_script_renew.sha1) == 0)
+        ghost->sim->ghost_us = world->now_us;
+    trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
+    sim_store_disconnect(server->store, connection);
+}
 
 static void on_ghost(struct sim_world *world, void *arg)
 {
     struct ghost *ghost = arg;
-    const struct hl_reply *reply;
-    unsigned connection;
-    if (!ghost->sim->is_over) {
-        connection = sim_server_login(&ghost->sim->server);
-        reply = sim_server_execute(&ghost->sim->server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
-        count_execution(ghost->sim, ghost->request, reply);
-        world->sometimes[SIM_LATE_RUN]++;
-        world->sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
-        if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && strcmp(ghost->request->argv[1], hl_script_renew.sha1) == 0)
-            ghost->sim->ghost_us = world->now_us;
-        trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
-        sim_store_disconnect(ghost->sim->server.store, connection);
-    }
+    struct sim_server *server = sim_server_of(ghost->sim, ghost->epoch);
+    (void)world;
+    if (!ghost->sim->is_over && server)
+        haunt(ghost, server);
     message_free(ghost->request);
     free(ghost);
 }
@@ -242,7 +260,7 @@ static void lose_requests(struct hl_link *link)
         TAILQ_REMOVE(&link->out, message, entry);
         world->sometimes[SIM_FAULT_REQUEST_LOST]++;
         if (!link->sim->is_healed && may_haunt(message) && sim_chance(&world->network, 0.5) && (ghost = malloc(sizeof *ghost)) != NULL) {
-            *ghost = (struct ghost){link->sim, message, link->process->index};
+            *ghost = (struct ghost){link->sim, message, link->process->index, link->epoch};
             at_us += hl_random_below(&world->network, sim_chance(&world->network, 0.5) ? 600000 : 3000000);
             sim_at(world, at_us, on_ghost, ghost);
         } else
@@ -260,18 +278,18 @@ static void leave_requests(struct hl_link *link)
         if (!ghost)
             continue;
         TAILQ_REMOVE(&link->out, message, entry);
-        *ghost = (struct ghost){link->sim, message, link->process->index};
+        *ghost = (struct ghost){link->sim, message, link->process->index, link->epoch};
         sim_at(&link->sim->world, message->at_us, on_ghost, ghost);
     }
 }
 
 void sim_network_on_message(void *arg, unsigned connection, const struct hl_reply *push)
 {
-    struct sim *sim = arg;
+    const struct sim_ear *ear = arg;
     struct hl_link *link;
-    TAILQ_FOREACH(link, &sim->links, entry)
+    TAILQ_FOREACH(link, &ear->sim->links, entry)
     {
-        if (link->connection == connection && !link->is_cut_in && !link->is_down)
+        if (link->connection == connection && link->epoch == ear->epoch && !link->is_cut_in && !link->is_down)
             answer(link, push);
     }
 }
@@ -352,11 +370,11 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     struct sim_process *process = ctx;
     struct sim *sim = process->sim;
     struct hl_link *link = calloc(1, sizeof *link);
-    int is_refused = sim->server.is_down || (!sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2));
+    int is_refused = !sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2);
     (void)target;
     if (!link)
         abort();
-    *link = (struct hl_link){.sim = sim, .process = process, .host = host, .events = events, .arg = arg};
+    *link = (struct hl_link){.sim = sim, .process = process, .host = host, .events = events, .arg = arg, .epoch = sim->server.epoch};
     TAILQ_INIT(&link->in);
     TAILQ_INIT(&link->out);
     TAILQ_INSERT_TAIL(&sim->links, link, entry);
@@ -443,11 +461,14 @@ void sim_network_cut_some(struct sim *sim, struct hl_random *random)
     sim_trace(&sim->world, "fault: a link of p%u is cut, ways %u", link->process->index, ways);
 }
 
-void sim_network_reset_all(struct sim *sim)
+void sim_network_reset_all(struct sim *sim, unsigned epoch)
 {
     struct hl_link *link;
     TAILQ_FOREACH(link, &sim->links, entry)
-        go_down(link);
+    {
+        if (link->epoch == epoch)
+            go_down(link);
+    }
 }
 
 void sim_network_heal(struct sim *sim)

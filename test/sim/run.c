@@ -52,7 +52,8 @@ static unsigned unserved(const struct sim *sim)
 /* Whoever waits is served within a lease of somebody lost, a frozen process's sleep, the polls, and everybody's turn before. */
 static void demand_progress(struct sim *sim)
 {
-    uint64_t bound_us = sim->world.now_us + 12000u * (uint64_t)sim->lease_ms + 60000000, least_us = sim->world.now_us + LIVE_LEAST_US;
+    uint64_t lease_us = 1000 * (uint64_t)sim->lease_ms, bound_us = sim->world.now_us + 12 * lease_us + 60000000;
+    uint64_t least_us = sim->world.now_us + (lease_us + 1500000 > LIVE_LEAST_US ? lease_us + 1500000 : LIVE_LEAST_US); /* what nobody knows of runs out */
     for (unsigned i = 0; i < sim->actors_count; i++)
         sim->actors[i].served = 0;
     while ((unserved(sim) || sim->world.now_us < least_us) && sim->world.now_us < bound_us && !sim->world.is_broken) {
@@ -97,7 +98,7 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
     TAILQ_INIT(&sim->links);
     sim_world_init(&sim->world, seed, trace);
     sim_swarm_choose(sim);
-    sim_server_init(&sim->server, sim);
+    sim_server_init(&sim->server, sim, 0);
     populate(sim);
     sim_faults_start(sim);
     while (sim->world.now_us < (sim->is_duel ? DUEL_US : FAULT_PHASE_US) && !sim->world.is_broken) {
@@ -118,6 +119,7 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
     if (sim->world.is_broken) /* what is broken is left as it is: freeing it could crash */
         return;
     sim_network_done(sim);
+    sim_failover_end(sim);
     sim_server_done(&sim->server);
     sim_world_done(&sim->world);
     free(sim->killed);

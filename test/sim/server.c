@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* server - a simulated Redis: the store, under a clock of its own. */
+#include <stdlib.h>
+
 #include "sim.h"
 
-void sim_server_init(struct sim_server *server, struct sim *sim)
+void sim_server_init(struct sim_server *server, struct sim *sim, unsigned epoch)
 {
     static const struct sim_store_events events = {sim_network_on_message};
-    server->sim = sim;
-    server->store = sim_store_new(&events, sim);
+    struct sim_ear *ear = malloc(sizeof *ear);
+    if (!ear)
+        abort();
+    *ear = (struct sim_ear){sim, epoch};
+    *server = (struct sim_server){.sim = sim, .ear = ear, .epoch = epoch, .store = sim_store_new(&events, ear)};
     sim_store_set_password(server->store, "swordfish");
     server->clock = (struct sim_clock){1700000000000000u + hl_random_below(&sim->world.clocks, 1000000000u),
                                        1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
@@ -22,7 +27,14 @@ unsigned sim_server_login(struct sim_server *server)
     return connection;
 }
 
-void sim_server_done(struct sim_server *server) { sim_store_free(server->store); }
+void sim_server_done(struct sim_server *server)
+{
+    if (!server->store)
+        return;
+    sim_store_free(server->store);
+    free(server->ear);
+    server->store = NULL;
+}
 
 void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, sim_read(&server->clock, server->sim->world.now_us)); }
 

@@ -17,7 +17,7 @@ struct sim;
 struct sim_swarm {
     uint64_t mean_gap_us;     /* between faults of the world; 0: none at all */
     int resets, cuts, delays, refusals, stalls, restarts_kept, restarts_empty, flushes, script_flushes, errors, steps, shortens, freezes,
-        suspends, kills;
+        suspends, kills, failovers;
     uint32_t latency_us, tail_us; /* of a message: least, and mean of what comes on top */
 };
 void sim_swarm_choose(struct sim *sim);
@@ -30,24 +30,32 @@ void sim_faults_connecting(struct sim_process *process); /* a link of it begins 
 
 struct sim_server {
     struct sim *sim;
-    struct sim_store *store;
+    struct sim_store *store; /* NULL: there is none */
+    struct sim_ear *ear;     /* hears its messages */
     struct sim_clock clock;
     uint64_t stalled_until_us;
-    int is_down;
-    uint64_t lost_data_us; /* true time of the latest loss of data; 0: never */
+    unsigned epoch;          /* how many masters there were before it */
 };
-void sim_server_init(struct sim_server *server, struct sim *sim);
+struct sim_ear { struct sim *sim; unsigned epoch; };
+void sim_server_init(struct sim_server *server, struct sim *sim, unsigned epoch);
 void sim_server_done(struct sim_server *server);
 unsigned sim_server_login(struct sim_server *server); /* a connection past AUTH, for what is not sent by a client */
 const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths);
 void sim_server_now(struct sim_server *server); /* the store's clock to the present */
+
+/* ---- failover.c ---- */
+
+void sim_failover_start(struct sim *sim, struct hl_random *random);  /* a replica that lags takes over soon */
+void sim_failover_end(struct sim *sim);                              /* the former master, if any, falls silent */
+struct sim_server *sim_server_of(struct sim *sim, unsigned epoch);   /* NULL: it is no more */
+void sim_taint_all(struct sim *sim);                                 /* what the store has acknowledged may not be so */
 
 /* ---- network.c ---- */
 
 struct sim_process;
 struct hl_link_factory sim_network_links(struct sim_process *process);
 void sim_network_reset_some(struct sim *sim, struct hl_random *random); /* one link, chosen by chance */
-void sim_network_reset_all(struct sim *sim);                            /* the server died */
+void sim_network_reset_all(struct sim *sim, unsigned epoch);            /* that server died */
 void sim_network_cut_some(struct sim *sim, struct hl_random *random);
 void sim_network_heal(struct sim *sim);                                 /* cut links are reset */
 void sim_network_on_message(void *arg, unsigned connection, const struct hl_reply *push); /* the store's events */
@@ -127,7 +135,9 @@ void sim_check_end(struct sim *sim); /* I9: all is closed */
 struct sim {
     struct sim_world world;
     struct sim_swarm swarm;
-    struct sim_server server;
+    struct sim_server server; /* whom a new link reaches */
+    struct sim_server former; /* a master that was replaced, and goes on for those who are still linked to it */
+    struct sim_store_data *replica; /* what the next master knows, once it is on its way */
     struct sim_process processes[SIM_PROCESSES_MAX];
     struct sim_actor actors[SIM_PROCESSES_MAX * SIM_ACTORS_MAX];
     struct sim_name names[SIM_NAMES_MAX];

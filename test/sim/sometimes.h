@@ -34,6 +34,7 @@
     X(RELOADED, "scripts loaded again")                                           \
     X(WAKEUP, "waiters woken by a message")                                       \
     X(ANOMALY, "leases found shortened")                                          \
+    X(STALE_MASTER, "commands run by a former master after another took over")     \
     X(STALE_WRITE_REFUSED, "late writes refused by the token")                    \
     X(DROPPED_WAITING, "handles dropped while waiting")                           \
     X(DROPPED_HELD, "handles dropped while held")                                 \
@@ -53,7 +54,8 @@
     X(FAULT_SHORTENED, "fault: another program shortened a lease")                \
     X(FAULT_FREEZE, "fault: process frozen")                                      \
     X(FAULT_SUSPEND, "fault: host suspended")                                     \
-    X(FAULT_KILL, "fault: process killed")
+    X(FAULT_KILL, "fault: process killed")                                        \
+    X(FAULT_FAILOVER, "fault: a replica that lagged took over")
 
 enum sim_sometimes {
 #define X(name, text) SIM_##name,
