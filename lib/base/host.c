@@ -2,7 +2,10 @@
 /* host - see host.h. */
 #include "base/host.h"
 
+#include <inttypes.h>
+
 #include "base/contract.h"
+#include "base/text.h"
 
 static void on_wake(void *arg)
 {
@@ -99,4 +102,15 @@ void hl_timer_free(struct hl_host *host, void *timer)
 {
     if (timer)
         host->loop.timer_free(timer);
+}
+
+void hl_host_fired(struct hl_host *host, uint64_t due_us)
+{
+    uint64_t now_us = hl_now_us(host), late_us = now_us > due_us ? now_us - due_us : 0;
+    struct hl_text detail;
+    if (!host->stall_us || !due_us || due_us < host->stalled_until_us || late_us <= host->stall_us)
+        return;
+    host->stalled_until_us = now_us;
+    hl_text_set(&detail, "the loop did not turn for %" PRIu64 " ms: did a callback take so long, or was the process stopped? renewals were late", late_us / 1000);
+    hl_trace(host, HL_LOOP_STALLED, &(struct hl_fact){.waited_us = late_us, .detail = detail.bytes});
 }

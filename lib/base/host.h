@@ -30,6 +30,8 @@ struct hl_host {
     unsigned depth;
     void *wake_timer;
     int is_woken;
+    uint64_t stall_us;         /* a timer that fires later than this says that the loop stood still; 0: never */
+    uint64_t stalled_until_us; /* end of the latest stall that was told */
     TAILQ_HEAD(, hl_flush) flushes;
     void (*on_enter)(void *arg); /* outermost enter */
     void (*on_leave)(void *arg); /* outermost leave */
@@ -61,5 +63,9 @@ static inline void *hl_timer_new(struct hl_host *host, hilock_fire_fn *fire, voi
 static inline void hl_timer_start(struct hl_host *host, void *timer, uint64_t delay_us) { host->loop.timer_start(timer, delay_us); }
 static inline void hl_timer_stop(struct hl_host *host, void *timer) { host->loop.timer_stop(timer); }
 void hl_timer_free(struct hl_host *host, void *timer); /* NULL is allowed */
+
+/* A timer has fired that was to fire at due_us; 0: at no known time. A stall is told once, by the first timer that it made late: whatever was
+ * due before its end belongs to it. One that made no timer late is not told: it delayed nothing. */
+void hl_host_fired(struct hl_host *host, uint64_t due_us);
 
 #endif

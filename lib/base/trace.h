@@ -14,13 +14,14 @@ enum hl_what {
     HL_ACQUIRE_ENDED,      /* status, waited_us, detail */
     HL_ACQUIRE_REENTERED,
     HL_WAKEUP,             /* an unlock message reached a waiter */
-    HL_HOLD_RENEWED,
+    HL_HOLD_RENEWED,       /* count: of failures before it */
     HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */
     HL_HOLD_RELEASED,      /* waited_us: held for */
     HL_HOLD_LOST,          /* reason, held for, detail */
+    HL_RELEASE_SETTLED,    /* detail */
     HL_HOLD_UNDONE,        /* a grant nobody wanted any more was given back */
     HL_INQUIRY_ENDED,      /* status, detail; count: 1 for a force_release */
-    HL_CLOCK_ANOMALY,
+    HL_CLOCK_ANOMALY,      /* remaining_us: at the store; detail */
     HL_COMMAND_SENT,
     HL_COMMAND_ANSWERED,   /* waited_us: since its send */
     HL_NODE_UP,
@@ -28,7 +29,7 @@ enum hl_what {
     HL_NODE_FAULT,         /* something a link can live with: a refused subscription, a refused CLIENT SETNAME */
     HL_STORE_RESTARTED,    /* detail */
     HL_EVICTION_RISK,      /* detail */
-    HL_LOOP_STALLED        /* waited_us */
+    HL_LOOP_STALLED        /* waited_us: for how long; detail */
 };
 
 struct hl_fact { /* what does not apply is 0 or NULL */

@@ -203,6 +203,7 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     core->host.on_enter = on_enter;
     core->host.on_leave = on_leave;
     core->host.on_trace = hl_observe;
+    core->host.stall_us = (uint64_t)options->stall_report_ms * 1000;
     client->on_log = options->on_log;
     client->on_event = options->on_event;
     client->user = options->user;

@@ -8,6 +8,8 @@
 #include "base/plant.h"
 #include "lock/deliver.h"
 #include "lock/lease.h"
+#include "lock/turn.h"
+#include "lock/walk.h"
 
 struct client_event {
     struct hl_notice notice;
@@ -120,6 +122,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_LOOP_STALLED: stats->stalls++; break;
     case HL_ACQUIRE_ASKED:
     case HL_ACQUIRE_WAITS:
+    case HL_RELEASE_SETTLED:
     case HL_INQUIRY_ENDED:
     case HL_CLOCK_ANOMALY:
     case HL_STORE_RESTARTED:
@@ -137,8 +140,13 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
         hl_log(client, fact->count < 2 ? HILOCK_LOG_INFO : HILOCK_LOG_WARN, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count,
                name.bytes, fact->detail, hl_span_ms(fact->remaining_us));
     else if (what == HL_CLOCK_ANOMALY)
-        hl_log(client, HILOCK_LOG_WARN, "the lease of \"%s\" was %u ms at the store, less than believed: did its clock jump, or did another program change it?",
-               name.bytes, hl_span_ms(fact->remaining_us));
+        hl_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
+    else if (what == HL_HOLD_RENEWED && fact->count >= 2)
+        hl_log(client, HILOCK_LOG_INFO, "\"%s\" is renewed again after %u failures", name.bytes, fact->count);
+    else if (what == HL_RELEASE_SETTLED)
+        hl_log(client, HILOCK_LOG_INFO, "%s", fact->detail);
+    else if (what == HL_ACQUIRE_WAITS)
+        hl_log(client, HILOCK_LOG_DEBUG, "\"%s\" is held: waiting", name.bytes);
     else if (what == HL_INQUIRY_ENDED)
         hl_log(client, fact->count ? HILOCK_LOG_INFO : HILOCK_LOG_DEBUG, "%s of \"%s\": %s: %s", fact->count ? "force_release" : "peek", name.bytes,
                hilock_status_name(fact->status), fact->detail);
@@ -151,14 +159,47 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
         hl_log(client, HILOCK_LOG_INFO, "a grant of \"%s\" came too late and is given back", name.bytes);
 }
 
+struct risk { unsigned holds; uint64_t left_us, now_us; };
+
+static void count_risk(const struct hilock_lock *lock, void *arg)
+{
+    struct risk *risk = arg;
+    uint64_t left_us = hl_lock_left_us(lock, risk->now_us);
+    risk->holds += left_us > 0;
+    if (left_us && left_us < risk->left_us)
+        risk->left_us = left_us;
+}
+
+static struct hl_text words_of_outage(const struct hilock_client *client, const struct hl_fact *fact)
+{
+    struct risk risk = {0, UINT64_MAX, hl_now_us(&client->core.host)};
+    struct hl_text text;
+    hl_text_set(&text, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_span_ms(fact->retry_us));
+    hl_walk_locks(&client->core, count_risk, &risk);
+    if (risk.holds)
+        hl_text_add(&text, ", %u holds at risk in %u.%u s", risk.holds, hl_span_ms(risk.left_us) / 1000, hl_span_ms(risk.left_us) % 1000 / 100);
+    return text;
+}
+
+static void raise_outage(struct hilock_client *client, const struct hl_fact *fact)
+{
+    struct hl_text words;
+    struct hl_fact told = *fact;
+    if (!client->on_event)
+        return;
+    words = words_of_outage(client, fact);
+    told.detail = words.bytes;
+    raise_event(client, HILOCK_EVENT_DISCONNECTED, &told);
+}
+
 static void log_node(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
     if (what == HL_NODE_UP)
         hl_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node, HL_PLANTED(PASSWORD_LOGGED) ? client->login.password : "",
                HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     else if (what == HL_NODE_DOWN)
-        hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_span_ms(fact->retry_us));
-    else if (what == HL_STORE_RESTARTED)
+        hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);
+    else if (what == HL_STORE_RESTARTED || what == HL_LOOP_STALLED)
         hl_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
     else if (what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
         hl_log(client, HILOCK_LOG_WARN, "%s: %s", fact->node ? fact->node : "", fact->detail);
@@ -175,9 +216,11 @@ void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
     if (what == HL_NODE_UP)
         raise_event(client, HILOCK_EVENT_CONNECTED, fact);
     else if (what == HL_NODE_DOWN)
-        raise_event(client, HILOCK_EVENT_DISCONNECTED, fact);
+        raise_outage(client, fact);
     else if (what == HL_CLOCK_ANOMALY)
         raise_event(client, HILOCK_EVENT_CLOCK_ANOMALY, fact);
+    else if (what == HL_LOOP_STALLED)
+        raise_event(client, HILOCK_EVENT_LOOP_STALLED, fact);
     else if (what == HL_STORE_RESTARTED)
         raise_event(client, HILOCK_EVENT_STORE_RESTARTED, fact);
     else if (what == HL_EVICTION_RISK)

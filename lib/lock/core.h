@@ -81,6 +81,7 @@ struct hl_part {
     uint8_t is_late_once;   /* a LATE answer was retried */
     uint8_t is_haunted;     /* an acquire of this id went unanswered: its bytes may still run, until not_after */
     uint8_t was_repeated;   /* a release of this id went unanswered */
+    uint8_t is_overlong;    /* its lease was found longer than was asked for, which was told */
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
@@ -107,6 +108,7 @@ struct hl_hold {
     uint8_t is_told : 1;         /* owner.lock it is */
     uint8_t is_counted : 1;      /* in name->ending */
     uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
+    uint8_t is_confirmed : 1;    /* ENDING: by the store; else its lease has run out */
     uint8_t verdict;             /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
     struct hl_part parts[];
 };

@@ -319,7 +319,7 @@ static void tell_settled(struct hl_core *core, struct hl_hold *hold)
         hl_ending_settle(hold);
         return;
     }
-    hl_text_set(&detail, "the release of \"%s\" is settled after %u ms", hl_quote(lock->name->bytes, lock->name->length).bytes, event.waited_ms);
+    hl_words_of_settling(hold, event.waited_ms, &detail);
     lock->refs++;
     hl_ending_settle(hold);
     call_event(core, lock, lock->terms->on_event, &event);

@@ -12,6 +12,7 @@
 #include "lock/lease.h"
 #include "lock/turn.h"
 #include "lock/validity.h"
+#include "lock/words.h"
 
 static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
 
@@ -152,10 +153,16 @@ static void answer_caller(struct hl_hold *hold, hilock_status status)
         hl_notice_tell(core, &hold->notice, TELL_RELEASED);
 }
 
-static void tell_settled(struct hl_hold *hold)
+static void tell_settled(struct hl_hold *hold, int is_confirmed)
 {
-    if (hold->on_result && hold->verdict == (uint8_t)-(int)HILOCK_UNKNOWN && hold->is_answered)
-        hl_notice_tell(hl_hold_core(hold), &hold->notice, TELL_SETTLED);
+    struct hl_core *core = hl_hold_core(hold);
+    struct hl_text detail;
+    if (!hold->on_result || hold->verdict != (uint8_t)-(int)HILOCK_UNKNOWN || !hold->is_answered)
+        return;
+    hold->is_confirmed = is_confirmed != 0;
+    hl_words_of_settling(hold, hl_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
+    hl_trace(&core->host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = hold->parts[0].name->bytes, .detail = detail.bytes});
+    hl_notice_tell(core, &hold->notice, TELL_SETTLED);
 }
 
 /* An id with an unanswered acquire is released once more when that acquire can no longer run (R3): until then a copy of it in an old link
@@ -209,7 +216,7 @@ static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_
     int was_ours = said->verdict == HL_YES || (is_doubtful && hold->since_us < part->deadline_us);
     int is_haunting = haunts(hold, part);
     part->state = is_haunting ? PART_MAYBE : PART_CLEAR;
-    tell_settled(hold);
+    tell_settled(hold, 1);
     answer_caller(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
     if (said->was_unheard && !core->is_unheard_told)
         hl_trace(&core->host, HL_NODE_FAULT,
@@ -287,7 +294,7 @@ static void give_up(struct hl_hold *hold)
     for (unsigned i = 0; i < hold->parts_count; i++)
         hold->parts[i].state = PART_CLEAR;
     answer_caller(hold, HILOCK_UNKNOWN);
-    tell_settled(hold);
+    tell_settled(hold, 0);
     hl_hold_wake_at(hold, UINT64_MAX);
     hl_ending_settle(hold);
 }

@@ -149,6 +149,7 @@ static void on_timer(void *arg)
     struct hl_hold *hold = arg;
     struct hl_host *host = &hl_hold_core(hold)->host;
     hl_host_enter(host);
+    hl_host_fired(host, hold->due_us);
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
     case HOLD_ASKING:
@@ -248,7 +249,7 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t now_us = hl_now_us(host);
-    hold->due_us = at_us == UINT64_MAX ? 0 : at_us;
+    hold->due_us = at_us == UINT64_MAX ? 0 : at_us < now_us ? now_us : at_us;
     if (at_us == UINT64_MAX)
         hl_timer_stop(host, hold->timer);
     else

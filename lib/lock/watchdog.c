@@ -182,6 +182,26 @@ static void ask_next(struct hl_hold *hold)
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
+/* Once for as long as it is so. A lease that an unanswered extend asked for is none. */
+static void look_for_overlong(struct hl_hold *hold, struct hl_part *part, uint64_t found_us)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    int is_overlong = found_us > lease_us(hold) + hl_lease_drift_us(lease_us(hold)) && part->request.sent_us + found_us > hl_extend_over_us(hold);
+    struct hl_text detail;
+    if (is_overlong && !part->is_overlong) {
+        hl_words_of_anomaly(part->name, found_us, "longer than was asked for", &detail);
+        hl_trace(&core->host, HL_CLOCK_ANOMALY, &(struct hl_fact){.name = part->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
+    }
+    part->is_overlong = (uint8_t)is_overlong;
+}
+
+static void on_shortened(struct hl_core *core, const struct hl_part *part, uint64_t found_us)
+{
+    struct hl_text detail;
+    hl_words_of_anomaly(part->name, found_us, "less than believed", &detail);
+    hl_trace(&core->host, HL_CLOCK_ANOMALY, &(struct hl_fact){.name = part->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
+}
+
 static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -192,14 +212,16 @@ static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_
     if (now_us + found_us + 1000 < part->deadline_us) {
         /* somebody shortened it under us: belief is what this very reply proves, even if that is less (R1's one exception) */
         part->deadline_us = hl_lease_deadline_us(part->request.sent_us, asked_us > found_us ? asked_us : found_us);
-        hl_trace(&core->host, HL_CLOCK_ANOMALY, &(struct hl_fact){.name = part->name->bytes, .remaining_us = found_us});
+        on_shortened(core, part, found_us);
     } else if (deadline_us > part->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
         part->deadline_us = deadline_us;
     hl_validity_follow(hold);
     if (part->deadline_us < core->earliest_us)
         core->earliest_us = part->deadline_us;
+    look_for_overlong(hold, part, found_us);
+    hl_trace(&core->host, HL_HOLD_RENEWED,
+             &(struct hl_fact){.name = part->name->bytes, .waited_us = now_us - part->request.sent_us, .count = hold->failures});
     hold->failures = 0;
-    hl_trace(&core->host, HL_HOLD_RENEWED, &(struct hl_fact){.name = part->name->bytes, .waited_us = now_us - part->request.sent_us});
     if (was_told && hold->is_told)
         hl_notice_tell(core, &hold->notice, TELL_RENEWED);
     hl_extend_answered(hold, HILOCK_OK, NULL);

@@ -141,6 +141,21 @@ void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsig
                     *hl_node_why(node) ? hl_node_why(node) : "it is silent", quoted(name).bytes);
 }
 
+void hl_words_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text)
+{
+    hl_text_set(text, "the lease of \"%s\" was %u ms at the store, %s: did its clock jump, or did another program change it?", quoted(name).bytes,
+                hl_span_ms(found_us), how);
+}
+
+void hl_words_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)
+{
+    struct hl_quoted name = quoted(hold->parts[0].name);
+    if (hold->is_confirmed)
+        hl_text_set(text, "the release of \"%s\" is confirmed after %u ms", name.bytes, waited_ms);
+    else
+        hl_text_set(text, "the release of \"%s\" got no answer, but its lease has run out", name.bytes);
+}
+
 void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
     uint64_t now_us = hl_now_us(&core->host);

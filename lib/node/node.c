@@ -362,6 +362,7 @@ static void on_timer(void *arg)
     struct hl_host *host = node->host;
     uint64_t now_us = hl_now_us(host), due_us = node->due_us, earliest;
     hl_host_enter(host);
+    hl_host_fired(host, due_us);
     node->due_us = 0;
     answer_barred(node);
     earliest = earliest_timeout(node);

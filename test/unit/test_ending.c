@@ -88,6 +88,7 @@ static void a_release_without_an_answer_is_UNKNOWN_and_settled_later(struct scen
     TELLS(s, "a:SETTLED");
     SAME(s, a->event.fencing_token, token);
     SAME(s, a->event.waited_ms, (a->at_us - released_us) / 1000);
+    HOLDS(s, strstr(a->detail, "the release of \"stock\" is confirmed after 1") && strstr(p->log, a->detail));
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -102,6 +103,8 @@ static void an_unknown_release_is_settled_when_the_lease_is_over(struct scene *s
     run_ms(s, 9000);
     TELLS(s, "a:release UNKNOWN a:SETTLED");
     SAME(s, a->at_us, released_us + 3000000 + 37000 + 500000);
+    TEXT(s, a->detail, "the release of \"stock\" got no answer, but its lease has run out");
+    HOLDS(s, strstr(p->log, a->detail));
     HOLDS(s, !is_ours(s, "stock"));
 }
 

@@ -226,11 +226,28 @@ static void the_client_tells_when_commands_flow(struct scene *s)
     net_reset(&s->net, NULL, NET_ALL);
     run_us(s, 150);
     TELLS(s, "down");
-    TEXT(s, p->event_detail, "Connection reset by peer");
+    HOLDS(s, strstr(p->event_detail, "Connection reset by peer" "; next try in "));
     HOLDS(s, p->event.retry_ms >= 25 && p->event.retry_ms <= 50);
     HOLDS(s, !hilock_client_is_connected(p->client));
     run_ms(s, 60);
     TELLS(s, "up");
+}
+
+static void a_lost_connection_tells_what_is_at_risk(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    uint64_t granted_us;
+    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    granted_us = scene_us(s);
+    held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 20000));
+    hand_new(p, "c", "three", NULL);
+    run_to(s, granted_us + 1390000); /* 20 s, less 207 ms for clocks and lateness, less 1.39 s */
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_us(s, 150);
+    HOLDS(s, strstr(p->event_detail, "127.0.0.1:6379: Connection reset by peer; next try in "));
+    TEXT(s, strstr(p->event_detail, " ms, "), " ms, 2 holds at risk in 18.4 s");
+    HOLDS(s, strstr(p->log, p->event_detail));
 }
 
 static const struct play plays[] = {
@@ -244,6 +261,7 @@ static const struct play plays[] = {
     PLAY(a_refused_open_shows_no_password),
     PLAY(the_password_is_wiped_at_close),
     PLAY(the_client_tells_when_commands_flow),
+    PLAY(a_lost_connection_tells_what_is_at_risk),
 };
 
 int main(void) { return PLAYS_RUN(plays); }

@@ -110,7 +110,7 @@ static void pauses_double_with_a_random_half_up_to_retry_max(struct scene *s)
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
         HOLDS(s, run_until_told(s, 3000));
         TELLS(s, "down");
-        TEXT(s, p->event_detail, "Connection refused");
+        HOLDS(s, strstr(p->event_detail, "Connection refused" "; next try in "));
         HOLDS(s, p->event.retry_ms >= most[i] / 2 && p->event.retry_ms <= most[i]);
         if (i) {
             uint64_t paused_us = scene_us(s) - last_us - s->net.connect_us;
@@ -170,7 +170,7 @@ static void silence_while_connecting_is_given_up_after_connect_timeout(struct sc
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
     SAME(s, scene_us(s), begun_us + 700000);
-    TEXT(s, p->event_detail, "no connection within 700 ms");
+    HOLDS(s, strstr(p->event_detail, "no connection within 700 ms" "; next try in "));
 }
 
 static void silence_while_logging_in_is_given_up_after_connect_timeout(struct scene *s)
@@ -207,7 +207,7 @@ static void addresses_that_cannot_be_used_are_none(struct scene *s)
     p->tells = 1;
     run_ms(s, 6);
     TELLS(s, "down");
-    TEXT(s, p->event_detail, "cannot resolve locks.example: it has no address");
+    HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address" "; next try in "));
 }
 
 static void more_addresses_than_fit_are_cut(struct scene *s)
@@ -227,7 +227,7 @@ static void a_name_that_does_not_resolve_is_tried_again(struct scene *s)
     p->tells = 1;
     run_ms(s, 2);
     TELLS(s, "down");
-    TEXT(s, p->event_detail, "cannot resolve locks.example: no such name");
+    HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: no such name" "; next try in "));
     p->loop.name.addresses[0] = "127.0.0.1";
     run_ms(s, 100);
     TELLS(s, "up");

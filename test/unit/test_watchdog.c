@@ -296,6 +296,8 @@ static void a_loop_whose_timers_are_late_loses_nothing_by_it(struct scene *s)
     HOLDS(s, asked(s, "renew") > 200);
 }
 
+static void ignore(const struct hilock_result *result, void *user) { (void)result, (void)user; }
+
 static void a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -312,6 +314,43 @@ static void a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send
     HOLDS(s, strstr(p->line, "less than believed"));
     s->is_tampered = 0; /* restored by that very renewal */
     run_ms(s, 60000);
+    TELLS(s, "");
+}
+
+/* As by a clock that is set back: told once while it lasts, and nothing is believed of it. */
+static void a_lease_found_too_long_is_an_anomaly_told_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    p->tells = 1;
+    run_ms(s, 900);
+    store_expire_ms(&s->store, "stock", 3200);
+    run_ms(s, 200);
+    HOLDS(s, asked(s, "renew") == 1);
+    TELLS(s, "ANOMALY");
+    TEXT(s, p->event_detail, "the lease of \"stock\" was 3101 ms at the store, longer than was asked for: did its clock jump, or did another program change it?");
+    BELIEVES(s, a, sent_at_us(s, "renew", 0) + 3000000 - 37000);
+    store_expire_ms(&s->store, "stock", 60000);
+    run_ms(s, 20000);
+    TELLS(s, "");
+    run_ms(s, 60000); /* it has passed */
+    store_expire_ms(&s->store, "stock", 60000);
+    run_ms(s, 2000);
+    TELLS(s, "ANOMALY");
+}
+
+/* Also after an extend whose answer was lost. */
+static void a_lease_as_asked_for_is_no_anomaly(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    p->tells = 1;
+    PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER);
+    SAME(s, hilock_extend(a->lock, 60000, ignore, NULL), HILOCK_OK);
+    run_ms(s, 5000);
+    HOLDS(s, store_left_ms(&s->store, "stock") > 50000);
+    TELLS(s, "down up");
+    run_ms(s, 100000);
     TELLS(s, "");
 }
 
@@ -350,6 +389,8 @@ static const struct play plays[] = {
     PLAY(a_loop_whose_timers_are_a_little_early_renews_all_the_same),
     PLAY(a_loop_whose_timers_are_a_little_early_ends_belief_in_time),
     PLAY(a_loop_whose_timers_are_late_loses_nothing_by_it),
+    PLAY(a_lease_found_too_long_is_an_anomaly_told_once),
+    PLAY(a_lease_as_asked_for_is_no_anomaly),
     PLAY(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send),
     PLAY(a_nonsense_answer_to_a_renewal_is_no_loss),
 };

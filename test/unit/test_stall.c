@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A loop that stands still is told, once for each time, when it made a timer of ours late; and nothing else is taken for it. */
+#include <string.h>
+
+#include "play.h"
+
+static uint64_t stalls(const struct party *p)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(p->client, &stats);
+    return stats.stalls;
+}
+
+/* Holds a lease of 6 s: its renewal is due 2 s after the grant. */
+static struct party *holding(struct scene *s, const struct hilock_client_options *options)
+{
+    struct party *p = scene_connect(s, options);
+    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    p->tells = 1;
+    return p;
+}
+
+static void freeze_ms(struct scene *s, struct party *p, uint64_t span_ms)
+{
+    world_freeze(&p->loop.lane);
+    run_ms(s, span_ms);
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 10);
+}
+
+static void a_late_timer_tells_of_it(struct scene *s)
+{
+    struct party *p = holding(s, NULL);
+    freeze_ms(s, p, 3500);
+    TELLS(s, "STALLED");
+    HOLDS(s, p->event.stalled_ms >= 1500 && p->event.stalled_ms < 1510); /* 2 s were left */
+    HOLDS(s, !p->event.lock && p->event.client == p->client);
+    HOLDS(s, strstr(p->event_detail, "the loop did not turn for 150") && strstr(p->log, p->event_detail));
+    SAME(s, stalls(p), 1);
+}
+
+/* To the microsecond: not at the limit, but above it. */
+static void no_more_than_the_limit_is_no_stall(struct scene *s)
+{
+    for (uint64_t more_us = 0; more_us < 2; more_us++) {
+        struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 300));
+        struct hand *a = hand_new(p, "a", more_us ? "one" : "two", NULL);
+        uint64_t due_us = scene_us(s) + 500000;
+        PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+        acquire(a, 500);
+        run_ms(s, 1);
+        world_freeze(&p->loop.lane);
+        run_to(s, due_us + 300000 + more_us);
+        world_thaw(&s->world, &p->loop.lane);
+        run_ms(s, 1);
+        TELLS(s, "a:UNREACHABLE");
+        SAME(s, stalls(p), more_us);
+        party_abandon(p);
+    }
+}
+
+static void many_late_timers_are_one_stall(struct scene *s)
+{
+    struct party *p = holding(s, NULL);
+    held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    run_ms(s, 300);
+    held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    freeze_ms(s, p, 5000);
+    TELLS(s, "STALLED");
+    freeze_ms(s, p, 5000);
+    TELLS(s, "STALLED");
+    SAME(s, stalls(p), 2);
+}
+
+static void block(struct hand *hand) { world_jump_us(&hand->scene->world, 2500000); }
+
+static void a_callback_that_takes_long_is_one(struct scene *s)
+{
+    struct party *p = holding(s, NULL);
+    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    run_ms(s, 1500);
+    acquire(b, HILOCK_FOREVER);
+    when(b, "OK", block);
+    run_ms(s, 10);
+    run_ms(s, 10);
+    TELLS(s, "b:OK STALLED");
+    SAME(s, stalls(p), 1);
+}
+
+/* Nothing of ours was due: nothing was late. */
+static void a_stall_that_delays_nothing_is_not_told(struct scene *s)
+{
+    struct party *p = holding(s, NULL);
+    freeze_ms(s, p, 1900);
+    run_ms(s, 60000);
+    SAME(s, stalls(p), 0);
+    TELLS(s, "");
+}
+
+/* Idle for long, away for long, busy for long: the loop turns. */
+static void a_loop_that_turns_is_not_stalled(struct scene *s)
+{
+    struct party *p = holding(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 1));
+    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000)), *c = hand_new(p, "c", "one", NULL);
+    p->tells = 0;
+    acquire(c, 100000);
+    for (int i = 0; i < 30; i++) {
+        acquire(b, HILOCK_FOREVER);
+        run_ms(s, 1700);
+        release(b);
+        run_ms(s, 10);
+    }
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 20000);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 20000);
+    world_jump_us(&s->world, 0);
+    SAME(s, stalls(p), 0);
+    scene_hush(s);
+}
+
+int main(void)
+{
+    static const struct play plays[] = {
+        PLAY(a_late_timer_tells_of_it),
+        PLAY(no_more_than_the_limit_is_no_stall),
+        PLAY(many_late_timers_are_one_stall),
+        PLAY(a_callback_that_takes_long_is_one),
+        PLAY(a_stall_that_delays_nothing_is_not_told),
+        PLAY(a_loop_that_turns_is_not_stalled),
+    };
+    return PLAYS_RUN(plays);
+}
