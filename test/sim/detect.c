@@ -25,10 +25,11 @@ static const char *const texts[] = {
 };
 
 /* Hunted only where there is time (a campaign): their moment is rare. */
-static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_BACK_UNBOUNDED", "GRANT_KEPT_AFTER_GIVEN_UP"};
+static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_BACK_UNBOUNDED"};
 
 /* Each has a unit test that it turns red. */
 static const struct { const char *name, *why; } for_units[] = {
+    {"GRANT_KEPT_AFTER_GIVEN_UP", "needs two long delays at the right places: met once (TRACK_RECORD.md), too rare to hunt"},
     {"R4_UNDO_UNORDERED", "costs its own client one more question, and breaks no promise that can be seen from outside"},
     {"R5_TAKEN_IGNORED", "belief is not extended, and ends at its deadline all the same"},
     {"R7_NO_RETRY_AT_RECONNECT", "the subscription's own reconnect makes it good"},

@@ -84,11 +84,40 @@ static void a_ghost_is_released_once_its_request_can_no_longer_run(struct scene 
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* Given up, lease and all, while its script is being loaded again; granted after that. */
+static void a_grant_is_undone_however_late_it_comes(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 150));
+    store_flush_scripts(&s->store);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 900000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 800000);
+    acquire(a, 50);
+    run_ms(s, 1690);
+    TELLS(s, "a:UNREACHABLE");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    run_ms(s, 60);
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void a_script_forgotten_again_is_loaded_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.", .times = 2);
+    acquire(a, 500);
+    run_ms(s, 10);
+    TELLS(s, "a:OK");
+}
+
 const struct safety safety_outcome[] = {
     SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own),
     SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone),
     SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone),
     SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run),
+    SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes),
+    SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again),
     SAFETY(R4_UNDO_UNORDERED, the_next_try_waits_for_the_answer_to_a_release),
     {NULL, {NULL, NULL}},
 };

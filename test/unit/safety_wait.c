@@ -70,7 +70,31 @@ static void a_grant_that_aged_in_the_queue_is_not_handed_over(struct scene *s)
     SAME(s, b->result.attempts, 2);
 }
 
+/* A process that was stopped while it asked for the time measures the stop as a round trip. */
+static void a_slow_round_trip_does_not_hold_back_for_long(struct scene *s)
+{
+    struct party *p = scene_open(s, NULL), *q;
+    struct hand *a, *b, *c;
+    PLAN(s, .on = "TIME", .act = PLAN_DELAY_ANSWER, .us = 2000000);
+    run_ms(s, 2500);
+    q = scene_connect(s, NULL);
+    a = held(p, "a", "stock", NULL);
+    b = hand_new(p, "b", "stock", NULL);
+    c = hand_new(q, "c", "stock", NULL);
+    acquire(b, HILOCK_FOREVER);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 10);
+    TELLS(s, "b:WAITING c:WAITING");
+    release_quietly(a);
+    run_ms(s, 10);
+    TELLS(s, "c:OK");
+    release_quietly(c);
+    run_ms(s, 600);
+    TELLS(s, "b:OK");
+}
+
 const struct safety safety_wait[] = {
+    SAFETY(HOLD_BACK_UNBOUNDED, a_slow_round_trip_does_not_hold_back_for_long),
     SAFETY(R7_NO_SECOND_TRY, released_before_the_subscription_stood_it_is_still_noticed),
     SAFETY(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back),
     SAFETY(R8_NO_CHECK_AFTER_QUEUE, a_grant_that_aged_in_the_queue_is_not_handed_over),
