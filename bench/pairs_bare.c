@@ -35,7 +35,7 @@ struct pairs_bare {
     struct lane *lanes;
     unsigned inflight, busy;
     uint64_t pairs, holders;
-    struct hl_mutex_terms terms;
+    struct hl_wants wants;
     struct hl_command command;
     bool is_ending, has_failed;
 };
@@ -62,7 +62,7 @@ static void send_command(struct lane *lane, redisCallbackFn *on_answer)
 static void acquire(struct lane *lane)
 {
     lane->words.id = ++lane->bare->holders;
-    hl_mutex_acquire(&lane->bare->command, &lane->words, &lane->bare->terms);
+    hl_mutex_acquire(&lane->bare->command, &lane->words, &lane->bare->wants);
     send_command(lane, on_acquired);
 }
 
@@ -97,7 +97,7 @@ static void on_acquired(redisAsyncContext *store, void *answer, void *user)
         retire(lane->bare, fault);
         return;
     }
-    hl_mutex_release(&lane->bare->command, &lane->words);
+    hl_mutex_release(&lane->bare->command, &lane->words, &lane->bare->wants);
     send_command(lane, on_released);
 }
 
@@ -166,11 +166,11 @@ struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, uns
 }
 
 /* The options of hilock's client, as its defaults make them; not_after like its, a command's timeout ahead of the server's clock. */
-static struct hl_mutex_terms terms_now(double seconds)
+static struct hl_wants wants_now(double seconds)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (struct hl_mutex_terms){.lease_ms = PAIRS_LEASE_MS, .reserved = 15, .token_ttl_ms = 600000,
+    return (struct hl_wants){.lease_ms = PAIRS_LEASE_MS, .reserved = 15, .token_ttl_ms = 600000,
                                    .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
 }
 
@@ -180,7 +180,7 @@ uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds)
     bare->pairs = 0;
     bare->is_ending = false;
     bare->busy = bare->inflight;
-    bare->terms = terms_now(seconds);
+    bare->wants = wants_now(seconds);
     evtimer_add(bare->end, &span);
     for (unsigned i = 0; i < bare->inflight; i++)
         acquire(&bare->lanes[i]);

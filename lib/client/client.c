@@ -19,6 +19,7 @@
 #include "lock/teardown.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
+#include "wire/natives.h"
 #include "wire/scripts.h"
 
 enum { VERIFY_STEP_US = 20 };
@@ -182,6 +183,8 @@ static int make_route(struct hilock_client *client, const struct hl_doors *doors
         .session = {.links = doors->links, .login = &client->login, .connect_timeout_ms = options->connect_timeout_ms,
                     .retry_max_ms = options->retry_max_ms},
         .scripts = hl_scripts,
+        .ask_natives = hl_natives_ask,
+        .natives_told = hl_natives_told,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,

@@ -28,9 +28,16 @@ static int may_read(const struct hilock_lock *lock) { return lock && hl_cell_adm
 
 static int are_alike(const struct hl_terms *terms, const struct hilock_lock_options *options)
 {
-    return terms && terms->on_lost == options->on_lost && terms->on_event == options->on_event && terms->lease_ms == options->lease_ms &&
-           terms->hold_max_ms == options->hold_max_ms && terms->min_validity_ms == options->min_validity_ms &&
-           terms->wait_report_ms == options->wait_report_ms && terms->is_renewed == (options->renew == HILOCK_RENEW_AUTO) && terms->is_reentrant == (options->reentrant != 0);
+    return terms && terms->kind->kind == options->kind && terms->on_lost == options->on_lost && terms->on_event == options->on_event &&
+           terms->lease_ms == options->lease_ms && terms->hold_max_ms == options->hold_max_ms && terms->min_validity_ms == options->min_validity_ms &&
+           terms->wait_report_ms == options->wait_report_ms && terms->is_renewed == (options->renew == HILOCK_RENEW_AUTO) &&
+           terms->is_reentrant == (options->reentrant != 0) && terms->is_polling == (options->wake == HILOCK_WAKE_POLL) &&
+           terms->poll_min_ms == options->poll_min_ms && terms->poll_jitter_ms == options->poll_jitter_ms;
+}
+
+static const struct hl_kind *kind_of(const struct hilock_lock_options *options)
+{
+    return options->kind == HILOCK_SIMPLE ? &hl_kind_simple : &hl_kind_mutex; /* options.c refuses the others */
 }
 
 static struct hl_terms *terms_of(struct hilock_client *client, const struct hilock_lock_options *options)
@@ -43,10 +50,11 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
     terms = hl_memory_new(&client->core.host.memory, sizeof *terms);
     if (!terms)
         return NULL;
-    *terms = (struct hl_terms){.refs = 2, .cell = client->core.cell, .on_lost = options->on_lost, .on_event = options->on_event,
+    *terms = (struct hl_terms){.refs = 2, .cell = client->core.cell, .kind = kind_of(options), .on_lost = options->on_lost, .on_event = options->on_event,
                                .lease_ms = options->lease_ms, .hold_max_ms = options->hold_max_ms, .min_validity_ms = options->min_validity_ms,
                                .wait_report_ms = options->wait_report_ms, .is_renewed = options->renew == HILOCK_RENEW_AUTO,
-                               .is_reentrant = options->reentrant != 0};
+                               .is_reentrant = options->reentrant != 0, .is_polling = options->wake == HILOCK_WAKE_POLL,
+                               .poll_min_ms = options->poll_min_ms, .poll_jitter_ms = options->poll_jitter_ms};
     terms->cell->refs++;
     if (client->terms)
         hl_terms_unref(client->terms);
@@ -88,6 +96,12 @@ static hilock_status check_braces(struct hilock_client *client, const char *name
                      "different hash slots", hl_quote(name, length).bytes);
 }
 
+/* A waiter would begin it too, but then its first sleep would wait for the connection. Clients whose handles all poll have none. */
+static void warm_subscription(struct hl_core *core, const struct hl_name *name)
+{
+    hl_subscription_start(&core->route->ops->node_of(core->route, name->bytes, name->length)->subscription);
+}
+
 static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client, const char *name, const struct hilock_lock_options *given)
 {
     char full[HILOCK_NAME_MAX];
@@ -113,6 +127,8 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
     if (!*ret_lock)
         return hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
     client->core.locks++;
+    if (options.wake == HILOCK_WAKE_SUBSCRIBE)
+        warm_subscription(&client->core, (*ret_lock)->name);
     return HILOCK_OK;
 }
 

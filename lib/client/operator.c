@@ -16,7 +16,7 @@ static void describe(const struct hilock_lock *lock, struct hilock_lock_info *re
     const struct hl_core *core = lock->terms->cell->core;
     uint64_t now_us = core ? hl_now_us(&core->host) : 0;
     *ret_info = (struct hilock_lock_info){.size = sizeof *ret_info, .name = lock->name->bytes, .name_length = lock->name->length,
-                                          .kind = HILOCK_MUTEX, .user = lock->user};
+                                          .kind = lock->terms->kind->kind, .user = lock->user};
     if (!core)
         return;
     ret_info->state = hl_lock_state(lock);

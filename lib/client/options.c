@@ -5,6 +5,8 @@
 #include <hilock/version.h>
 #include <string.h>
 
+enum { POLL_MS = 50 };
+
 static hilock_status refuse(struct hl_text *why, hilock_status status, const char *text)
 {
     hl_text_set(why, "%s", text);
@@ -157,14 +159,12 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
 static hilock_status check_later_lock(const struct hilock_lock_options *options, struct hl_text *why)
 {
     switch (options->kind) {
-    case HILOCK_MUTEX: break;
-    case HILOCK_FAIR: return refuse(why, HILOCK_UNSUPPORTED, "kind FAIR: this version has only MUTEX yet");
-    case HILOCK_SIMPLE: return refuse(why, HILOCK_UNSUPPORTED, "kind SIMPLE: this version has only MUTEX yet");
+    case HILOCK_MUTEX:
+    case HILOCK_SIMPLE: break;
+    case HILOCK_FAIR: return refuse(why, HILOCK_UNSUPPORTED, "kind FAIR: this version has only MUTEX and SIMPLE yet");
     }
     if (options->replicas || options->replica_timeout_ms)
         return refuse(why, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas yet: leave it 0");
-    if (options->wake != HILOCK_WAKE_SUBSCRIBE || options->poll_min_ms || options->poll_jitter_ms)
-        return refuse(why, HILOCK_UNSUPPORTED, "wake: this version wakes by subscription only: leave wake, poll_min_ms and poll_jitter_ms 0");
     return HILOCK_OK;
 }
 
@@ -195,6 +195,17 @@ static hilock_status check_lengths(const struct hilock_lock_options *options, st
     return HILOCK_INVALID;
 }
 
+/* Nobody publishes the release of a SIMPLE lock. Who subscribes polls as well, where the server refuses it. */
+static void settle_wake(struct hilock_lock_options *options)
+{
+    if (options->kind == HILOCK_SIMPLE)
+        options->wake = HILOCK_WAKE_POLL;
+    if (!options->poll_min_ms)
+        options->poll_min_ms = POLL_MS;
+    if (!options->poll_jitter_ms)
+        options->poll_jitter_ms = POLL_MS;
+}
+
 hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
                                    struct hl_text *why)
 {
@@ -209,8 +220,10 @@ hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct 
     if (to->hold_max_ms == HILOCK_FOREVER)
         to->hold_max_ms = 0;
     if (hl_span_is_bad(to->hold_max_ms, "hold_max_ms", why) || hl_span_is_bad(to->lease_ms, "lease_ms", why) ||
-        hl_span_is_bad(to->min_validity_ms, "min_validity_ms", why) || hl_span_is_bad(to->wait_report_ms, "wait_report_ms", why))
+        hl_span_is_bad(to->min_validity_ms, "min_validity_ms", why) || hl_span_is_bad(to->wait_report_ms, "wait_report_ms", why) ||
+        hl_span_is_bad(to->poll_min_ms, "poll_min_ms", why) || hl_span_is_bad(to->poll_jitter_ms, "poll_jitter_ms", why))
         return HILOCK_INVALID;
+    settle_wake(to);
     if (!to->lease_ms)
         to->lease_ms = client_lease_ms;
     if (!to->min_validity_ms)

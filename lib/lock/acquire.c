@@ -194,13 +194,12 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
-    struct hl_name *name = acquire->lock->name;
-    if (asked->answer == ASKED_HELD && !hl_gate_may_sleep(name, acquire->hold->parts[0].request.sent_us)) {
+    if (asked->answer == ASKED_HELD && !hl_gate_may_sleep(acquire, acquire->hold->parts[0].request.sent_us)) {
         hl_acquire_ask(acquire);
         return;
     }
     acquire->state = ACQUIRE_SLEEPING;
-    hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, name));
+    hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
 }
 
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *asked)
@@ -210,7 +209,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *aske
         on_granted(acquire);
         return;
     }
-    hl_gate_learn(core, acquire->lock->name, asked);
+    hl_gate_learn(core, acquire, asked);
     if (asked->answer == ASKED_UNANSWERED)
         hl_acquire_ask(acquire); /* same id: what may have been granted is adopted (R3) */
     else if (asked->answer == ASKED_FAULT && (acquire->is_try || asked->fault.kind != HL_FAULT_PASSING))
@@ -239,7 +238,7 @@ void hl_acquire_tick(struct hl_acquire *acquire)
     struct hl_core *core = core_of(acquire);
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
-        hl_acquire_decide(acquire, hl_gate_known(core, acquire->lock->name).status);
+        hl_acquire_decide(acquire, hl_gate_known(core, acquire).status);
         return;
     }
     if (acquire->report_us <= now_us)

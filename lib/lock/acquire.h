@@ -12,7 +12,6 @@
 #define HL_LOCK_ACQUIRE_H
 
 #include "lock/core.h"
-#include "wire/mutex.h"
 
 struct hl_asked { /* how a request for the lock was answered; dies with the call */
     enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;

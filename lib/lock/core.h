@@ -13,6 +13,7 @@
 #include "lock/cell.h"
 #include "node/route.h"
 #include "wire/keys.h"
+#include "wire/kind.h"
 
 struct hl_acquire;
 struct hl_gate;
@@ -38,9 +39,11 @@ TAILQ_HEAD(hl_notices, hl_notice);
 struct hl_terms { /* the options of a handle; shared by handles made alike one after the other */
     unsigned refs;
     struct hl_cell *cell;
+    const struct hl_kind *kind;
     hilock_event_fn *on_lost, *on_event;
+    uint32_t poll_min_ms, poll_jitter_ms;
     uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max, wait_report: 0 is off */
-    int is_renewed, is_reentrant;
+    uint8_t is_renewed, is_reentrant, is_polling; /* polling: waits without a subscription */
 };
 
 struct hl_name { /* a lock's name as long as anybody has it: found by its bytes (gate.c) */
@@ -78,10 +81,13 @@ struct hl_part {
     uint64_t deadline_us;   /* OURS: until when we may believe in it */
     uint8_t state, ask;     /* enums above; ask: what the request is about */
     uint8_t index;
-    uint8_t is_late_once;   /* a LATE answer was retried */
-    uint8_t is_haunted;     /* an acquire of this id went unanswered: its bytes may still run, until not_after */
-    uint8_t was_repeated;   /* a release of this id went unanswered */
-    uint8_t is_overlong;    /* its lease was found longer than was asked for, which was told */
+    uint8_t form;             /* enum hl_form of the latest request */
+    uint8_t is_second : 1;    /* acquire: the first question was answered HL_AGAIN */
+    uint8_t is_late_once : 1; /* a LATE answer was retried */
+    uint8_t is_haunted : 1;   /* an acquire of this id went unanswered: its bytes may still run, until not_after */
+    uint8_t is_stray : 1;     /* a native renewal went unanswered: until haunted_until_us it may still set the lease, to less than was extended */
+    uint8_t was_repeated : 1; /* a release of this id went unanswered */
+    uint8_t is_overlong : 1;  /* its lease was found longer than was asked for, which was told */
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
@@ -98,7 +104,7 @@ struct hl_hold {
     uint64_t id;
     uint64_t since_us;           /* HELD: the grant; ENDING: its begin */
     uint64_t due_us;             /* when the timer was to fire; 0: stopped */
-    uint64_t haunted_until_us;   /* ENDING: then a haunted id is released once more */
+    uint64_t haunted_until_us;   /* ENDING: then a haunted id is released once more. HELD: see is_stray */
     hilock_result_fn *on_result; /* ENDING by a release */
     void *user;
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */

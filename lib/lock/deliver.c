@@ -108,7 +108,7 @@ static void tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
     uint64_t now_us = hl_now_us(&core->host);
-    const struct hl_known known = hl_gate_known(core, lock->name);
+    const struct hl_known known = hl_gate_known(core, acquire);
     char holder[HILOCK_NAME_MAX];
     struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
     if (lock->name->hold)

@@ -169,10 +169,15 @@ static void tell_settled(struct hl_hold *hold, int is_confirmed)
  * may make a hold that nobody knows of. */
 void hl_ending_haunt(struct hl_hold *hold, struct hl_part *part)
 {
-    uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    uint64_t until_us = part->request.sent_us + may_run_us + may_run_us / 100 + part->request.node->round_trip_us;
     part->is_haunted = 1;
     part->state = PART_MAYBE;
+    hl_ending_may_run(hold, part);
+}
+
+void hl_ending_may_run(struct hl_hold *hold, const struct hl_part *part)
+{
+    uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
+    uint64_t until_us = part->request.sent_us + may_run_us + may_run_us / 100 + part->request.node->round_trip_us;
     if (hold->haunted_until_us < until_us)
         hold->haunted_until_us = until_us;
 }
@@ -248,8 +253,10 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
         go_on(hold);
         return;
     }
-    said = hl_mutex_release_said(answer->reply);
-    if (said.verdict == HL_FAULT) {
+    said = hl_part_said(hold, part, answer->reply);
+    if (hl_part_forgoes_native(part, &said))
+        release_all(hold);
+    else if (said.verdict == HL_FAULT) {
         struct hl_text why;
         hl_text_set(&why, "release refused: %s", hl_quote(said.quote, said.quote_length).bytes);
         on_fault(hold, why.bytes);
@@ -271,8 +278,8 @@ static void undo(struct hl_hold *hold, struct hl_part *part, uint64_t token)
 void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
 {
     if (part->ask == PART_ACQUIRE && answer->reply && answer->was_sent) {
-        struct hl_said said = hl_mutex_acquire_said(answer->reply);
-        if ((said.verdict == HL_NO || said.verdict == HL_LATE) && !part->is_haunted)
+        struct hl_said said = hl_part_said(hold, part, answer->reply);
+        if ((said.verdict == HL_NO || said.verdict == HL_AGAIN || said.verdict == HL_LATE) && !part->is_haunted)
             part->state = PART_CLEAR;
         if (said.verdict == HL_YES && !(HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && part->state == PART_CLEAR))
             undo(hold, part, said.token);
@@ -281,7 +288,7 @@ void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct
             part->state = PART_CLEAR;
         else
             hl_ending_haunt(hold, part);
-    } else if (part->ask == PART_RENEW && answer->reply && hl_mutex_renew_said(answer->reply).verdict == HL_NO)
+    } else if (part->ask == PART_RENEW && answer->reply && hl_part_said(hold, part, answer->reply).verdict == HL_NO)
         part->state = PART_CLEAR;
     release_all(hold);
     go_on(hold);

@@ -12,6 +12,7 @@ void hl_ending_begin(struct hl_hold *hold);        /* any state but ENDING; may 
 void hl_ending_return(struct hl_hold *hold);       /* ASKING, granted with too little left: hl_acquire_returned follows */
 void hl_ending_retry(struct hl_hold *hold);        /* after a refused release, or when the loss that came first is told */
 void hl_ending_haunt(struct hl_hold *hold, struct hl_part *part); /* an acquire of it went unanswered */
+void hl_ending_may_run(struct hl_hold *hold, const struct hl_part *part);  /* its unanswered request, until haunted_until_us */
 void hl_ending_tick(struct hl_hold *hold);
 void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer); /* of what was asked before the end */
 void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer);

@@ -20,6 +20,7 @@ struct hl_gate {
     uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
     uint64_t hold_back_until_us;
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
+    const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is right for another */
     unsigned faults;               /* in a row */
     uint64_t left_until_us;        /* end of the holder's lease, as last told */
     int has_no_ttl;
@@ -75,10 +76,11 @@ static void keep(struct hl_core *core, char **text, const char *bytes, size_t le
     *text = bytes ? hl_memory_copy(&core->host.memory, bytes, length < length_max ? length : length_max) : NULL;
 }
 
-void hl_gate_learn(struct hl_core *core, struct hl_name *name, const struct hl_asked *asked)
+void hl_gate_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
 {
-    struct hl_gate *gate = name->gate;
+    struct hl_gate *gate = acquire->lock->name->gate;
     uint64_t now_us = hl_now_us(&core->host);
+    gate->asker = acquire->lock->terms->kind;
     keep(core, &gate->note, asked->quote, asked->quote_length, NOTE_MAX);
     gate->faults = asked->answer == ASKED_FAULT ? gate->faults + 1 : 0;
     switch (asked->answer) {
@@ -107,14 +109,20 @@ static int is_silent(struct hl_core *core, const struct hl_gate *gate)
     return request && request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
 }
 
-struct hl_known hl_gate_known(struct hl_core *core, const struct hl_name *name)
+static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
+    return gate->known == HILOCK_WRONG_KIND && gate->asker != acquire->lock->terms->kind;
+}
+
+struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acquire)
+{
+    const struct hl_name *name = acquire->lock->name;
     const struct hl_gate *gate = name->gate;
     struct hl_node *node = core->route->ops->node_of(core->route, name->bytes, name->length);
     struct hl_known known = {HILOCK_UNREACHABLE, "", 0, ""};
     if (name->hold)
         known.status = HILOCK_TIMED_OUT;
-    else if (gate && node->is_up && gate->known != HILOCK_OK && !is_silent(core, gate))
+    else if (gate && node->is_up && gate->known != HILOCK_OK && !is_silent(core, gate) && !is_of_another_kind(gate, acquire))
         known.status = gate->known;
     if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
         known.holder = gate->holder;
@@ -149,7 +157,10 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
             on_news(gate);
         break;
     case HL_CHANNEL_OFF: break;
-    case HL_CHANNEL_REFUSED: gate->is_deaf = 1; break;
+    case HL_CHANNEL_REFUSED:
+        gate->is_deaf = 1;
+        on_news(gate); /* whoever sleeps counts on messages: it polls from here on */
+        break;
     }
 }
 
@@ -167,16 +178,28 @@ static void listen(struct hl_gate *gate)
         gate->news_us = hl_now_us(&core->host);
 }
 
-int hl_gate_may_sleep(const struct hl_name *name, uint64_t asked_us)
+int hl_gate_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us)
 {
-    listen(name->gate);
-    return name->gate->news_us <= asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
+    struct hl_gate *gate = acquire->lock->name->gate;
+    if (!acquire->lock->terms->is_polling)
+        listen(gate);
+    return gate->news_us <= asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
-/* Until the holder's lease is over at the server (the last millisecond is still his), or the safety poll: other kinds of lock on this
- * name exclude us but do not publish here. Until the restart guard is over. After another fault: a pause that doubles. */
-uint64_t hl_gate_sleep_us(struct hl_core *core, struct hl_name *name)
+/* A part of the pause is chance, so that those who poll do not come in step. Also for who listens, where the server refuses it. */
+static uint64_t poll_us(struct hl_gate *gate, const struct hl_terms *terms)
 {
+    uint64_t jitter_us = (uint64_t)terms->poll_jitter_ms * 1000;
+    if (!terms->is_polling && !gate->is_deaf)
+        return SAFETY_POLL_US;
+    return (uint64_t)terms->poll_min_ms * 1000 + hl_random_below(&gate->core->host.random, jitter_us + 1);
+}
+
+/* Until the holder's lease is over at the server (the last millisecond is still his), or the next poll, or the safety poll: other kinds of
+ * lock on this name exclude us but do not publish here. Until the restart guard is over. After another fault: a pause that doubles. */
+uint64_t hl_gate_sleep_us(struct hl_core *core, const struct hl_acquire *acquire)
+{
+    const struct hl_name *name = acquire->lock->name;
     struct hl_gate *gate = name->gate;
     uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(gate->left_until_us, now_us) + 1000, step;
     uint64_t guard_us = hl_node_guard_left_us(core->route->ops->node_of(core->route, name->bytes, name->length), now_us);
@@ -184,8 +207,10 @@ uint64_t hl_gate_sleep_us(struct hl_core *core, struct hl_name *name)
         return (uint64_t)1 << 50;
     if (gate->known == HILOCK_UNWRITABLE && guard_us)
         return guard_us;
-    if (gate->known == HILOCK_TIMED_OUT)
-        return gate->has_no_ttl || left_us > SAFETY_POLL_US ? SAFETY_POLL_US : left_us;
+    if (gate->known == HILOCK_TIMED_OUT) {
+        step = poll_us(gate, acquire->lock->terms);
+        return gate->has_no_ttl || left_us > step || HL_PLANTED(POLL_OVERSLEEPS) ? step : left_us;
+    }
     step = (uint64_t)RETRY_US << (gate->faults < RETRY_STEPS_MAX ? gate->faults : RETRY_STEPS_MAX);
     return step / 2 + hl_random_below(&core->host.random, step / 2);
 }

@@ -4,6 +4,7 @@
  * It lives while somebody waits. It listens to the unlock channel, knows what the store last said about the name, and keeps its head
  * from asking while a sibling holds the name, while a release of this client is unanswered, and for a moment after a release that others
  * listened to (so that they get their turn: back to back we would win against every other process).
+ * Handles of several kinds may stand in one line, and ask each in the words of its own. Who polls neither needs the channel nor asks for it.
  * A try (wait 0) stands in no line: it asks beside it, or is answered from what the gate knows. */
 #ifndef HL_LOCK_GATE_H
 #define HL_LOCK_GATE_H
@@ -27,9 +28,9 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found 
 unsigned hl_gate_waiting(const struct hl_name *name);
 
 /* What the store said to this acquire, for all who wait for the name. */
-void hl_gate_learn(struct hl_core *core, struct hl_name *name, const struct hl_asked *asked);
-int hl_gate_may_sleep(const struct hl_name *name, uint64_t asked_us); /* 0: news came after that request left: ask again (R7) */
-uint64_t hl_gate_sleep_us(struct hl_core *core, struct hl_name *name); /* how long until the next try */
+void hl_gate_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked);
+int hl_gate_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us); /* 0: news came after that request left: ask again (R7) */
+uint64_t hl_gate_sleep_us(struct hl_core *core, const struct hl_acquire *acquire); /* how long until the next try */
 int hl_gate_knows_held(const struct hl_name *name);
 
 struct hl_known { /* for an answer's words */
@@ -38,6 +39,6 @@ struct hl_known { /* for an answer's words */
     uint32_t holder_remaining_ms;
     const char *note;            /* the server's words of a fault; "" */
 };
-struct hl_known hl_gate_known(struct hl_core *core, const struct hl_name *name);
+struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acquire);
 
 #endif

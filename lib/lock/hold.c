@@ -21,35 +21,80 @@ static struct hl_hold *hold_of(struct hl_request *request)
     return (struct hl_hold *)(void *)((char *)(part - part->index) - offsetof(struct hl_hold, parts));
 }
 
-/* Counted as it leaves: what only ever stood in a queue was not asked, and leaves nothing to undo. */
+/* Counted as it leaves: what only ever stood in a queue was not asked, and leaves nothing to undo. A second question belongs to the first. */
 static void count_asked(struct hl_hold *hold, const struct hl_part *part)
 {
-    if (hold->state != HOLD_ASKING)
+    if (hold->state != HOLD_ASKING || part->is_second)
         return;
     hold->owner.acquire->attempts++;
     hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED, &(struct hl_fact){.name = part->name->bytes});
 }
 
+static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part *part)
+{
+    const struct hl_core *core = hl_hold_core(hold);
+    const struct hl_node *node = part->request.node;
+    int halves = (HL_PLANTED(LEASE_SHORTER) && part->ask == PART_ACQUIRE) || (HL_PLANTED(RENEWS_SHORTER) && part->ask == PART_RENEW);
+    return (struct hl_wants){
+        .lease_ms = (part->ask == PART_RENEW ? hl_extend_lease_ms(hold) : hold->terms->lease_ms) / (halves ? 2 : 1),
+        .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(node, hl_now_us(&core->host)),
+        .token_ttl_ms = core->limits.token_ttl_ms,
+        .is_second = part->is_second,
+        .token = part->token,
+        .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
+        .natives = node->natives,
+    };
+}
+
 static void encode(struct hl_request *request, struct hl_command *command)
 {
-    const struct hl_part *part = (struct hl_part *)(void *)request;
+    struct hl_part *part = (struct hl_part *)(void *)request;
     struct hl_hold *hold = hold_of(request);
-    struct hl_core *core = hl_hold_core(hold);
-    struct hl_words words = {part->name->bytes, part->name->length, core->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id};
-    const uint64_t not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(request->node, hl_now_us(&core->host));
-    const struct hl_mutex_terms terms = {hold->terms->lease_ms / (HL_PLANTED(LEASE_SHORTER) ? 2 : 1), 0, not_after_ms, core->limits.token_ttl_ms};
+    const struct hl_kind *kind = hold->terms->kind;
+    const struct hl_wants wants = wants_of(hold, part);
+    struct hl_words words = {part->name->bytes, part->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id};
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && part->ask == PART_RELEASE;
     switch ((enum hl_part_ask)part->ask) {
     case PART_ACQUIRE:
         count_asked(hold, part);
-        hl_mutex_acquire(command, &words, &terms);
+        part->form = (uint8_t)kind->acquire(command, &words, &wants);
         break;
     case PART_RENEW:
         hl_extend_sent(hold);
-        hl_mutex_renew(command, &words, hl_extend_lease_ms(hold) / (HL_PLANTED(RENEWS_SHORTER) ? 2 : 1), part->token);
+        part->form = (uint8_t)kind->renew(command, &words, &wants);
         break;
-    case PART_RELEASE: hl_mutex_release(command, &words); break;
+    case PART_RELEASE: part->form = (uint8_t)kind->release(command, &words, &wants); break;
     }
+}
+
+struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *part, const struct hl_reply *reply)
+{
+    const struct hl_kind *kind = hold->terms->kind;
+    switch ((enum hl_part_ask)part->ask) {
+    case PART_ACQUIRE: return kind->acquired(reply, (enum hl_form)part->form);
+    case PART_RENEW: return kind->renewed(reply, (enum hl_form)part->form);
+    case PART_RELEASE: return kind->released(reply, (enum hl_form)part->form);
+    }
+    return hl_said_fault(reply);
+}
+
+int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said)
+{
+    if (part->form != HL_FORM_NATIVE || part->ask == PART_ACQUIRE || said->verdict != HL_FAULT || said->fault.kind != HL_FAULT_LASTING ||
+        said->fault.status == HILOCK_WRONG_KIND)
+        return 0;
+    part->request.node->natives = 0;
+    return 1;
+}
+
+static void ask(struct hl_hold *hold, struct hl_part *part, int is_second)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    part->ask = PART_ACQUIRE;
+    part->state = PART_MAYBE;
+    part->is_second = is_second != 0;
+    hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request,
+                   core->limits.command_timeout_ms, HL_REQUEST_GRANT);
 }
 
 static unsigned count(const struct hl_hold *hold, enum hl_part_state state)
@@ -96,9 +141,13 @@ static void on_late(struct hl_hold *hold, struct hl_part *part, const struct hl_
  * (a right that the script lacks) may have come in its midst: the id is released for safety. */
 static void on_asked(struct hl_hold *hold, struct hl_part *part, const struct hl_reply *reply)
 {
-    struct hl_said said = hl_mutex_acquire_said(reply);
+    struct hl_said said = hl_part_said(hold, part, reply);
     if (said.verdict == HL_YES) {
         on_granted(hold, part, &said);
+        return;
+    }
+    if (said.verdict == HL_AGAIN) {
+        ask(hold, part, 1);
         return;
     }
     if (!(said.verdict == HL_FAULT && said.fault.kind == HL_FAULT_LASTING && !said.fault.left_nothing) && !part->is_haunted)
@@ -209,10 +258,7 @@ void hl_hold_ask(struct hl_hold *hold)
         struct hl_part *part = &hold->parts[i];
         if (part->state == PART_OURS || hl_request_is_busy(&part->request))
             continue;
-        part->ask = PART_ACQUIRE;
-        part->state = PART_MAYBE;
-        hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request,
-                       core->limits.command_timeout_ms, HL_REQUEST_GRANT);
+        ask(hold, part, 0);
     }
 }
 

@@ -14,7 +14,6 @@
 #define HL_LOCK_HOLD_H
 
 #include "lock/core.h"
-#include "wire/mutex.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_terms *terms, struct hl_name *name); /* of one part. NULL: no memory */
 void hl_hold_free(struct hl_hold *hold); /* nothing of it is at the store or on the wire */
@@ -24,6 +23,10 @@ void hl_hold_keep(struct hl_hold *hold);   /* ASKING, granted: the watchdog begi
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: not enough parts stand */
 uint64_t hl_hold_token(const struct hl_hold *hold);
+/* What the answer to its latest request says, in the words of its kind. */
+struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *part, const struct hl_reply *reply);
+/* 1: a native command that the server told of was refused for good (a right that the user lacks): from here on scripts say the same. */
+int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said);
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never */
 
 #endif

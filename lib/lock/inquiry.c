@@ -26,12 +26,13 @@ static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_inquiry *inquiry = inquiry_of(request);
     const struct hl_name *name = inquiry->lock->name;
+    const struct hl_kind *kind = inquiry->lock->terms->kind;
     inquiry->attempts++;
     inquiry->was_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        hl_peek(command, name->bytes, name->length);
+        hl_peek(command, kind, name->bytes, name->length);
     else
-        hl_peek_release(command, name->bytes, name->length, inquiry->holder, inquiry->holder_length);
+        kind->force(command, name->bytes, name->length, inquiry->holder, inquiry->holder_length);
 }
 
 static void ask(struct hl_inquiry *inquiry)
@@ -105,7 +106,7 @@ void hl_inquiries_clear(struct hl_core *core)
 
 static void on_fault(struct hl_inquiry *inquiry, const struct hl_fault *fault, const char *quote, size_t length)
 {
-    hl_words_of_refusal(core_of(inquiry), inquiry->lock->name, fault->status, hl_quote(quote, length).bytes, &inquiry->detail);
+    hl_words_of_refusal(core_of(inquiry), inquiry->lock, fault->status, hl_quote(quote, length).bytes, &inquiry->detail);
     decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : fault->status);
 }
 
@@ -142,7 +143,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 /* "Not held" after one that went unanswered: that one did it. */
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
-    const struct hl_said said = hl_mutex_release_said(reply);
+    const struct hl_said said = inquiry->lock->terms->kind->released(reply, HL_FORM_SCRIPT);
     if (said.verdict == HL_FAULT)
         on_fault(inquiry, &said.fault, said.quote, said.quote_length);
     else

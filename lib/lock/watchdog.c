@@ -182,6 +182,23 @@ static void ask_next(struct hl_hold *hold)
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
+/* A native renewal that went unanswered sets the lease outright when it runs after all: what was extended before it could no longer run is
+ * believed in for the lock's own lease only. */
+static int may_be_cut(const struct hl_hold *hold, const struct hl_part *part)
+{
+    return part->is_stray && part->request.sent_us < hold->haunted_until_us && hl_extend_lease_ms(hold) > hold->terms->lease_ms &&
+           !HL_PLANTED(SIMPLE_STRAYS_FORGOTTEN);
+}
+
+static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
+{
+    if (part->form == HL_FORM_NATIVE) {
+        part->is_stray = 1;
+        hl_ending_may_run(hold, part);
+    }
+    on_failed(hold, "no answer");
+}
+
 /* Once for as long as it is so. A lease that an unanswered extend asked for is none. */
 static void look_for_overlong(struct hl_hold *hold, struct hl_part *part, uint64_t found_us)
 {
@@ -192,7 +209,7 @@ static void look_for_overlong(struct hl_hold *hold, struct hl_part *part, uint64
         hl_words_of_anomaly(part->name, found_us, "longer than was asked for", &detail);
         hl_trace(&core->host, HL_CLOCK_ANOMALY, &(struct hl_fact){.name = part->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
     }
-    part->is_overlong = (uint8_t)is_overlong;
+    part->is_overlong = is_overlong != 0;
 }
 
 static void on_shortened(struct hl_core *core, const struct hl_part *part, uint64_t found_us)
@@ -204,8 +221,11 @@ static void on_shortened(struct hl_core *core, const struct hl_part *part, uint6
 
 static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
+    static const char unsure[] = "a renewal that was not answered may still run at the store, and shorten what was extended: ask again";
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000, asked_us = (uint64_t)hl_extend_lease_ms(hold) * 1000;
+    int is_cut = may_be_cut(hold, part);
+    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
+             asked_us = is_cut ? lease_us(hold) : (uint64_t)hl_extend_lease_ms(hold) * 1000;
     int is_from_reply = HL_PLANTED(R1_DEADLINE_FROM_REPLY) || (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
     uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : part->request.sent_us, asked_us);
     int was_told = hold->failures >= 2 && hold->terms->is_renewed;
@@ -218,13 +238,14 @@ static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_
     hl_validity_follow(hold);
     if (part->deadline_us < core->earliest_us)
         core->earliest_us = part->deadline_us;
-    look_for_overlong(hold, part, found_us);
+    if (said->left_ms != HL_LEFT_UNTOLD)
+        look_for_overlong(hold, part, found_us);
     hl_trace(&core->host, HL_HOLD_RENEWED,
              &(struct hl_fact){.name = part->name->bytes, .waited_us = now_us - part->request.sent_us, .count = hold->failures});
     hold->failures = 0;
     if (was_told && hold->is_told)
         hl_notice_tell(core, &hold->notice, TELL_RENEWED);
-    hl_extend_answered(hold, HILOCK_OK, NULL);
+    hl_extend_answered(hold, is_cut ? HILOCK_UNKNOWN : HILOCK_OK, is_cut ? unsure : NULL);
     sleep_for_a_third(hold);
     ask_next(hold);
 }
@@ -236,10 +257,12 @@ static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
         lose(hold, HILOCK_LOST_TAKEN);
 }
 
-static void on_fault(struct hl_hold *hold, const struct hl_said *said)
+static void on_fault(struct hl_hold *hold, const struct hl_part *part, const struct hl_said *said)
 {
     struct hl_quoted quote = hl_quote(said->quote, said->quote_length);
-    if (HL_PLANTED(R5_ERROR_IS_LOSS))
+    if (hl_part_forgoes_native(part, said))
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+    else if (HL_PLANTED(R5_ERROR_IS_LOSS))
         lose(hold, HILOCK_LOST_TAKEN);
     else {
         hl_extend_answered(hold, said->fault.status, quote.bytes);
@@ -257,10 +280,10 @@ void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const stru
         return;
     }
     if (!answer->reply) {
-        on_failed(hold, "no answer");
+        on_unanswered(hold, part);
         return;
     }
-    said = hl_mutex_renew_said(answer->reply);
+    said = hl_part_said(hold, part, answer->reply);
     if (said.verdict == HL_NO)
         on_not_ours(hold, part);
     else if (!HL_PLANTED(R11_RESURRECT) && has_ended(hold, now_us))
@@ -268,7 +291,7 @@ void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const stru
     else if (said.verdict == HL_YES)
         on_kept(hold, part, &said);
     else
-        on_fault(hold, &said);
+        on_fault(hold, part, &said);
 }
 
 void hl_watchdog_ask(struct hl_hold *hold)

@@ -35,12 +35,12 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
                 acquire->attempts ? "; a late grant will be undone" : "");
 }
 
-void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, hilock_status status, const char *note, struct hl_text *text)
+void hl_words_of_refusal(struct hl_core *core, const struct hilock_lock *lock, hilock_status status, const char *note, struct hl_text *text)
 {
-    const struct hl_node *node = node_of(core, name);
+    const struct hl_node *node = node_of(core, lock->name);
     uint64_t now_us = hl_now_us(node->host);
     if (status == HILOCK_WRONG_KIND)
-        hl_text_set(text, "\"%s\" is not a lock hash: another program's key, or a SIMPLE lock of the same name", quoted(name).bytes);
+        hl_text_set(text, "\"%s\" %s", quoted(lock->name).bytes, lock->terms->kind->wrong_kind);
     else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node, now_us))
         hl_node_guard_words(node, now_us, text);
     else
@@ -50,7 +50,7 @@ void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, hiloc
 
 void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hilock_status status)
 {
-    const struct hl_known known = hl_gate_known(core, acquire->lock->name);
+    const struct hl_known known = hl_gate_known(core, acquire);
     struct hl_node *node = node_of(core, acquire->lock->name);
     uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - acquire->begun_us);
     struct hl_text text;
@@ -59,7 +59,7 @@ void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hiloc
     else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, node, waited_ms);
     else if (status <= HILOCK_DENIED)
-        hl_words_of_refusal(core, acquire->lock->name, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
+        hl_words_of_refusal(core, acquire->lock, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
     else
         hl_text_set(&text, "%s", hilock_status_text(status));
     acquire->detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node - see node.h. What is sent after the login and before any request, the prelude: SCRIPT LOAD of every script (scripts made by
- * EVAL may be evicted by the server, loaded ones are not), INFO of the server and of its memory, then TIME. */
+ * EVAL may be evicted by the server, loaded ones are not), INFO of the server and of its memory, what it
+ * has that others have not, then TIME. */
 #include "node/node.h"
 
 #include "base/contract.h"
 #include "base/plant.h"
 
 enum { STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
-enum { PRELUDE_TIME = 1, PRELUDE_MEMORY, PRELUDE_SERVER, PRELUDE_SCRIPT }; /* answers to come: the last, the last but one, .. */
+enum { PRELUDE_TIME = 1, PRELUDE_NATIVES, PRELUDE_MEMORY, PRELUDE_SERVER, PRELUDE_SCRIPT }; /* answers to come: the last, the last but one, .. */
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -262,6 +263,8 @@ static void on_prelude(struct hl_node *node, const struct hl_reply *reply)
         on_server(node, reply);
     else if (node->preludes == PRELUDE_MEMORY)
         on_memory(node, reply);
+    else if (node->preludes == PRELUDE_NATIVES)
+        node->natives = node->options.natives_told(reply); /* a refusal is an answer too */
     else if (reply->type == HL_REPLY_ERROR)
         on_refused_prelude(node, reply);
     else if (node->preludes == PRELUDE_TIME)
@@ -295,6 +298,7 @@ static void on_open(void *arg)
     struct hl_command command;
     node->preludes = PRELUDE_SERVER;
     node->server_us = 0;
+    node->natives = 0;
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);
@@ -304,6 +308,9 @@ static void on_open(void *arg)
             return;
     }
     if (ask_info(node, "server") != 0 || ask_info(node, "memory") != 0)
+        return;
+    node->options.ask_natives(&command);
+    if (hl_session_send(&node->session, &command) != 0)
         return;
     hl_command_begin(&command, "TIME");
     node->time_sent_us = hl_now_us(node->host);
@@ -409,7 +416,6 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 void hl_node_start(struct hl_node *node)
 {
     hl_session_start(&node->session);
-    hl_subscription_start(&node->subscription);
 }
 
 void hl_node_done(struct hl_node *node)

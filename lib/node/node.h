@@ -18,6 +18,8 @@
 struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* ended by NULL; loaded on every connect */
+    void (*ask_natives)(struct hl_command *command); /* what has this server that others have not? Asked on every connect */
+    unsigned (*natives_told)(const struct hl_reply *reply); /* also of a refusal: bits of the asker's own, 0: nothing */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     uint32_t restart_guard_ms; /* a server up for less is asked for no grant; 0: off */
 };
@@ -46,12 +48,13 @@ struct hl_node {
     struct hl_vitals vitals;
     uint64_t earlier_us;           /* latest answer over an earlier link */
     int is_info_refused;           /* which was told */
+    unsigned natives;              /* as the present connection was told */
     int is_up;
 };
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
                  void *arg); /* 0; -1: no memory */
-void hl_node_start(struct hl_node *node);
+void hl_node_start(struct hl_node *node); /* subscriptions begin when they are wanted: hl_subscription_start */
 void hl_node_done(struct hl_node *node); /* any state: no request of it is answered after */
 
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how); /* sent now, or in its turn */

@@ -293,7 +293,12 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
     return -1;
 }
 
-void hl_subscription_start(struct hl_subscription *subscription) { hl_session_start(&subscription->session); }
+void hl_subscription_start(struct hl_subscription *subscription)
+{
+    if (!subscription->is_started)
+        hl_session_start(&subscription->session);
+    subscription->is_started = 1;
+}
 
 void hl_subscription_done(struct hl_subscription *subscription)
 {
@@ -311,6 +316,7 @@ struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const c
     if (!channel)
         return NULL;
     HL_REQUIRE(!channel->listener && channel != subscription->beat);
+    hl_subscription_start(subscription);
     stop_linger(channel);
     channel->listener = listener;
     channel->arg = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* subscription - the channels one node's subscription link listens to.
  *
- * A channel is wanted by at most one listener. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of channels books the answers;
+ * It has no connection before somebody is likely to listen. A channel is wanted by at most one listener. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of channels books the answers;
  * an error is the answer to its head. After a loss everything wanted is subscribed again. A channel nobody wants any more lingers for a
  * second, so that a hot lock does not subscribe at every wait.
  * Invariants: a channel has at most one command under way; ON is told only for a confirmation by the present link; a message is a
@@ -33,13 +33,14 @@ struct hl_subscription {
     uint64_t due_us, active_us;
     uint32_t timeout_ms, keepalive_ms;
     uint8_t told_refusals[2]; /* of SUBSCRIBE, UNSUBSCRIBE: said once for each connection */
+    int is_started;
     struct hl_channel *beat; /* a channel never subscribed: UNSUBSCRIBE of it is the keep-alive */
 };
 
 /* options outlives it. 0; -1: no memory */
 int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host, const struct hl_session_options *options,
                          uint32_t timeout_ms, uint32_t keepalive_ms);
-void hl_subscription_start(struct hl_subscription *subscription);
+void hl_subscription_start(struct hl_subscription *subscription); /* connects; once. The first channel does it too */
 void hl_subscription_done(struct hl_subscription *subscription); /* channels with it */
 
 /* NULL: no memory. The listener hears of it from the loop only; ask is_on for how it stands now. No other listener may have it. */

@@ -7,41 +7,38 @@
 
 static const uint64_t token_max = (uint64_t)1 << 53; /* Lua's numbers are exact up to here */
 
-void hl_mutex_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_mutex_terms *terms)
+enum hl_form hl_mutex_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     hl_command_evalsha(command, &hl_script_mutex_acquire, 2);
     hl_command_add(command, words->name, words->name_length);
     hl_key_add(command, hl_key_token, words->name, words->name_length);
-    hl_command_add_number(command, terms->lease_ms);
+    hl_command_add_number(command, wants->lease_ms);
     hl_holder_add(command, words->uuid, words->id);
-    hl_command_add_number(command, terms->reserved);
-    hl_command_add_number(command, terms->not_after_ms);
-    hl_command_add_number(command, terms->token_ttl_ms);
+    hl_command_add_number(command, wants->reserved);
+    hl_command_add_number(command, wants->not_after_ms);
+    hl_command_add_number(command, wants->token_ttl_ms);
+    return HL_FORM_SCRIPT;
 }
 
-void hl_mutex_renew(struct hl_command *command, const struct hl_words *words, uint64_t lease_ms, uint64_t token)
+enum hl_form hl_mutex_renew(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     hl_command_evalsha(command, &hl_script_renew, 1);
     hl_command_add(command, words->name, words->name_length);
-    hl_command_add_number(command, lease_ms);
+    hl_command_add_number(command, wants->lease_ms);
     hl_holder_add(command, words->uuid, words->id);
-    hl_command_add_number(command, token);
+    hl_command_add_number(command, wants->token);
+    return HL_FORM_SCRIPT;
 }
 
-void hl_mutex_release(struct hl_command *command, const struct hl_words *words)
+enum hl_form hl_mutex_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
+    (void)wants;
     hl_command_evalsha(command, &hl_script_mutex_release, 1);
     hl_command_add(command, words->name, words->name_length);
     hl_holder_add(command, words->uuid, words->id);
     hl_key_add(command, hl_key_channel, words->name, words->name_length);
     hl_command_add_word(command, "PUBLISH");
-}
-
-static struct hl_said fault(const struct hl_reply *reply)
-{
-    if (reply->type == HL_REPLY_ERROR)
-        return (struct hl_said){.verdict = HL_FAULT, .fault = hl_fault_of(reply), .quote = reply->bytes, .quote_length = reply->length};
-    return (struct hl_said){.verdict = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
+    return HL_FORM_SCRIPT;
 }
 
 static struct hl_said late(const struct hl_reply *reply)
@@ -52,13 +49,14 @@ static struct hl_said late(const struct hl_reply *reply)
     const char *rest = reply->bytes + head + used;
     size_t left = reply->length - head - used;
     if (!used || !left || *rest != ' ' || !hl_reply_decimal(rest + 1, left - 1, &microseconds))
-        return fault(reply);
+        return hl_said_fault(reply);
     return (struct hl_said){.verdict = HL_LATE, .server_us = seconds * 1000000 + microseconds};
 }
 
-struct hl_said hl_mutex_acquire_said(const struct hl_reply *reply)
+struct hl_said hl_mutex_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     const struct hl_reply *code = hl_reply_item(reply, 0, HL_REPLY_INTEGER), *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    (void)form;
     if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && (uint64_t)reply->integer <= token_max)
         return (struct hl_said){.verdict = HL_YES, .token = (uint64_t)reply->integer};
     if (code && holder && code->integer <= 0 && code->integer >= -(int64_t)token_max)
@@ -66,20 +64,44 @@ struct hl_said hl_mutex_acquire_said(const struct hl_reply *reply)
                                 .has_no_ttl = code->integer == 0, .holder = holder->bytes, .holder_length = holder->length};
     if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE "))
         return late(reply);
-    return fault(reply);
+    return hl_said_fault(reply);
 }
 
-struct hl_said hl_mutex_renew_said(const struct hl_reply *reply)
+struct hl_said hl_mutex_renewed(const struct hl_reply *reply, enum hl_form form)
 {
+    (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > token_max)
-        return fault(reply);
+        return hl_said_fault(reply);
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
 
-struct hl_said hl_mutex_release_said(const struct hl_reply *reply)
+struct hl_said hl_mutex_released(const struct hl_reply *reply, enum hl_form form)
 {
+    (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < -1 || (reply->integer > 0 && (uint64_t)reply->integer > token_max))
-        return fault(reply);
+        return hl_said_fault(reply);
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer < 0,
                             .listeners = reply->integer > 0 ? (uint64_t)reply->integer - 1 : 0};
 }
+
+static void force(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length)
+{
+    hl_command_evalsha(command, &hl_script_mutex_release, 1);
+    hl_command_add(command, name, name_length);
+    hl_command_add(command, holder, holder_length);
+    hl_key_add(command, hl_key_channel, name, name_length);
+    hl_command_add_word(command, "PUBLISH");
+}
+
+const struct hl_kind hl_kind_mutex = {
+    .kind = HILOCK_MUTEX,
+    .wrong_kind = "is not a lock hash: another program's key, or a SIMPLE lock of the same name",
+    .acquire = hl_mutex_acquire,
+    .renew = hl_mutex_renew,
+    .release = hl_mutex_release,
+    .acquired = hl_mutex_acquired,
+    .renewed = hl_mutex_renewed,
+    .released = hl_mutex_released,
+    .peek = &hl_script_mutex_peek,
+    .force = force,
+};

@@ -4,14 +4,11 @@
 
 #include <string.h>
 
-#include "wire/keys.h"
-#include "wire/scripts.h"
-
 static const int64_t left_max = (int64_t)1 << 53; /* Lua's numbers are exact up to here */
 
-void hl_peek(struct hl_command *command, const char *name, size_t name_length)
+void hl_peek(struct hl_command *command, const struct hl_kind *kind, const char *name, size_t name_length)
 {
-    hl_command_evalsha(command, &hl_script_mutex_peek, 1);
+    hl_command_evalsha(command, kind->peek, 1);
     hl_command_add(command, name, name_length);
 }
 
@@ -31,15 +28,6 @@ struct hl_peeked hl_peek_said(const struct hl_reply *reply)
         return (struct hl_peeked){.what = HL_PEEKED_FREE};
     return (struct hl_peeked){.what = HL_PEEKED_HELD, .left_ms = left->integer < 0 ? 0 : (uint64_t)left->integer, .has_no_ttl = left->integer < 0,
                               .holder = holder->bytes, .holder_length = holder->length};
-}
-
-void hl_peek_release(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length)
-{
-    hl_command_evalsha(command, &hl_script_mutex_release, 1);
-    hl_command_add(command, name, name_length);
-    hl_command_add(command, holder, holder_length);
-    hl_key_add(command, hl_key_channel, name, name_length);
-    hl_command_add_word(command, "PUBLISH");
 }
 
 int hl_peek_is_holder(const char *holder, size_t length) { return length != sizeof "mode" - 1 || memcmp(holder, "mode", length) != 0; }

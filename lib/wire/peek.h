@@ -4,7 +4,7 @@
 #ifndef HL_WIRE_PEEK_H
 #define HL_WIRE_PEEK_H
 
-#include "wire/mutex.h"
+#include "wire/kind.h"
 
 struct hl_peeked {
     enum { HL_PEEKED_FREE, HL_PEEKED_HELD, HL_PEEKED_FAULT } what;
@@ -17,10 +17,8 @@ struct hl_peeked {
     size_t quote_length;
 };
 
-void hl_peek(struct hl_command *command, const char *name, size_t name_length);
+void hl_peek(struct hl_command *command, const struct hl_kind *kind, const char *name, size_t name_length);
 struct hl_peeked hl_peek_said(const struct hl_reply *reply);
-/* Its answer is read by hl_mutex_release_said. All by reference. */
-void hl_peek_release(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length);
 int hl_peek_is_holder(const char *holder, size_t length); /* 0: a field of the hash that is none */
 
 #endif

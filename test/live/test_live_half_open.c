@@ -128,11 +128,14 @@ static int was_probed(void *arg) { return redis_calls(arg, "time") >= 4; }
 static void a_good_link_is_kept(void **state)
 {
     struct trial trial;
+    struct handle stock;
     begin(&trial, state);
+    handle_open(&stock, &trial.client, "stock:42", NULL); /* it may listen: the second link */
     client_until(&trial.client, was_probed, trial.scene->redis, "keep-alives");
     assert_int_equal(trial.client.disconnected, 0);
     assert_int_equal(trial.client.connected, 1);
     assert_int_equal(proxy_accepted(trial.proxy), 2);
+    handle_free(&stock);
     end(&trial);
 }
 

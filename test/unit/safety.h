@@ -13,6 +13,7 @@ struct safety {
 #define SAFETY(plant, function) {#plant, PLAY(function)}
 
 /* Each ends with a plant of NULL. */
-extern const struct safety safety_deadline[], safety_outcome[], safety_loss[], safety_wait[], safety_access[], safety_guard[], safety_held[];
+extern const struct safety safety_deadline[], safety_outcome[], safety_loss[], safety_wait[], safety_kind[], safety_access[], safety_guard[],
+    safety_held[];
 
 #endif

@@ -39,9 +39,8 @@ static void a_message_between_question_and_answer_counts(struct scene *s)
 static void who_waits_tries_again_when_the_link_is_back(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL, .poll_min_ms = 20000)); /* it sleeps for long */
     s->is_tampered = 1;
-    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);

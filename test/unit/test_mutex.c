@@ -27,11 +27,11 @@ static const struct hl_words words = {"stock", 5, UUID, 7};
 
 static void acquire_is_said_so(void **state)
 {
-    const struct hl_mutex_terms terms = {30000, 15, 1700000000123, 600000};
+    const struct hl_wants wants = {.lease_ms = 30000, .reserved = 15, .not_after_ms = 1700000000123, .token_ttl_ms = 600000};
     struct hl_command command;
     char expected[512];
     (void)state;
-    hl_mutex_acquire(&command, &words, &terms);
+    hl_mutex_acquire(&command, &words, &wants);
     snprintf(expected, sizeof expected, "EVALSHA|%s|2|stock|hilock:token:{stock}|30000|" UUID ":7|15|1700000000123|600000", hl_script_mutex_acquire.sha1);
     assert_string_equal(text_of(&command), expected);
     assert_ptr_equal(command.script, &hl_script_mutex_acquire);
@@ -42,7 +42,7 @@ static void renew_is_said_so(void **state)
     struct hl_command command;
     char expected[512];
     (void)state;
-    hl_mutex_renew(&command, &words, 30000, 9007199254740992);
+    hl_mutex_renew(&command, &words, &(struct hl_wants){.lease_ms = 30000, .token = 9007199254740992});
     snprintf(expected, sizeof expected, "EVALSHA|%s|1|stock|30000|" UUID ":7|9007199254740992", hl_script_renew.sha1);
     assert_string_equal(text_of(&command), expected);
 }
@@ -52,41 +52,40 @@ static void release_is_said_so(void **state)
     struct hl_command command;
     char expected[512];
     (void)state;
-    hl_mutex_release(&command, &words);
+    hl_mutex_release(&command, &words, &(struct hl_wants){0});
     snprintf(expected, sizeof expected, "EVALSHA|%s|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH", hl_script_mutex_release.sha1);
     assert_string_equal(text_of(&command), expected);
 }
 
 static void the_longest_name_and_largest_numbers_fit(void **state)
 {
-    const struct hl_mutex_terms terms = {UINT64_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX};
+    const struct hl_wants wants = {.lease_ms = UINT64_MAX, .reserved = UINT32_MAX, .not_after_ms = UINT64_MAX, .token_ttl_ms = UINT64_MAX};
     char name[HILOCK_NAME_MAX];
     struct hl_words longest = {name, sizeof name, UUID, UINT64_MAX};
     struct hl_command command;
     (void)state;
     memset(name, 0xff, sizeof name);
-    hl_mutex_acquire(&command, &longest, &terms);
+    hl_mutex_acquire(&command, &longest, &wants);
     assert_int_equal(command.lengths[3], sizeof name);
-    hl_mutex_release(&command, &longest);
+    hl_mutex_release(&command, &longest, &(struct hl_wants){0});
     assert_int_equal(command.lengths[5], strlen("redisson_lock__channel:{}") + sizeof name);
 }
 
-/* One word for what a reader made of a reply, which is freed. */
-typedef struct hl_said reader(const struct hl_reply *reply);
+/* What was made of a reply, which is freed, in words. */
 
-static const char *said(reader *read, struct hl_reply *reply)
+static const char *said(hl_hear_fn *read, struct hl_reply *reply)
 {
     static char text[256];
-    static const char *const verdicts[] = {"YES", "NO", "LATE", "FAULT"};
-    struct hl_said answer = read(reply);
+    static const char *const verdicts[] = {"YES", "NO", "AGAIN", "LATE", "FAULT"};
+    struct hl_said answer = read(reply, HL_FORM_SCRIPT);
     snprintf(text, sizeof text, "%s", verdicts[answer.verdict]);
-    if (answer.verdict == HL_YES && read == hl_mutex_acquire_said)
+    if (answer.verdict == HL_YES && read == hl_mutex_acquired)
         snprintf(text, sizeof text, "YES %" PRIu64, answer.token);
-    else if (answer.verdict == HL_YES && read == hl_mutex_renew_said)
+    else if (answer.verdict == HL_YES && read == hl_mutex_renewed)
         snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
     else if (answer.verdict == HL_YES)
         snprintf(text, sizeof text, "YES %" PRIu64 " heard%s", answer.listeners, answer.was_unheard ? ", unheard" : "");
-    else if (answer.verdict == HL_NO && read == hl_mutex_acquire_said)
+    else if (answer.verdict == HL_NO && read == hl_mutex_acquired)
         snprintf(text, sizeof text, "NO %.*s left %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
                  answer.has_no_ttl ? " for ever" : "");
     else if (answer.verdict == HL_LATE)
@@ -97,9 +96,9 @@ static const char *said(reader *read, struct hl_reply *reply)
     return text;
 }
 
-#define ACQUIRE(reply, meaning) assert_string_equal(said(hl_mutex_acquire_said, (reply)), (meaning))
-#define RENEW(reply, meaning) assert_string_equal(said(hl_mutex_renew_said, (reply)), (meaning))
-#define RELEASE(reply, meaning) assert_string_equal(said(hl_mutex_release_said, (reply)), (meaning))
+#define ACQUIRE(reply, meaning) assert_string_equal(said(hl_mutex_acquired, (reply)), (meaning))
+#define RENEW(reply, meaning) assert_string_equal(said(hl_mutex_renewed, (reply)), (meaning))
+#define RELEASE(reply, meaning) assert_string_equal(said(hl_mutex_released, (reply)), (meaning))
 
 static struct hl_reply *held(int64_t code, const char *holder) { return say_array(2, say_integer(code), say_string(holder)); }
 

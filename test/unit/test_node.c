@@ -30,6 +30,14 @@ static void acquire_many(struct party *p, int count)
     }
 }
 
+static unsigned scripts(void)
+{
+    unsigned count = 0;
+    while (hl_scripts[count])
+        count++;
+    return count;
+}
+
 static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct scene *s)
 {
     struct party *p = scene_open(s, NULL);
@@ -38,6 +46,7 @@ static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct
     TELLS(s, "a:OK");
     TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
     SAME(s, asked(s, "SCRIPT"), scripts());
+    SAME(s, asked(s, "COMMAND"), 1);
     SAME(s, asked(s, "TIME"), 1);
     HOLDS(s, asked_at_us(s, "TIME", 0) < asked_at_us(s, "mutex_acquire", 0));
     HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
@@ -186,7 +195,8 @@ static void a_loop_that_stood_still_finds_a_dead_link_all_the_same(struct scene 
 
 static void an_idle_link_is_probed(struct scene *s)
 {
-    scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    hand_new(p, "x", "x", NULL); /* begins its subscription link */
     run_ms(s, 10500);
     SAME(s, asked(s, "TIME"), 1 + 5);
     SAME(s, asked(s, "UNSUBSCRIBE"), 5);

@@ -107,10 +107,33 @@ static void what_comes_later_is_UNSUPPORTED(void **state)
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_needed = 2)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.sentinel_password = "x")), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR)), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_SIMPLE)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .wake = HILOCK_WAKE_POLL)), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .poll_min_ms = 1)), HILOCK_UNSUPPORTED);
+}
+
+static void polls_have_defaults_and_a_ceiling(void **state)
+{
+    struct hilock_lock_options lock;
+    (void)state;
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost)), HILOCK_OK);
+    assert_int_equal(lock.wake, HILOCK_WAKE_SUBSCRIBE);
+    assert_int_equal(lock.poll_min_ms, 50);
+    assert_int_equal(lock.poll_jitter_ms, 50);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .wake = HILOCK_WAKE_POLL, .poll_min_ms = 7, .poll_jitter_ms = 3)), HILOCK_OK);
+    assert_int_equal(lock.wake, HILOCK_WAKE_POLL);
+    assert_int_equal(lock.poll_min_ms, 7);
+    assert_int_equal(lock.poll_jitter_ms, 3);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .poll_min_ms = 0x80000000)), HILOCK_INVALID);
+    assert_string_equal(why.bytes, "poll_min_ms 2147483648: a negative number by mistake? at most 2147483647");
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .poll_jitter_ms = UINT32_MAX)), HILOCK_INVALID);
+    assert_string_equal(why.bytes, "poll_jitter_ms 4294967295: a negative number by mistake? at most 2147483647");
+}
+
+static void a_SIMPLE_lock_always_polls(void **state)
+{
+    struct hilock_lock_options lock;
+    (void)state;
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_SIMPLE)), HILOCK_OK);
+    assert_int_equal(lock.wake, HILOCK_WAKE_POLL);
 }
 
 static void mistakes_are_named(void **state)
@@ -221,6 +244,8 @@ int main(void)
         cmocka_unit_test(bounds_of_a_client),
         cmocka_unit_test(a_name_has_no_more_waiters_than_the_client),
         cmocka_unit_test(what_comes_later_is_UNSUPPORTED),
+        cmocka_unit_test(polls_have_defaults_and_a_ceiling),
+        cmocka_unit_test(a_SIMPLE_lock_always_polls),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_prefix_must_leave_room_for_a_name),
         cmocka_unit_test(mistakes_of_a_lock_are_named),

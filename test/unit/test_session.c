@@ -9,6 +9,8 @@ static void open_says_nothing_but_the_name_without_a_password(struct scene *s)
 {
     struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7"));
     char line[SCENE_TEXT];
+    hand_new(p, "x", "x", NULL); /* begins its subscription link */
+    run_ms(s, 1);
     snprintf(line, sizeof line, "CLIENT SETNAME hilock:shop-7:%s", p->uuid);
     TEXT(s, store_line(&s->store, NULL, 0)->text, line);
     TEXT(s, store_line(&s->store, "CLIENT", 1)->text, line); /* both links */
@@ -106,6 +108,7 @@ static void pauses_double_with_a_random_half_up_to_retry_max(struct scene *s)
     unsigned tried = 0;
     s->place->mood = NET_REFUSES;
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.retry_max_ms = 1000));
+    hand_new(p, "x", "x", NULL); /* begins its subscription link */
     p->tells = 1;
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
         HOLDS(s, run_until_told(s, 3000));
@@ -179,6 +182,7 @@ static void silence_while_logging_in_is_given_up_after_connect_timeout(struct sc
     uint64_t begun_us = scene_us(s);
     PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER, .times = 2);
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    hand_new(p, "x", "x", NULL); /* begins its subscription link */
     p->tells = 1;
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
@@ -193,6 +197,7 @@ static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct scene 
     struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
     net_listen(&s->net, "10.0.0.1:6380", &s->store)->mood = NET_REFUSES;
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
+    hand_new(p, "x", "x", NULL); /* begins its subscription link */
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "fe80::7", "10.0.0.3", "10.0.0.4"}};
     run_ms(s, 7);
     HOLDS(s, hilock_client_is_connected(p->client));
@@ -236,6 +241,7 @@ static void a_name_that_does_not_resolve_is_tried_again(struct scene *s)
 static void a_query_without_an_answer_is_cancelled(struct scene *s)
 {
     struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example", .connect_timeout_ms = 300));
+    hand_new(p, "x", "x", NULL); /* begins its subscription link */
     p->loop.name.is_silent = 1;
     run_ms(s, 310);
     SAME(s, p->loop.queries, 0);

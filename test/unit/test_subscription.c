@@ -276,6 +276,8 @@ static void the_loss_of_the_stream_is_said_once_while_it_stays_away(struct scene
 {
     struct party *p = scene_connect(s, NULL);
     unsigned lines;
+    hand_new(p, "x", "x", NULL); /* begins its subscription link */
+    run_ms(s, 1);
     PLAN(s, .on = "CLIENT", .act = PLAN_RESET_BEFORE, .times = PLAN_ALWAYS);
     run_ms(s, 2000);
     net_reset(&s->net, NULL, NET_STREAMS);

@@ -91,6 +91,7 @@ int main(void)
     collect(safety_outcome);
     collect(safety_loss);
     collect(safety_wait);
+    collect(safety_kind);
     collect(safety_access);
     collect(safety_guard);
     collect(safety_held);

@@ -73,7 +73,8 @@ void store_disconnect(struct store_peer *peer)
 
 const char *store_word(int argc, const char *const *argv, const size_t *lengths)
 {
-    static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "INFO", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH"};
+    static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "INFO", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH",
+                                        "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND"};
     int script = argc > 1 && is_word(word_of(argv, lengths, 0), "EVALSHA") ? store_script_of_sha1(word_of(argv, lengths, 1)) : -1;
     if (script >= 0)
         return hl_scripts[script]->name;
@@ -206,6 +207,7 @@ static struct hl_reply *subscribe(struct store_peer *peer, struct keys_bytes cha
 
 static struct hl_reply *execute(struct store_peer *peer, int argc, const struct keys_bytes *words)
 {
+    struct hl_reply *reply;
     if (is_word(words[0], "AUTH") && argc >= 2)
         return auth(peer, argc, words);
     if (!peer->is_logged_in)
@@ -226,7 +228,8 @@ static struct hl_reply *execute(struct store_peer *peer, int argc, const struct 
         return evalsha(peer, argc, words);
     if ((is_word(words[0], "SUBSCRIBE") || is_word(words[0], "UNSUBSCRIBE")) && argc == 2)
         return subscribe(peer, words[1], words[0].bytes[0] == 'S');
-    return say_error("ERR unknown command '%.*s'", (int)words[0].length, words[0].bytes);
+    reply = store_native(peer->store, argc, words);
+    return reply ? reply : say_error("ERR unknown command '%.*s'", (int)words[0].length, words[0].bytes);
 }
 
 struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *const *argv, const size_t *lengths)

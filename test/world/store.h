@@ -13,6 +13,7 @@
 #include "world/world.h"
 
 enum { STORE_SCRIPTS_MAX = 16, STORE_WORDS_MAX = 32 };
+enum { STORE_DELIFEQ = 1, STORE_DELEX = 2 };
 
 struct store_peer;
 typedef void store_push_fn(void *arg, struct hl_reply *message); /* a message of a channel; takes it over */
@@ -36,6 +37,7 @@ struct store {
     int has_script[STORE_SCRIPTS_MAX];
     const char *password;              /* of the user "default"; NULL: open to everybody */
     const char *user, *user_password;  /* one more user; NULL: none */
+    unsigned natives;                  /* STORE_ bits: the commands of newer servers that it has, and SET .. IFEQ with either */
     int publish_is_denied;             /* to scripts: the right to a channel is missing */
     uint64_t started_us;               /* by its clock */
     unsigned runs;                     /* how often it was started */
@@ -61,6 +63,7 @@ static inline int64_t store_ms(const struct store *store) { return (int64_t)(sto
 void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another holds it now; 0: with no expiry */
 void store_free_name(struct store *store, const char *name); /* it is released, and said so on its channel */
 void store_delete(struct store *store, const char *name);    /* gone, and nobody is told */
+void store_take_simple(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* the same for kind SIMPLE */
 void store_set_string(struct store *store, const char *name, const char *value);
 void store_expire_ms(struct store *store, const char *name, int64_t from_now_ms);
 unsigned store_publish(struct store *store, const char *channel, const char *text); /* how many heard */
@@ -90,6 +93,11 @@ struct store_peer {
 
 unsigned store_publish_bytes(struct store *store, struct keys_bytes channel, struct keys_bytes text);
 struct hl_reply *store_script(struct store *store, int script, const struct keys_bytes *words, int count); /* after EVALSHA <sha1> */
+struct hl_reply *store_native(struct store *store, int argc, const struct keys_bytes *words); /* NULL: no such command */
+struct hl_reply *store_simple_acquire(struct store *store, const struct keys_bytes *words);
+struct hl_reply *store_simple_peek(struct store *store, const struct keys_bytes *words);
+struct hl_reply *store_simple_renew(struct store *store, const struct keys_bytes *words);
+struct hl_reply *store_simple_release(struct store *store, const struct keys_bytes *words);
 int store_script_of_sha1(struct keys_bytes sha1); /* index in hl_scripts, or -1 */
 
 #endif

@@ -42,6 +42,13 @@ void store_set_string(struct store *store, const char *name, const char *value)
     keys_set(keys_make(&store->keys, keys_text(name), KEYS_STRING), keys_text(""), keys_text(value));
 }
 
+void store_take_simple(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
+{
+    store_set_string(store, name, holder);
+    if (lease_ms)
+        store_expire_ms(store, name, (int64_t)lease_ms);
+}
+
 void store_expire_ms(struct store *store, const char *name, int64_t from_now_ms)
 {
     struct keys_key *key = find(store, name);
@@ -82,8 +89,10 @@ const char *store_holder(struct store *store, const char *name)
 {
     const struct keys_key *key = find(store, name);
     const struct keys_field *field;
-    if (!key || key->type != KEYS_HASH)
+    if (!key)
         return "";
+    if (key->type == KEYS_STRING)
+        return keys_get(key, keys_text(""))->value.bytes;
     TAILQ_FOREACH(field, &key->fields, entry)
         if (strcmp(field->name.bytes, "mode") != 0)
             return field->name.bytes;

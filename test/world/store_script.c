@@ -144,6 +144,10 @@ static const struct {
     {&hl_script_mutex_peek, 2, mutex_peek},
     {&hl_script_mutex_release, 5, mutex_release},
     {&hl_script_renew, 5, renew},
+    {&hl_script_simple_peek, 2, store_simple_peek},
+    {&hl_script_simple_acquire, 4, store_simple_acquire},
+    {&hl_script_simple_renew, 4, store_simple_renew},
+    {&hl_script_simple_release, 3, store_simple_release},
 };
 
 struct hl_reply *store_script(struct store *store, int script, const struct keys_bytes *words, int count)

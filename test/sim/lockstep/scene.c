@@ -9,8 +9,10 @@
 #include "probes.h"
 #include "wire/keys.h"
 #include "wire/mutex.h"
+#include "wire/natives.h"
 #include "wire/peek.h"
 #include "wire/scripts.h"
+#include "wire/simple.h"
 
 static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", "\xff\x01 odd \xe2\x82\xac",
                                          "order/2024/0123456789012345678901234567890"};
@@ -150,24 +152,24 @@ static struct hl_words words_of_held(struct scene *scene, struct line *line)
 static void say_acquire(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_for(scene, line);
-    struct hl_mutex_terms terms = {.lease_ms = some_ms(scene), .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[scene_below(scene, 4)]};
-    terms.reserved = scene_below(scene, 4) ? 0 : (unsigned)scene_below(scene, 200);
+    struct hl_wants wants = {.lease_ms = some_ms(scene), .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[scene_below(scene, 4)]};
+    wants.reserved = scene_below(scene, 4) ? 0 : (unsigned)scene_below(scene, 200);
     if (scene_below(scene, 3) == 0)
-        terms.not_after_ms = scene->now_us / 1000 + scene_below(scene, 5) - 2;
-    hl_mutex_acquire(&line->command, &words, &terms);
+        wants.not_after_ms = scene->now_us / 1000 + scene_below(scene, 5) - 2;
+    hl_mutex_acquire(&line->command, &words, &wants);
 }
 
 static void say_renew(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
-    uint64_t token = scene->tokens[line->name][line->holder] + (scene_below(scene, 8) == 0);
-    hl_mutex_renew(&line->command, &words, some_ms(scene), token);
+    const struct hl_wants wants = {.lease_ms = some_ms(scene), .token = scene->tokens[line->name][line->holder] + (scene_below(scene, 8) == 0)};
+    hl_mutex_renew(&line->command, &words, &wants);
 }
 
 static void say_release(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
-    hl_mutex_release(&line->command, &words);
+    hl_mutex_release(&line->command, &words, &(struct hl_wants){0});
     if (scene_below(scene, 40) == 0) {
         line->command.argc--;
         add(line, PICK(scene, "NOSUCHCOMMAND", "publish", "GET", "SUBSCRIBE"));
@@ -177,7 +179,34 @@ static void say_release(struct scene *scene, struct line *line)
 static void say_peek(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
-    hl_peek(&line->command, words.name, words.name_length);
+    hl_peek(&line->command, &hl_kind_mutex, words.name, words.name_length);
+}
+
+/* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
+static void say_simple(struct scene *scene, struct line *line)
+{
+    const struct hl_wants wants = {.lease_ms = some_ms(scene), .is_second = scene_below(scene, 3) > 0};
+    uint64_t kind = scene_below(scene, 10);
+    struct hl_words words = {.uuid = uuid};
+    const struct bytes *key;
+    if (kind < 5 || scene_below(scene, 4) == 0) { /* else the latest one asked for: it may stand */
+        scene->simple_key = scene_below(scene, NAMES) * KINDS + (scene_below(scene, 12) ? 1 : 0);
+        scene->simple_holder = scene_below(scene, HOLDERS);
+    }
+    key = &scene->keys[scene->simple_key];
+    words.name = key->at;
+    words.name_length = key->length;
+    words.id = scene->simple_holder;
+    if (kind < 5)
+        hl_simple_acquire(&line->command, &words, &wants);
+    else if (kind < 7)
+        hl_simple_renew(&line->command, &words, &wants);
+    else if (kind < 9)
+        hl_simple_release(&line->command, &words, &wants);
+    else if (scene_below(scene, 3))
+        hl_peek(&line->command, &hl_kind_simple, words.name, words.name_length);
+    else
+        hl_natives_ask(&line->command);
 }
 
 static void script_of(unsigned i, struct hl_script *ret_script, char sha1[41])
@@ -393,7 +422,7 @@ static void say_rare(struct scene *scene, struct line *line)
 void scene_line(struct scene *scene, struct line *line)
 {
     static const struct { unsigned below; void (*say)(struct scene *scene, struct line *line); } kinds[] = {
-        {240, say_acquire}, {340, say_renew}, {460, say_release}, {490, say_peek}, {640, say_probe}, {660, say_about_scripts}, {730, say_strings},
+        {220, say_acquire}, {310, say_renew}, {420, say_release}, {440, say_peek}, {530, say_simple}, {640, say_probe}, {660, say_about_scripts}, {730, say_strings},
         {800, say_hashes}, {850, say_sorted}, {910, say_keys}, {945, say_publish}, {965, say_connection}, {999, say_listener},
         {1000, say_rare}};
     uint64_t kind = scene_below(scene, 1000);
@@ -423,6 +452,9 @@ void scene_hear(struct scene *scene, const struct line *line, const struct hl_re
     if (reply->type == HL_REPLY_INTEGER && reply->integer != 0) {
         scene->renewed += line->command.script == &hl_script_renew;
         scene->released += line->command.script == &hl_script_mutex_release;
+        scene->simple_taken += line->command.script == &hl_script_simple_acquire;
+        scene->simple_renewed += line->command.script == &hl_script_simple_renew;
+        scene->simple_released += line->command.script == &hl_script_simple_release;
     }
     if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "NOSCRIPT") && !scene->to_load && scene_below(scene, 4) == 0)
         scene->to_load = scene_scripts();

@@ -28,7 +28,8 @@ struct scene {
     uint64_t tokens[NAMES][HOLDERS];
     unsigned to_load; /* scripts that are still to be loaded */
     int latest_name, latest_holder; /* of a grant */
-    uint64_t granted, held, late, renewed, released; /* answers */
+    uint64_t simple_key, simple_holder; /* of the latest SIMPLE acquire */
+    uint64_t granted, held, late, renewed, released, simple_taken, simple_renewed, simple_released; /* answers */
 };
 
 void scene_init(struct scene *scene, uint64_t seed);

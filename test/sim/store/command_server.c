@@ -105,12 +105,31 @@ static const struct hl_reply *wait_for_replicas(const struct sim_call *call)
     return number < 0 ? sim_reply_error(&call->store->replies, "ERR timeout is negative") : &sim_zero;
 }
 
+/* INFO of commands that it may not have, which is all that is asked. The entry of one that it has begins with its name. */
+static const struct hl_reply *command(const struct sim_call *call)
+{
+    struct sim_replies *replies = &call->store->replies;
+    struct hl_reply *array = sim_reply_array(replies, (size_t)call->argc - 2);
+    if (!sim_argument_is(call, 1, "INFO"))
+        return sim_unknown_subcommand(call, "COMMAND");
+    for (int i = 2; i < call->argc; i++) {
+        const struct sim_command *found = sim_command_find(call->store, call->argv[i], call->lengths[i]);
+        struct hl_reply *entry = sim_reply_array(replies, 1);
+        if (!found)
+            continue;
+        sim_reply_put(replies, entry, 0, found->name, strlen(found->name));
+        sim_reply_set(array, (size_t)i - 2, *entry);
+    }
+    return array;
+}
+
 const struct sim_command sim_commands_server[] = {
     {"ping", -1, SIM_LISTENS, ping},
     {"auth", -2, SIM_ALWAYS | SIM_NOSCRIPT, auth},
     {"select", 2, SIM_ALWAYS, select_database},
     {"client", -2, SIM_ALWAYS | SIM_NOSCRIPT, client},
     {"time", 1, SIM_ALWAYS, time_of_day},
+    {"command", -3, SIM_ALWAYS, command},
     {"info", -1, SIM_ALWAYS, info},
     {"role", 1, SIM_ALWAYS | SIM_NOSCRIPT, role},
     {"wait", 3, SIM_NOSCRIPT, wait_for_replicas},

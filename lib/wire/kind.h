@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kind - what every kind of lock can say and hear, as a table: argv out, a reply in. The lock machine asks the table of a handle's kind
+ * and never a kind by its name.
+ * A request may have two forms, a script and a native command; each function that says something returns the form it chose, and the answer
+ * is read by it, so that an answer of the other form is a fault (R9). */
+#ifndef HL_WIRE_KIND_H
+#define HL_WIRE_KIND_H
+
+#include "base/command.h"
+#include "wire/fault.h"
+
+struct hl_words { /* of whom and what a command speaks; by reference */
+    const char *name;
+    size_t name_length;
+    const char *uuid; /* of the client; with the acquisition's number it is the holder */
+    uint64_t id;
+};
+
+struct hl_wants { /* what else it says; a kind leaves out what it does not know */
+    uint64_t lease_ms;     /* acquire, renew */
+    uint64_t not_after_ms; /* acquire: server time; 0: any time */
+    uint64_t token_ttl_ms; /* acquire */
+    unsigned reserved;     /* acquire: tokens set aside for hand-offs */
+    int is_second;         /* acquire: HL_AGAIN was the answer to the first */
+    uint64_t token;        /* renew */
+    int is_extended;       /* renew: the store may keep it for longer than lease_ms, which must stand */
+    unsigned natives;      /* renew, release: what the server has (natives.h) */
+};
+
+enum hl_form { HL_FORM_SCRIPT, HL_FORM_NATIVE };
+
+enum hl_verdict {
+    HL_YES,   /* acquire: ours, under `token`. renew: it was ours. release: it was, and is free now */
+    HL_NO,    /* acquire: `holder` has it. renew, release: the store does not know this hold */
+    HL_AGAIN, /* acquire: not free, or ours already: the second question tells */
+    HL_LATE,  /* acquire: later than not_after by the server's clock, server_us: not done */
+    HL_FAULT  /* not done, so far as the store says: `fault`, `quote` */
+};
+
+#define HL_LEFT_UNTOLD ((uint64_t)1 << 53) /* a renewal whose answer tells no PTTL */
+
+struct hl_said {
+    enum hl_verdict verdict;
+    uint64_t token;              /* acquire YES; 0: the kind has none */
+    uint64_t left_ms;            /* acquire NO: PTTL of the holder; renew YES: PTTL found, or HL_LEFT_UNTOLD */
+    int has_no_ttl;              /* acquire NO: held without an expiry */
+    const char *holder;          /* acquire NO; dies with the reply */
+    size_t holder_length;
+    uint64_t server_us;          /* LATE */
+    uint64_t listeners;          /* release YES */
+    int was_unheard;             /* release YES: the message was refused */
+    struct hl_fault fault;       /* FAULT */
+    const char *quote;           /* FAULT: the server's words; dies with the reply */
+    size_t quote_length;
+};
+
+typedef enum hl_form hl_say_fn(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants);
+typedef void hl_force_fn(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length);
+typedef struct hl_said hl_hear_fn(const struct hl_reply *reply, enum hl_form form);
+
+struct hl_kind {
+    hilock_kind kind;
+    const char *wrong_kind; /* after the name: what a key of another type is not */
+    hl_say_fn *acquire, *renew, *release;
+    hl_hear_fn *acquired, *renewed, *released;
+    const struct hl_script *peek; /* of one key, without arguments (peek.h) */
+    hl_force_fn *force;           /* the release of a hold named by its holder: a script, answered as a release */
+};
+
+extern const struct hl_kind hl_kind_mutex, hl_kind_simple;
+
+struct hl_said hl_said_fault(const struct hl_reply *reply); /* an error reply; anything else is PROTOCOL */
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* simple - see simple.h; the scripts' heads tell their arguments and answers. */
+#include "wire/simple.h"
+
+#include "base/plant.h"
+#include "wire/keys.h"
+#include "wire/natives.h"
+#include "wire/scripts.h"
+
+static const uint64_t span_max = (uint64_t)1 << 53; /* Lua's numbers are exact up to here */
+
+static void begin_script(struct hl_command *command, const struct hl_script *script, const struct hl_words *words)
+{
+    hl_command_evalsha(command, script, 1);
+    hl_command_add(command, words->name, words->name_length);
+    hl_holder_add(command, words->uuid, words->id);
+}
+
+static void begin_set(struct hl_command *command, const struct hl_words *words)
+{
+    hl_command_begin(command, "SET");
+    hl_command_add(command, words->name, words->name_length);
+    hl_holder_add(command, words->uuid, words->id);
+}
+
+enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+{
+    if (wants->is_second)
+        begin_script(command, &hl_script_simple_acquire, words);
+    else {
+        begin_set(command, words);
+        hl_command_add_word(command, "NX");
+        hl_command_add_word(command, "PX");
+    }
+    hl_command_add_number(command, wants->lease_ms);
+    return wants->is_second ? HL_FORM_SCRIPT : HL_FORM_NATIVE;
+}
+
+static enum hl_form renew_blindly(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+{
+    begin_set(command, words);
+    hl_command_add_word(command, "PX");
+    hl_command_add_number(command, wants->lease_ms);
+    return HL_FORM_NATIVE;
+}
+
+/* SET sets the TTL outright: what may have been extended is renewed by the script, which never shortens. */
+enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+{
+    int is_native = wants->natives && !wants->is_extended;
+    if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY))
+        return renew_blindly(command, words, wants);
+    if (is_native) {
+        begin_set(command, words);
+        hl_command_add_word(command, "IFEQ");
+        hl_holder_add(command, words->uuid, words->id);
+        hl_command_add_word(command, "PX");
+    } else
+        begin_script(command, &hl_script_simple_renew, words);
+    hl_command_add_number(command, wants->lease_ms);
+    return is_native ? HL_FORM_NATIVE : HL_FORM_SCRIPT;
+}
+
+static enum hl_form release_blindly(struct hl_command *command, const struct hl_words *words)
+{
+    hl_command_begin(command, "DEL");
+    hl_command_add(command, words->name, words->name_length);
+    return HL_FORM_NATIVE;
+}
+
+enum hl_form hl_simple_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+{
+    int has_delifeq = (wants->natives & HL_NATIVE_DELIFEQ) != 0;
+    if (HL_PLANTED(SIMPLE_RELEASES_BLINDLY))
+        return release_blindly(command, words);
+    if (!wants->natives) {
+        begin_script(command, &hl_script_simple_release, words);
+        return HL_FORM_SCRIPT;
+    }
+    hl_command_begin(command, has_delifeq ? "DELIFEQ" : "DELEX");
+    hl_command_add(command, words->name, words->name_length);
+    if (!has_delifeq)
+        hl_command_add_word(command, "IFEQ");
+    hl_holder_add(command, words->uuid, words->id);
+    return HL_FORM_NATIVE;
+}
+
+static struct hl_said held(const struct hl_reply *reply)
+{
+    const struct hl_reply *left = hl_reply_item(reply, 0, HL_REPLY_INTEGER), *value = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    if (!left || !value || left->integer < -1 || (left->integer > 0 && (uint64_t)left->integer > span_max))
+        return hl_said_fault(reply);
+    return (struct hl_said){.verdict = HL_NO, .left_ms = left->integer < 0 ? 0 : (uint64_t)left->integer, .has_no_ttl = left->integer < 0,
+                            .holder = value->bytes, .holder_length = value->length};
+}
+
+struct hl_said hl_simple_acquired(const struct hl_reply *reply, enum hl_form form)
+{
+    if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_STATUS && hl_reply_is(reply, "OK"))
+        return (struct hl_said){.verdict = HL_YES};
+    if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
+        return (struct hl_said){.verdict = HL_AGAIN};
+    if (form == HL_FORM_SCRIPT && reply->type == HL_REPLY_INTEGER && reply->integer == 1)
+        return (struct hl_said){.verdict = HL_YES};
+    return form == HL_FORM_SCRIPT ? held(reply) : hl_said_fault(reply);
+}
+
+struct hl_said hl_simple_renewed(const struct hl_reply *reply, enum hl_form form)
+{
+    if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_STATUS && hl_reply_is(reply, "OK"))
+        return (struct hl_said){.verdict = HL_YES, .left_ms = HL_LEFT_UNTOLD};
+    if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
+        return (struct hl_said){.verdict = HL_NO};
+    if (form == HL_FORM_NATIVE || reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > span_max)
+        return hl_said_fault(reply);
+    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
+}
+
+struct hl_said hl_simple_released(const struct hl_reply *reply, enum hl_form form)
+{
+    (void)form; /* both answer 0 or 1 */
+    if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || reply->integer > 1)
+        return hl_said_fault(reply);
+    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO};
+}
+
+static void force(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length)
+{
+    hl_command_evalsha(command, &hl_script_simple_release, 1);
+    hl_command_add(command, name, name_length);
+    hl_command_add(command, holder, holder_length);
+}
+
+const struct hl_kind hl_kind_simple = {
+    .kind = HILOCK_SIMPLE,
+    .wrong_kind = "is not a lock string: another program's key, or a MUTEX or FAIR lock of the same name",
+    .acquire = hl_simple_acquire,
+    .renew = hl_simple_renew,
+    .release = hl_simple_release,
+    .acquired = hl_simple_acquired,
+    .renewed = hl_simple_renewed,
+    .released = hl_simple_released,
+    .peek = &hl_script_simple_peek,
+    .force = force,
+};

@@ -1,0 +1,8 @@
+-- simple_peek: who holds a SIMPLE lock. Changes nothing.
+-- KEYS name   ARGV -
+-- -> {PTTL, value}: PTTL -2 it is free, -1 held without an expiry
+local call, name = redis.call, KEYS[1]
+local value = call('GET', name)
+if not value then return {-2, ''} end
+-- whatever another program keeps there: one byte more than the longest holder that can be named
+return {call('PTTL', name), string.sub(value, 1, 1025)}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What kind SIMPLE must not do to another's key, and how long who polls may sleep. */
+#include "safety.h"
+
+static void the_release_of_a_SIMPLE_lock_spares_another_holder(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    s->is_tampered = 1;
+    store_take_simple(&s->store, "stock", "another", 60000);
+    release(a);
+    run_ms(s, 5);
+    TELLS(s, "a:release LOST");
+    TEXT(s, store_holder(&s->store, "stock"), "another");
+}
+
+static void the_renewal_of_a_SIMPLE_lock_spares_another_holder(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    s->is_tampered = 1;
+    store_take_simple(&s->store, "stock", "another", 60000);
+    run_ms(s, 1500);
+    TELLS(s, "a:LOST TAKEN");
+    TEXT(s, store_holder(&s->store, "stock"), "another");
+    HOLDS(s, store_left_ms(&s->store, "stock") > 50000);
+}
+
+static void a_SIMPLE_lock_that_is_gone_is_not_made_anew(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    run_ms(s, 1500);
+    TELLS(s, "a:LOST TAKEN");
+    SAME(s, store_left_ms(&s->store, "stock"), -2);
+}
+
+static void who_polls_seldom_wakes_at_the_end_of_the_lease(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
+    uint64_t taken_us = scene_us(s);
+    store_take_simple(&s->store, "stock", "another", 1500);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 3000);
+    TELLS(s, "a:WAITING a:OK");
+    HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1503000);
+}
+
+static struct hand *held_natively(struct scene *s)
+{
+    s->store.natives = STORE_DELIFEQ;
+    return held(scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 3000)), "a", "stock",
+                HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 9000));
+}
+
+static void an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals(struct scene *s)
+{
+    struct hand *a = held_natively(s);
+    SAME(s, extend(a, 60000), HILOCK_OK);
+    run_ms(s, 20000);
+    TELLS(s, "a:extended");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 39000 && store_left_ms(&s->store, "stock") > 39000);
+    HOLDS(s, asked(s, "simple_renew") >= 5);
+}
+
+/* Its bytes are still in a link that was given up, and set the lease to less than was extended meanwhile. */
+static void an_extend_does_not_count_on_a_stray_renewal_to_be_gone(struct scene *s)
+{
+    struct hand *a = held_natively(s);
+    PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 1000000);
+    run_ms(s, 3100);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 200);
+    extend(a, 60000);
+    run_ms(s, 1500); /* it runs behind the extend: what is believed must be less than what is left then */
+    SAME(s, asked(s, "SET"), 2);
+    TELLS(s, "a:extend UNKNOWN");
+    run_ms(s, 3000);
+    extend(a, 60000);
+    run_ms(s, 10);
+    TELLS(s, "a:extended");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 59000);
+}
+
+const struct safety safety_kind[] = {
+    SAFETY(SIMPLE_RELEASES_BLINDLY, the_release_of_a_SIMPLE_lock_spares_another_holder),
+    SAFETY(SIMPLE_RENEWS_BLINDLY, the_renewal_of_a_SIMPLE_lock_spares_another_holder),
+    SAFETY(SIMPLE_RENEWS_BLINDLY, a_SIMPLE_lock_that_is_gone_is_not_made_anew),
+    SAFETY(SIMPLE_SHORTENS, an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals),
+    SAFETY(SIMPLE_STRAYS_FORGOTTEN, an_extend_does_not_count_on_a_stray_renewal_to_be_gone),
+    SAFETY(POLL_OVERSLEEPS, who_polls_seldom_wakes_at_the_end_of_the_lease),
+    {NULL, {NULL, NULL}},
+};

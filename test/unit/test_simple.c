@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What kind SIMPLE says, word by word, by scripts and by native commands, and what it makes of any answer. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/natives.h"
+#include "wire/scripts.h"
+#include "wire/simple.h"
+#include "world/say.h"
+
+#include <cmocka.h>
+
+#define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
+
+static const struct hl_words words = {"stock", 5, UUID, 7};
+
+static const char *text_of(const struct hl_command *command)
+{
+    static char text[4096];
+    size_t used = 0;
+    for (int i = 0; i < command->argc; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s", i ? "|" : "", (int)command->lengths[i], command->argv[i]);
+    return text;
+}
+
+static void assert_said(hl_say_fn *say, const struct hl_wants *wants, enum hl_form form, const char *expected)
+{
+    struct hl_command command;
+    assert_int_equal(say(&command, &words, wants), form);
+    assert_string_equal(text_of(&command), expected);
+    assert_true((command.script != NULL) == (form == HL_FORM_SCRIPT));
+}
+
+static void assert_script(hl_say_fn *say, const struct hl_wants *wants, const struct hl_script *script, const char *arguments)
+{
+    char expected[512];
+    snprintf(expected, sizeof expected, "EVALSHA|%s|1|stock|%s", script->sha1, arguments);
+    assert_said(say, wants, HL_FORM_SCRIPT, expected);
+}
+
+static void acquire_is_said_so(void **state)
+{
+    (void)state;
+    assert_said(hl_simple_acquire, &(struct hl_wants){.lease_ms = 30000, .natives = 3}, HL_FORM_NATIVE, "SET|stock|" UUID ":7|NX|PX|30000");
+    assert_script(hl_simple_acquire, &(struct hl_wants){.lease_ms = 30000, .is_second = 1}, &hl_script_simple_acquire, UUID ":7|30000");
+}
+
+static void renew_is_said_so(void **state)
+{
+    const struct hl_wants script = {.lease_ms = 30000}, native = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX};
+    (void)state;
+    assert_script(hl_simple_renew, &script, &hl_script_simple_renew, UUID ":7|30000");
+    assert_said(hl_simple_renew, &native, HL_FORM_NATIVE, "SET|stock|" UUID ":7|IFEQ|" UUID ":7|PX|30000");
+}
+
+/* SET sets the TTL outright, the script never shortens it. */
+static void what_was_extended_is_renewed_by_the_script(void **state)
+{
+    const struct hl_wants extended = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX | HL_NATIVE_DELIFEQ, .is_extended = 1};
+    (void)state;
+    assert_script(hl_simple_renew, &extended, &hl_script_simple_renew, UUID ":7|30000");
+}
+
+static void release_is_said_so(void **state)
+{
+    (void)state;
+    assert_script(hl_simple_release, &(struct hl_wants){0}, &hl_script_simple_release, UUID ":7");
+    assert_said(hl_simple_release, &(struct hl_wants){.natives = HL_NATIVE_DELIFEQ}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
+    assert_said(hl_simple_release, &(struct hl_wants){.natives = HL_NATIVE_DELEX}, HL_FORM_NATIVE, "DELEX|stock|IFEQ|" UUID ":7");
+    assert_said(hl_simple_release, &(struct hl_wants){.natives = 3}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
+}
+
+static void the_longest_name_fits(void **state)
+{
+    char name[HILOCK_NAME_MAX];
+    const struct hl_words longest = {name, sizeof name, UUID, UINT64_MAX};
+    const struct hl_wants wants = {.lease_ms = UINT64_MAX, .natives = HL_NATIVE_DELEX};
+    struct hl_command command;
+    (void)state;
+    memset(name, 0xff, sizeof name);
+    hl_simple_renew(&command, &longest, &wants);
+    assert_int_equal(command.lengths[1], sizeof name);
+    assert_int_equal(command.argc, 7);
+}
+
+static const char *said(hl_hear_fn *hear, enum hl_form form, struct hl_reply *reply)
+{
+    static char text[256];
+    static const char *const verdicts[] = {"YES", "NO", "AGAIN", "LATE", "FAULT"};
+    struct hl_said answer = hear(reply, form);
+    snprintf(text, sizeof text, "%s", verdicts[answer.verdict]);
+    if (answer.verdict == HL_YES && hear == hl_simple_renewed)
+        snprintf(text, sizeof text, answer.left_ms == HL_LEFT_UNTOLD ? "YES" : "YES left %" PRIu64, answer.left_ms);
+    else if (answer.verdict == HL_NO && hear == hl_simple_acquired)
+        snprintf(text, sizeof text, "NO %.*s left %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
+                 answer.has_no_ttl ? " for ever" : "");
+    else if (answer.verdict == HL_FAULT)
+        snprintf(text, sizeof text, "%s \"%.*s\"", hilock_status_name(answer.fault.status), (int)answer.quote_length, answer.quote);
+    assert_int_equal(answer.token, 0);
+    assert_int_equal(answer.listeners, 0);
+    say_free(reply);
+    return text;
+}
+
+#define ACQUIRE(form, reply, meaning) assert_string_equal(said(hl_simple_acquired, HL_FORM_##form, (reply)), (meaning))
+#define RENEW(form, reply, meaning) assert_string_equal(said(hl_simple_renewed, HL_FORM_##form, (reply)), (meaning))
+#define RELEASE(form, reply, meaning) assert_string_equal(said(hl_simple_released, HL_FORM_##form, (reply)), (meaning))
+
+static struct hl_reply *held(int64_t left_ms, const char *value) { return say_array(2, say_integer(left_ms), say_string(value)); }
+
+static void answers_to_acquire(void **state)
+{
+    (void)state;
+    ACQUIRE(NATIVE, say_status("OK"), "YES");
+    ACQUIRE(NATIVE, say_nil(), "AGAIN");
+    ACQUIRE(NATIVE, say_error("OOM x"), "UNWRITABLE \"OOM x\"");
+    ACQUIRE(SCRIPT, say_integer(1), "YES");
+    ACQUIRE(SCRIPT, held(0, "other"), "NO other left 0");
+    ACQUIRE(SCRIPT, held(30000, "other"), "NO other left 30000");
+    ACQUIRE(SCRIPT, held(-1, "other"), "NO other left 0 for ever");
+    ACQUIRE(SCRIPT, held(5, ""), "NO  left 5");
+    ACQUIRE(SCRIPT, say_error("WRONGTYPE x"), "WRONG_KIND \"WRONGTYPE x\"");
+}
+
+/* An endless row of second questions is as bad as a grant that is none. */
+static void nonsense_about_acquire_is_no_grant(void **state)
+{
+    (void)state;
+    ACQUIRE(NATIVE, say_string("OK"), "PROTOCOL \"\"");
+    ACQUIRE(NATIVE, say_status("OKAY"), "PROTOCOL \"\"");
+    ACQUIRE(NATIVE, say_status("QUEUED"), "PROTOCOL \"\"");
+    ACQUIRE(NATIVE, say_integer(1), "PROTOCOL \"\"");
+    ACQUIRE(NATIVE, held(5, "other"), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_nil(), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_status("OK"), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_integer(0), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_integer(2), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_array(0), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_array(1, say_integer(5)), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, held(-2, "other"), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, held(INT64_MIN, "other"), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, held(INT64_MAX, "other"), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_array(2, say_string("5"), say_string("other")), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_array(2, say_integer(5), say_nil()), "PROTOCOL \"\"");
+    ACQUIRE(SCRIPT, say_array(2, say_integer(5), say_array(1, say_string("other"))), "PROTOCOL \"\"");
+}
+
+static void answers_to_renew(void **state)
+{
+    (void)state;
+    RENEW(SCRIPT, say_integer(0), "NO");
+    RENEW(SCRIPT, say_integer(1), "YES left 0");
+    RENEW(SCRIPT, say_integer(20001), "YES left 20000");
+    RENEW(SCRIPT, say_integer(-1), "PROTOCOL \"\"");
+    RENEW(SCRIPT, say_integer(INT64_MAX), "PROTOCOL \"\"");
+    RENEW(SCRIPT, say_status("OK"), "PROTOCOL \"\"");
+    RENEW(SCRIPT, say_nil(), "PROTOCOL \"\"");
+    RENEW(NATIVE, say_status("OK"), "YES");
+    RENEW(NATIVE, say_nil(), "NO");
+    RENEW(NATIVE, say_string("OK"), "PROTOCOL \"\"");
+    RENEW(NATIVE, say_integer(1), "PROTOCOL \"\"");
+    RENEW(NATIVE, say_integer(0), "PROTOCOL \"\"");
+    RENEW(NATIVE, say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
+}
+
+static void answers_to_release(void **state)
+{
+    (void)state;
+    RELEASE(SCRIPT, say_integer(0), "NO");
+    RELEASE(SCRIPT, say_integer(1), "YES");
+    RELEASE(NATIVE, say_integer(0), "NO");
+    RELEASE(NATIVE, say_integer(1), "YES");
+    RELEASE(SCRIPT, say_integer(2), "PROTOCOL \"\"");
+    RELEASE(NATIVE, say_integer(-1), "PROTOCOL \"\"");
+    RELEASE(NATIVE, say_status("OK"), "PROTOCOL \"\"");
+    RELEASE(SCRIPT, say_nil(), "PROTOCOL \"\"");
+    RELEASE(NATIVE, say_error("NOPERM x"), "DENIED \"NOPERM x\"");
+}
+
+static unsigned natives(struct hl_reply *reply)
+{
+    unsigned told = hl_natives_told(reply);
+    say_free(reply);
+    return told;
+}
+
+static struct hl_reply *entry(const char *name) { return say_array(3, say_string(name), say_integer(3), say_array(0)); }
+
+static void what_a_server_has_is_asked_once(void **state)
+{
+    struct hl_command command;
+    (void)state;
+    hl_natives_ask(&command);
+    assert_string_equal(text_of(&command), "COMMAND|INFO|DELIFEQ|DELEX");
+    assert_int_equal(natives(say_array(2, say_nil(), say_nil())), 0);
+    assert_int_equal(natives(say_array(2, entry("delifeq"), say_nil())), HL_NATIVE_DELIFEQ);
+    assert_int_equal(natives(say_array(2, say_nil(), entry("delex"))), HL_NATIVE_DELEX);
+    assert_int_equal(natives(say_array(2, entry("delifeq"), entry("delex"))), HL_NATIVE_DELIFEQ | HL_NATIVE_DELEX);
+}
+
+static void any_other_answer_means_that_it_has_none(void **state)
+{
+    (void)state;
+    assert_int_equal(natives(say_error("NOPERM this user has no permissions")), 0);
+    assert_int_equal(natives(say_nil()), 0);
+    assert_int_equal(natives(say_array(0)), 0);
+    assert_int_equal(natives(say_array(2, say_string("delifeq"), say_string("delex"))), 0);
+    assert_int_equal(natives(say_array(2, entry("delex"), entry("delifeq"))), 0);
+    assert_int_equal(natives(say_array(2, say_array(0), say_array(1, say_integer(1)))), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(acquire_is_said_so),
+        cmocka_unit_test(renew_is_said_so),
+        cmocka_unit_test(what_was_extended_is_renewed_by_the_script),
+        cmocka_unit_test(release_is_said_so),
+        cmocka_unit_test(the_longest_name_fits),
+        cmocka_unit_test(answers_to_acquire),
+        cmocka_unit_test(nonsense_about_acquire_is_no_grant),
+        cmocka_unit_test(answers_to_renew),
+        cmocka_unit_test(answers_to_release),
+        cmocka_unit_test(what_a_server_has_is_asked_once),
+        cmocka_unit_test(any_other_answer_means_that_it_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
