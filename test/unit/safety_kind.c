@@ -76,7 +76,7 @@ static void an_extend_does_not_count_on_a_stray_renewal_to_be_gone(struct scene 
     run_ms(s, 200);
     extend(a, 60000);
     run_ms(s, 1500); /* it runs behind the extend: what is believed must be less than what is left then */
-    SAME(s, asked(s, "SET"), 2);
+    SAME(s, asked(s, "SET"), 3); /* the grant, the renewal of the new link, and the stray */
     TELLS(s, "a:extend UNKNOWN");
     run_ms(s, 3000);
     extend(a, 60000);

@@ -30,14 +30,6 @@ static void acquire_many(struct party *p, int count)
     }
 }
 
-static unsigned scripts(void)
-{
-    unsigned count = 0;
-    while (hl_scripts[count])
-        count++;
-    return count;
-}
-
 static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct scene *s)
 {
     struct party *p = scene_open(s, NULL);

@@ -394,6 +394,32 @@ static void a_refused_question_means_that_it_has_none(struct scene *s)
     SAME(s, asked(s, "simple_release"), 1);
 }
 
+static void operators_see_and_end_a_SIMPLE_hold(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", SIMPLE(.lease_ms = 3000)), *b = simple(q, "b");
+    char holder[80];
+    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    peek(b);
+    run_ms(s, 1);
+    TELLS(s, "b:peek OK");
+    TEXT(s, b->holder, holder);
+    HOLDS(s, b->result.holder_remaining_ms > 2900);
+    force(b, "another:1");
+    run_ms(s, 1);
+    TELLS(s, "b:force LOST");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
+    s->is_tampered = 1;
+    force(b, holder);
+    run_ms(s, 1);
+    TELLS(s, "b:force OK");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    peek(b);
+    run_ms(s, 1500);
+    TELLS(s, "b:peek OK a:LOST TAKEN");
+    TEXT(s, b->result.holder, "");
+}
+
 /* ---- several kinds on one name ---- */
 
 static void siblings_of_two_kinds_stand_in_one_line(struct scene *s)
@@ -456,6 +482,7 @@ static const struct play plays[] = {
     PLAY(a_native_renewal_that_is_refused_is_said_by_the_script_in_time),
     PLAY(a_native_command_refused_for_now_is_asked_again),
     PLAY(a_refused_question_means_that_it_has_none),
+    PLAY(operators_see_and_end_a_SIMPLE_hold),
     PLAY(siblings_of_two_kinds_stand_in_one_line),
     PLAY(the_wrong_kind_for_one_is_not_told_another),
 };
