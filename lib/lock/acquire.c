@@ -112,7 +112,8 @@ void hl_acquire_drop(struct hl_acquire *acquire)
     struct hilock_lock *lock = acquire->lock;
     if (acquire->state != ACQUIRE_DECIDED)
         let_go(acquire);
-    hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = HILOCK_CANCELLED});
+    hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = HILOCK_CANCELLED,
+                                                              .waited_us = hl_now_us(&core->host) - acquire->begun_us, .count = acquire->attempts});
     hl_acquire_free(core, acquire);
     lock->acquire = NULL;
     core->waiting--;

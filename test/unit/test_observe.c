@@ -113,6 +113,37 @@ static void commands_wakeups_undos_and_connections_are_counted(struct scene *s)
     SAME(s, stats.command.buckets[0], 5);
 }
 
+/* What stands now, and what the histograms are of. */
+static void what_waits_holds_and_flies_is_told_as_it_is(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(p, "b", "one", NULL), *c = hand_new(p, "c", "two", NULL);
+    struct hilock_stats stats;
+    acquire(b, HILOCK_FOREVER);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 70000);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 60);
+    stats = stats_of(p);
+    SAME(s, stats.waiting, 2);
+    SAME(s, stats.held, 1);
+    SAME(s, stats.inflight, 1);
+    run_ms(s, 40);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
+    run_ms(s, 2000);
+    hand_drop(b);
+    release(a);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 10);
+    stats = stats_of(p);
+    SAME(s, stats.renewals_failed, 2);
+    SAME(s, stats.waiting + stats.inflight + stats.nodes_up, 0);
+    SAME(s, stats.disconnects, 1);
+    SAME(s, stats.wait.sum_ms, 0 + 70 + 2100); /* a, c, and b until it was dropped */
+    SAME(s, stats.hold.sum_ms, (uint64_t)2100);
+    SAME(s, stats.command.buckets[6], 1); /* 50 to 100 ms */
+}
+
 static void buckets_have_the_bounds_of_the_header(struct scene *s)
 {
     static const uint32_t waits_ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 60001};
@@ -254,6 +285,7 @@ static const struct play plays[] = {
     PLAY(every_outcome_of_an_acquire_is_counted_once),
     PLAY(every_end_of_a_hold_is_counted_once),
     PLAY(commands_wakeups_undos_and_connections_are_counted),
+    PLAY(what_waits_holds_and_flies_is_told_as_it_is),
     PLAY(buckets_have_the_bounds_of_the_header),
     PLAY(parts_add_up),
     PLAY(a_smaller_struct_is_not_written_past_its_end),
