@@ -14,7 +14,7 @@ import threading
 import shop
 import store
 
-KINDS = ['mutex']  # in the order of the guide's lines
+KINDS = ['mutex', 'simple']  # in the order of the guide's lines
 NOT_SEEN = {'+unsubscribe'}  # said a second after the last waiter
 CHANNEL = 'redisson_lock__channel:{stock:lamp}'
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LONGER_MS = 60000 }; /* than the lease: or else there is nothing to lengthen */
+
 struct hand {
     hilock_client *client;
     hilock_lock *lock;
@@ -74,7 +76,7 @@ static int may_all(struct hand *one, struct hand *other)
 {
     if (!is_done(one, hilock_acquire(one->lock, HILOCK_FOREVER, on_result, one)) || !is_waiting(other))
         return 0;
-    if (!is_done(one, hilock_extend(one->lock, 0, on_result, one)) || !is_done(one, hilock_peek(one->lock, on_result, one)))
+    if (!is_done(one, hilock_extend(one->lock, LONGER_MS, on_result, one)) || !is_done(one, hilock_peek(one->lock, on_result, one)))
         return 0;
     if (!is_done(one, hilock_release(one->lock, on_result, one)))
         return 0;
