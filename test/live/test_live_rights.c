@@ -8,7 +8,7 @@
 #include "support/scene.h"
 
 static const char *const rights[] = {"+evalsha", "+script|load", "+client|setname", "+time", "+subscribe", "+unsubscribe", "+publish", "+pttl",
-                                     "+hkeys",   "+hget",        "+hset",           "+hexists", "+hdel",   "+set",         "+pexpire"};
+                                     "+hkeys",   "+hget",        "+hset",           "+hexists", "+hdel",   "+set",         "+pexpire", "+info"};
 enum { RIGHTS = sizeof rights / sizeof *rights };
 
 enum when { AT_ACQUIRE, AT_WAIT, AT_RENEWAL, AT_RELEASE, NEVER };
@@ -37,6 +37,7 @@ static const struct lack lacks[] = {
     {"-client|setname", NEVER, "'client|setname'"},
     {"-subscribe", NEVER, "'subscribe'"},
     {"-unsubscribe", NEVER, "'unsubscribe'"},
+    {"-info", NEVER, "'info'"},
     {"-publish", NEVER, "channel"},
     {"resetchannels &other", NEVER, "channel"},
 };
