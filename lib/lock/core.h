@@ -172,7 +172,7 @@ struct hl_core {
     struct hl_notice marker;
     struct hl_inquiries inquiries;       /* inquiry.c */
     unsigned inquiries_open;             /* of them: not decided */
-    uint64_t earliest_us;                /* no hold's deadline is before this */
+    uint64_t earliest_us;                /* no hold's belief ends before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds not over; handles */
     int is_closing;                      /* acquires are refused */
     int is_unheard_told;                 /* that messages of releases are refused; until one is not */

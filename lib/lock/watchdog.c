@@ -315,20 +315,20 @@ static void sweep(struct hl_core *core, struct hl_notices *holds, uint64_t now_u
     struct hl_notice *notice, *next = TAILQ_FIRST(holds);
     while ((notice = next) != NULL) {
         struct hl_hold *hold = (struct hl_hold *)(void *)notice;
-        uint64_t deadline_us;
+        uint64_t ends_us;
         next = TAILQ_NEXT(notice, entry);
         if (notice->kind != NOTICE_HOLD || hold->state != HOLD_HELD)
             continue;
-        deadline_us = hl_hold_deadline_us(hold);
-        if (deadline_us <= now_us)
+        ends_us = hl_watchdog_ends_us(hold);
+        if (ends_us <= now_us)
             has_ended(hold, now_us);
-        else if (deadline_us < core->earliest_us)
-            core->earliest_us = deadline_us;
+        else if (ends_us < core->earliest_us)
+            core->earliest_us = ends_us;
     }
 }
 
-/* Runs before every delivery, and looks only when something may have expired: earliest_us is never later than the first deadline. A
- * hold moves to the losses as it is lost, and a wait to the news, never to a place still to be walked. */
+/* Runs before every delivery, and looks only when something may have ended: earliest_us is never later than the first end (hold_max is not
+ * below a lease). A hold moves to the losses as it is lost, and a wait to the news, never to a place still to be walked. */
 void hl_watchdog_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);

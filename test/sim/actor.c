@@ -20,6 +20,7 @@ static void rest(struct sim_actor *actor)
     struct sim *sim = sim_of(actor);
     actor->state = ACTOR_RESTS;
     actor->token = 0;
+    actor->entries = 0;
     if (sim->is_duel) /* until a subscription that nobody needs is taken off; or so long that the other one is on its own */
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.5) ? 1300000 : 8000000));
     else
@@ -27,6 +28,12 @@ static void rest(struct sim_actor *actor)
 }
 
 /* ---- callbacks ---- */
+
+void sim_actor_lost(struct sim_actor *actor)
+{
+    sim_check_write(actor, actor->token, 1);
+    rest(actor);
+}
 
 static void on_lost(const struct hilock_event *event, void *user)
 {
@@ -38,8 +45,7 @@ static void on_lost(const struct hilock_event *event, void *user)
         sim_violate(&sim->world, "I5", "p%u.%u: on_lost without a hold", actor->process->index, actor->index);
     sim->world.sometimes[by_reason[event->reason]]++;
     sim_check_loss(actor, event);
-    sim_check_write(actor, actor->token, 1);
-    rest(actor);
+    sim_actor_lost(actor);
 }
 
 static void on_event(const struct hilock_event *event, void *user)
@@ -107,6 +113,7 @@ static void on_result(const struct hilock_result *result, void *user)
     sim->world.sometimes[SIM_REPLAYED] += actor->lock->hold->parts[0].is_haunted;
     sim_check_grant(actor, result);
     sim_check_write(actor, actor->token, 0);
+    sim_held_begin(actor);
     next_after(actor, hold_us(sim));
 }
 
@@ -132,10 +139,11 @@ static void make_lock(struct sim_actor *actor)
     actor->is_renewed = !sim_chance(random, 0.1);
     actor->hold_max_ms = sim_chance(random, 0.1) ? 2 * lease_ms : 0;
     actor->name = (unsigned)hl_random_below(random, sim->names_count);
+    actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5);
     status = hilock_lock_create(&actor->lock, actor->process->client, sim->names[actor->name].text,
                                 HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .lease_ms = lease_ms,
                                                     .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
-                                                    .hold_max_ms = actor->hold_max_ms));
+                                                    .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant));
     if (status != HILOCK_OK)
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }
@@ -149,6 +157,7 @@ static void silence(struct sim_actor *actor)
         world->sometimes[SIM_DROPPED_HELD]++;
     sim_trace(world, "p%u.%u drops %s", actor->process->index, actor->index, sim_of(actor)->names[actor->name].text);
     actor->is_releasing = actor->is_answered_by_cancel = 0;
+    sim_held_silence(actor);
     if (sim_chance(&world->workload, 0.5) || actor->process->is_closing)
         hilock_lock_drop(actor->lock);
     else {
@@ -214,6 +223,11 @@ static void let_go(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
     sim_check_write(actor, actor->token, 1);
+    switch (sim_held_step(actor)) {
+    case HELD_GOES_ON: next_after(actor, hold_us(sim)); return;
+    case HELD_HAS_ENDED: rest(actor); return;
+    case HELD_LETS_GO: break;
+    }
     if (sim_chance(&sim->world.workload, 0.1)) {
         silence(actor);
         return;
@@ -259,6 +273,7 @@ void sim_actor_die(struct sim_actor *actor)
     actor->next = NULL;
     hilock_lock_free(actor->lock);
     actor->lock = NULL;
+    sim_held_die(actor);
     actor->state = ACTOR_RESTS;
     actor->is_releasing = actor->is_answered_by_cancel = 0;
 }

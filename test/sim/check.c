@@ -87,6 +87,7 @@ void sim_check_beliefs(struct sim_process *process)
             check_belief(actor);
         check_told(actor);
         check_revived(actor);
+        sim_check_validity(actor);
     }
 }
 
@@ -233,7 +234,7 @@ static void check_known(struct sim *sim, struct sim_name *name)
     name->unknown_id = id;
     if (found && !name->unknown_since_us)
         name->unknown_since_us = now_us;
-    if (found && now_us - name->unknown_since_us > 1500000 && (!sim->ghost_us || sim->ghost_us + 1000u * (uint64_t)sim->lease_ms < name->unknown_since_us))
+    if (found && now_us - name->unknown_since_us > 1500000 && (!sim->ghost_us || sim->ghost_us + (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms < name->unknown_since_us))
         sim_violate(&sim->world, "I8", "%s is held under id %llu, which its client knows nothing of", name->text, (unsigned long long)id);
 }
 

@@ -36,13 +36,8 @@ static const struct { const char *name, *why; } for_units[] = {
     {"R8_NO_CHECK_AFTER_QUEUE", "needs a callback that takes long; here they take no time"},
     {"R10_AUTH_FAILURE_IGNORED", "needs a wrong password"},
     {"R12_FORK_IGNORED", "needs a fork"},
-    {"EXTEND_FROM_REPLY", "needs an extend, and actors make none"},
-    {"EXTEND_SHORTENS", "needs an extend"},
-    {"EXTEND_UNASKED", "needs an extend"},
-    {"EXTEND_FORGOTTEN", "needs an extend"},
-    {"VALIDITY_OUTLIVES", "needs a validity"},
-    {"REENTRY_ENDS_EARLY", "needs a re-entry"},
-    {"REENTRY_UNCHECKED", "needs a re-entry"},
+    {"EXTEND_SHORTENS", "belief in less than the store keeps breaks no promise that can be seen from outside"},
+    {"EXTEND_FORGOTTEN", "needs a store that is away for longer than a lease and a command's time, and a release just before"},
 };
 
 static int is_rare(enum hl_plant plant)

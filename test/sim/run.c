@@ -17,6 +17,7 @@ static void populate(struct sim *sim)
     sim->processes_count = (unsigned)sim_between(random, 1, SIM_PROCESSES_MAX);
     sim->names_count = (unsigned)sim_between(random, 1, SIM_NAMES_MAX);
     sim->is_duel = sim_chance(random, sim->swarm.mean_gap_us ? 0.1 : 0.5);
+    sim->has_extras = !sim->is_duel && sim_chance(&sim->world.extras, 0.5);
     if (sim->is_duel) {
         sim->processes_count = 2;
         sim->names_count = each = 1;

@@ -101,12 +101,29 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint64_t ends_us;  /* local time at which a wait must be over; 0: a try; UINT64_MAX: never */
     uint64_t believed_id;
     uint64_t deadline_us; /* local time until which it believed after the latest turn; 0: it did not hold */
+    int is_reentrant, is_entering, is_extending; /* the latter two: an answer is due */
+    uint32_t entries, extended_ms;         /* entries: re-entries answered OK and not released */
+    uint64_t grants, entered_grant, extending_grant; /* grants: ever; which of them was entered, and extended */
+    hilock_validity *validity;             /* of the hold validity_id of the client validity_uuid; NULL: none */
+    uint64_t validity_id;
+    char validity_uuid[HL_UUID_LENGTH];
     uint64_t asked_us; /* true time of the latest acquire */
     uint64_t begun_us; /* true time at which the request left that was granted */
 };
 void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsigned index);
 void sim_actor_start(struct sim_actor *actor); /* its process has a client */
 void sim_actor_die(struct sim_actor *actor);   /* its process was killed, or closed */
+
+void sim_actor_lost(struct sim_actor *actor); /* told so: by on_lost, or in its place */
+
+/* ---- held.c ---- */
+
+enum sim_held { HELD_GOES_ON, HELD_LETS_GO, HELD_HAS_ENDED };
+void sim_held_begin(struct sim_actor *actor);
+enum sim_held sim_held_step(struct sim_actor *actor); /* its turn to let go: it may do something else */
+void sim_held_silence(struct sim_actor *actor);
+void sim_held_die(struct sim_actor *actor);           /* its lock is freed */
+void sim_check_validity(struct sim_actor *actor);     /* I2 */
 
 /* ---- check.c ---- */
 
@@ -142,6 +159,7 @@ struct sim {
     struct sim_actor actors[SIM_PROCESSES_MAX * SIM_ACTORS_MAX];
     struct sim_name names[SIM_NAMES_MAX];
     unsigned processes_count, actors_count, names_count;
+    int has_extras; /* actors extend, enter again, keep validities */
     int is_duel; /* two handles of two processes and one name: nobody else's messages make good what was missed */
     TAILQ_HEAD(, hl_link) links;
     int is_healed, is_ending, is_over; /* is_over: all is closed and checked */

@@ -32,6 +32,10 @@
     X(LATE_RUN, "requests of a dead link that ran all the same")                  \
     X(GHOST, "holds made by a dead link's bytes")                                 \
     X(RELOADED, "scripts loaded again")                                           \
+    X(EXTENDED, "extends")                                                        \
+    X(EXTEND_LOST, "extends that found the hold gone, or outlived it")            \
+    X(EXTEND_UNKNOWN, "extends without an answer, or refused for now")            \
+    X(REENTERED, "re-entries")                                                    \
     X(WAKEUP, "waiters woken by a message")                                       \
     X(ANOMALY, "leases found shortened")                                          \
     X(STALE_MASTER, "commands run by a former master after another took over")     \

@@ -22,6 +22,21 @@ static void what_expires_during_a_callback_is_told_before_the_next_one(struct sc
     TELLS(s, "b:OK a:LOST SUSPENDED c:OK");
 }
 
+static void a_hold_max_that_passes_during_a_callback_too(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = hand_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct hand *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
+    extend(a, 60000);
+    run_ms(s, 1);
+    acquire(b, HILOCK_FOREVER);
+    acquire(c, HILOCK_FOREVER);
+    when(b, "OK", block_for_five_seconds);
+    run_ms(s, 1);
+    run_ms(s, 1);
+    TELLS(s, "a:extended b:OK a:LOST HOLD_MAX c:OK");
+}
+
 static void losses_of_all_holds_are_told_before_the_first_answer(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -316,6 +331,7 @@ static void at_most_a_thousand_callbacks_run_in_a_turn(struct scene *s)
 
 static const struct play plays[] = {
     PLAY(what_expires_during_a_callback_is_told_before_the_next_one),
+    PLAY(a_hold_max_that_passes_during_a_callback_too),
     PLAY(losses_of_all_holds_are_told_before_the_first_answer),
     PLAY(a_loss_is_told_before_its_release_reaches_the_store),
     PLAY(a_handle_may_be_freed_inside_each),
