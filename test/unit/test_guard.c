@@ -92,6 +92,20 @@ static void who_waits_is_served_as_the_guard_ends(struct scene *s)
     SAME(s, a->result.attempts, 1);
 }
 
+/* Nor are kinds that poll let in, and they do not poll meanwhile. */
+static void the_guard_is_for_every_kind(struct scene *s)
+{
+    struct party *p = guarded(s);
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2000);
+    TELLS(s, "");
+    SAME(s, asked(s, "SET") + asked(s, "simple_acquire"), 0);
+    run_ms(s, 2000);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.attempts, 1);
+}
+
 static void a_try_is_UNWRITABLE_at_once(struct scene *s)
 {
     struct party *p = guarded(s);
@@ -211,6 +225,7 @@ int main(void)
         PLAY(INFO_may_be_refused),
         PLAY(a_lost_answer_to_INFO_ends_the_link_in_time),
         PLAY(who_waits_is_served_as_the_guard_ends),
+        PLAY(the_guard_is_for_every_kind),
         PLAY(a_try_is_UNWRITABLE_at_once),
         PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE),
         PLAY(holds_are_renewed_and_released_under_the_guard),
