@@ -234,6 +234,35 @@ static void peek_and_force_release(struct play *p)
     have(p, a);
 }
 
+/* Had, proved, given back; waited for by polling, and given back over a new link. */
+static void simple(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .kind = HILOCK_SIMPLE, .poll_min_ms = 1, .poll_jitter_ms = 1));
+    struct outcome proved = {.told.count = 0};
+    have(p, a);
+    if (has(a))
+        (void)outcome_is(p, &proved, hilock_extend(a->lock, 30000, outcome_note, &proved), HILOCK_OK);
+    give(p, a, HILOCK_OK);
+    at_store(p, "SET stock another PX 20000");
+    ask(p, a, HILOCK_FOREVER);
+    told(p, a, &a->waiting, "WAITING");
+    at_store(p, "DEL stock");
+    answered(p, a, HILOCK_OK);
+    cut_all(p);
+    give(p, a, HILOCK_OK);
+}
+
+static void polling(struct play *p)
+{
+    struct handle *a = hand_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .wake = HILOCK_WAKE_POLL, .poll_min_ms = 1, .poll_jitter_ms = 1));
+    foreign_holds(p, "stock");
+    ask(p, a, HILOCK_FOREVER);
+    told(p, a, &a->waiting, "WAITING");
+    at_store(p, "DEL stock");
+    answered(p, a, HILOCK_OK);
+    give(p, a, HILOCK_OK);
+}
+
 #define PLAY(text, ...) {.name = (text), .play = __VA_ARGS__}
 static const struct torture tortures[] = {
     PLAY("pair", pair),
@@ -254,6 +283,8 @@ static const struct torture tortures[] = {
     PLAY("abandon", abandon),
     PLAY("extend and re-entry", extend_and_reentry),
     PLAY("peek and force_release", peek_and_force_release),
+    PLAY("SIMPLE", simple),
+    PLAY("polling", polling),
     PLAY("before the connection", before_the_connection),
 };
 

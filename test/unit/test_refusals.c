@@ -59,6 +59,8 @@ CREATE(create_backward_hold, "x", ON_LOST, .hold_max_ms = NEGATIVE)
 CREATE(create_backward_validity, "x", ON_LOST, .min_validity_ms = NEGATIVE)
 CREATE(create_never_valid, "x", ON_LOST, .lease_ms = 1000, .min_validity_ms = 1000)
 CREATE(create_backward_report, "x", ON_LOST, .wait_report_ms = NEGATIVE)
+CREATE(create_backward_poll, "x", ON_LOST, .kind = HILOCK_SIMPLE, .poll_min_ms = NEGATIVE)
+CREATE(create_backward_jitter, "x", ON_LOST, .wake = HILOCK_WAKE_POLL, .poll_jitter_ms = NEGATIVE)
 CREATE(create_bad_kind, "x", ON_LOST, .kind = (hilock_kind)7)
 CREATE(create_bad_renew, "x", ON_LOST, .renew = (hilock_renew)2)
 CREATE(create_bad_wake, "x", ON_LOST, .wake = (hilock_wake)2)
@@ -106,6 +108,8 @@ static const struct row creates[] = {
     {"a negative min_validity", create_backward_validity, HILOCK_INVALID, "min_validity_ms " NEGATIVE_WORDS, "at most", 0},
     {"a validity that no lease gives", create_never_valid, HILOCK_INVALID, "min_validity_ms 1000 is more than a lease_ms of 1000 can give", "no grant would ever be good enough", 0},
     {"a negative wait_report", create_backward_report, HILOCK_INVALID, "wait_report_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a negative pause between polls", create_backward_poll, HILOCK_INVALID, "poll_min_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a negative jitter", create_backward_jitter, HILOCK_INVALID, "poll_jitter_ms " NEGATIVE_WORDS, "at most", 0},
     {"no such kind", create_bad_kind, HILOCK_INVALID, "bad kind 7", "use the names of the header", 0},
     {"no such renew", create_bad_renew, HILOCK_INVALID, "renew 2", "use the names of the header", 0},
     {"no such wake", create_bad_wake, HILOCK_INVALID, "wake 2", "use the names of the header", 0},
