@@ -35,7 +35,7 @@ static void lost(const struct hilock_event *event, void *user) { (void)event, (v
 static struct seat make(struct scene *s, hilock_client *client, const char *name)
 {
     struct seat seat = {s, NULL, 0};
-    is_refused_well(s, hilock_lock_create(&seat.lock, client, name, HILOCK_LOCK_OPTIONS(.on_lost = lost, .on_event = lost, .lease_ms = 3000)));
+    is_refused_well(s, hilock_lock_create(&seat.lock, client, name, HILOCK_LOCK_OPTIONS(.on_lost = lost, .on_event = lost, .lease_ms = 3000, .reentrant = 1)));
     return seat;
 }
 
@@ -51,6 +51,27 @@ static void let_go(struct seat *seat)
         seat->owed++;
 }
 
+/* Longer, deeper, seen from outside; as many releases as it was entered. */
+static void use(struct seat *seat)
+{
+    struct scene *s = seat->scene;
+    hilock_validity *validity = NULL;
+    int entered = 0;
+    if (!seat->lock || hilock_lock_state(seat->lock) != HILOCK_HELD)
+        return;
+    if (!is_refused_well(s, hilock_extend(seat->lock, 5000, answered, seat)))
+        seat->owed++;
+    for (int i = 0; i < 2; i++)
+        entered += !is_refused_well(s, hilock_acquire(seat->lock, HILOCK_TRY, answered, seat));
+    seat->owed += entered;
+    if (!is_refused_well(s, hilock_lock_validity(seat->lock, &validity)))
+        HOLDS(s, hilock_validity_remaining_ms(validity) == hilock_lock_remaining_ms(seat->lock));
+    hilock_validity_unref(validity);
+    run_ms(s, 10);
+    while (entered--)
+        let_go(seat);
+}
+
 static void leave(struct seat *seat)
 {
     hilock_lock_free(seat->lock);
@@ -58,7 +79,7 @@ static void leave(struct seat *seat)
     seat->lock = NULL;
 }
 
-/* Grant, wait, wake, time out, try, renew, lose a link, release. */
+/* Grant, wait, wake, time out, try, extend, enter again, renew, lose a link, release. */
 static void live(struct scene *s, hilock_client *client)
 {
     struct seat a = make(s, client, "stock"), b = make(s, client, "stock"), c = make(s, client, "other"), d = make(s, client, "third");
@@ -68,6 +89,7 @@ static void live(struct scene *s, hilock_client *client)
     ask(&c, 2000);
     run_ms(s, 200);
     ask(&d, HILOCK_TRY);
+    use(&a);
     run_ms(s, 2500);
     let_go(&a);
     run_ms(s, 2600);
