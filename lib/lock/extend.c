@@ -69,7 +69,12 @@ void hl_extend_round(struct hl_hold *hold)
 
 uint32_t hl_extend_lease_ms(const struct hl_hold *hold) { return hold->side && hold->side->asked_ms ? hold->side->asked_ms : hold->terms->lease_ms; }
 
-int hl_extend_was_asked(const struct hl_hold *hold) { return hold->side && (hold->side->reach_us || hold->side->asked_ms > hold->terms->lease_ms); }
+/* Less than the lock's own lease counts as well: the store keeps it for longer than that asks for. */
+int hl_extend_was_asked(const struct hl_hold *hold)
+{
+    const struct hl_side *side = hold->side;
+    return side && (side->reach_us || (side->asked_ms && side->asked_ms != hold->terms->lease_ms));
+}
 
 void hl_extend_sent(struct hl_hold *hold)
 {

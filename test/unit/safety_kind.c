@@ -66,6 +66,21 @@ static void an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals(struct scen
     HOLDS(s, asked(s, "simple_renew") >= 5);
 }
 
+/* The grant's own lease is the longer one, and nothing renews it. */
+static void the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away(struct scene *s)
+{
+    struct hand *a;
+    s->store.natives = STORE_DELIFEQ;
+    a = held(scene_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    SAME(s, extend(a, 1000), HILOCK_OK);
+    run_ms(s, 10);
+    TELLS(s, "a:extended");
+    HOLDS(s, store_left_ms(&s->store, "stock") > 29000);
+    run_ms(s, 20000);
+    TELLS(s, "");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 9000);
+}
+
 /* Its bytes are still in a link that was given up, and set the lease to less than was extended meanwhile. */
 static void an_extend_does_not_count_on_a_stray_renewal_to_be_gone(struct scene *s)
 {
@@ -90,6 +105,7 @@ const struct safety safety_kind[] = {
     SAFETY(SIMPLE_RENEWS_BLINDLY, the_renewal_of_a_SIMPLE_lock_spares_another_holder),
     SAFETY(SIMPLE_RENEWS_BLINDLY, a_SIMPLE_lock_that_is_gone_is_not_made_anew),
     SAFETY(SIMPLE_SHORTENS, an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals),
+    SAFETY(SIMPLE_SHORTENS, the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away),
     SAFETY(SIMPLE_STRAYS_FORGOTTEN, an_extend_does_not_count_on_a_stray_renewal_to_be_gone),
     SAFETY(POLL_OVERSLEEPS, who_polls_seldom_wakes_at_the_end_of_the_lease),
     {NULL, {NULL, NULL}},
