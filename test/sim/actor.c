@@ -107,6 +107,7 @@ static void on_result(const struct hilock_result *result, void *user)
         return;
     }
     actor->state = ACTOR_HOLDS;
+    sim->world.sometimes[SIM_SIMPLE_GRANTED] += sim->names[actor->name].kind == HILOCK_SIMPLE;
     actor->token = result->fencing_token;
     actor->begun_us = sim_true(&actor->process->clock, actor->lock->hold->parts[0].request.sent_us);
     actor->served = 1;
@@ -134,6 +135,7 @@ static void make_lock(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
     struct hl_random *random = &sim->world.workload;
+    struct hl_random wakes = *random; /* a copy: no seed plays anything else for it */
     uint32_t lease_ms = sim->lease_ms;
     hilock_status status;
     actor->is_renewed = !sim_chance(random, 0.1);
@@ -141,7 +143,8 @@ static void make_lock(struct sim_actor *actor)
     actor->name = (unsigned)hl_random_below(random, sim->names_count);
     actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5);
     status = hilock_lock_create(&actor->lock, actor->process->client, sim->names[actor->name].text,
-                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .lease_ms = lease_ms,
+                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = sim->names[actor->name].kind, .lease_ms = lease_ms,
+                                                    .wake = sim_chance(&wakes, 0.2) ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
                                                     .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
                                                     .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant));
     if (status != HILOCK_OK)

@@ -112,9 +112,9 @@ void sim_check_grant(struct sim_actor *actor, const struct hilock_result *result
     check_alone(actor);
     if (result->remaining_ms + 1 < least_ms)
         sim_violate(&sim->world, "I5", "granted with %u ms left, at least %u were asked for", result->remaining_ms, least_ms);
-    if (result->fencing_token != hilock_lock_token(actor->lock) || !result->fencing_token)
+    if (result->fencing_token != hilock_lock_token(actor->lock) || !result->fencing_token != (name->kind == HILOCK_SIMPLE))
         sim_violate(&sim->world, "I3", "the result's token is not the handle's");
-    if (result->fencing_token <= name->token_highest && name->tainted_us < name->granted_us && name->tainted_us < actor->begun_us)
+    if (name->kind != HILOCK_SIMPLE && result->fencing_token <= name->token_highest && name->tainted_us < name->granted_us && name->tainted_us < actor->begun_us)
         sim_violate(&sim->world, "I3", "%s: token %llu after %llu", name->text, (unsigned long long)result->fencing_token, (unsigned long long)name->token_highest);
     name->token_highest = result->fencing_token;
     name->granted_us = actor->begun_us;
@@ -137,6 +137,13 @@ void sim_check_write(struct sim_actor *actor, uint64_t token, int is_late)
     name->resource_token = token;
 }
 
+static int is_of(const struct sim_actor *actor, const struct sim_store_field *field, uint64_t token)
+{
+    char holder[HL_HOLDER_MAX];
+    size_t length = hl_holder_write(holder, actor->process->client->core.uuid, actor->believed_id);
+    return number(field->value, field->value_length) == token && field->name_length == length && memcmp(field->name, holder, length) == 0;
+}
+
 /* TAKEN only if the store does not keep it; in a world without faults and with time to spare nothing is lost but by its own terms. */
 void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
 {
@@ -146,7 +153,7 @@ void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
     int is_by_terms = event->reason == HILOCK_LOST_HOLD_MAX || event->reason == HILOCK_LOST_CLOSING || !actor->is_renewed;
     sim_server_now(&sim->server);
     for (size_t i = 0; event->reason == HILOCK_LOST_TAKEN && sim_store_hash_field(sim->server.store, name->text, strlen(name->text), i, &field); i++)
-        if (number(field.value, field.value_length) == event->fencing_token)
+        if (is_of(actor, &field, event->fencing_token))
             sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name->text);
     if (!sim->swarm.mean_gap_us && sim->lease_ms >= 3000 && !is_by_terms)
         sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name->text);

@@ -142,9 +142,12 @@ static void disconnect(struct hl_link *link)
     link->connection = 0;
 }
 
+/* What asks for a lock, keeps it or ends it. */
+static int may_haunt(const struct message *sent) { return sent->argc > 2 && (strcmp(sent->argv[0], "EVALSHA") == 0 || strcmp(sent->argv[0], "SET") == 0); }
+
 static void count_execution(struct sim *sim, const struct message *message, const struct hl_reply *reply)
 {
-    if (message->argc < 2 || strcmp(message->argv[0], "EVALSHA") != 0)
+    if (!may_haunt(message))
         return;
     if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE"))
         sim->world.sometimes[SIM_LATE_REFUSED]++;
@@ -220,6 +223,14 @@ static void on_leaving(struct sim_world *world, void *arg)
 /* What the server had received of a dead link: lost, or run late with nobody to hear the answer. */
 struct ghost { struct sim *sim; struct message *request; unsigned process, epoch; };
 
+/* A renewal, or the acquire of a SIMPLE lock, which has no time after which it is refused: it stands for a lease. */
+static int keeps_unknown(const struct message *request, const struct hl_reply *reply)
+{
+    const char *sha1 = request->argv[1];
+    int is_kept = strcmp(sha1, hl_script_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_acquire.sha1) == 0;
+    return reply->type == HL_REPLY_STATUS || (is_kept && reply->type == HL_REPLY_INTEGER && reply->integer > 0);
+}
+
 static void haunt(struct ghost *ghost, struct sim_server *server)
 {
     struct sim_world *world = &ghost->sim->world;
@@ -228,9 +239,9 @@ static void haunt(struct ghost *ghost, struct sim_server *server)
     count_stale(ghost->sim, server);
     count_execution(ghost->sim, ghost->request, reply);
     world->sometimes[SIM_LATE_RUN]++;
-    world->sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
-    if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && strcmp(ghost->request->argv[1], hl_script_renew.sha1) == 0)
+    if (keeps_unknown(ghost->request, reply))
         ghost->sim->ghost_us = world->now_us;
+    world->sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
     trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
     sim_store_disconnect(server->store, connection);
 }
@@ -245,8 +256,6 @@ static void on_ghost(struct sim_world *world, void *arg)
     message_free(ghost->request);
     free(ghost);
 }
-
-static int may_haunt(const struct message *message) { return message->argc > 2 && strcmp(message->argv[0], "EVALSHA") == 0; }
 
 static void lose_requests(struct hl_link *link)
 {

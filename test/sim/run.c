@@ -10,7 +10,7 @@ enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, LIVE_STEP_US = 100000, LIV
 static void populate(struct sim *sim)
 {
     static const uint32_t leases_ms[] = {150, 500, 3000, 10000};
-    struct hl_random *random = &sim->world.workload;
+    struct hl_random *random = &sim->world.workload, kinds = sim->world.workload; /* a copy: no seed plays anything else for it */
     unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
     sim->lease_ms = leases_ms[hl_random_below(random, 4)];
     sim->command_timeout_ms = (uint32_t)sim_between(random, 200, 1000);
@@ -22,8 +22,10 @@ static void populate(struct sim *sim)
         sim->processes_count = 2;
         sim->names_count = each = 1;
     }
-    for (unsigned i = 0; i < sim->names_count; i++)
+    for (unsigned i = 0; i < sim->names_count; i++) {
         snprintf(sim->names[i].text, sizeof sim->names[i].text, "n%u", i);
+        sim->names[i].kind = sim_chance(&kinds, 0.3) ? HILOCK_SIMPLE : HILOCK_MUTEX;
+    }
     for (unsigned i = 0; i < sim->processes_count; i++) {
         sim_process_init(&sim->processes[i], sim, i);
         sim_process_open(&sim->processes[i]);

@@ -129,6 +129,7 @@ void sim_check_validity(struct sim_actor *actor);     /* I2 */
 
 struct sim_name {
     char text[SIM_NAME_LENGTH];
+    hilock_kind kind;            /* of all who want it */
     uint64_t token_highest;      /* of the grants, in the order of the store */
     uint64_t resource_us; /* and the true time at which that grant was asked for */
     uint64_t resource_token;     /* highest that the fenced resource has accepted */

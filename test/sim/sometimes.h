@@ -7,6 +7,7 @@
 #define SIM_SOMETIMES(X)                                                          \
     X(OPERATION, "operations that reached the store")                             \
     X(GRANTED, "acquires granted")                                                \
+    X(SIMPLE_GRANTED, "SIMPLE locks granted")                                     \
     X(CONTENDED, "acquires granted after waiting for another holder")             \
     X(TIMED_OUT, "acquires timed out")                                            \
     X(UNREACHABLE, "acquires without an answer")                                  \

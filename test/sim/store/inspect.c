@@ -34,7 +34,13 @@ const char *sim_store_hash_get(const struct sim_store *store, const char *name, 
                                size_t *ret_length)
 {
     const struct sim_key *key = hash_of(store, name, length);
-    const struct sim_item *item = key ? sim_item_find(key, field, field_length) : NULL;
+    struct sim_store_field only;
+    const struct sim_item *item;
+    if (!key && sim_store_hash_field(store, name, length, 0, &only) && only.name_length == field_length && memcmp(only.name, field, field_length) == 0) {
+        *ret_length = 0;
+        return only.value;
+    }
+    item = key ? sim_item_find(key, field, field_length) : NULL;
     if (!item)
         return NULL;
     *ret_length = item->value->length;
@@ -43,8 +49,12 @@ const char *sim_store_hash_get(const struct sim_store *store, const char *name, 
 
 int sim_store_hash_field(const struct sim_store *store, const char *name, size_t length, size_t i, struct sim_store_field *ret_field)
 {
-    const struct sim_key *key = hash_of(store, name, length);
-    if (!key || i >= key->count)
+    const struct sim_key *key = sim_key_peek(&store->keys, name, length);
+    if (key && key->type == SIM_STRING && i == 0) {
+        *ret_field = (struct sim_store_field){key->items[0].value->at, "", key->items[0].value->length, 0};
+        return 1;
+    }
+    if (!key || key->type != SIM_HASH || i >= key->count)
         return 0;
     *ret_field = (struct sim_store_field){key->items[i].name->at, key->items[i].value->at, key->items[i].name->length,
                                           key->items[i].value->length};

@@ -58,7 +58,7 @@ uint64_t sim_store_commands(const struct sim_store *store); /* executed for conn
 /* Microseconds until the key is gone, by the server's clock (it lives through the millisecond of its expiry); -1: it does not expire;
  * -2: there is none. */
 int64_t sim_store_left_us(const struct sim_store *store, const char *key, size_t length);
-/* The value of a hash's field; NULL: none, or no living hash. Lives until the next call that may write. */
+/* The value of a hash's field; NULL: none, or no living hash. A string counts as one field named by it, with an empty value. Lives until the next call that may write. */
 const char *sim_store_hash_get(const struct sim_store *store, const char *key, size_t length, const char *field, size_t field_length,
                                size_t *ret_length);
 struct sim_store_field { const char *name, *value; size_t name_length, value_length; };
