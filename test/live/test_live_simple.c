@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind SIMPLE beside others at a real server: plain SET .. NX keeps us out and is kept out; so does redis-py's Lock, in contention; nothing of
+ * another kind is touched, and nothing is left. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/check.h"
+#include "support/scene.h"
+#include "support/server.h"
+
+#define SIMPLE HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 60000)
+
+enum { ROUNDS = 60 };
+
+static void keeps_out_and_is_kept_out_by_SET_NX(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock", SIMPLE);
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(stock.acquired.token, 0);
+    assert_string_equal(redis_text(scene->redis, "SET stock other NX PX 60000"), "");
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    assert_string_equal(redis_text(scene->redis, "SET stock other NX PX 60000"), "OK");
+    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_TIMED_OUT);
+    assert_string_equal(stock.acquired.holder, "other");
+    handle_ask(&stock, HILOCK_FOREVER);
+    handle_until(&stock, &stock.waiting, 1, "WAITING");
+    redis_do(scene->redis, "DEL stock"); /* told nowhere: found by a poll */
+    handle_until(&stock, &stock.acquired, 3, "the grant");
+    assert_int_equal(stock.acquired.status, HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    assert_int_equal(redis_calls(scene->redis, "subscribe"), 0);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+static void another_kind_under_the_name_is_WRONG_KIND(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle simple, mutex;
+    client_open(&client, scene->server->url);
+    handle_open(&simple, &client, "one", SIMPLE);
+    handle_open(&mutex, &client, "two", NULL);
+    redis_do(scene->redis, "HSET one another 1 mode mutex");
+    redis_do(scene->redis, "SET two another");
+    assert_int_equal(handle_acquire(&simple, HILOCK_FOREVER), HILOCK_WRONG_KIND);
+    assert_int_equal(handle_acquire(&mutex, HILOCK_FOREVER), HILOCK_WRONG_KIND);
+    assert_string_equal(redis_text(scene->redis, "HGET one another"), "1");
+    assert_string_equal(redis_text(scene->redis, "GET two"), "another");
+    redis_do(scene->redis, "DEL one two");
+    handle_free(&simple);
+    handle_free(&mutex);
+    client_close(&client);
+}
+
+static void a_hold_that_another_took_is_lost_and_spared(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+    redis_do(scene->redis, "SET stock other PX 60000");
+    handle_until(&stock, &stock.lost, 1, "the loss");
+    assert_int_equal(stock.lost.reason, HILOCK_LOST_TAKEN);
+    assert_string_equal(redis_text(scene->redis, "GET stock"), "other");
+    redis_do(scene->redis, "DEL stock");
+    handle_free(&stock);
+    client_close(&client);
+}
+
+/* ---- redis-py ---- */
+
+/* Inside, a counter must read 1: two holders at once would see each other there. */
+static const char python[] = "import sys, time, redis\n"
+                             "from redis.lock import Lock\n"
+                             "r = redis.Redis(unix_socket_path=sys.argv[1])\n"
+                             "r.incr('ready')\n"
+                             "for i in range(int(sys.argv[2])):\n"
+                             "    with Lock(r, 'stock', timeout=60, sleep=0.002):\n"
+                             "        if r.incr('inside') != 1: sys.exit(3)\n"
+                             "        time.sleep(0.001)\n"
+                             "        r.decr('inside')\n"
+                             "    time.sleep(0.002)\n"
+                             "r.incr('through')\n";
+
+/* The system's own comes second: another may stand before it in PATH. NULL: none has the module. */
+static const char *python_with_redis(void)
+{
+    if (system("python3 -c 'from redis.lock import Lock' >/dev/null 2>&1") == 0)
+        return "python3";
+    return system("/usr/bin/python3 -c 'from redis.lock import Lock' >/dev/null 2>&1") == 0 ? "/usr/bin/python3" : NULL;
+}
+
+static const char *path_of(const struct server *server) { return strchr(server->url, '/') + 2; }
+
+static int is_ready(void *arg) { return redis_integer(arg, "EXISTS ready") == 1; }
+
+static void contends_with_redis_py(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    const char *program = python_with_redis();
+    char rounds[16];
+    int status = 0;
+    pid_t pid;
+    if (!program) {
+        assert_null(getenv("CI")); /* there it is installed, and must run */
+        print_message("python3-redis is not installed: its Lock was not tried\n");
+        skip();
+    }
+    snprintf(rounds, sizeof rounds, "%d", ROUNDS);
+    pid = fork();
+    if (pid == 0) {
+        execlp(program, program, "-c", python, path_of(scene->server), rounds, (char *)NULL);
+        _exit(127);
+    }
+    check_until(is_ready, scene->redis, "redis-py");
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 60000, .poll_min_ms = 1, .poll_jitter_ms = 2));
+    for (int i = 0; i < ROUNDS; i++) {
+        assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+        assert_int_equal(redis_integer(scene->redis, "INCR inside"), 1);
+        client_for_ms(&client, 1);
+        assert_int_equal(redis_integer(scene->redis, "DECR inside"), 0);
+        assert_int_equal(handle_give(&stock), HILOCK_OK);
+        client_for_ms(&client, 2);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(redis_integer(scene->redis, "DEL through"), 1);
+    assert_true(redis_calls(scene->redis, "set") > 2 * ROUNDS); /* some had to ask twice: there was contention */
+    redis_do(scene->redis, "DEL ready inside");
+    handle_free(&stock);
+    client_close(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(keeps_out_and_is_kept_out_by_SET_NX),
+        SCENE_TEST(another_kind_under_the_name_is_WRONG_KIND),
+        SCENE_TEST(a_hold_that_another_took_is_lost_and_spared),
+        SCENE_TEST(contends_with_redis_py),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
