@@ -10,8 +10,22 @@
 static void on_wake(void *arg)
 {
     struct hl_host *host = arg;
+    host->is_armed = 0;
     hl_host_enter(host);
     hl_host_leave(host);
+}
+
+/* Started again while it runs, it could be put off for as long as other events come. */
+static void arm(struct hl_host *host)
+{
+    if (!host->is_armed)
+        hl_host_wake_next_turn(host);
+}
+
+void hl_host_wake_next_turn(struct hl_host *host)
+{
+    host->is_armed = 1;
+    hl_timer_start(host, host->wake_timer, 0);
 }
 
 int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const struct hl_memory *memory, uint64_t seed)
@@ -70,7 +84,7 @@ void hl_host_settle(struct hl_host *host)
     flush_all(host);
     host->depth = 0;
     if (host->is_woken)
-        hl_timer_start(host, host->wake_timer, 0);
+        arm(host);
 }
 
 void hl_host_wake(struct hl_host *host)
@@ -79,7 +93,7 @@ void hl_host_wake(struct hl_host *host)
         return;
     host->is_woken = 1;
     if (host->depth == 0)
-        hl_timer_start(host, host->wake_timer, 0);
+        arm(host);
 }
 
 void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush)

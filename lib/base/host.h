@@ -29,7 +29,7 @@ struct hl_host {
     struct hl_random random;
     unsigned depth;
     void *wake_timer;
-    int is_woken;
+    int is_woken, is_armed;    /* asked for; the wake timer runs */
     uint64_t stall_us;         /* a timer that fires later than this says that the loop stood still; 0: never */
     uint64_t stalled_until_us; /* end of the latest stall that was told */
     TAILQ_HEAD(, hl_flush) flushes;
@@ -47,6 +47,7 @@ void hl_host_enter(struct hl_host *host);
 void hl_host_leave(struct hl_host *host);
 void hl_host_settle(struct hl_host *host); /* on_leave ends with it, unless the host is gone */
 void hl_host_wake(struct hl_host *host); /* cannot fail */
+void hl_host_wake_next_turn(struct hl_host *host); /* and not in what is left of this one, though the wake timer may be due in it */
 void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave; again is nothing */
 void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush);
 

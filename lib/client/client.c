@@ -18,6 +18,7 @@
 #include "lock/inquiry.h"
 #include "lock/teardown.h"
 #include "lock/turn.h"
+#include "lock/walk.h"
 #include "lock/watchdog.h"
 #include "wire/natives.h"
 #include "wire/scripts.h"
@@ -44,7 +45,15 @@ static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->c
 
 static int is_quiet(const struct hl_core *core)
 {
-    return !core->live_holds && !core->waiting && !core->inquiries_open && TAILQ_EMPTY(&core->news) && TAILQ_EMPTY(&core->losses);
+    return !core->live_holds && !core->waiting && !core->inquiries_open && !hl_deliver_is_due(core);
+}
+
+/* What was accepted is answered, however late it is. 1: nothing is left to tell. */
+static int is_all_told(struct hl_core *core)
+{
+    hl_inquiries_end(core);
+    hl_endings_answer(core);
+    return !hl_deliver_is_due(core);
 }
 
 static void leave_soon(struct hilock_client *client)
@@ -64,10 +73,8 @@ static int has_left(struct hilock_client *client)
         leave_soon(client);
     if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && !HL_PLANTED(CLOSE_IN_HASTE) && hl_now_us(&client->core.host) < client->leave_ends_us))
         return 0;
-    if (client->core.inquiries_open) {
-        hl_inquiries_end(&client->core); /* told on the next turn */
+    if (!HL_PLANTED(CLOSED_UNTOLD) && !HL_PLANTED(CLOSE_IN_HASTE) && !is_all_told(&client->core))
         return 0;
-    }
     destroy(client);
     if (on_closed)
         on_closed(user);
@@ -84,33 +91,24 @@ static void on_leave(void *arg)
         hl_host_settle(&client->core.host);
 }
 
+static void verify(struct hl_hold *hold, void *within_us) { hl_watchdog_verify(hold, *(const uint64_t *)within_us); }
+
 /* What is held is asked for again, paced when it is much; whoever waits tries again at once. */
 static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
     uint64_t within_us = (uint64_t)client->core.live_holds * VERIFY_STEP_US;
-    struct hl_notice *notice;
     (void)node;
-    TAILQ_FOREACH(notice, &client->core.holds, entry)
-    {
-        struct hl_hold *hold = (struct hl_hold *)(void *)notice;
-        if (hold->state == HOLD_HELD)
-            hl_watchdog_verify(hold, within_us);
-    }
+    hl_walk_held(&client->core, verify, &within_us);
     hl_gate_retry_all(&client->core);
 }
 
 static void on_node_down(void *arg, struct hl_node *node) { (void)arg, (void)node; /* requests under way are answered one by one */ }
 
-static void lose_all(struct hl_core *core)
+static void lose(struct hl_hold *hold, void *core)
 {
-    struct hl_notice *notice, *next;
-    for (notice = TAILQ_FIRST(&core->holds); notice; notice = next) {
-        struct hl_hold *hold = (struct hl_hold *)(void *)notice;
-        next = TAILQ_NEXT(notice, entry);
-        if (hold->state == HOLD_HELD && hold->is_told)
-            hl_watchdog_lose(core, hold, HILOCK_LOST_CLOSING);
-    }
+    if (hold->is_told && !(HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.tell))
+        hl_watchdog_lose(core, hold, HILOCK_LOST_CLOSING);
 }
 
 static void on_close_timer(void *arg)
@@ -120,7 +118,7 @@ static void on_close_timer(void *arg)
     uint64_t now_us = hl_now_us(host);
     hl_host_enter(host);
     if (client->phase == CLIENT_DRAINING && now_us >= client->drain_ends_us && !HL_PLANTED(DRAIN_ENDLESS)) {
-        lose_all(&client->core);
+        hl_walk_held(&client->core, lose, &client->core);
         leave_soon(client);
     } else if (client->phase == CLIENT_DRAINING)
         hl_timer_start(host, client->close_timer, client->drain_ends_us - now_us);

@@ -177,6 +177,7 @@ struct hl_core {
     int is_closing;                      /* acquires are refused */
     int is_unheard_told;                 /* that messages of releases are refused; until one is not */
     int is_delivering, is_gone;          /* is_gone: abandoned inside a callback; freed behind it */
+    int is_behind;                       /* a batch was told, and more is to be: on the next turn */
     void (*on_client_notice)(struct hl_core *core, struct hl_notice *notice); /* NOTICE_CLIENT: tell and free it */
 };
 

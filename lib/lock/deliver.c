@@ -415,14 +415,20 @@ static void drain(struct hl_core *core)
             break;
     }
     hl_notice_move(core, &core->marker, PLACE_NONE);
-    if (!TAILQ_EMPTY(&core->news) || !TAILQ_EMPTY(&core->losses))
-        hl_host_wake(&core->host);
+    core->is_behind = !core->is_gone && hl_deliver_is_due(core);
+    if (core->is_behind)
+        hl_host_wake_next_turn(&core->host);
 }
 
+/* A turn of the loop may bring several events of ours: after a whole batch the next one is for the next turn. */
 void hl_deliver(struct hl_core *core)
 {
     HL_REQUIRE(!core->is_delivering);
+    if (core->is_behind && core->host.is_armed && !HL_PLANTED(BATCH_UNBOUNDED))
+        return;
     core->is_delivering = 1;
     drain(core);
     core->is_delivering = 0;
 }
+
+int hl_deliver_is_due(const struct hl_core *core) { return !TAILQ_EMPTY(&core->news) || !TAILQ_EMPTY(&core->losses); }

@@ -13,6 +13,7 @@
 
 void hl_deliver_init(struct hl_core *core);
 void hl_deliver(struct hl_core *core); /* at the end of a call from the loop; core->is_gone may be true after it */
+int hl_deliver_is_due(const struct hl_core *core); /* something is to be told */
 
 void hl_notice_move(struct hl_core *core, struct hl_notice *notice, enum hl_notice_place place);
 void hl_notice_tell(struct hl_core *core, struct hl_notice *notice, unsigned bit); /* on delivery; once more before it is nothing */

@@ -153,6 +153,15 @@ static void answer_caller(struct hl_hold *hold, hilock_status status)
         hl_notice_tell(core, &hold->notice, TELL_RELEASED);
 }
 
+void hl_endings_answer(struct hl_core *core)
+{
+    struct hl_notice *notice, *next = TAILQ_FIRST(&core->holds);
+    while ((notice = next) != NULL) {
+        next = TAILQ_NEXT(notice, entry);
+        answer_caller((struct hl_hold *)(void *)notice, HILOCK_UNKNOWN);
+    }
+}
+
 static void tell_settled(struct hl_hold *hold, int is_confirmed)
 {
     struct hl_core *core = hl_hold_core(hold);

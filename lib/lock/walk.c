@@ -24,3 +24,22 @@ void hl_walk_locks(const struct hl_core *core, void (*visit)(const struct hilock
     walk(&core->news, visit, arg);
     walk(&core->holds, visit, arg);
 }
+
+static void walk_held(struct hl_notices *list, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
+{
+    struct hl_notice *notice, *next = TAILQ_FIRST(list);
+    while ((notice = next) != NULL) {
+        struct hl_hold *hold = (struct hl_hold *)(void *)notice;
+        next = TAILQ_NEXT(notice, entry);
+        if (notice->kind == NOTICE_HOLD && hold->state == HOLD_HELD)
+            visit(hold, arg);
+    }
+}
+
+/* A hold with something to tell stands among the news; one that ends under the walk goes to the losses, and a wait to the news: never to a
+ * place where it would be met again. */
+void hl_walk_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
+{
+    walk_held(&core->holds, visit, arg);
+    walk_held(&core->news, visit, arg);
+}

@@ -11,6 +11,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/validity.h"
+#include "lock/walk.h"
 #include "lock/words.h"
 
 static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
@@ -310,31 +311,23 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
         sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us < left_us ? within_us : left_us));
 }
 
-static void sweep(struct hl_core *core, struct hl_notices *holds, uint64_t now_us)
+static void sweep(struct hl_hold *hold, void *arg)
 {
-    struct hl_notice *notice, *next = TAILQ_FIRST(holds);
-    while ((notice = next) != NULL) {
-        struct hl_hold *hold = (struct hl_hold *)(void *)notice;
-        uint64_t ends_us;
-        next = TAILQ_NEXT(notice, entry);
-        if (notice->kind != NOTICE_HOLD || hold->state != HOLD_HELD)
-            continue;
-        ends_us = hl_watchdog_ends_us(hold);
-        if (ends_us <= now_us)
-            has_ended(hold, now_us);
-        else if (ends_us < core->earliest_us)
-            core->earliest_us = ends_us;
-    }
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t ends_us = hl_watchdog_ends_us(hold), now_us = *(const uint64_t *)arg;
+    if (ends_us <= now_us)
+        has_ended(hold, now_us);
+    else if (ends_us < core->earliest_us)
+        core->earliest_us = ends_us;
 }
 
 /* Runs before every delivery, and looks only when something may have ended: earliest_us is never later than the first end (hold_max is not
- * below a lease). A hold moves to the losses as it is lost, and a wait to the news, never to a place still to be walked. */
+ * below a lease). */
 void hl_watchdog_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);
     if (now_us < core->earliest_us || HL_PLANTED(R6_NO_SWEEP))
         return;
     core->earliest_us = UINT64_MAX;
-    sweep(core, &core->holds, now_us);
-    sweep(core, &core->news, now_us);
+    hl_walk_held(core, sweep, &now_us);
 }
