@@ -136,12 +136,12 @@ static void lose(struct hl_hold *hold, hilock_lost_reason reason)
         hl_acquire_regain(hold->owner.acquire); /* lost before anybody was told that it was had */
 }
 
-/* EXPIRED if the watchdog had its turns and no renewal got through; SUSPENDED if what it was to do before the deadline was still to be
- * done, or the loop was away for long at the deadline itself. */
+/* EXPIRED if the watchdog had its turns and no renewal got through; SUSPENDED if what it was to do well before the deadline was still to be
+ * done (a little late every loop is), or the loop was away for long at the deadline itself. */
 static hilock_lost_reason expiry_reason(const struct hl_hold *hold, uint64_t now_us)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold);
-    int missed_its_turn = hold->due_us && hold->due_us < deadline_us && hold->terms->is_renewed;
+    int missed_its_turn = hold->due_us && hold->due_us < deadline_us && now_us - hold->due_us > lease_us(hold) / 6 && hold->terms->is_renewed;
     return missed_its_turn || now_us - deadline_us > stall_us ? HILOCK_LOST_SUSPENDED : HILOCK_LOST_EXPIRED;
 }
 

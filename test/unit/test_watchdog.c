@@ -53,6 +53,20 @@ static void no_answer_until_the_deadline_is_EXPIRED_at_the_deadline(struct scene
     SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
 }
 
+/* Some of the last retries fall into the last moments. */
+static void a_loop_that_is_a_little_late_is_not_SUSPENDED(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = PLAN_ALWAYS);
+    for (int i = 0; i < 200; i++) {
+        p->loop.late_us = 0;
+        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+        p->loop.late_us = 20000;
+        run_ms(s, 3200);
+        TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    }
+}
+
 static void a_silent_server_is_EXPIRED_too(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -371,6 +385,7 @@ static const struct play plays[] = {
     PLAY(a_hold_is_renewed_at_each_third_of_its_lease),
     PLAY(renew_NEVER_ends_a_lease_after_the_grant),
     PLAY(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline),
+    PLAY(a_loop_that_is_a_little_late_is_not_SUSPENDED),
     PLAY(a_silent_server_is_EXPIRED_too),
     PLAY(one_failed_renewal_is_counted_and_not_told),
     PLAY(the_second_in_a_row_is_told_once_and_its_end_too),
