@@ -53,6 +53,7 @@ TREE_CASES = [
     ('adapters', 'adapters/libevent.c', '#include "base/text.h"\n'),
     ('public', 'include/hilock/hilock.h', '#include <event2/event.h>\n'),
     ('public', 'include/hilock/hilock.h', '#include "base/text.h"\n'),
+    ('top', 'notes.txt', 'hm\n'),
     ('readmes', 'lib/base/deep/x.c', SPDX),
     ('readmes', 'README.md', 'more\n' * tree.README_LINES_MAX),
     ('sizes', 'lib/base/text.c', '\n' * tree.FILE_LINES_MAX),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """reference.py ROOT REFERENCE - nothing of the interface is left unsaid or untried. Each public function is in a version script, has a contract
 in its header and a page in the reference, and is called by a test; each enumerator and member of a public struct is on its page; each option
-has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of reference/."""
+has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of include/reference/."""
 import os
 import re
 import sys

@@ -22,6 +22,9 @@ FOREIGN = {
     r'uthash|utlist|utarray|utstring': lambda path: path.startswith('lib/base/table.'),
     r'event2/|event\.h|evhttp|evdns|uv\.h|uv/|ev\.h': lambda path: False,
 }
+# The top level; whatever begins with a dot or is a build directory does not count.
+TOP = {'include', 'lib', 'adapters', 'test', 'bench', 'meson.build', 'meson_options.txt', 'README.md', 'LICENSE', 'CHANGELOG.md',
+       'CONTRIBUTING.md', 'SECURITY.md'}
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 README_LINES_MAX = 150
@@ -92,9 +95,15 @@ def public(root):
                 yield 'public', f'{path}:{number}: includes {what}; a public header includes <hilock/...> and {sorted(standard)} only'
 
 
+def top(root):
+    for name in sorted(os.listdir(root)):
+        if name not in TOP and not name.startswith(('.', 'build')) and name not in ('compile_commands.json', '__pycache__'):
+            yield 'top', f'{name}: has no place at the top, where only {sorted(TOP)} are'
+
+
 def readmes(root):
     folders = set()
-    for path in files(root, 'lib', 'adapters', 'reference', 'test', 'bench', 'include/hilock'):
+    for path in files(root, 'lib', 'adapters', 'test', 'bench', 'include'):
         folder = os.path.dirname(path)
         while folder and folder != 'include':
             folders.add(folder)
@@ -107,7 +116,7 @@ def readmes(root):
 
 
 def sizes(root):
-    for path in files(root, 'include', 'lib', 'adapters', 'reference', 'test', 'bench'):
+    for path in files(root, 'include', 'lib', 'adapters', 'test', 'bench'):
         if path.endswith(TEXT) and len(lines(root, path)) > FILE_LINES_MAX:
             yield 'sizes', f'{path}: {len(lines(root, path))} lines, at most {FILE_LINES_MAX}: split it by concept'
 
@@ -173,7 +182,7 @@ def anchors(text):
 
 def links(root):
     """Of every page: to files that are there, and to headings that they have."""
-    pages = [*os.listdir(root), *files(root, 'include', 'lib', 'adapters', 'reference', 'test', 'bench')]
+    pages = [*os.listdir(root), *files(root, 'include', 'lib', 'adapters', 'test', 'bench')]
     texts = {path: '\n'.join(lines(root, path)) for path in sorted(pages) if path.endswith('.md')}
     for path, text in texts.items():
         for target in re.findall(r'\]\(([^)\s]+)\)', text):
@@ -184,7 +193,7 @@ def links(root):
                 yield 'links', f'{path}: a link leads nowhere: {target}'
 
 
-RULES = [layers, foreign, adapters, public, readmes, sizes, lengths, licences, packages, links]
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, lengths, licences, packages, links]
 
 
 def check(root):

@@ -71,14 +71,14 @@ def read(include_dir, pages=None, names=None):
     for name, section, brief, on_it in pages or PAGES:
         for word in on_it.split():
             if word in used:
-                raise SystemExit(f'{word}: is on two pages; reference/pages.py')
+                raise SystemExit(f'{word}: is on two pages; include/reference/pages.py')
             if word not in items:
-                raise SystemExit(f'{word}: no header declares it, but page {name} has it; reference/pages.py')
+                raise SystemExit(f'{word}: no header declares it, but page {name} has it; include/reference/pages.py')
             used.add(word)
         found.append(Page(name, section, brief, [items[word] for word in on_it.split()]))
     missing = sorted(items.keys() - used)
     if missing:
-        raise SystemExit(f'{", ".join(missing)}: on no page; reference/pages.py')
+        raise SystemExit(f'{", ".join(missing)}: on no page; include/reference/pages.py')
     return found
 
 
