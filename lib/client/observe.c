@@ -135,7 +135,7 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
 {
     const struct hl_quoted name = hl_quote(fact->name ? fact->name : "", fact->name ? strlen(fact->name) : 0);
     if (what == HL_HOLD_LOST)
-        hl_log(client, HILOCK_LOG_WARN, "lost: %s", fact->detail);
+        hl_log(client, fact->reason == HILOCK_LOST_CLOSING ? HILOCK_LOG_WARN : HILOCK_LOG_ERROR, "lost: %s", fact->detail);
     else if (what == HL_HOLD_RENEWAL_FAILED)
         hl_log(client, fact->count < 2 ? HILOCK_LOG_INFO : HILOCK_LOG_WARN, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count,
                name.bytes, fact->detail, hl_span_ms(fact->remaining_us));

@@ -88,6 +88,7 @@ struct hl_part {
     uint8_t is_stray : 1;     /* a native renewal went unanswered: until haunted_until_us it may still set the lease, to less than was extended */
     uint8_t was_repeated : 1; /* a release of this id went unanswered */
     uint8_t is_overlong : 1;  /* its lease was found longer than was asked for, which was told */
+    uint8_t is_refused : 1;   /* its release was, which was told */
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };

@@ -243,10 +243,16 @@ static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_
         go_on(hold);
 }
 
-static void on_fault(struct hl_hold *hold, const char *why)
+/* Told once: it is tried again several times a lease. */
+static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     struct hl_core *core = hl_hold_core(hold);
-    hl_trace(&core->host, HL_NODE_FAULT, &(struct hl_fact){.name = hold->parts[0].name->bytes, .node = hl_node_name(hold->parts[0].request.node), .detail = why});
+    struct hl_text why;
+    hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s", hl_quote(part->name->bytes, part->name->length).bytes,
+                hl_quote(said->quote, said->quote_length).bytes);
+    if (!part->is_refused)
+        hl_trace(&core->host, HL_NODE_FAULT, &(struct hl_fact){.name = part->name->bytes, .node = hl_node_name(part->request.node), .detail = why.bytes});
+    part->is_refused = 1;
     count_out(hold, 0);
     sleep_for_next(hold, hl_now_us(&core->host) + hl_lease_retry_us(&core->host.random, lease_us(hold)));
 }
@@ -265,11 +271,9 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
     said = hl_part_said(hold, part, answer->reply);
     if (hl_part_forgoes_native(part, &said))
         release_all(hold);
-    else if (said.verdict == HL_FAULT) {
-        struct hl_text why;
-        hl_text_set(&why, "release refused: %s", hl_quote(said.quote, said.quote_length).bytes);
-        on_fault(hold, why.bytes);
-    } else
+    else if (said.verdict == HL_FAULT)
+        on_fault(hold, part, &said);
+    else
         on_gone(hold, part, &said);
 }
 

@@ -2,6 +2,7 @@
 /* words - see words.h. */
 #include "lock/words.h"
 
+#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
@@ -110,7 +111,7 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
     case HILOCK_LOST_TAKEN: hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", quoted(name).bytes); break;
     case HILOCK_LOST_EXPIRED:
         hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s" : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
-                    quoted(name).bytes, hold->terms->lease_ms, hl_node_name(node), node->is_up ? "is connected" : "is unreachable");
+                    quoted(name).bytes, hl_extend_lease_ms(hold), hl_node_name(node), node->is_up ? "is connected" : "is unreachable");
         break;
     case HILOCK_LOST_SUSPENDED: hl_text_set(text, "SUSPENDED: this process did not run in time: it looked %u ms after the deadline of \"%s\"", late_ms, quoted(name).bytes); break;
     case HILOCK_LOST_HOLD_MAX: hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", quoted(name).bytes, hold->terms->hold_max_ms); break;
@@ -124,7 +125,7 @@ void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struc
     if (status == HILOCK_LOST)
         hl_text_set(text, "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have overlapped", quoted(name).bytes);
     else if (status == HILOCK_UNKNOWN)
-        hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until the lease of %u ms has run out", quoted(name).bytes, hold->terms->lease_ms);
+        hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until its lease has run out", quoted(name).bytes);
     else
         hl_text_set(text, "%s", hilock_status_text(status));
 }
