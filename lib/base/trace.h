@@ -26,6 +26,8 @@ enum hl_what {
     HL_COMMAND_ANSWERED,   /* waited_us: since its send */
     HL_NODE_UP,
     HL_NODE_DOWN,          /* detail, retry_us */
+    HL_NODE_RESTS,         /* its links were closed, for nothing needs them; detail */
+    HL_FAILOVER,           /* another server serves now, node; detail */
     HL_NODE_FAULT,         /* something a link can live with: a refused subscription, a refused CLIENT SETNAME */
     HL_STORE_RESTARTED,    /* detail */
     HL_EVICTION_RISK,      /* detail */

@@ -91,16 +91,32 @@ static void on_leave(void *arg)
         hl_host_settle(&client->core.host);
 }
 
-static void verify(struct hl_hold *hold, void *within_us) { hl_watchdog_verify(hold, *(const uint64_t *)within_us); }
+struct verifying { const struct hl_node *node; uint64_t within_us; }; /* node NULL: what has moved */
 
-/* What is held is asked for again, paced when it is much; whoever waits tries again at once. */
+static void verify(struct hl_hold *hold, void *arg)
+{
+    const struct verifying *verifying = arg;
+    if (verifying->node ? hl_hold_is_at(hold, verifying->node) : hl_hold_has_moved(hold))
+        hl_watchdog_verify(hold, verifying->within_us);
+}
+
+/* What is held there is asked for again, paced when it is much; whoever waits tries again at once. */
 static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
-    uint64_t within_us = (uint64_t)client->core.live_holds * VERIFY_STEP_US;
-    (void)node;
-    hl_walk_held(&client->core, verify, &within_us);
-    hl_gate_retry_all(&client->core);
+    struct verifying verifying = {node, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
+    hl_walk_held(&client->core, verify, &verifying);
+    hl_gate_retry_at(&client->core, node);
+}
+
+/* A hold that was last heard of at another node than where it is now is asked for there. */
+static void on_moved(void *arg, uint64_t since_us)
+{
+    struct hilock_client *client = arg;
+    struct verifying verifying = {NULL, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
+    (void)since_us;
+    hl_walk_held(&client->core, verify, &verifying);
+    hl_gate_follow_all(&client->core);
 }
 
 static void on_node_down(void *arg, struct hl_node *node) { (void)arg, (void)node; /* requests under way are answered one by one */ }
@@ -175,7 +191,7 @@ static uint32_t guard_ms(const struct hilock_client_options *options)
 static int make_route(struct hilock_client *client, const struct hl_doors *doors, const struct hl_url *url,
                       const struct hilock_client_options *options)
 {
-    static const struct hl_node_events events = {on_node_up, on_node_down};
+    static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     const struct hl_place place = {url->path, url->path ? NULL : url->host, url->port};
     const struct hl_node_options node = {
         .session = {.links = doors->links, .login = &client->login, .connect_timeout_ms = options->connect_timeout_ms,
@@ -397,5 +413,5 @@ const char *hilock_client_uuid(const hilock_client *client)
 
 int hilock_client_is_connected(const hilock_client *client)
 {
-    return client && hl_client_admit(client) == HILOCK_OK && client->core.route->ops->node_at(client->core.route, 0)->is_up;
+    return client && hl_client_admit(client) == HILOCK_OK && client->core.route->ops->is_up(client->core.route);
 }

@@ -99,7 +99,7 @@ static hilock_status check_braces(struct hilock_client *client, const char *name
 /* A waiter would begin it too, but then its first sleep would wait for the connection. Clients whose handles all poll have none. */
 static void warm_subscription(struct hl_core *core, const struct hl_name *name)
 {
-    hl_subscription_start(&core->route->ops->node_of(core->route, name->bytes, name->length)->subscription);
+    hl_subscription_start(&hl_route_node(core->route, name->bytes, name->length)->subscription);
 }
 
 static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client, const char *name, const struct hilock_lock_options *given)

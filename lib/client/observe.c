@@ -119,6 +119,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_COMMAND_ANSWERED: histogram_add(&stats->command, fact->waited_us); break;
     case HL_NODE_UP: stats->connects++; break;
     case HL_NODE_DOWN: stats->disconnects += fact->count; break;
+    case HL_NODE_RESTS: stats->disconnects++; break;
     case HL_LOOP_STALLED: stats->stalls++; break;
     case HL_ACQUIRE_ASKED:
     case HL_ACQUIRE_WAITS:
@@ -127,6 +128,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_CLOCK_ANOMALY:
     case HL_STORE_RESTARTED:
     case HL_EVICTION_RISK:
+    case HL_FAILOVER:
     case HL_NODE_FAULT: break;
     }
 }
@@ -201,6 +203,10 @@ static void log_node(struct hilock_client *client, enum hl_what what, const stru
         hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);
     else if (what == HL_STORE_RESTARTED || what == HL_LOOP_STALLED)
         hl_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
+    else if (what == HL_NODE_RESTS)
+        hl_log(client, HILOCK_LOG_INFO, "%s: %s", fact->node, fact->detail);
+    else if (what == HL_FAILOVER)
+        hl_log(client, HILOCK_LOG_WARN, "failover: %s", fact->detail);
     else if (what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
         hl_log(client, HILOCK_LOG_WARN, "%s: %s", fact->node ? fact->node : "", fact->detail);
 }
@@ -217,6 +223,10 @@ void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
         raise_event(client, HILOCK_EVENT_CONNECTED, fact);
     else if (what == HL_NODE_DOWN)
         raise_outage(client, fact);
+    else if (what == HL_NODE_RESTS)
+        raise_event(client, HILOCK_EVENT_DISCONNECTED, fact);
+    else if (what == HL_FAILOVER)
+        raise_event(client, HILOCK_EVENT_FAILOVER, fact);
     else if (what == HL_CLOCK_ANOMALY)
         raise_event(client, HILOCK_EVENT_CLOCK_ANOMALY, fact);
     else if (what == HL_LOOP_STALLED)

@@ -47,8 +47,7 @@ static void release(struct hl_hold *hold, struct hl_part *part)
 {
     struct hl_core *core = hl_hold_core(hold);
     part->ask = PART_RELEASE;
-    hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request,
-                   core->limits.command_timeout_ms, HL_REQUEST_URGENT);
+    hl_route_submit(core->route, &part->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
 /* A loss is told before the store lets others in: its release waits for that. */

@@ -118,7 +118,7 @@ struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acq
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_gate *gate = name->gate;
-    struct hl_node *node = core->route->ops->node_of(core->route, name->bytes, name->length);
+    struct hl_node *node = hl_route_node(core->route, name->bytes, name->length);
     struct hl_known known = {HILOCK_UNREACHABLE, "", 0, ""};
     if (name->hold)
         known.status = HILOCK_TIMED_OUT;
@@ -168,7 +168,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
 static void listen(struct hl_gate *gate)
 {
     struct hl_core *core = gate->core;
-    struct hl_node *node = core->route->ops->node_of(core->route, gate->name->bytes, gate->name->length);
+    struct hl_node *node = hl_route_node(core->route, gate->name->bytes, gate->name->length);
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
     size_t length = hl_key_tagged(channel, hl_key_channel, gate->name->bytes, gate->name->length);
     if (gate->channel)
@@ -202,7 +202,7 @@ uint64_t hl_gate_sleep_us(struct hl_core *core, const struct hl_acquire *acquire
     const struct hl_name *name = acquire->lock->name;
     struct hl_gate *gate = name->gate;
     uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(gate->left_until_us, now_us) + 1000, step;
-    uint64_t guard_us = hl_node_guard_left_us(core->route->ops->node_of(core->route, name->bytes, name->length), now_us);
+    uint64_t guard_us = hl_node_guard_left_us(hl_route_node(core->route, name->bytes, name->length), now_us);
     if (HL_PLANTED(SLEEPS_FOR_EVER))
         return (uint64_t)1 << 50;
     if (gate->known == HILOCK_UNWRITABLE && guard_us)
@@ -340,7 +340,7 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners)
 {
     struct hl_gate *gate = name->gate;
-    struct hl_node *node = core->route->ops->node_of(core->route, name->bytes, name->length);
+    struct hl_node *node = hl_route_node(core->route, name->bytes, name->length);
     uint64_t pause_us = 2 * node->round_trip_us;
     if (!gate)
         return;
@@ -352,13 +352,29 @@ void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t liste
     advance(gate, 1);
 }
 
-void hl_gate_retry_all(struct hl_core *core)
+void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node)
 {
     struct hl_table_entry *entry = NULL;
     while ((entry = hl_table_next(&core->names, entry)) != NULL) {
-        struct hl_gate *gate = ((struct hl_name *)(void *)entry)->gate;
-        if (gate && !HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
-            on_news(gate);
+        struct hl_name *name = (struct hl_name *)(void *)entry;
+        if (name->gate && hl_route_node(core->route, name->bytes, name->length) == node && !HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
+            on_news(name->gate);
+    }
+}
+
+/* A channel at the old node says nothing any more. */
+void hl_gate_follow_all(struct hl_core *core)
+{
+    struct hl_table_entry *entry = NULL;
+    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
+        struct hl_name *name = (struct hl_name *)(void *)entry;
+        struct hl_gate *gate = name->gate;
+        if (!gate || !gate->channel || hl_channel_where(gate->channel) == &hl_route_node(core->route, name->bytes, name->length)->subscription)
+            continue;
+        hl_channel_close(gate->channel);
+        gate->channel = NULL;
+        listen(gate);
+        on_news(gate);
     }
 }
 

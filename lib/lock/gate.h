@@ -20,7 +20,8 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire);
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* a hold of ours is over at the store, or unanswerable */
 void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
-void hl_gate_retry_all(struct hl_core *core); /* the link is back */
+void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node); /* a link is back: whose name is there tries again */
+void hl_gate_follow_all(struct hl_core *core); /* names have moved: listens where they are now, and tries again there */
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
 void hl_gate_forget(struct hl_acquire *acquire); /* out of the line, and nothing follows from it */
 void hl_gates_clear(struct hl_core *core);     /* every wait is freed, and nobody is told */

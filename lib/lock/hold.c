@@ -21,6 +21,12 @@ static struct hl_hold *hold_of(struct hl_request *request)
     return (struct hl_hold *)(void *)((char *)(part - part->index) - offsetof(struct hl_hold, parts));
 }
 
+static void about(const struct hl_request *request, struct hl_about *ret)
+{
+    const struct hl_part *part = (const struct hl_part *)(const void *)request;
+    *ret = (struct hl_about){part->name->bytes, part->name->length, part->index};
+}
+
 /* Counted as it leaves: what only ever stood in a queue was not asked, and leaves nothing to undo. A second question belongs to the first. */
 static void count_asked(struct hl_hold *hold, const struct hl_part *part)
 {
@@ -93,8 +99,7 @@ static void ask(struct hl_hold *hold, struct hl_part *part, int is_second)
     part->ask = PART_ACQUIRE;
     part->state = PART_MAYBE;
     part->is_second = is_second != 0;
-    hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request,
-                   core->limits.command_timeout_ms, HL_REQUEST_GRANT);
+    hl_route_submit(core->route, &part->request, core->limits.command_timeout_ms, HL_REQUEST_GRANT);
 }
 
 static unsigned count(const struct hl_hold *hold, enum hl_part_state state)
@@ -211,7 +216,7 @@ static void on_timer(void *arg)
 
 struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_terms *terms, struct hl_name *name)
 {
-    static const struct hl_request_ops ops = {encode, done};
+    static const struct hl_request_ops ops = {about, encode, done};
     struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold + sizeof hold->parts[0]);
     if (!hold)
         return NULL;
@@ -300,4 +305,27 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
         hl_timer_stop(host, hold->timer);
     else
         hl_timer_start(host, hold->timer, hl_left_us(at_us, now_us));
+}
+
+static struct hl_node *node_of(const struct hl_hold *hold, unsigned i)
+{
+    struct hl_route *route = hl_hold_core(hold)->route;
+    const struct hl_name *name = hold->parts[i].name;
+    return route->ops->node_of(route, &(struct hl_about){name->bytes, name->length, i});
+}
+
+int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        if (node_of(hold, i) == node)
+            return 1;
+    return 0;
+}
+
+int hl_hold_has_moved(const struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        if (hold->parts[i].request.node != node_of(hold, i))
+            return 1;
+    return 0;
 }

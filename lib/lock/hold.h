@@ -27,6 +27,8 @@ uint64_t hl_hold_token(const struct hl_hold *hold);
 struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *part, const struct hl_reply *reply);
 /* 1: a native command that the server told of was refused for good (a right that the user lacks): from here on scripts say the same. */
 int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said);
+int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* a part of it is, as the route has it */
+int hl_hold_has_moved(const struct hl_hold *hold); /* a part of it was last asked for at another node than where it is now */
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never */
 
 #endif

@@ -22,6 +22,12 @@ static uint64_t ends_us(const struct hl_inquiry *inquiry)
     return inquiry->begun_us + (uint64_t)core_of(inquiry)->limits.command_timeout_ms * 1000;
 }
 
+static void about(const struct hl_request *request, struct hl_about *ret)
+{
+    const struct hl_name *name = inquiry_of((struct hl_request *)(uintptr_t)request)->lock->name;
+    *ret = (struct hl_about){name->bytes, name->length, 0};
+}
+
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_inquiry *inquiry = inquiry_of(request);
@@ -38,9 +44,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
 static void ask(struct hl_inquiry *inquiry)
 {
     struct hl_core *core = core_of(inquiry);
-    const struct hl_name *name = inquiry->lock->name;
-    hl_node_submit(core->route->ops->node_of(core->route, name->bytes, name->length), &inquiry->request, core->limits.command_timeout_ms,
-                   inquiry->state == INQUIRY_RELEASING ? HL_REQUEST_URGENT : 0);
+    hl_route_submit(core->route, &inquiry->request, core->limits.command_timeout_ms, inquiry->state == INQUIRY_RELEASING ? HL_REQUEST_URGENT : 0);
 }
 
 /* ---- the end ---- */
@@ -182,7 +186,7 @@ static void on_timer(void *arg)
 
 static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    static const struct hl_request_ops ops = {encode, done};
+    static const struct hl_request_ops ops = {about, encode, done};
     struct hl_inquiry *inquiry = hl_memory_new(&core->host.memory, sizeof *inquiry);
     if (!inquiry)
         return NULL;

@@ -84,7 +84,7 @@ static void renew(struct hl_hold *hold, uint64_t now_us)
         if (part->state != PART_OURS || hl_request_is_busy(&part->request))
             continue;
         part->ask = PART_RENEW;
-        hl_node_submit(core->route->ops->node_of(core->route, part->name->bytes, part->name->length), &part->request, timeout_ms, HL_REQUEST_URGENT);
+        hl_route_submit(core->route, &part->request, timeout_ms, HL_REQUEST_URGENT);
     }
     sleep_until(hold, now_us + patience_us(hold, now_us, timeout_ms));
 }

@@ -12,7 +12,7 @@ static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(nam
 
 static struct hl_node *node_of(struct hl_core *core, const struct hl_name *name)
 {
-    return core->route->ops->node_of(core->route, name->bytes, name->length);
+    return hl_route_node(core->route, name->bytes, name->length);
 }
 
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known, uint32_t waited_ms)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node - see node.h. What is sent after the login and before any request, the prelude: SCRIPT LOAD of every script (scripts made by
- * EVAL may be evicted by the server, loaded ones are not), INFO of the server and of its memory, what it
- * has that others have not, then TIME. */
+/* node - see node.h. What is sent after the login and before any request is in prelude.c. */
 #include "node/node.h"
 
 #include "base/contract.h"
 #include "base/plant.h"
 
 enum { STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
-enum { PRELUDE_TIME = 1, PRELUDE_NATIVES, PRELUDE_MEMORY, PRELUDE_SERVER, PRELUDE_SCRIPT }; /* answers to come: the last, the last but one, .. */
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -19,10 +16,9 @@ static void watch(struct hl_node *node, uint64_t due_us)
     hl_timer_start(node->host, node->timer, due_us > now_us ? due_us - now_us : 0);
 }
 
-static void encode_time(struct hl_request *request, struct hl_command *command)
+static void encode_probe(struct hl_request *request, struct hl_command *command)
 {
-    (void)request;
-    hl_command_begin(command, "TIME");
+    hl_command_begin(command, request->node->options.is_guide ? "PING" : "TIME");
 }
 
 void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
@@ -31,7 +27,7 @@ void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked
     node->time_sent_us = asked_us;
 }
 
-static void on_time(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us)
+void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us)
 {
     const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING), *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
     uint64_t s, us;
@@ -42,8 +38,8 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply, uint64_t
 
 static void on_probed(struct hl_request *request, const struct hl_answer *answer)
 {
-    if (answer->reply)
-        on_time(request->node, answer->reply, request->sent_us);
+    if (answer->reply && !request->node->options.is_guide)
+        hl_node_sample(request->node, answer->reply, request->sent_us);
 }
 
 static void enqueue_sent(struct hl_node *node, struct hl_request *request)
@@ -52,6 +48,15 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
     TAILQ_INSERT_TAIL(&node->sent, request, entry);
     node->sent_count++;
     watch(node, request->sent_us + (uint64_t)request->timeout_ms * 1000);
+}
+
+/* Good for the one command behind it. */
+static int send_asking(struct hl_node *node, struct hl_request *request)
+{
+    struct hl_command command;
+    hl_command_begin(&command, "ASKING");
+    request->skip = (request->skip + 1u) & 3u;
+    return hl_session_send(&node->session, &command);
 }
 
 /* sent_us is read before the bytes can leave: a deadline counted from it is never too late (R1). */
@@ -66,6 +71,8 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
         if (hl_session_send(&node->session, &load) != 0)
             return -1;
     }
+    if ((request->how & HL_REQUEST_ASKING) && send_asking(node, request) != 0)
+        return -1;
     if (hl_session_send(&node->session, &command) != 0)
         return -1;
     hl_trace(node->host, HL_COMMAND_SENT, &(struct hl_fact){.node = hl_node_name(node)});
@@ -138,7 +145,8 @@ static void pump(struct hl_node *node)
         if ((request = TAILQ_FIRST(queue)) == NULL)
             return;
         TAILQ_REMOVE(queue, request, entry);
-        request->skip = request->reloads = 0;
+        request->skip = 0;
+        request->reloads = 0;
         if (is_barred(node, request)) {
             bar(node, request);
             continue;
@@ -160,9 +168,18 @@ static int reload(struct hl_node *node, struct hl_request *request, const struct
     return 1;
 }
 
-static void on_loaded(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
+/* The answer to what was sent with it: to SCRIPT LOAD, and last to ASKING. */
+static void on_skipped(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
-    request->skip--;
+    struct hl_text what;
+    int is_asking = (request->how & HL_REQUEST_ASKING) && request->skip == 1;
+    request->skip = (request->skip - 1u) & 3u;
+    if (is_asking && reply->type == HL_REPLY_ERROR) {
+        hl_text_set(&what, "ASKING refused: %s", hl_quote(reply->bytes, reply->length).bytes);
+        hl_node_fault(node, what.bytes);
+    }
+    if (is_asking)
+        return;
     hl_text_set(&node->load_refusal, "%s", reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "");
 }
 
@@ -172,6 +189,15 @@ static struct hl_reply told_reply(const struct hl_node *node, const struct hl_re
     if (!request->reloads || !*node->load_refusal.bytes || reply->type != HL_REPLY_ERROR || !hl_reply_starts(reply, "NOSCRIPT"))
         return *reply;
     return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = node->load_refusal.bytes, .length = strlen(node->load_refusal.bytes)};
+}
+
+/* Whoever knows where it belongs has sent it there. */
+static int is_sent_on(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
+{
+    if (reply->type != HL_REPLY_ERROR || !node->events->on_error || !request->ops->about)
+        return 0;
+    request->place = REQUEST_IDLE;
+    return node->events->on_error(node->arg, node, request, reply);
 }
 
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
@@ -185,7 +211,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         return;
     }
     if (request->skip) {
-        on_loaded(node, request, reply);
+        on_skipped(node, request, reply);
         return;
     }
     TAILQ_REMOVE(&node->sent, request, entry);
@@ -195,6 +221,8 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     hl_trace(node->host, HL_COMMAND_ANSWERED,
              &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
     told = told_reply(node, request, reply);
+    if (is_sent_on(node, request, &told))
+        return;
     finish(request, &(struct hl_answer){&told, 1});
 }
 
@@ -202,119 +230,49 @@ static void up(struct hl_node *node)
 {
     node->is_up = 1;
     watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
-    hl_trace(node->host, HL_NODE_UP, &(struct hl_fact){.node = hl_node_name(node)});
+    if (!node->options.is_guide)
+        hl_trace(node->host, HL_NODE_UP, &(struct hl_fact){.node = hl_node_name(node)});
     node->events->on_up(node->arg, node);
     pump(node);
 }
 
-static void fault(struct hl_node *node, const char *what)
+void hl_node_fault(struct hl_node *node, const char *what)
 {
     hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what});
-}
-
-/* Told once, not at every connect. */
-static void on_info_unreadable(struct hl_node *node, const struct hl_reply *reply)
-{
-    struct hl_text what;
-    const char *why = reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "no uptime_in_seconds in it";
-    if (!node->is_info_refused) {
-        hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s", why,
-                    node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
-        fault(node, what.bytes);
-    }
-    node->is_info_refused = 1;
-}
-
-static void on_server(struct hl_node *node, const struct hl_reply *reply)
-{
-    enum hl_vital_news news = hl_vitals_read_server(&node->vitals, reply, node->active_us, node->earlier_us);
-    struct hl_text what;
-    if (news == HL_VITALS_UNREADABLE)
-        on_info_unreadable(node, reply);
-    else
-        node->is_info_refused = 0;
-    if (news != HL_VITALS_NEWS)
-        return;
-    hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
-                (unsigned)((node->active_us - node->vitals.started_us) / 1000000 + 1));
-    hl_trace(node->host, HL_STORE_RESTARTED, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
-}
-
-static void on_memory(struct hl_node *node, const struct hl_reply *reply)
-{
-    struct hl_text what;
-    if (hl_vitals_read_memory(&node->vitals, reply) != HL_VITALS_NEWS)
-        return;
-    hl_text_set(&what, "maxmemory-policy is %s: the store may evict locks; set noeviction",
-                hl_quote(node->vitals.policy, strlen(node->vitals.policy)).bytes);
-    hl_trace(node->host, HL_EVICTION_RISK, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
-}
-
-static void on_refused_prelude(struct hl_node *node, const struct hl_reply *reply)
-{
-    struct hl_text what;
-    hl_text_set(&what, "%s refused: %s", node->preludes >= PRELUDE_SCRIPT ? "SCRIPT LOAD" : "TIME", hl_quote(reply->bytes, reply->length).bytes);
-    fault(node, what.bytes);
-}
-
-static void on_prelude(struct hl_node *node, const struct hl_reply *reply)
-{
-    if (node->preludes == PRELUDE_SERVER)
-        on_server(node, reply);
-    else if (node->preludes == PRELUDE_MEMORY)
-        on_memory(node, reply);
-    else if (node->preludes == PRELUDE_NATIVES)
-        node->natives = node->options.natives_told(reply); /* a refusal is an answer too */
-    else if (reply->type == HL_REPLY_ERROR)
-        on_refused_prelude(node, reply);
-    else if (node->preludes == PRELUDE_TIME)
-        on_time(node, reply, node->time_sent_us);
-    if (--node->preludes == 0)
-        up(node);
 }
 
 static void on_reply(void *arg, const struct hl_reply *reply)
 {
     struct hl_node *node = arg;
     node->active_us = hl_now_us(node->host);
-    if (node->preludes)
-        on_prelude(node, reply);
-    else
+    if (hl_prelude_is_over(&node->prelude))
         on_answer(node, reply);
+    else if (hl_prelude_answered(node, reply) == HL_PRELUDE_OVER)
+        up(node);
     pump(node);
-}
-
-static int ask_info(struct hl_node *node, const char *section)
-{
-    struct hl_command command;
-    hl_command_begin(&command, "INFO");
-    hl_command_add_word(&command, section);
-    return hl_session_send(&node->session, &command);
 }
 
 static void on_open(void *arg)
 {
     struct hl_node *node = arg;
-    struct hl_command command;
-    node->preludes = PRELUDE_SERVER;
     node->server_us = 0;
     node->natives = 0;
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);
-    for (const struct hl_script *const *script = node->options.scripts; *script; script++, node->preludes++) {
-        hl_command_load(&command, *script);
-        if (hl_session_send(&node->session, &command) != 0)
-            return;
-    }
-    if (ask_info(node, "server") != 0 || ask_info(node, "memory") != 0)
-        return;
-    node->options.ask_natives(&command);
-    if (hl_session_send(&node->session, &command) != 0)
-        return;
-    hl_command_begin(&command, "TIME");
-    node->time_sent_us = hl_now_us(node->host);
-    (void)hl_session_send(&node->session, &command);
+    hl_prelude_begin(node);
+    if (hl_prelude_is_over(&node->prelude))
+        up(node);
+}
+
+/* Of a guide only what is news: the first failure after it was up, or of all. */
+static void tell_down(struct hl_node *node, const char *why, uint64_t retry_us, int was_up)
+{
+    const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us, .count = (unsigned)was_up};
+    if (!node->options.is_guide)
+        hl_trace(node->host, HL_NODE_DOWN, &fact);
+    else if (was_up || node->session.failures == 1)
+        hl_trace(node->host, HL_NODE_FAULT, &fact);
 }
 
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
@@ -323,11 +281,11 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     const struct hl_answer refused = {refusal, 0}, unanswered = {NULL, 1};
     int was_up = node->is_up;
     node->is_up = 0;
-    node->preludes = 0;
+    node->prelude = (struct hl_prelude){0, 0};
     node->due_us = 0;
     node->sent_count = 0;
     hl_timer_stop(node->host, node->timer);
-    hl_trace(node->host, HL_NODE_DOWN, &(struct hl_fact){.node = hl_node_name(node), .detail = why, .retry_us = retry_us, .count = (unsigned)was_up});
+    tell_down(node, why, retry_us, was_up);
     node->events->on_down(node->arg, node);
     answer_barred(node);
     answer_all(&node->sent, &unanswered);
@@ -337,7 +295,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     }
 }
 
-static void on_fault(void *arg, const char *what) { fault(arg, what); }
+static void on_fault(void *arg, const char *what) { hl_node_fault(arg, what); }
 
 static uint64_t earliest_timeout(const struct hl_node *node)
 {
@@ -348,7 +306,7 @@ static uint64_t earliest_timeout(const struct hl_node *node)
         uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
         earliest = ends_us < earliest ? ends_us : earliest;
     }
-    if (node->preludes)
+    if (!hl_prelude_is_over(&node->prelude))
         earliest = node->active_us + (uint64_t)node->options.command_timeout_ms * 1000;
     return earliest;
 }
@@ -388,7 +346,7 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
                  void *arg)
 {
     static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault};
-    static const struct hl_request_ops probe_ops = {encode_time, on_probed};
+    static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed};
     memset(node, 0, sizeof *node);
     node->host = host;
     node->options = *options;
@@ -399,6 +357,7 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     TAILQ_INIT(&node->urgent);
     TAILQ_INIT(&node->normal);
     TAILQ_INIT(&node->barred);
+    TAILQ_INIT(&node->parked);
     node->timer = hl_timer_new(host, on_timer, node);
     if (!node->timer)
         return -1;
@@ -415,7 +374,9 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 
 void hl_node_start(struct hl_node *node)
 {
-    hl_session_start(&node->session);
+    if (!node->is_started)
+        hl_session_start(&node->session);
+    node->is_started = 1;
 }
 
 void hl_node_done(struct hl_node *node)
@@ -430,6 +391,8 @@ static struct hl_requests *queue_of(struct hl_request *request)
     struct hl_node *node = request->node;
     if (request->place == REQUEST_BARRED)
         return &node->barred;
+    if (request->place == REQUEST_PARKED)
+        return &node->parked;
     return request->how & HL_REQUEST_URGENT ? &node->urgent : &node->normal;
 }
 
@@ -446,7 +409,7 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
 
 int hl_node_withdraw(struct hl_request *request)
 {
-    if (request->place != REQUEST_QUEUED && request->place != REQUEST_BARRED)
+    if (request->place != REQUEST_QUEUED && request->place != REQUEST_BARRED && request->place != REQUEST_PARKED)
         return 0;
     TAILQ_REMOVE(queue_of(request), request, entry);
     request->place = REQUEST_IDLE;

@@ -10,6 +10,7 @@
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 
+#include "node/prelude.h"
 #include "node/request.h"
 #include "node/session.h"
 #include "node/subscription.h"
@@ -22,11 +23,16 @@ struct hl_node_options {
     unsigned (*natives_told)(const struct hl_reply *reply); /* also of a refusal: bits of the asker's own, 0: nothing */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     uint32_t restart_guard_ms; /* a server up for less is asked for no grant; 0: off */
+    uint8_t asks_role;         /* one that is no master is left again */
+    uint8_t asks_sharded;      /* has it sharded channels? has_sharded */
+    uint8_t is_guide;          /* it tells where locks live and keeps none (a Sentinel): no prelude, and its coming and going is no event */
 };
 
 struct hl_node_events {
     void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify what is held, try what waits */
     void (*on_down)(void *arg, struct hl_node *node);
+    /* An error that is about where the request was sent? 1: it has been submitted or parked again, else it is answered. NULL: never. */
+    int (*on_error)(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error);
 };
 
 struct hl_node {
@@ -36,8 +42,9 @@ struct hl_node {
     void *arg;
     struct hl_session session;
     struct hl_subscription subscription;
-    struct hl_requests sent, urgent, normal, barred;
-    unsigned sent_count, preludes; /* answers to what follows the login that are still to come */
+    struct hl_requests sent, urgent, normal, barred, parked;
+    unsigned sent_count;
+    struct hl_prelude prelude;     /* what follows the login is still to be answered */
     void *timer;                   /* earliest of: the end of a request's timeout, the next keep-alive */
     uint64_t due_us;               /* of the timer; 0: stopped */
     uint64_t active_us;            /* latest answer */
@@ -49,15 +56,24 @@ struct hl_node {
     uint64_t earlier_us;           /* latest answer over an earlier link */
     int is_info_refused;           /* which was told */
     unsigned natives;              /* as the present connection was told */
-    int is_up;
+    int has_sharded;               /* as the latest connection was told */
+    uint64_t moved_us;             /* when it was given to another server, or more slots; 0: never */
+    int is_up, is_started;
 };
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
                  void *arg); /* 0; -1: no memory */
-void hl_node_start(struct hl_node *node); /* subscriptions begin when they are wanted: hl_subscription_start */
+void hl_node_start(struct hl_node *node); /* again is nothing. Subscriptions begin when they are wanted: hl_subscription_start */
 void hl_node_done(struct hl_node *node); /* any state: no request of it is answered after */
 
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how); /* sent now, or in its turn */
+void hl_node_park(struct hl_node *node, struct hl_request *request); /* until the route takes it */
+struct hl_request *hl_node_take(struct hl_node *node); /* one that has not left, idle now; NULL: there is none */
+struct hl_request *hl_node_take_parked(struct hl_node *node);
+/* At another address from now on: what was sent is answered "none came", at the old address nothing is read any more. By reference. */
+void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why);
+void hl_node_rest(struct hl_node *node); /* nothing is asked of it and nobody listens: no links until it is started again */
+int hl_node_is_idle(const struct hl_node *node);
 int hl_node_withdraw(struct hl_request *request); /* 1: it had not left, and will not; 0: it is on the wire, or idle */
 
 /* Server time in ms after which a command sent now shall not be executed; 0: not known. */
@@ -66,6 +82,8 @@ void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked
 /* The restart guard: for how long no grant is asked for; 0: asked for. Meant for a node that is up. */
 uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
+void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
+void hl_node_fault(struct hl_node *node, const char *what); /* something it can live with: told */
 const char *hl_node_name(const struct hl_node *node);
 const char *hl_node_why(const struct hl_node *node); /* why it is away: latest loss or failed attempt; "" */
 

@@ -17,7 +17,14 @@ struct hl_answer {
     int was_sent;                 /* 0: it never left; a reply is then the refusal of the login */
 };
 
+struct hl_about { /* which node a request is for, and a name's channel: the route tells from this */
+    const char *key;
+    size_t length;
+    unsigned part; /* of a hold over several independent nodes: which of them */
+};
+
 struct hl_request_ops {
+    void (*about)(const struct hl_request *request, struct hl_about *ret); /* NULL: it is for the node it was given to, and no other */
     void (*encode)(struct hl_request *request, struct hl_command *command); /* just before it is sent; again when a script had to be loaded */
     /* Exactly once for each submit, from the loop, unless withdrawn or the node ends. The request may be submitted again inside. */
     void (*done)(struct hl_request *request, const struct hl_answer *answer);
@@ -27,12 +34,14 @@ enum hl_request_place {
     REQUEST_IDLE,
     REQUEST_QUEUED,
     REQUEST_SENT,
-    REQUEST_BARRED /* the node may not send it now: it is answered so on the next turn */
+    REQUEST_BARRED, /* the node may not send it now: it is answered so on the next turn */
+    REQUEST_PARKED  /* its route sends it again in a moment */
 };
 
 enum hl_request_how { /* bits */
     HL_REQUEST_URGENT = 1, /* goes before those that are not: renewals and releases before acquires */
-    HL_REQUEST_GRANT = 2   /* may make a hold: not sent to a store under its restart guard */
+    HL_REQUEST_GRANT = 2,  /* may make a hold: not sent to a store under its restart guard */
+    HL_REQUEST_ASKING = 4  /* right behind ASKING: its slot is on its way to this node */
 };
 
 struct hl_request {
@@ -43,8 +52,9 @@ struct hl_request {
     uint32_t timeout_ms;  /* unanswered for so long after its send, it breaks the link */
     uint8_t place;        /* enum hl_request_place */
     uint8_t how;          /* of enum hl_request_how */
-    uint8_t skip;         /* answers before its own that belong to what was sent with it (SCRIPT LOAD) */
-    uint8_t reloads;
+    uint8_t skip : 4;     /* answers before its own that belong to what was sent with it (SCRIPT LOAD, ASKING) */
+    uint8_t reloads : 4;
+    uint8_t detours;      /* how often its route sent it on since it was submitted */
 };
 
 TAILQ_HEAD(hl_requests, hl_request);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* route - which node serves a key. A deployment (one server; later Sentinel, Cluster, a quorum of masters) is one implementation of this
- * table; the lock layer asks at every request and keeps no node of its own. */
+/* route - which node serves a key. A deployment (one server, Sentinel; later Cluster, a quorum of masters) is one implementation of this
+ * table; the lock layer asks at every request and keeps no node of its own.
+ * Nodes come and go, and a key's node may change: a slot moves, another server takes over. The route then brings what has not left
+ * to the right node by itself, and tells by on_moved that holds are to be verified there and channels to be opened there.
+ * Invariant: there is a node for every key at any time, and a node once named lives as long as its route. */
 #ifndef HL_NODE_ROUTE_H
 #define HL_NODE_ROUTE_H
 
@@ -8,14 +11,36 @@
 
 struct hl_route;
 
+struct hl_route_events {
+    void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify what is held there, try what waits */
+    void (*on_down)(void *arg, struct hl_node *node);
+    /* Some keys have another node now, or another server serves them. What that acknowledged since since_us may be forgotten; UINT64_MAX:
+     * nothing may. */
+    void (*on_moved)(void *arg, uint64_t since_us);
+};
+
 struct hl_route_ops {
-    struct hl_node *(*node_of)(struct hl_route *route, const char *key, size_t length);
-    struct hl_node *(*node_at)(struct hl_route *route, unsigned i); /* NULL: there are no more */
+    struct hl_node *(*node_of)(struct hl_route *route, const struct hl_about *about);
+    struct hl_node *(*node_at)(struct hl_route *route, unsigned i); /* of those in use. NULL: there are no more */
+    int (*is_up)(struct hl_route *route); /* commands can flow */
     void (*start)(struct hl_route *route);
     void (*free)(struct hl_route *route); /* nodes and links with it */
 };
 
 struct hl_route { const struct hl_route_ops *ops; };
+
+static inline struct hl_node *hl_route_node(struct hl_route *route, const char *key, size_t length)
+{
+    return route->ops->node_of(route, &(struct hl_about){key, length, 0});
+}
+
+static inline void hl_route_submit(struct hl_route *route, struct hl_request *request, uint32_t timeout_ms, unsigned how)
+{
+    struct hl_about about;
+    request->ops->about(request, &about);
+    request->detours = 0;
+    hl_node_submit(route->ops->node_of(route, &about), request, timeout_ms, how);
+}
 
 struct hl_place { /* copied */
     const char *path, *host; /* one of them */
@@ -24,6 +49,6 @@ struct hl_place { /* copied */
 
 /* One server. options->session.endpoint is filled here. NULL: no memory. */
 struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *place, const struct hl_node_options *options,
-                               const struct hl_node_events *events, void *arg);
+                               const struct hl_route_events *events, void *arg);
 
 #endif

@@ -41,8 +41,9 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     if (why != session->why.bytes)
         hl_text_set(&session->why, "%s", why);
     session->failures = was_steady ? 0 : session->failures;
-    retry_us = next_pause_us(session);
-    session->failures++;
+    retry_us = session->is_moved ? 0 : next_pause_us(session);
+    session->failures = session->is_moved ? 0 : session->failures + 1;
+    session->is_moved = 0;
     session->opened_us = 0;
     session->state = SESSION_PAUSED;
     hl_timer_start(session->host, session->timer, retry_us);
@@ -300,4 +301,23 @@ void hl_session_break(struct hl_session *session, const char *why)
     drop_link(session, 1);
     session->state = SESSION_BROKEN;
     hl_timer_start(session->host, session->timer, 0);
+}
+
+void hl_session_move(struct hl_session *session, const char *why)
+{
+    session->failures = 0;
+    session->is_moved = session->state != SESSION_PAUSED;
+    if (!session->is_moved)
+        hl_timer_start(session->host, session->timer, 0);
+    hl_session_break(session, why);
+}
+
+void hl_session_stop(struct hl_session *session)
+{
+    drop_link(session, 0);
+    hl_timer_stop(session->host, session->timer);
+    session->state = SESSION_PAUSED;
+    session->opened_us = 0;
+    session->failures = 0;
+    session->is_moved = 0;
 }

@@ -54,6 +54,7 @@ struct hl_session {
     uint64_t opened_us; /* 0: not open */
     unsigned failures, greetings; /* in a row; answers still to come */
     int is_logged_in;             /* AUTH was accepted, or there is nothing to say */
+    int is_moved;                 /* its endpoint is another one: the next attempt begins at once */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
     unsigned addresses_count, address;
     struct hl_text why; /* of the latest loss or failed attempt; "" before */
@@ -68,5 +69,7 @@ static inline int hl_session_is_open(const struct hl_session *session) { return 
 int hl_session_send(struct hl_session *session, const struct hl_command *command); /* open only. 0; -1: the session breaks (below) */
 /* Gives the link up (reset, so that what it still carries does not run later). on_close comes on a later turn. */
 void hl_session_break(struct hl_session *session, const char *why);
+void hl_session_move(struct hl_session *session, const char *why); /* the endpoint in its options has changed: breaks, and goes there now */
+void hl_session_stop(struct hl_session *session);                  /* no link and no attempt, and on_close is not told; start begins again */
 
 #endif

@@ -300,6 +300,29 @@ void hl_subscription_start(struct hl_subscription *subscription)
     subscription->is_started = 1;
 }
 
+void hl_subscription_move(struct hl_subscription *subscription, const char *why)
+{
+    if (subscription->is_started)
+        hl_session_move(&subscription->session, why);
+}
+
+int hl_subscription_is_idle(const struct hl_subscription *subscription)
+{
+    const struct hl_table_entry *first = hl_table_next(&subscription->channels, NULL);
+    return first == &subscription->beat->entry && !hl_table_next(&subscription->channels, first);
+}
+
+void hl_subscription_rest(struct hl_subscription *subscription)
+{
+    HL_REQUIRE(hl_subscription_is_idle(subscription));
+    hl_session_stop(&subscription->session);
+    hl_timer_stop(subscription->host, subscription->timer);
+    lose(subscription->beat);
+    subscription->sent_count = 0;
+    subscription->due_us = 0;
+    subscription->is_started = 0;
+}
+
 void hl_subscription_done(struct hl_subscription *subscription)
 {
     struct hl_table_entry *entry;
@@ -338,5 +361,7 @@ void hl_channel_close(struct hl_channel *channel)
     TAILQ_INSERT_TAIL(&subscription->lingering, channel, linger);
     watch(subscription, channel->leaves_us);
 }
+
+const struct hl_subscription *hl_channel_where(const struct hl_channel *channel) { return channel->subscription; }
 
 int hl_channel_is_on(const struct hl_channel *channel) { return channel->is_subscribed && channel->state != CHANNEL_SENT; }

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* prelude - see prelude.h. */
+#include "node/node.h"
+
+enum step { STEP_ROLE = 1, STEP_SHARDED = 2, STEP_SERVER = 4, STEP_MEMORY = 8, STEP_NATIVES = 16, STEP_TIME = 32, STEP_END = 64 };
+
+/* ---- what is asked ---- */
+
+static int send_words(struct hl_node *node, const char *word, const char *second, const char *third)
+{
+    struct hl_command command;
+    hl_command_begin(&command, word);
+    if (second)
+        hl_command_add_word(&command, second);
+    if (third)
+        hl_command_add_word(&command, third);
+    return hl_session_send(&node->session, &command);
+}
+
+static int send_natives(struct hl_node *node)
+{
+    struct hl_command command;
+    node->options.ask_natives(&command);
+    return hl_session_send(&node->session, &command);
+}
+
+static int send_step(struct hl_node *node, enum step step)
+{
+    switch (step) {
+    case STEP_ROLE: return send_words(node, "ROLE", NULL, NULL);
+    case STEP_SHARDED: return send_words(node, "PUBSUB", "SHARDNUMSUB", "0");
+    case STEP_SERVER: return send_words(node, "INFO", "server", NULL);
+    case STEP_MEMORY: return send_words(node, "INFO", "memory", NULL);
+    case STEP_NATIVES: return send_natives(node);
+    case STEP_TIME:
+        node->time_sent_us = hl_now_us(node->host);
+        return send_words(node, "TIME", NULL, NULL);
+    case STEP_END: break;
+    }
+    return -1;
+}
+
+void hl_prelude_begin(struct hl_node *node)
+{
+    struct hl_prelude *prelude = &node->prelude;
+    struct hl_command command;
+    int sent = 0;
+    *prelude = (struct hl_prelude){0, 0};
+    if (node->options.is_guide)
+        return;
+    prelude->steps = STEP_SERVER | STEP_MEMORY | STEP_NATIVES | STEP_TIME;
+    prelude->steps |= (node->options.asks_role ? STEP_ROLE : 0u) | (node->options.asks_sharded ? STEP_SHARDED : 0u);
+    for (const struct hl_script *const *script = node->options.scripts; *script && sent == 0; script++, prelude->scripts++) {
+        hl_command_load(&command, *script);
+        sent = hl_session_send(&node->session, &command);
+    }
+    for (unsigned step = 1; step < STEP_END && sent == 0; step <<= 1)
+        if (prelude->steps & step)
+            sent = send_step(node, (enum step)step);
+}
+
+/* ---- what is answered ---- */
+
+static void on_refused(struct hl_node *node, const char *what, const struct hl_reply *reply)
+{
+    struct hl_text text;
+    hl_text_set(&text, "%s refused: %s", what, hl_quote(reply->bytes, reply->length).bytes);
+    hl_node_fault(node, text.bytes);
+}
+
+static enum hl_prelude_state on_role(struct hl_node *node, const struct hl_reply *reply)
+{
+    const struct hl_reply *role = hl_reply_item(reply, 0, HL_REPLY_STRING);
+    struct hl_text why;
+    if (reply->type == HL_REPLY_ERROR)
+        on_refused(node, "ROLE", reply);
+    if (reply->type == HL_REPLY_ERROR || (role && hl_reply_is(role, "master")))
+        return HL_PRELUDE_GOES_ON;
+    hl_text_set(&why, "it is no master: its role is %s", role ? hl_quote(role->bytes, role->length).bytes : "not told");
+    hl_session_break(&node->session, why.bytes);
+    return HL_PRELUDE_NO_MASTER;
+}
+
+/* Told once for as long as it is so, not on every connect. */
+static void on_info_unreadable(struct hl_node *node, const struct hl_reply *reply)
+{
+    struct hl_text what;
+    const char *why = reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "no uptime_in_seconds in it";
+    if (!node->is_info_refused) {
+        hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s", why,
+                    node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
+        hl_node_fault(node, what.bytes);
+    }
+    node->is_info_refused = 1;
+}
+
+static void on_server(struct hl_node *node, const struct hl_reply *reply)
+{
+    enum hl_vital_news news = hl_vitals_read_server(&node->vitals, reply, node->active_us, node->earlier_us);
+    struct hl_text what;
+    if (news == HL_VITALS_UNREADABLE)
+        on_info_unreadable(node, reply);
+    else
+        node->is_info_refused = 0;
+    if (news != HL_VITALS_NEWS)
+        return;
+    hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
+                (unsigned)((node->active_us - node->vitals.started_us) / 1000000 + 1));
+    hl_trace(node->host, HL_STORE_RESTARTED, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+}
+
+static void on_memory(struct hl_node *node, const struct hl_reply *reply)
+{
+    struct hl_text what;
+    if (hl_vitals_read_memory(&node->vitals, reply) != HL_VITALS_NEWS)
+        return;
+    hl_text_set(&what, "maxmemory-policy is %s: the store may evict locks; set noeviction",
+                hl_quote(node->vitals.policy, strlen(node->vitals.policy)).bytes);
+    hl_trace(node->host, HL_EVICTION_RISK, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+}
+
+static enum hl_prelude_state on_step(struct hl_node *node, enum step step, const struct hl_reply *reply)
+{
+    switch (step) {
+    case STEP_ROLE: return on_role(node, reply);
+    case STEP_SHARDED: node->has_sharded = reply->type != HL_REPLY_ERROR; break;
+    case STEP_SERVER: on_server(node, reply); break;
+    case STEP_MEMORY: on_memory(node, reply); break;
+    case STEP_NATIVES: node->natives = node->options.natives_told(reply); break; /* a refusal is an answer too */
+    case STEP_TIME:
+        if (reply->type == HL_REPLY_ERROR)
+            on_refused(node, "TIME", reply);
+        else
+            hl_node_sample(node, reply, node->time_sent_us);
+        break;
+    case STEP_END: break;
+    }
+    return HL_PRELUDE_GOES_ON;
+}
+
+enum hl_prelude_state hl_prelude_answered(struct hl_node *node, const struct hl_reply *reply)
+{
+    struct hl_prelude *prelude = &node->prelude;
+    unsigned step = prelude->steps & ~(prelude->steps - 1);
+    if (prelude->scripts) {
+        prelude->scripts--;
+        if (reply->type == HL_REPLY_ERROR)
+            on_refused(node, "SCRIPT LOAD", reply);
+    } else {
+        prelude->steps &= ~step;
+        if (on_step(node, (enum step)step, reply) == HL_PRELUDE_NO_MASTER)
+            return HL_PRELUDE_NO_MASTER;
+    }
+    return hl_prelude_is_over(prelude) ? HL_PRELUDE_OVER : HL_PRELUDE_GOES_ON;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* relocate - what routes do with nodes, and with what waits there, when servers come and go. See node.h. */
+#include "base/contract.h"
+#include "node/node.h"
+
+void hl_node_park(struct hl_node *node, struct hl_request *request)
+{
+    HL_REQUIRE(request->place == REQUEST_IDLE);
+    request->node = node;
+    request->place = REQUEST_PARKED;
+    TAILQ_INSERT_TAIL(&node->parked, request, entry);
+}
+
+static struct hl_request *take_from(struct hl_requests *queue)
+{
+    struct hl_request *request = TAILQ_FIRST(queue);
+    if (!request)
+        return NULL;
+    TAILQ_REMOVE(queue, request, entry);
+    request->place = REQUEST_IDLE;
+    return request;
+}
+
+struct hl_request *hl_node_take_parked(struct hl_node *node) { return take_from(&node->parked); }
+
+struct hl_request *hl_node_take(struct hl_node *node)
+{
+    struct hl_requests *const queues[] = {&node->urgent, &node->normal, &node->parked};
+    struct hl_request *request = NULL;
+    for (size_t i = 0; i < sizeof queues / sizeof *queues && !request; i++)
+        request = take_from(queues[i]);
+    return request;
+}
+
+/* What the old server said of itself is not the new one's. */
+void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why)
+{
+    node->options.session.endpoint = *endpoint;
+    node->vitals = (struct hl_vitals){0};
+    node->is_info_refused = 0;
+    node->moved_us = hl_now_us(node->host);
+    if (node->is_started)
+        hl_session_move(&node->session, why);
+    hl_subscription_move(&node->subscription, why);
+}
+
+int hl_node_is_idle(const struct hl_node *node)
+{
+    return TAILQ_EMPTY(&node->sent) && TAILQ_EMPTY(&node->urgent) && TAILQ_EMPTY(&node->normal) && TAILQ_EMPTY(&node->barred) &&
+           TAILQ_EMPTY(&node->parked) && hl_subscription_is_idle(&node->subscription);
+}
+
+void hl_node_rest(struct hl_node *node)
+{
+    HL_REQUIRE(hl_node_is_idle(node));
+    hl_timer_stop(node->host, node->timer);
+    hl_session_stop(&node->session);
+    hl_subscription_rest(&node->subscription);
+    if (node->is_up)
+        hl_trace(node->host, HL_NODE_RESTS, &(struct hl_fact){.node = hl_node_name(node), .detail = "nothing here needs it: its links are closed"});
+    node->prelude = (struct hl_prelude){0, 0};
+    node->due_us = 0;
+    node->is_up = node->is_started = 0;
+}
