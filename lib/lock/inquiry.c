@@ -33,12 +33,15 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_inquiry *inquiry = inquiry_of(request);
     const struct hl_name *name = inquiry->lock->name;
     const struct hl_kind *kind = inquiry->lock->terms->kind;
+    const struct hl_acquire *acquire = inquiry->lock->acquire;
+    const struct hl_words words = {name->bytes, name->length, core_of(inquiry)->uuid, acquire && acquire->hold ? acquire->hold->id : 0};
     inquiry->attempts++;
     inquiry->was_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        hl_peek(command, kind, name->bytes, name->length);
+        hl_peek(command, kind, &words);
     else
-        kind->force(command, name->bytes, name->length, inquiry->holder, inquiry->holder_length);
+        kind->force(command, &words, &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms}, inquiry->holder,
+                    inquiry->holder_length);
 }
 
 static void ask(struct hl_inquiry *inquiry)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Embeds the Lua scripts: embed.py OUT.c SCRIPT.lua ...
 
+A line `-- include NAME.lua` stands for the text of that file, beside the script: for what scripts have in common.
 Each becomes `const struct hl_script hl_script_<stem>`, with its text (comments and indentation taken off: they would be sent to and kept
 by every server) and the SHA-1 of that text, by which EVALSHA names it."""
 import hashlib
@@ -14,6 +15,14 @@ def stripped(source):
     return "".join(line + "\n" for line in lines if line and not line.startswith("--"))
 
 
+def read(path):
+    with open(path) as lua:
+        lines = lua.read().splitlines()
+    beside = os.path.dirname(path)
+    marker = "-- include "
+    return "\n".join(read(os.path.join(beside, line[len(marker):])) if line.startswith(marker) else line for line in lines)
+
+
 def c_string(text):
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return "\n".join('    "%s\\n"' % line for line in escaped.splitlines())
@@ -21,12 +30,12 @@ def c_string(text):
 
 def main(out, *paths):
     with open(out, "w") as c:
-        c.write('/* Made from the .lua files by embed.py. */\n#include "wire/scripts.h"\n')
+        c.write('/* Made from the .lua files by embed.py. */\n#include "wire/scripts.h"\n\n'
+                '#pragma GCC diagnostic ignored "-Woverlength-strings"\n')
         names = []
         for path in paths:
             stem = os.path.splitext(os.path.basename(path))[0]
-            with open(path) as lua:
-                text = stripped(lua.read())
+            text = stripped(read(path))
             sha1 = hashlib.sha1(text.encode()).hexdigest()
             names.append(stem)
             c.write('\nconst struct hl_script hl_script_%s = {\n    "%s",\n%s,\n    %d, "%s"};\n'

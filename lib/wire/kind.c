@@ -8,3 +8,15 @@ struct hl_said hl_said_fault(const struct hl_reply *reply)
         return (struct hl_said){.verdict = HL_FAULT, .fault = hl_fault_of(reply), .quote = reply->bytes, .quote_length = reply->length};
     return (struct hl_said){.verdict = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
+
+struct hl_said hl_said_late(const struct hl_reply *reply)
+{
+    static const size_t head = sizeof "LATE " - 1;
+    uint64_t seconds, microseconds;
+    size_t used = hl_reply_decimal(reply->bytes + head, reply->length - head, &seconds);
+    const char *rest = reply->bytes + head + used;
+    size_t left = reply->length - head - used;
+    if (!used || !left || *rest != ' ' || !hl_reply_decimal(rest + 1, left - 1, &microseconds))
+        return hl_said_fault(reply);
+    return (struct hl_said){.verdict = HL_LATE, .server_us = seconds * 1000000 + microseconds};
+}

@@ -21,10 +21,16 @@ struct hl_wants { /* what else it says; a kind leaves out what it does not know 
     uint64_t not_after_ms; /* acquire: server time; 0: any time */
     uint64_t token_ttl_ms; /* acquire */
     unsigned reserved;     /* acquire: tokens set aside for hand-offs */
-    int is_second;         /* acquire: HL_AGAIN was the answer to the first */
+    int is_second;         /* acquire, release: HL_AGAIN was the answer to the first */
     uint64_t token;        /* renew */
     int is_extended;       /* renew: the store may keep it for longer than lease_ms, which must stand */
     unsigned natives;      /* renew, release: what the server has (natives.h) */
+    /* of a kind with a queue */
+    uint64_t number;       /* acquire: of this heartbeat, never used twice with this id */
+    uint64_t ticket;       /* acquire: 0: none yet */
+    const char *channel;   /* acquire: where a grant is to be told; "": who asks polls */
+    int is_try;            /* acquire: does not stand in the queue */
+    int yields;            /* release: lets other kinds go first, if any waits */
 };
 
 enum hl_form { HL_FORM_SCRIPT, HL_FORM_NATIVE };
@@ -32,7 +38,7 @@ enum hl_form { HL_FORM_SCRIPT, HL_FORM_NATIVE };
 enum hl_verdict {
     HL_YES,   /* acquire: ours, under `token`. renew: it was ours. release: it was, and is free now */
     HL_NO,    /* acquire: `holder` has it. renew, release: the store does not know this hold */
-    HL_AGAIN, /* acquire: not free, or ours already: the second question tells */
+    HL_AGAIN, /* acquire: not free, or ours already: the second question tells. release: not to be had so: there is another way to say it */
     HL_LATE,  /* acquire: later than not_after by the server's clock, server_us: not done */
     HL_FAULT  /* not done, so far as the store says: `fault`, `quote` */
 };
@@ -46,6 +52,9 @@ struct hl_said {
     int has_no_ttl;              /* acquire NO: held without an expiry */
     const char *holder;          /* acquire NO; dies with the reply */
     size_t holder_length;
+    uint64_t ticket;             /* acquire NO: the id stands in the queue; 0: it does not */
+    uint32_t position, waiters;  /* acquire NO: place in the queue, 1 is next, 0 not in it; its length */
+    int hands_over;              /* acquire NO: the holder's release grants; 0: it is told on the unlock channel, if at all */
     uint64_t server_us;          /* LATE */
     uint64_t listeners;          /* release YES */
     int was_unheard;             /* release YES: the message was refused */
@@ -55,20 +64,22 @@ struct hl_said {
 };
 
 typedef enum hl_form hl_say_fn(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants);
-typedef void hl_force_fn(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length);
+typedef void hl_force_fn(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length);
 typedef struct hl_said hl_hear_fn(const struct hl_reply *reply, enum hl_form form);
 
 struct hl_kind {
     hilock_kind kind;
+    int has_queue;          /* who waits stands in a queue at the store, by an id of his own */
     const char *wrong_kind; /* after the name: what a key of another type is not */
     hl_say_fn *acquire, *renew, *release;
     hl_hear_fn *acquired, *renewed, *released;
-    const struct hl_script *peek; /* of one key, without arguments (peek.h) */
+    const struct hl_script *peek; /* peek.h */
     hl_force_fn *force;           /* the release of a hold named by its holder: a script, answered as a release */
 };
 
-extern const struct hl_kind hl_kind_mutex, hl_kind_simple;
+extern const struct hl_kind hl_kind_fair, hl_kind_mutex, hl_kind_simple;
 
 struct hl_said hl_said_fault(const struct hl_reply *reply); /* an error reply; anything else is PROTOCOL */
+struct hl_said hl_said_late(const struct hl_reply *reply);  /* "LATE seconds microseconds" */
 
 #endif

@@ -2,6 +2,7 @@
 /* mutex - see mutex.h; the scripts' heads tell their arguments and answers. */
 #include "wire/mutex.h"
 
+#include "wire/fair.h"
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
@@ -41,18 +42,6 @@ enum hl_form hl_mutex_release(struct hl_command *command, const struct hl_words 
     return HL_FORM_SCRIPT;
 }
 
-static struct hl_said late(const struct hl_reply *reply)
-{
-    static const size_t head = sizeof "LATE " - 1;
-    uint64_t seconds, microseconds;
-    size_t used = hl_reply_decimal(reply->bytes + head, reply->length - head, &seconds);
-    const char *rest = reply->bytes + head + used;
-    size_t left = reply->length - head - used;
-    if (!used || !left || *rest != ' ' || !hl_reply_decimal(rest + 1, left - 1, &microseconds))
-        return hl_said_fault(reply);
-    return (struct hl_said){.verdict = HL_LATE, .server_us = seconds * 1000000 + microseconds};
-}
-
 struct hl_said hl_mutex_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     const struct hl_reply *code = hl_reply_item(reply, 0, HL_REPLY_INTEGER), *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
@@ -63,7 +52,7 @@ struct hl_said hl_mutex_acquired(const struct hl_reply *reply, enum hl_form form
         return (struct hl_said){.verdict = HL_NO, .left_ms = code->integer < 0 ? (uint64_t)(-1 - code->integer) : 0,
                                 .has_no_ttl = code->integer == 0, .holder = holder->bytes, .holder_length = holder->length};
     if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE "))
-        return late(reply);
+        return hl_said_late(reply);
     return hl_said_fault(reply);
 }
 
@@ -84,12 +73,17 @@ struct hl_said hl_mutex_released(const struct hl_reply *reply, enum hl_form form
                             .listeners = reply->integer > 0 ? (uint64_t)reply->integer - 1 : 0};
 }
 
-static void force(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length)
+/* A holder of kind FAIR is followed by the first of its queue. */
+static void force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
 {
+    if (hl_holder_is_fair(holder, holder_length)) {
+        hl_fair_force(command, words, wants, holder, holder_length);
+        return;
+    }
     hl_command_evalsha(command, &hl_script_mutex_release, 1);
-    hl_command_add(command, name, name_length);
+    hl_command_add(command, words->name, words->name_length);
     hl_command_add(command, holder, holder_length);
-    hl_key_add(command, hl_key_channel, name, name_length);
+    hl_key_add(command, hl_key_channel, words->name, words->name_length);
     hl_command_add_word(command, "PUBLISH");
 }
 

@@ -4,12 +4,18 @@
 
 #include <string.h>
 
+#include "wire/keys.h"
+
 static const int64_t left_max = (int64_t)1 << 53; /* Lua's numbers are exact up to here */
 
-void hl_peek(struct hl_command *command, const struct hl_kind *kind, const char *name, size_t name_length)
+void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_words *words)
 {
-    hl_command_evalsha(command, kind->peek, 1);
-    hl_command_add(command, name, name_length);
+    hl_command_evalsha(command, kind->peek, kind->has_queue ? 2 : 1);
+    hl_command_add(command, words->name, words->name_length);
+    if (!kind->has_queue)
+        return;
+    hl_key_add(command, hl_key_queue, words->name, words->name_length);
+    hl_holder_add_fair(command, words->uuid, words->id);
 }
 
 static struct hl_peeked fault(const struct hl_reply *reply)
@@ -19,15 +25,22 @@ static struct hl_peeked fault(const struct hl_reply *reply)
     return (struct hl_peeked){.what = HL_PEEKED_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
 
+static uint32_t count_of(const struct hl_reply *reply, size_t i)
+{
+    const struct hl_reply *count = hl_reply_item(reply, i, HL_REPLY_INTEGER);
+    return count && count->integer >= 0 && count->integer <= UINT32_MAX ? (uint32_t)count->integer : 0;
+}
+
 struct hl_peeked hl_peek_said(const struct hl_reply *reply)
 {
+    uint32_t waiters = count_of(reply, 2), position = count_of(reply, 3);
     const struct hl_reply *left = hl_reply_item(reply, 0, HL_REPLY_INTEGER), *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
     if (!left || !holder || left->integer < -2 || left->integer > left_max)
         return fault(reply);
     if (left->integer == -2)
-        return (struct hl_peeked){.what = HL_PEEKED_FREE};
+        return (struct hl_peeked){.what = HL_PEEKED_FREE, .waiters = waiters, .position = position};
     return (struct hl_peeked){.what = HL_PEEKED_HELD, .left_ms = left->integer < 0 ? 0 : (uint64_t)left->integer, .has_no_ttl = left->integer < 0,
-                              .holder = holder->bytes, .holder_length = holder->length};
+                              .holder = holder->bytes, .holder_length = holder->length, .waiters = waiters, .position = position};
 }
 
 int hl_peek_is_holder(const char *holder, size_t length) { return length != sizeof "mode" - 1 || memcmp(holder, "mode", length) != 0; }

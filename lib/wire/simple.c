@@ -124,10 +124,11 @@ struct hl_said hl_simple_released(const struct hl_reply *reply, enum hl_form for
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO};
 }
 
-static void force(struct hl_command *command, const char *name, size_t name_length, const char *holder, size_t holder_length)
+static void force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
 {
+    (void)wants;
     hl_command_evalsha(command, &hl_script_simple_release, 1);
-    hl_command_add(command, name, name_length);
+    hl_command_add(command, words->name, words->name_length);
     hl_command_add(command, holder, holder_length);
 }
 

@@ -94,6 +94,9 @@ struct store_peer {
 unsigned store_publish_bytes(struct store *store, struct keys_bytes channel, struct keys_bytes text);
 struct hl_reply *store_script(struct store *store, int script, const struct keys_bytes *words, int count); /* after EVALSHA <sha1> */
 struct hl_reply *store_native(struct store *store, int argc, const struct keys_bytes *words); /* NULL: no such command */
+struct hl_reply *store_fair_acquire(struct store *store, const struct keys_bytes *words);
+struct hl_reply *store_fair_peek(struct store *store, const struct keys_bytes *words);
+struct hl_reply *store_fair_release(struct store *store, const struct keys_bytes *words);
 struct hl_reply *store_simple_acquire(struct store *store, const struct keys_bytes *words);
 struct hl_reply *store_simple_peek(struct store *store, const struct keys_bytes *words);
 struct hl_reply *store_simple_renew(struct store *store, const struct keys_bytes *words);

@@ -140,6 +140,9 @@ static const struct {
     int words; /* numkeys included */
     struct hl_reply *(*run)(struct store *store, const struct keys_bytes *words);
 } models[] = {
+    {&hl_script_fair_acquire, 15, store_fair_acquire},
+    {&hl_script_fair_peek, 4, store_fair_peek},
+    {&hl_script_fair_release, 12, store_fair_release},
     {&hl_script_mutex_acquire, 8, mutex_acquire},
     {&hl_script_mutex_peek, 2, mutex_peek},
     {&hl_script_mutex_release, 5, mutex_release},

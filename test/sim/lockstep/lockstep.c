@@ -235,10 +235,12 @@ static int compare_all(struct server *server, uint64_t seed, uint64_t commands)
     printf("%s: seed %" PRIu64 ": %" PRIu64 " commands over %.1f virtual hours: %s\n", server->version, seed, run.done,
            (double)(scene->now_us - SCENE_BEGINS_US) / 3.6e9, run.is_different ? "a mismatch" : "0 mismatches");
     printf("  acquires granted %" PRIu64 ", held %" PRIu64 ", late %" PRIu64 "; renewed %" PRIu64 "; released %" PRIu64 "; SIMPLE: taken %" PRIu64
-           ", renewed %" PRIu64 ", released %" PRIu64 "; errors %" PRIu64 "; messages %" PRIu64 "\n", scene->granted, scene->held, scene->late,
-           scene->renewed, scene->released, scene->simple_taken, scene->simple_renewed, scene->simple_released, run.errors, run.messages);
+           ", renewed %" PRIu64 ", released %" PRIu64 "; FAIR: taken %" PRIu64 ", queued %" PRIu64 ", handed over %" PRIu64 "; errors %" PRIu64
+           "; messages %" PRIu64 "\n", scene->granted, scene->held, scene->late,
+           scene->renewed, scene->released, scene->simple_taken, scene->simple_renewed, scene->simple_released,
+           scene->fair_taken, scene->fair_queued, scene->fair_handed, run.errors, run.messages);
     if (commands >= 10000 && !(scene->granted && scene->held && scene->late && scene->renewed && scene->released && scene->simple_taken &&
-                               scene->simple_renewed && scene->simple_released && run.errors && run.messages)) {
+                               scene->simple_renewed && scene->simple_released && scene->fair_taken && scene->fair_queued && scene->fair_handed && run.errors && run.messages)) {
         printf("  one of these never happened: this compared too little\n");
         run.is_different = 1;
     }

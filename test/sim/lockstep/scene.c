@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probes.h"
+#include "wire/fair.h"
 #include "wire/keys.h"
 #include "wire/mutex.h"
 #include "wire/natives.h"
@@ -179,7 +180,7 @@ static void say_release(struct scene *scene, struct line *line)
 static void say_peek(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
-    hl_peek(&line->command, &hl_kind_mutex, words.name, words.name_length);
+    hl_peek(&line->command, &hl_kind_mutex, &words);
 }
 
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
@@ -204,9 +205,32 @@ static void say_simple(struct scene *scene, struct line *line)
     else if (kind < 9)
         hl_simple_release(&line->command, &words, &wants);
     else if (scene_below(scene, 3))
-        hl_peek(&line->command, &hl_kind_simple, words.name, words.name_length);
+        hl_peek(&line->command, &hl_kind_simple, &words);
     else
         hl_natives_ask(&line->command);
+}
+
+/* A channel of some name stands for a client's: where somebody listens, a waiter is ready. */
+static void say_fair(struct scene *scene, struct line *line)
+{
+    const struct bytes *channel = &scene->channels[scene_below(scene, NAMES)];
+    struct hl_words words = words_of_held(scene, line);
+    struct hl_wants wants = {.lease_ms = some_ms(scene), .token_ttl_ms = 4000, .number = scene_below(scene, 9), .is_try = scene_below(scene, 8) == 0,
+                             .ticket = scene_below(scene, 6) ? 0 : scene->now_us - scene_below(scene, 3000), .channel = scene_below(scene, 4) ? channel->at : "",
+                             .yields = scene_below(scene, 4) == 0, .token = scene->tokens[line->name][line->holder]};
+    uint64_t kind = scene_below(scene, 20);
+    if (kind < 11)
+        words.id = (uint64_t)(line->holder = (int)scene_below(scene, HOLDERS));
+    if (scene_below(scene, 6) == 0)
+        wants.not_after_ms = scene->now_us / 1000 + scene_below(scene, 5) - 2;
+    if (kind < 11)
+        hl_fair_acquire(&line->command, &words, &wants);
+    else if (kind < 18)
+        hl_fair_release(&line->command, &words, &wants);
+    else if (kind < 19)
+        hl_peek(&line->command, &hl_kind_fair, &words);
+    else
+        hl_fair_renew(&line->command, &words, &wants);
 }
 
 static void script_of(unsigned i, struct hl_script *ret_script, char sha1[41])
@@ -422,7 +446,7 @@ static void say_rare(struct scene *scene, struct line *line)
 void scene_line(struct scene *scene, struct line *line)
 {
     static const struct { unsigned below; void (*say)(struct scene *scene, struct line *line); } kinds[] = {
-        {220, say_acquire}, {310, say_renew}, {420, say_release}, {440, say_peek}, {530, say_simple}, {640, say_probe}, {660, say_about_scripts}, {730, say_strings},
+        {220, say_acquire}, {310, say_renew}, {420, say_release}, {440, say_peek}, {500, say_simple}, {610, say_fair}, {660, say_probe}, {670, say_about_scripts}, {730, say_strings},
         {800, say_hashes}, {850, say_sorted}, {910, say_keys}, {945, say_publish}, {965, say_connection}, {999, say_listener},
         {1000, say_rare}};
     uint64_t kind = scene_below(scene, 1000);
@@ -449,6 +473,16 @@ void scene_hear(struct scene *scene, const struct line *line, const struct hl_re
             scene->latest_holder = line->holder;
         }
     }
+    if (line->command.script == &hl_script_fair_acquire) {
+        const struct hl_said said = hl_fair_acquired(reply, HL_FORM_SCRIPT);
+        scene->fair_taken += said.verdict == HL_YES;
+        scene->fair_queued += said.verdict == HL_NO && said.position > 1;
+        if (said.verdict == HL_YES || said.verdict == HL_NO) { /* most of the next is about this name */
+            scene->latest_name = line->name;
+            scene->latest_holder = line->holder;
+        }
+    }
+    scene->fair_handed += line->command.script == &hl_script_fair_release && reply->type == HL_REPLY_INTEGER && reply->integer == 2;
     if (reply->type == HL_REPLY_INTEGER && reply->integer != 0) {
         scene->renewed += line->command.script == &hl_script_renew;
         scene->released += line->command.script == &hl_script_mutex_release;

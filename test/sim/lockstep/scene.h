@@ -29,7 +29,7 @@ struct scene {
     unsigned to_load; /* scripts that are still to be loaded */
     int latest_name, latest_holder; /* of a grant */
     uint64_t simple_key, simple_holder; /* of the latest SIMPLE acquire */
-    uint64_t granted, held, late, renewed, released, simple_taken, simple_renewed, simple_released; /* answers */
+    uint64_t granted, held, late, renewed, released, simple_taken, simple_renewed, simple_released, fair_taken, fair_queued, fair_handed; /* answers */
 };
 
 void scene_init(struct scene *scene, uint64_t seed);

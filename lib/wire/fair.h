@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fair - the words of kind FAIR: argv out, replies and pushes in. Pure: no state, no I/O; reached by hl_kind_fair (kind.h).
+ * A MUTEX's hash, and beside it a queue. Whoever releases makes the first ready waiter the holder, in the same script, and tells it on the
+ * channel that the waiter named. Such a grant stands for a window only. It says what the server itself measured since the waiter's heartbeat
+ * of a number, so that the deadline counts from that heartbeat's send (R1), never from when the push came. */
+#ifndef HL_WIRE_FAIR_H
+#define HL_WIRE_FAIR_H
+
+#include "wire/kind.h"
+
+enum {
+    HL_FAIR_WINDOW_MS = 3000, /* for how long a grant that was pushed stands, unless it is renewed */
+    HL_FAIR_ALIVE_MS = 30000, /* a waiter not heard of for so long is dead */
+    HL_FAIR_YIELD_MS = 5,     /* for how long a release that yields keeps FAIR out */
+    HL_FAIR_YIELD_ONE_IN = 16
+};
+
+struct hl_push {
+    enum { HL_PUSH_GRANT, HL_PUSH_YIELD, HL_PUSH_NONSENSE } what;
+    uint64_t id;          /* of the acquisition */
+    uint64_t number;      /* GRANT: of the heartbeat it counts from */
+    uint64_t since_us;    /* GRANT: from that to the grant, by the server's clock */
+    uint64_t lease_us;    /* GRANT */
+    uint64_t token;       /* GRANT */
+    uint64_t pause_us;    /* YIELD */
+    const char *name;     /* GRANT: of the lock; dies with the message */
+    size_t name_length;
+};
+
+hl_say_fn hl_fair_acquire, hl_fair_renew, hl_fair_release;
+hl_hear_fn hl_fair_acquired, hl_fair_released;
+hl_force_fn hl_fair_force;
+
+enum { HL_FAIR_CHANNEL_MAX = 64 };
+void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid); /* where a client is told of its grants */
+struct hl_push hl_fair_heard(const struct hl_reply *message, const char *uuid); /* of another client's holder: NONSENSE */
+
+#endif

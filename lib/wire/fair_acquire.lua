@@ -1,0 +1,76 @@
+-- fair_acquire: become the holder of a FAIR lock, or stand in its queue. Said again by the same holder it is the waiter's heartbeat: it keeps
+-- the place, and finds a grant whose push was lost. Whoever finds the name free grants it to the first who is ready, on whoever's behalf.
+-- KEYS name queue waiters token
+-- ARGV holder lease_ms window_ms alive_ms number ticket channel is_waiting not_after_ms token_ttl_ms
+--   number: of this heartbeat, never used twice; a grant names the one it counts from   ticket: 0, or the one it had (data may have been lost)
+--   is_waiting: 1; 0 is a try, which never stands in the queue and never jumps it
+-- -> {1, token} ours, for lease_ms at least | {0, PTTL, place, ticket, hands_over, holder, length} | error LATE seconds microseconds
+--    | error BADTOKEN
+--   place: 1 is next, 0 not in the queue   hands_over: 1, the holder's release grants; 0, a kind that does not know the queue holds it
+--   holder: '' free; PTTL is then how long it is kept free for other kinds
+-- include fair_queue.lua
+local lease_ms, window_ms, alive_ms = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local not_after_ms, token_ttl_ms = tonumber(ARGV[9]), ARGV[10]
+local left, hands_over, holder = call('PTTL', name), 1, ''
+read_clock()
+if left ~= -2 then
+  hands_over = 0
+  for _, field in ipairs(call('HKEYS', name)) do
+    if field == me then
+      if left < lease_ms then call('PEXPIREAT', name, now_ms + lease_ms) end
+      return {1, tonumber(call('HGET', name, me))}
+    end
+    if string.sub(field, -5) == ':fair' then hands_over = 1 end
+    if field ~= 'mode' then holder = field end
+  end
+end
+if not_after_ms > 0 and now_us > not_after_ms * 1000 then
+  return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
+end
+
+local mine, kept_free_ms = nil, 0
+if waiting > 0 then
+  mine = call('ZSCORE', queue, me)
+  kept_free_ms = math.max(0, (call('HGET', waiters, '*') or 0) - now_ms)
+end
+local ticket = tonumber(mine or ARGV[6])
+local first, token
+if left == -2 and kept_free_ms == 0 then
+  local refusal, has_more
+  token, refusal = next_token()
+  if not token then return refusal end
+  first, has_more = next_waiter(true)
+  if has_more then
+    let_go()
+    return {0, 0, 0, ticket, 1, '', call('ZCARD', queue)}
+  end
+  -- mine, though the queue has forgotten me, if my ticket is older than the first one in it
+  if not first or first.id == me or (not mine and ticket > 0 and ticket < first.ticket) then
+    call('HSET', name, me, token, 'mode', 'mutex')
+    call('PEXPIREAT', name, now_ms + lease_ms)
+    call('SET', token_key, token, 'PX', 2 * token_ttl_ms)
+    if mine then gone[#gone + 1] = me end
+    let_go()
+    return {1, token}
+  end
+end
+
+if ARGV[8] == '1' then
+  if ticket == 0 then
+    local last = tonumber(call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2] or 0)
+    ticket = math.max(now_us, last + 1)
+  end
+  if not mine then
+    call('ZADD', queue, ticket, me)
+    waiting = waiting + 1
+  end
+  local asked = string.format('%.0f ', math.ceil(now_us / 1000))
+  call('HSET', waiters, me, asked .. ARGV[4] .. ' ' .. ARGV[5] .. ' ' .. ARGV[2] .. ' ' .. ARGV[7])
+  call('PEXPIRE', queue, 2 * alive_ms)
+  call('PEXPIRE', waiters, 2 * alive_ms)
+end
+if first and grant(first, token, window_ms, nil, token_ttl_ms) then
+  left, hands_over, holder = math.min(first.lease_ms, window_ms), 1, first.id
+end
+if left == -2 then left = kept_free_ms end
+return {0, left, (call('ZRANK', queue, me) or -1) + 1, ticket, hands_over, holder, call('ZCARD', queue)}

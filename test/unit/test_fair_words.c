@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What kind FAIR says, word by word, and what it makes of any answer and of any push. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/fair.h"
+#include "wire/keys.h"
+#include "wire/peek.h"
+#include "wire/scripts.h"
+#include "world/say.h"
+
+#include <cmocka.h>
+
+#define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
+#define KEYS4 "|4|stock|hilock:queue:{stock}|hilock:waiter:{stock}|hilock:token:{stock}|"
+
+static const struct hl_words words = {"stock", 5, UUID, 7};
+
+static const char *text_of(const struct hl_command *command)
+{
+    static char text[8192];
+    size_t used = 0;
+    for (int i = 0; i < command->argc; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s", i ? "|" : "", (int)command->lengths[i], command->argv[i]);
+    return text;
+}
+
+static void assert_script(const struct hl_command *command, const struct hl_script *script, const char *arguments)
+{
+    char expected[512];
+    snprintf(expected, sizeof expected, "EVALSHA|%s%s", script->sha1, arguments);
+    assert_string_equal(text_of(command), expected);
+    assert_ptr_equal(command->script, script);
+}
+
+static void acquire_is_said_so(void **state)
+{
+    struct hl_command command;
+    (void)state;
+    hl_fair_acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .not_after_ms = 12345, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"});
+    assert_script(&command, &hl_script_fair_acquire, KEYS4 UUID ":7:fair|30000|3000|30000|3|99|hilock:grant:x|1|12345|600000");
+    hl_fair_acquire(&command, &words, &(struct hl_wants){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
+    assert_script(&command, &hl_script_fair_acquire, KEYS4 UUID ":7:fair|100|3000|30000|1|0||0|0|1000");
+}
+
+static void renew_is_said_so(void **state)
+{
+    struct hl_command command;
+    (void)state;
+    hl_fair_renew(&command, &words, &(struct hl_wants){.lease_ms = 30000, .token = 17});
+    assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7:fair|17");
+}
+
+static void release_is_said_so(void **state)
+{
+    struct hl_command command;
+    (void)state;
+    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
+    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|600000");
+    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .yields = 1});
+    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|5|NUMSUB|600000");
+}
+
+/* For a slot that moves: one key only. */
+static void the_second_way_to_release_names_one_key(void **state)
+{
+    struct hl_command command;
+    (void)state;
+    hl_fair_release(&command, &words, &(struct hl_wants){.is_second = 1});
+    assert_script(&command, &hl_script_mutex_release, "|1|stock|" UUID ":7:fair|redisson_lock__channel:{stock}|PUBLISH");
+}
+
+static void a_forced_release_names_its_holder(void **state)
+{
+    const struct hl_wants wants = {.token_ttl_ms = 1000};
+    struct hl_command command;
+    (void)state;
+    hl_kind_fair.force(&command, &words, &wants, "another:5", 9);
+    assert_script(&command, &hl_script_fair_release, KEYS4 "another:5|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|1000");
+    hl_kind_mutex.force(&command, &words, &wants, "another:5:fair", 14);
+    assert_script(&command, &hl_script_fair_release, KEYS4 "another:5:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|1000");
+    hl_kind_mutex.force(&command, &words, &wants, "another:5", 9);
+    assert_script(&command, &hl_script_mutex_release, "|1|stock|another:5|redisson_lock__channel:{stock}|PUBLISH");
+}
+
+static void peek_names_who_may_wait(void **state)
+{
+    struct hl_command command;
+    (void)state;
+    hl_peek(&command, &hl_kind_fair, &words);
+    assert_script(&command, &hl_script_fair_peek, "|2|stock|hilock:queue:{stock}|" UUID ":7:fair");
+}
+
+static void the_longest_name_fits(void **state)
+{
+    char name[HILOCK_NAME_MAX];
+    const struct hl_words longest = {name, sizeof name, UUID, UINT64_MAX};
+    struct hl_command command;
+    (void)state;
+    memset(name, 'x', sizeof name);
+    hl_fair_acquire(&command, &longest, &(struct hl_wants){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX, .channel = "x"});
+    assert_int_equal(command.argc, 17);
+    hl_fair_release(&command, &longest, &(struct hl_wants){.token_ttl_ms = UINT64_MAX});
+    assert_int_equal(command.argc, 14);
+}
+
+/* ---- answers ---- */
+
+static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
+{
+    static char text[256];
+    static const char *const verdicts[] = {"YES", "NO", "AGAIN", "LATE", "FAULT"};
+    struct hl_said answer = hear(reply, HL_FORM_SCRIPT);
+    snprintf(text, sizeof text, "%s", verdicts[answer.verdict]);
+    if (answer.verdict == HL_YES && hear == hl_fair_acquired)
+        snprintf(text, sizeof text, "YES %" PRIu64, answer.token);
+    else if (answer.verdict == HL_YES)
+        snprintf(text, sizeof text, "YES %" PRIu64 "%s", answer.listeners, answer.was_unheard ? " unheard" : "");
+    else if (answer.verdict == HL_NO && hear == hl_fair_acquired)
+        snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
+                 answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "");
+    else if (answer.verdict == HL_LATE)
+        snprintf(text, sizeof text, "LATE %" PRIu64, answer.server_us);
+    else if (answer.verdict == HL_FAULT)
+        snprintf(text, sizeof text, "%s \"%.*s\"", hilock_status_name(answer.fault.status), (int)answer.quote_length, answer.quote);
+    say_free(reply);
+    return text;
+}
+
+#define ACQUIRE(reply, meaning) assert_string_equal(said(hl_fair_acquired, (reply)), (meaning))
+#define RELEASE(reply, meaning) assert_string_equal(said(hl_fair_released, (reply)), (meaning))
+
+static struct hl_reply *waits(int64_t left, int64_t place, int64_t ticket, int64_t hands_over, const char *holder, int64_t length)
+{
+    return say_array(7, say_integer(0), say_integer(left), say_integer(place), say_integer(ticket), say_integer(hands_over), say_string(holder), say_integer(length));
+}
+
+static void answers_to_acquire(void **state)
+{
+    (void)state;
+    ACQUIRE(say_array(2, say_integer(1), say_integer(1700000000000001)), "YES 1700000000000001");
+    ACQUIRE(waits(30000, 2, 1700000000000001, 1, "x:1:fair", 5), "NO \"x:1:fair\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
+    ACQUIRE(waits(-1, 1, 9, 0, "java:1", 1), "NO \"java:1\" left 0 for ever, 1 of 1, ticket 9");
+    ACQUIRE(waits(5, 0, 0, 1, "", 3), "NO \"\" left 5, 0 of 3, ticket 0, handed over");
+    ACQUIRE(say_error("LATE 1700000000 123456"), "LATE 1700000000123456");
+    ACQUIRE(say_error("BADTOKEN x"), "SERVER \"BADTOKEN x\"");
+    ACQUIRE(say_error("WRONGTYPE x"), "WRONG_KIND \"WRONGTYPE x\"");
+    ACQUIRE(say_error("TRYAGAIN x"), "UNWRITABLE \"TRYAGAIN x\"");
+}
+
+static void nonsense_about_acquire_is_no_grant(void **state)
+{
+    (void)state;
+    ACQUIRE(say_nil(), "PROTOCOL \"\"");
+    ACQUIRE(say_integer(1), "PROTOCOL \"\"");
+    ACQUIRE(say_status("OK"), "PROTOCOL \"\"");
+    ACQUIRE(say_array(0), "PROTOCOL \"\"");
+    ACQUIRE(say_array(1, say_integer(1)), "PROTOCOL \"\"");
+    ACQUIRE(say_array(2, say_integer(1), say_integer(0)), "PROTOCOL \"\"");
+    ACQUIRE(say_array(2, say_integer(1), say_integer(INT64_MAX)), "PROTOCOL \"\"");
+    ACQUIRE(say_array(2, say_integer(2), say_integer(17)), "PROTOCOL \"\"");
+    ACQUIRE(say_array(2, say_string("1"), say_integer(17)), "PROTOCOL \"\"");
+    ACQUIRE(waits(-2, 1, 9, 1, "x", 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(5, -1, 9, 1, "x", 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(5, (int64_t)1 << 40, 9, 1, "x", 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(5, 1, -9, 1, "x", 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(5, 1, 9, 1, "x", -1), "PROTOCOL \"\"");
+    ACQUIRE(waits(INT64_MAX, 1, 9, 1, "x", 1), "PROTOCOL \"\"");
+    ACQUIRE(say_array(6, say_integer(0), say_integer(1), say_integer(1), say_integer(1), say_integer(1), say_string("x")), "PROTOCOL \"\"");
+}
+
+static void answers_to_release(void **state)
+{
+    (void)state;
+    RELEASE(say_integer(0), "NO");
+    RELEASE(say_integer(1), "YES 0");
+    RELEASE(say_integer(2), "YES 0");
+    RELEASE(say_integer(-1), "YES 0 unheard");
+    RELEASE(say_error("TRYAGAIN x"), "AGAIN");
+    RELEASE(say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
+    RELEASE(say_nil(), "PROTOCOL \"\"");
+    RELEASE(say_integer(-2), "PROTOCOL \"\"");
+}
+
+static const char *heard_bytes(const char *bytes, size_t length)
+{
+    static char text[256];
+    const struct hl_reply message = {.type = HL_REPLY_STRING, .bytes = bytes, .length = length};
+    const struct hl_push push = hl_fair_heard(&message, UUID);
+    snprintf(text, sizeof text, "nonsense");
+    if (push.what == HL_PUSH_GRANT)
+        snprintf(text, sizeof text, "grant of \"%.*s\" to %" PRIu64 ", %" PRIu64 " us after %" PRIu64 ", for %" PRIu64 " us, token %" PRIu64, (int)push.name_length,
+                 push.name, push.id, push.since_us, push.number, push.lease_us, push.token);
+    else if (push.what == HL_PUSH_YIELD)
+        snprintf(text, sizeof text, "%" PRIu64 " yields %" PRIu64 " us", push.id, push.pause_us);
+    return text;
+}
+
+static const char *heard(const char *text) { return heard_bytes(text, strlen(text)); }
+
+static void pushes(void **state)
+{
+    static const char odd[] = "G " UUID ":7:fair 3 5 3000 17 a\0b c";
+    (void)state;
+    assert_string_equal(heard("G " UUID ":7:fair 3 1500 3000 1700000000000001 stock"),
+                        "grant of \"stock\" to 7, 1500000 us after 3, for 3000000 us, token 1700000000000001");
+    assert_string_equal(heard("G " UUID ":7:fair 3 -1 100 17 a b"), "grant of \"a b\" to 7, 0 us after 3, for 100000 us, token 17");
+    assert_int_equal(strncmp(heard_bytes(odd, sizeof odd - 1), "grant of \"a", 11), 0);
+    assert_string_equal(heard("F " UUID ":7:fair 5"), "7 yields 5000 us");
+}
+
+static void any_other_push_is_nonsense(void **state)
+{
+    static const char *const texts[] = {
+        "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7:fair 3 5 3000 17 stock", "G " UUID ":7 3 5 3000 17 stock",
+        "G " UUID "::fair 3 5 3000 17 stock", "G " UUID ":7:fair 3 5 3000 17", "G " UUID ":7:fair 3 5 3000 17 ", "G " UUID ":7:fair 3 5 3000 0 stock",
+        "G " UUID ":7:fair 3 5 3001 17 stock", "G " UUID ":7:fair 3 5 99999999999999999999 17 stock", "G " UUID ":7:fair 3 -2 3000 17 stock",
+        "G " UUID ":7:fair 3 5 3000 99999999999999999 stock", "G " UUID ":99999999999999999999:fair 3 5 3000 17 stock",
+        "G " UUID ":7:fair  5 3000 17 stock", "G " UUID ":7:fair 3 9999999999 3000 17 stock", "F " UUID ":7:fair 1001", "F " UUID ":7:fair 5x", "F " UUID ":7:fair ",
+        "F " UUID ":7 5", "H " UUID ":7:fair 5"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_string_equal(heard(texts[i]), "nonsense");
+}
+
+/* Cut anywhere, it is read within its bytes (the sanitizers look), and a part of the numbers is no grant. */
+static void a_push_that_is_cut_is_read_within_its_bytes(void **state)
+{
+    static const char whole[] = "G " UUID ":7:fair 3 1500 3000 1700000000000001 stock";
+    (void)state;
+    for (size_t length = 0; length < sizeof whole - sizeof "stock"; length++) {
+        char *bytes = test_malloc(length + 1);
+        memcpy(bytes, whole, length);
+        assert_string_equal(heard_bytes(bytes, length), "nonsense");
+        test_free(bytes);
+    }
+}
+
+static void a_holder_is_known_by_its_suffix(void **state)
+{
+    char holder[HL_HOLDER_MAX];
+    size_t length = hl_holder_write_fair(holder, UUID, UINT64_MAX);
+    (void)state;
+    assert_int_equal(length, HL_HOLDER_MAX);
+    assert_true(hl_holder_is_fair(holder, length));
+    assert_false(hl_holder_is_fair(holder, length - 1));
+    assert_false(hl_holder_is_fair("fair", 4));
+    assert_false(hl_holder_is_fair("", 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(acquire_is_said_so),
+        cmocka_unit_test(renew_is_said_so),
+        cmocka_unit_test(release_is_said_so),
+        cmocka_unit_test(the_second_way_to_release_names_one_key),
+        cmocka_unit_test(a_forced_release_names_its_holder),
+        cmocka_unit_test(peek_names_who_may_wait),
+        cmocka_unit_test(the_longest_name_fits),
+        cmocka_unit_test(answers_to_acquire),
+        cmocka_unit_test(nonsense_about_acquire_is_no_grant),
+        cmocka_unit_test(answers_to_release),
+        cmocka_unit_test(pushes),
+        cmocka_unit_test(any_other_push_is_nonsense),
+        cmocka_unit_test(a_push_that_is_cut_is_read_within_its_bytes),
+        cmocka_unit_test(a_holder_is_known_by_its_suffix),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
