@@ -73,6 +73,11 @@ enum hl_part_state {
     PART_OURS
 };
 enum hl_part_ask { PART_ACQUIRE, PART_RENEW, PART_RELEASE };
+enum hl_part_heard { /* in the round under way: a renewal of every part, or the release of every part */
+    HEARD_NOTHING,
+    HEARD_YES,
+    HEARD_NO
+};
 
 struct hl_part {
     struct hl_request request;
@@ -82,6 +87,7 @@ struct hl_part {
     uint8_t state, ask;     /* enums above; ask: what the request is about */
     uint8_t index;
     uint8_t form;             /* enum hl_form of the latest request */
+    uint8_t heard;            /* enum above */
     uint8_t is_second : 1;    /* acquire: the first question was answered HL_AGAIN */
     uint8_t is_late_once : 1; /* a LATE answer was retried */
     uint8_t is_haunted : 1;   /* an acquire of this id went unanswered: its bytes may still run, until not_after */
@@ -89,6 +95,12 @@ struct hl_part {
     uint8_t was_repeated : 1; /* a release of this id went unanswered */
     uint8_t is_overlong : 1;  /* its lease was found longer than was asked for, which was told */
     uint8_t is_refused : 1;   /* its release was, which was told */
+    uint8_t is_counted : 1;   /* in name->ending */
+    uint8_t is_behind : 1;    /* asked in an earlier round: its answer is of no account in this one */
+};
+
+struct hl_share { /* what each part of several needs besides; behind the parts */
+    uint32_t asked_ms; /* the lease that its latest renewal asked for */
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
@@ -113,9 +125,10 @@ struct hl_hold {
     uint8_t parts_count, needed;
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t is_told : 1;         /* owner.lock it is */
-    uint8_t is_counted : 1;      /* in name->ending */
+    uint8_t is_round_over : 1;   /* HELD: no renewal is under way whose outcome is open */
     uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
     uint8_t is_confirmed : 1;    /* ENDING: by the store; else its lease has run out */
+    uint8_t is_settled : 1;      /* ENDING: the end of a release that was UNKNOWN has been told */
     uint8_t verdict;             /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
     struct hl_part parts[];
 };

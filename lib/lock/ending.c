@@ -28,10 +28,12 @@ static uint64_t unknown_us(const struct hl_hold *hold)
     return hold->on_result && !hold->is_answered ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
 }
 
+static int is_part_clear(const struct hl_part *part) { return part->state == PART_CLEAR && !hl_request_is_busy(&part->request); }
+
 static int is_clear(const struct hl_hold *hold)
 {
     for (unsigned i = 0; i < hold->parts_count; i++)
-        if (hold->parts[i].state != PART_CLEAR || hl_request_is_busy(&hold->parts[i].request))
+        if (!is_part_clear(&hold->parts[i]))
             return 0;
     return 1;
 }
@@ -75,35 +77,69 @@ static void withdraw_all(struct hl_hold *hold)
     }
 }
 
+/* A name of a quorum is counted once, by the first part. */
+static struct hl_part *counter_of(struct hl_hold *hold, struct hl_part *part) { return hl_hold_is_quorum(hold) ? hold->parts : part; }
+
+/* Its name is not to be asked for yet: no answer has come. Of a quorum: from so many that a grant would need one of them. */
+static int is_awaited(const struct hl_hold *hold, const struct hl_part *part)
+{
+    if (hl_hold_is_quorum(hold))
+        return hl_hold_heard(hold, HEARD_NOTHING) > (unsigned)(hold->parts_count - hold->needed);
+    return part->heard == HEARD_NOTHING;
+}
+
+/* The round of releases begins: where nothing is left to release nothing needs to be heard. */
+static void begin_round(struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        hold->parts[i].is_behind = 0;
+        hold->parts[i].heard = is_part_clear(&hold->parts[i]) ? HEARD_NO : HEARD_NOTHING;
+    }
+}
+
 /* From here on siblings wait for the first answer to the release. Where nothing is left to release they need not. */
 static void count_in(struct hl_hold *hold)
 {
-    int was_counted = hold->is_counted, is_over = is_clear(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
-        struct hl_name *name = hold->parts[i].name;
+        struct hl_part *part = &hold->parts[i];
+        struct hl_name *name = part->name;
         int was_holder = name->hold == hold;
         if (was_holder)
             name->hold = NULL;
-        if (!is_over)
-            name->ending = (uint16_t)(name->ending + !was_counted);
-        else if (was_holder)
+        if (counter_of(hold, part) != part)
+            continue;
+        if (is_awaited(hold, part)) {
+            name->ending = (uint16_t)(name->ending + !part->is_counted);
+            part->is_counted = 1;
+        } else if (was_holder)
             hl_gate_released(hl_hold_core(hold), name, 0);
     }
-    hold->is_counted = was_counted || !is_over;
 }
 
 /* The first answer, or there is nothing to wait for: siblings may ask for the name again. */
-static void count_out(struct hl_hold *hold, uint64_t listeners)
+static void count_out(struct hl_hold *hold, struct hl_part *part, uint64_t listeners)
 {
-    if (!hold->is_counted)
+    part = counter_of(hold, part);
+    if (!part->is_counted)
         return;
-    hold->is_counted = 0;
-    for (unsigned i = 0; i < hold->parts_count; i++) {
-        struct hl_name *name = hold->parts[i].name;
-        name->ending--;
-        if (!HL_PLANTED(RELEASE_HIDDEN))
-            hl_gate_released(hl_hold_core(hold), name, listeners);
-    }
+    part->is_counted = 0;
+    part->name->ending--;
+    if (!HL_PLANTED(RELEASE_HIDDEN))
+        hl_gate_released(hl_hold_core(hold), part->name, listeners);
+}
+
+static void count_all_out(struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        count_out(hold, &hold->parts[i], 0);
+}
+
+static void hear(struct hl_hold *hold, struct hl_part *part, enum hl_part_heard heard, uint64_t listeners)
+{
+    if (part->heard != HEARD_YES) /* one that is released a second time was ours the first time */
+        part->heard = (uint8_t)heard;
+    if (!is_awaited(hold, part))
+        count_out(hold, part, listeners);
 }
 
 void hl_ending_settle(struct hl_hold *hold)
@@ -111,7 +147,7 @@ void hl_ending_settle(struct hl_hold *hold)
     struct hilock_lock *lock = hold->owner.lock;
     if (hold->state != HOLD_ENDING || !is_clear(hold) || hold->notice.tell)
         return;
-    count_out(hold, 0);
+    count_all_out(hold);
     if (lock && !hold->is_told)
         hl_lock_unref(lock);
     hl_hold_free(hold);
@@ -125,9 +161,10 @@ void hl_ending_begin(struct hl_hold *hold)
     hold->since_us = hl_now_us(&core->host);
     hold->is_answered = 0;
     withdraw_all(hold);
-    if (hold->reason == HILOCK_LOST_TAKEN || HL_PLANTED(R5_SILENT_END))
+    if (HL_PLANTED(R5_SILENT_END))
         for (unsigned i = 0; i < hold->parts_count; i++)
             hold->parts[i].state = PART_CLEAR;
+    begin_round(hold);
     count_in(hold);
     release_all(hold);
     sleep_until(hold, UINT64_MAX);
@@ -137,6 +174,7 @@ void hl_ending_begin(struct hl_hold *hold)
 void hl_ending_return(struct hl_hold *hold)
 {
     hold->state = HOLD_RETURNING;
+    begin_round(hold);
     count_in(hold);
     release_all(hold);
 }
@@ -165,8 +203,9 @@ static void tell_settled(struct hl_hold *hold, int is_confirmed)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_text detail;
-    if (!hold->on_result || hold->verdict != (uint8_t)-(int)HILOCK_UNKNOWN || !hold->is_answered)
+    if (!hold->on_result || hold->verdict != (uint8_t)-(int)HILOCK_UNKNOWN || !hold->is_answered || hold->is_settled)
         return;
+    hold->is_settled = 1;
     hold->is_confirmed = is_confirmed != 0;
     hl_words_of_settling(hold, hl_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
     hl_trace(&core->host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = hold->parts[0].name->bytes, .detail = detail.bytes});
@@ -204,7 +243,7 @@ static void go_on(struct hl_hold *hold)
     if (!is_clear(hold))
         return;
     if (hold->state == HOLD_RETURNING) {
-        count_out(hold, 0);
+        count_all_out(hold);
         hl_acquire_returned(hold->owner.acquire);
     } else {
         answer_caller(hold, HILOCK_LOST); /* found taken before a release was sent */
@@ -220,6 +259,16 @@ static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
         hl_acquire_resume_at(hold->owner.acquire, at_us);
 }
 
+/* Released, if as many say so as it needed; not, if so many do not that these are missing. */
+static void conclude(struct hl_hold *hold)
+{
+    int is_released = hl_hold_heard(hold, HEARD_YES) >= hold->needed;
+    if (!is_released && hl_hold_heard(hold, HEARD_NO) <= (unsigned)(hold->parts_count - hold->needed))
+        return;
+    tell_settled(hold, 1);
+    answer_caller(hold, is_released ? HILOCK_OK : HILOCK_LOST);
+}
+
 static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     static const char unheard[] = "released, but the message to those who wait was refused (has the user a right to the channel?)";
@@ -229,13 +278,12 @@ static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_
     int was_ours = said->verdict == HL_YES || (is_doubtful && hold->since_us < part->deadline_us);
     int is_haunting = haunts(hold, part);
     part->state = is_haunting ? PART_MAYBE : PART_CLEAR;
-    tell_settled(hold, 1);
-    answer_caller(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
     if (said->was_unheard && !core->is_unheard_told)
         hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = part->name->bytes, .node = hl_node_name(part->request.node), .detail = unheard});
     core->is_unheard_told = said->verdict == HL_YES ? said->was_unheard : core->is_unheard_told;
-    count_out(hold, said->listeners);
+    hear(hold, part, was_ours ? HEARD_YES : HEARD_NO, said->listeners);
+    conclude(hold);
     if (is_haunting)
         sleep_for_next(hold, hold->haunted_until_us);
     else
@@ -252,7 +300,8 @@ static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl
     if (!part->is_refused)
         hl_trace(&core->host, HL_NODE_FAULT, &(struct hl_fact){.name = part->name->bytes, .node = hl_node_name(part->request.node), .detail = why.bytes});
     part->is_refused = 1;
-    count_out(hold, 0);
+    if (!hl_hold_is_quorum(hold))
+        count_out(hold, part, 0);
     sleep_for_next(hold, hl_now_us(&core->host) + hl_lease_retry_us(&core->host.random, lease_us(hold)));
 }
 
@@ -283,7 +332,7 @@ static void undo(struct hl_hold *hold, struct hl_part *part, uint64_t token)
     hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = part->name->bytes, .token = token});
     part->state = HL_PLANTED(R4_NO_UNDO) ? PART_CLEAR : PART_MAYBE;
     hold->since_us = hl_now_us(&core->host);
-    sleep_until(hold, UINT64_MAX);
+    sleep_for_next(hold, UINT64_MAX);
 }
 
 /* What was under way when the end began. Of an acquire: refused in words, it left nothing; else it is released. */
@@ -302,6 +351,10 @@ void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct
             hl_ending_haunt(hold, part);
     } else if (part->ask == PART_RENEW && answer->reply && hl_part_said(hold, part, answer->reply).verdict == HL_NO)
         part->state = PART_CLEAR;
+    if (part->state == PART_CLEAR) {
+        hear(hold, part, HEARD_NO, 0);
+        conclude(hold);
+    }
     release_all(hold);
     go_on(hold);
 }

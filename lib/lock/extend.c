@@ -4,6 +4,7 @@
 
 #include "base/plant.h"
 #include "lock/deliver.h"
+#include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/side.h"
 #include "lock/turn.h"
@@ -76,10 +77,20 @@ int hl_extend_was_asked(const struct hl_hold *hold)
     return side && (side->reach_us || (side->asked_ms && side->asked_ms != hold->terms->lease_ms));
 }
 
-void hl_extend_sent(struct hl_hold *hold)
+/* A part of several may be asked again while another one still owes the answer to an earlier round. */
+uint32_t hl_extend_part_ms(struct hl_hold *hold, const struct hl_part *part)
+{
+    const struct hl_share *share = hl_part_share(hold, part);
+    return share && share->asked_ms ? share->asked_ms : hl_extend_lease_ms(hold);
+}
+
+void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part)
 {
     struct hl_side *side = hold->side;
+    struct hl_share *share = hl_part_share(hold, part);
     uint64_t lease_us = (uint64_t)hl_extend_lease_ms(hold) * 1000, reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
+    if (share)
+        share->asked_ms = hl_extend_lease_ms(hold);
     if (!side || !side->asked_ms)
         return;
     if (reach_us > side->reach_us)

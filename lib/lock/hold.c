@@ -66,7 +66,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
         part->form = (uint8_t)kind->acquire(command, &words, &wants);
         break;
     case PART_RENEW:
-        hl_extend_sent(hold);
+        hl_extend_sent(hold, part);
         part->form = (uint8_t)kind->renew(command, &words, &wants);
         break;
     case PART_RELEASE: part->form = (uint8_t)kind->release(command, &words, &wants); break;
@@ -95,14 +95,13 @@ int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *sai
 
 static void ask(struct hl_hold *hold, struct hl_part *part, int is_second)
 {
-    struct hl_core *core = hl_hold_core(hold);
     part->ask = PART_ACQUIRE;
     part->state = PART_MAYBE;
     part->is_second = is_second != 0;
-    hl_route_submit(core->route, &part->request, core->limits.command_timeout_ms, HL_REQUEST_GRANT);
+    hl_route_submit(hl_hold_core(hold)->route, &part->request, hl_hold_core(hold)->limits.command_timeout_ms, HL_REQUEST_GRANT);
 }
 
-static unsigned count(const struct hl_hold *hold, enum hl_part_state state)
+unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state)
 {
     unsigned found = 0;
     for (unsigned i = 0; i < hold->parts_count; i++)
@@ -110,10 +109,37 @@ static unsigned count(const struct hl_hold *hold, enum hl_part_state state)
     return found;
 }
 
+unsigned hl_hold_heard(const struct hl_hold *hold, enum hl_part_heard heard)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        found += hold->parts[i].heard == heard && !hold->parts[i].is_behind;
+    return found;
+}
+
+int hl_hold_is_quorum(const struct hl_hold *hold) { return hold->parts_count > 1 && hold->parts[0].name == hold->parts[1].name; }
+
+const struct hl_part *hl_hold_weakest(const struct hl_hold *hold)
+{
+    const struct hl_part *weakest = hold->parts;
+    for (const struct hl_part *part = hold->parts; part < hold->parts + hold->parts_count; part++) {
+        if (part->state != PART_OURS)
+            return part;
+        if (part->deadline_us < weakest->deadline_us)
+            weakest = part;
+    }
+    return weakest;
+}
+
+struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part)
+{
+    return hold->parts_count > 1 ? (struct hl_share *)(void *)(hold->parts + hold->parts_count) + part->index : NULL;
+}
+
 /* Asked for the last time: all it needs stands, or some of it was refused. One part of one: the first answer decides. */
 static void weigh(struct hl_hold *hold, const struct hl_asked *asked)
 {
-    if (count(hold, PART_OURS) >= hold->needed)
+    if (hl_hold_count(hold, PART_OURS) >= hold->needed)
         hl_acquire_answered(hold->owner.acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
     else
         hl_acquire_answered(hold->owner.acquire, asked);
@@ -135,7 +161,7 @@ static void on_late(struct hl_hold *hold, struct hl_part *part, const struct hl_
     hl_node_learn_time(part->request.node, said->server_us, part->request.sent_us);
     if (!part->is_late_once) {
         part->is_late_once = 1;
-        hl_hold_ask(hold);
+        ask(hold, part, 0);
         return;
     }
     part->is_late_once = 0;
@@ -179,7 +205,7 @@ static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const st
 {
     if (!answer->was_sent)
         part->state = part->is_haunted ? PART_MAYBE : PART_CLEAR;
-    if (hold->state == HOLD_ENDING)
+    if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
         hl_ending_answered(hold, part, answer);
     else if (answer->reply)
         on_asked(hold, part, answer->reply);
@@ -272,6 +298,7 @@ void hl_hold_keep(struct hl_hold *hold)
     struct hl_core *core = hl_hold_core(hold);
     uint64_t deadline_us = hl_hold_deadline_us(hold);
     hold->state = HOLD_HELD;
+    hold->is_round_over = 1;
     hold->since_us = hl_now_us(&core->host);
     for (unsigned i = 0; i < hold->parts_count; i++)
         hold->parts[i].name->hold = hold;

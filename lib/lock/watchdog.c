@@ -36,18 +36,26 @@ static void sleep_until(struct hl_hold *hold, uint64_t next_us)
     hl_hold_wake_at(hold, hl_extend_wake_us(hold, ends_us < next_us ? ends_us : next_us));
 }
 
-static uint64_t oldest_send_us(const struct hl_hold *hold)
+static int was_sent_since(const struct hl_part *part, uint64_t since_us) { return part->state == PART_OURS && part->request.sent_us >= since_us; }
+
+/* Since when all that is needed has been asked. Those that are away do not count: they are asked when they are back. */
+static uint64_t round_sent_us(const struct hl_hold *hold)
 {
-    uint64_t oldest = UINT64_MAX;
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        if (hold->parts[i].state == PART_OURS && hold->parts[i].request.sent_us < oldest)
-            oldest = hold->parts[i].request.sent_us;
-    return oldest;
+    uint64_t best = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        uint64_t sent_us = hold->parts[i].request.sent_us;
+        unsigned since = 0;
+        for (unsigned j = 0; sent_us > best && j < hold->parts_count; j++)
+            since += was_sent_since(&hold->parts[j], sent_us) != 0;
+        if (since >= hold->needed)
+            best = sent_us;
+    }
+    return best;
 }
 
 static void sleep_for_a_third(struct hl_hold *hold)
 {
-    sleep_until(hold, hold->terms->is_renewed ? hl_lease_renewal_us(oldest_send_us(hold), lease_us(hold)) : UINT64_MAX);
+    sleep_until(hold, hold->terms->is_renewed ? hl_lease_renewal_us(round_sent_us(hold), lease_us(hold)) : UINT64_MAX);
 }
 
 void hl_watchdog_begin(struct hl_hold *hold)
@@ -56,13 +64,15 @@ void hl_watchdog_begin(struct hl_hold *hold)
     sleep_for_a_third(hold);
 }
 
-static int is_renewing(const struct hl_hold *hold)
+static unsigned asking(const struct hl_hold *hold)
 {
+    unsigned found = 0;
     for (unsigned i = 0; i < hold->parts_count; i++)
-        if (hl_request_is_busy(&hold->parts[i].request))
-            return 1;
-    return 0;
+        found += hl_request_is_busy(&hold->parts[i].request) && !hold->parts[i].is_behind;
+    return found;
 }
+
+static int is_renewing(const struct hl_hold *hold) { return !hold->is_round_over && asking(hold); }
 
 /* How long a renewal may wait to be sent: after a failure half of what is left at most, so that the second one is known, and told, while
  * the hold is still good. */
@@ -72,16 +82,26 @@ static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us, uint32_
     return hold->failures && half_us < timeout_us ? half_us : timeout_us;
 }
 
-/* All parts of a round ask for the same: a new one begins when none is asking. */
+static void begin_round(struct hl_hold *hold)
+{
+    hl_extend_round(hold);
+    hold->is_round_over = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        hold->parts[i].heard = HEARD_NOTHING;
+        hold->parts[i].is_behind = hl_request_is_busy(&hold->parts[i].request) != 0;
+    }
+}
+
+/* All parts of a round ask for the same: a new one begins when the outcome of the one before is known. */
 static void renew(struct hl_hold *hold, uint64_t now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint32_t timeout_ms = hl_lease_renewal_timeout_ms(lease_us(hold), core->limits.command_timeout_ms);
     if (!is_renewing(hold))
-        hl_extend_round(hold);
+        begin_round(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
-        if (part->state != PART_OURS || hl_request_is_busy(&part->request))
+        if (part->state != PART_OURS || hl_request_is_busy(&part->request) || part->heard != HEARD_NOTHING || part->is_behind)
             continue;
         part->ask = PART_RENEW;
         hl_route_submit(core->route, &part->request, timeout_ms, HL_REQUEST_URGENT);
@@ -103,13 +123,31 @@ static void on_failed(struct hl_hold *hold, const char *why)
     sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, lease_us(hold)));
 }
 
+/* 1: so many parts of the round said no, or nothing, that what is needed is missing. */
+static int has_failed(struct hl_hold *hold)
+{
+    if (hold->is_round_over || hl_hold_heard(hold, HEARD_YES) + asking(hold) >= hold->needed)
+        return 0;
+    hold->is_round_over = 1;
+    return 1;
+}
+
+/* 1: with this one as many said yes as it needs. */
+static int has_succeeded(struct hl_hold *hold)
+{
+    if (hold->is_round_over || hl_hold_heard(hold, HEARD_YES) < hold->needed)
+        return 0;
+    hold->is_round_over = 1;
+    return 1;
+}
+
 /* A renewal that never left (no link) counts as failed when its time is over; one on the wire is answered by its node in that time. */
 static void give_up_unsent(struct hl_hold *hold)
 {
-    int withdrawn = 0;
     for (unsigned i = 0; i < hold->parts_count; i++)
-        withdrawn += hl_node_withdraw(&hold->parts[i].request);
-    if (withdrawn)
+        if (hl_node_withdraw(&hold->parts[i].request))
+            hold->parts[i].heard = HEARD_NO;
+    if (has_failed(hold))
         on_failed(hold, "the store is unreachable");
     else
         sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + lease_us(hold) / 12);
@@ -185,9 +223,9 @@ static void ask_next(struct hl_hold *hold)
 
 /* A native renewal that went unanswered sets the lease outright when it runs after all: what was extended before it could no longer run is
  * believed in for the lock's own lease only. */
-static int may_be_cut(const struct hl_hold *hold, const struct hl_part *part)
+static int may_be_cut(struct hl_hold *hold, const struct hl_part *part)
 {
-    return part->is_stray && part->request.sent_us < hold->haunted_until_us && hl_extend_lease_ms(hold) > hold->terms->lease_ms &&
+    return part->is_stray && part->request.sent_us < hold->haunted_until_us && hl_extend_part_ms(hold, part) > hold->terms->lease_ms &&
            !HL_PLANTED(SIMPLE_STRAYS_FORGOTTEN);
 }
 
@@ -197,7 +235,20 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
         part->is_stray = 1;
         hl_ending_may_run(hold, part);
     }
-    on_failed(hold, "no answer");
+    if (has_failed(hold))
+        on_failed(hold, "no answer");
+}
+
+/* The end may have come nearer with one part's answer, and the timer must know. */
+static void look_at_end(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t ends_us = hl_watchdog_ends_us(hold);
+    hl_validity_follow(hold);
+    if (ends_us < core->earliest_us)
+        core->earliest_us = ends_us;
+    if (hold->due_us > ends_us)
+        hl_hold_wake_at(hold, ends_us);
 }
 
 /* Once for as long as it is so. A lease that an unanswered extend asked for is none. */
@@ -220,29 +271,14 @@ static void on_shortened(struct hl_core *core, const struct hl_part *part, uint6
     hl_trace(&core->host, HL_CLOCK_ANOMALY, &(struct hl_fact){.name = part->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
 
-static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+/* The whole of what is needed said yes. */
+static void on_renewed(struct hl_hold *hold, const struct hl_part *part, int is_cut)
 {
     static const char unsure[] = "a renewal that was not answered may still run at the store, and shorten what was extended: ask again";
     struct hl_core *core = hl_hold_core(hold);
-    int is_cut = may_be_cut(hold, part);
-    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
-             asked_us = is_cut ? lease_us(hold) : (uint64_t)hl_extend_lease_ms(hold) * 1000;
-    int is_from_reply = HL_PLANTED(R1_DEADLINE_FROM_REPLY) || (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
-    uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : part->request.sent_us, asked_us);
     int was_told = hold->failures >= 2 && hold->terms->is_renewed;
-    if (now_us + found_us + 1000 < part->deadline_us) {
-        /* somebody shortened it under us: belief is what this very reply proves, even if that is less (R1's one exception) */
-        part->deadline_us = hl_lease_deadline_us(part->request.sent_us, asked_us > found_us ? asked_us : found_us);
-        on_shortened(core, part, found_us);
-    } else if (deadline_us > part->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
-        part->deadline_us = deadline_us;
-    hl_validity_follow(hold);
-    if (part->deadline_us < core->earliest_us)
-        core->earliest_us = part->deadline_us;
-    if (said->left_ms != HL_LEFT_UNTOLD)
-        look_for_overlong(hold, part, found_us);
-    hl_trace(&core->host, HL_HOLD_RENEWED,
-             &(struct hl_fact){.name = part->name->bytes, .waited_us = now_us - part->request.sent_us, .count = hold->failures});
+    hl_trace(&core->host, HL_HOLD_RENEWED, &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->failures,
+                                                             .waited_us = hl_now_us(&core->host) - part->request.sent_us});
     hold->failures = 0;
     if (was_told && hold->is_told)
         hl_notice_tell(core, &hold->notice, TELL_RENEWED);
@@ -251,21 +287,52 @@ static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_
     ask_next(hold);
 }
 
+/* What a part's answer proves moves that part's deadline, whatever becomes of the round. */
+static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    int is_cut = may_be_cut(hold, part);
+    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
+             asked_us = is_cut ? lease_us(hold) : (uint64_t)hl_extend_part_ms(hold, part) * 1000;
+    int is_from_reply = HL_PLANTED(R1_DEADLINE_FROM_REPLY) || (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
+    uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : part->request.sent_us, asked_us);
+    if (now_us + found_us + 1000 < part->deadline_us) {
+        /* somebody shortened it under us: belief is what this very reply proves, even if that is less (R1's one exception) */
+        part->deadline_us = hl_lease_deadline_us(part->request.sent_us, asked_us > found_us ? asked_us : found_us);
+        on_shortened(core, part, found_us);
+    } else if (deadline_us > part->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
+        part->deadline_us = deadline_us;
+    if (said->left_ms != HL_LEFT_UNTOLD)
+        look_for_overlong(hold, part, found_us);
+    look_at_end(hold);
+    part->heard = HEARD_YES;
+    if (has_succeeded(hold))
+        on_renewed(hold, part, is_cut);
+}
+
 static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
 {
     part->state = HL_PLANTED(R5_TAKEN_IGNORED) ? PART_OURS : PART_CLEAR;
-    if (hl_hold_deadline_us(hold) == 0)
+    if (hl_hold_deadline_us(hold) == 0) {
         lose(hold, HILOCK_LOST_TAKEN);
+        return;
+    }
+    look_at_end(hold);
+    if (has_failed(hold))
+        on_failed(hold, "not ours at so many masters");
 }
 
-static void on_fault(struct hl_hold *hold, const struct hl_part *part, const struct hl_said *said)
+static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     struct hl_quoted quote = hl_quote(said->quote, said->quote_length);
-    if (hl_part_forgoes_native(part, said))
+    if (hl_part_forgoes_native(part, said)) {
+        part->heard = HEARD_NOTHING;
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
-    else if (HL_PLANTED(R5_ERROR_IS_LOSS))
+    } else if (HL_PLANTED(R5_ERROR_IS_LOSS))
         lose(hold, HILOCK_LOST_TAKEN);
     else {
+        if (!has_failed(hold))
+            return;
         hl_extend_answered(hold, said->fault.status, quote.bytes);
         on_failed(hold, quote.bytes);
         ask_next(hold);
@@ -280,6 +347,7 @@ void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const stru
         hl_ending_answered(hold, part, answer);
         return;
     }
+    part->heard = HEARD_NO;
     if (!answer->reply) {
         on_unanswered(hold, part);
         return;
