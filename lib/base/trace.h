@@ -11,12 +11,13 @@ enum hl_what {
     HL_ACQUIRE_BEGUN,
     HL_ACQUIRE_ASKED,      /* a request for it left */
     HL_ACQUIRE_WAITS,      /* found held */
-    HL_ACQUIRE_ENDED,      /* status, waited_us, detail */
+    HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: the grant is another handle's, handed on */
     HL_ACQUIRE_REENTERED,
     HL_WAKEUP,             /* an unlock message reached a waiter */
     HL_HOLD_RENEWED,       /* count: of failures before it */
     HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */
     HL_HOLD_RELEASED,      /* waited_us: held for */
+    HL_HOLD_HANDED_ON,     /* to the next handle of this client: count of its turns before, waited_us since the grant, token */
     HL_HOLD_LOST,          /* reason, held for, detail */
     HL_RELEASE_SETTLED,    /* detail */
     HL_HOLD_UNDONE,        /* a grant nobody wanted any more was given back */
@@ -40,6 +41,7 @@ struct hl_fact { /* what does not apply is 0 or NULL */
     const char *detail;
     uint64_t token, waited_us, remaining_us, retry_us;
     unsigned count;
+    int is_local;
     hilock_status status;
     hilock_lost_reason reason;
 };

@@ -211,7 +211,8 @@ static int make_route(struct hilock_client *client, const struct hl_doors *doors
 static void init_core(struct hilock_client *client, const struct hl_doors *doors, const struct hilock_client_options *options)
 {
     struct hl_core *core = &client->core;
-    core->limits = (struct hl_limits){options->command_timeout_ms, options->waiters_max, options->name_waiters_max, options->token_ttl_ms};
+    core->limits = (struct hl_limits){options->command_timeout_ms, options->waiters_max, options->name_waiters_max, options->token_ttl_ms,
+                                      options->turns_max};
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random), hl_random_next(&core->host.random));
     hl_deliver_init(core);

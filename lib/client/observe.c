@@ -77,9 +77,10 @@ static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
 static void count_acquire(struct hilock_stats *stats, const struct hl_fact *fact)
 {
     histogram_add(&stats->wait, fact->waited_us);
-    if (fact->status == HILOCK_OK)
+    if (fact->status == HILOCK_OK) {
         stats->granted++;
-    else if (fact->status == HILOCK_TIMED_OUT)
+        stats->granted_local += fact->is_local != 0;
+    } else if (fact->status == HILOCK_TIMED_OUT)
         stats->timed_out++;
     else if (fact->status == HILOCK_CANCELLED || fact->status == HILOCK_CLOSED)
         stats->cancelled++;
@@ -123,6 +124,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_LOOP_STALLED: stats->stalls++; break;
     case HL_ACQUIRE_ASKED:
     case HL_ACQUIRE_WAITS:
+    case HL_HOLD_HANDED_ON:
     case HL_RELEASE_SETTLED:
     case HL_INQUIRY_ENDED:
     case HL_CLOCK_ANOMALY:
@@ -157,6 +159,9 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
                hl_span_ms(fact->waited_us), fact->count);
     else if (what == HL_HOLD_RELEASED)
         hl_log(client, HILOCK_LOG_DEBUG, "released \"%s\" after %u ms", name.bytes, hl_span_ms(fact->waited_us));
+    else if (what == HL_HOLD_HANDED_ON)
+        hl_log(client, HILOCK_LOG_DEBUG, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant", name.bytes, fact->count + 1,
+               hl_span_ms(fact->waited_us));
     else if (what == HL_HOLD_UNDONE)
         hl_log(client, HILOCK_LOG_INFO, "a grant of \"%s\" came too late and is given back", name.bytes);
 }

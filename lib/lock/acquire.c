@@ -8,6 +8,7 @@
 #include "lock/deliver.h"
 #include "lock/ending.h"
 #include "lock/gate.h"
+#include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/words.h"
@@ -75,17 +76,28 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, u
     return HILOCK_OK;
 }
 
+/* Granted, and nobody was told: the next in line has a use for it. */
+static void pass_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
+{
+    hl_hold_free(hl_handoff(core, hold, next));
+    hl_notice_tell(core, &next->notice, TELL_RESULT);
+}
+
 /* Its hold goes its own way, and whoever is next in line waits for the first answer to what it may have left at the store. */
 static void let_go(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_hold *hold = acquire->hold;
-    if (acquire->state == ACQUIRE_GRANTED)
+    struct hl_acquire *next = hl_handoff_next(core, hold);
+    if (acquire->state == ACQUIRE_GRANTED && !next)
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(hold)});
     acquire->state = ACQUIRE_DECIDED;
     acquire->hold = NULL;
     hold->owner.lock = NULL;
-    hl_ending_begin(hold);
+    if (next)
+        pass_on(core, hold, next);
+    else
+        hl_ending_begin(hold);
     if (acquire->is_in_line)
         hl_gate_leave(core, acquire);
 }

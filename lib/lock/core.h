@@ -115,17 +115,22 @@ struct hl_hold {
     } owner;
     void *timer;
     uint64_t id;
-    uint64_t since_us;           /* HELD: the grant; ENDING: its begin */
+    uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
     uint64_t due_us;             /* when the timer was to fire; 0: stopped */
     uint64_t haunted_until_us;   /* ENDING: then a haunted id is released once more. HELD: see is_stray */
     hilock_result_fn *on_result; /* ENDING by a release */
-    void *user;
+    union {
+        void *user;              /* ENDING */
+        uint64_t granted_us;     /* HELD: the grant at the store */
+    };
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
     uint8_t parts_count, needed;
     uint8_t failures;            /* renewals in a row, cut at 255 */
+    uint8_t turn;                /* HELD: how many handles it has served before this one (handoff.c) */
     uint8_t is_told : 1;         /* owner.lock it is */
     uint8_t is_round_over : 1;   /* HELD: no renewal is under way whose outcome is open */
+    uint8_t is_owed : 1;         /* HELD: this turn's own lease was not asked for yet: the watchdog does, renewed or not */
     uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
     uint8_t is_confirmed : 1;    /* ENDING: by the store; else its lease has run out */
     uint8_t is_settled : 1;      /* ENDING: the end of a release that was UNKNOWN has been told */
@@ -170,7 +175,7 @@ struct hl_acquire {
 
 /* ---- the client ---- */
 
-struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms; };
+struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms, turns_max; };
 
 TAILQ_HEAD(hl_inquiries, hl_inquiry);
 

@@ -124,7 +124,7 @@ static void tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
-    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || left_us >= (uint64_t)acquire->lock->terms->min_validity_ms * 1000;
+    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= (uint64_t)acquire->lock->terms->min_validity_ms * 1000;
 }
 
 static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)
@@ -156,7 +156,8 @@ static void tell_result(struct hl_core *core, struct hl_acquire *acquire)
     result.holder_remaining_ms = acquire->holder_remaining_ms;
     result.detail = detail ? detail : hilock_status_text(result.status);
     hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = result.status, .waited_us = waited_us,
-                                                              .token = result.fencing_token, .detail = result.detail, .count = result.attempts});
+                                                              .token = result.fencing_token, .detail = result.detail, .count = result.attempts,
+                                                              .is_local = lock->hold && lock->hold->turn});
     acquire->holder = acquire->detail = NULL;
     hl_acquire_free(core, acquire);
     call_result(lock, on_result, &result, user);
@@ -294,7 +295,7 @@ static void tell_released(struct hl_core *core, struct hl_hold *hold)
     void *user = hold->user;
     struct hl_text detail;
     struct hilock_result result = {.size = sizeof result, .status = status, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
-                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
+                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = hold->id != 0};
     hl_words_of_release(hold, status, &detail);
     if (!on_result) {
         hl_ending_settle(hold);

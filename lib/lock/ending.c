@@ -30,14 +30,6 @@ static uint64_t unknown_us(const struct hl_hold *hold)
 
 static int is_part_clear(const struct hl_part *part) { return part->state == PART_CLEAR && !hl_request_is_busy(&part->request); }
 
-static int is_clear(const struct hl_hold *hold)
-{
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        if (!is_part_clear(&hold->parts[i]))
-            return 0;
-    return 1;
-}
-
 static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 {
     uint64_t over = over_us(hold), unknown = unknown_us(hold);
@@ -145,7 +137,7 @@ static void hear(struct hl_hold *hold, struct hl_part *part, enum hl_part_heard 
 void hl_ending_settle(struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->owner.lock;
-    if (hold->state != HOLD_ENDING || !is_clear(hold) || hold->notice.tell)
+    if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.tell)
         return;
     count_all_out(hold);
     if (lock && !hold->is_told)
@@ -240,7 +232,7 @@ static int haunts(struct hl_hold *hold, struct hl_part *part)
 /* After an answer: the hold goes on to what it was ended for, if that was all. */
 static void go_on(struct hl_hold *hold)
 {
-    if (!is_clear(hold))
+    if (!hl_hold_is_blank(hold))
         return;
     if (hold->state == HOLD_RETURNING) {
         count_all_out(hold);

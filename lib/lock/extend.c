@@ -179,6 +179,8 @@ void hl_extend_end(struct hl_core *core, struct hl_hold *hold, enum hl_notice_pl
     }
 }
 
+uint64_t hl_extend_reach_us(const struct hl_hold *hold) { return hold->side ? hold->side->reach_us : 0; }
+
 uint64_t hl_extend_over_us(const struct hl_hold *hold)
 {
     return hold->side && hold->side->reach_us ? hold->side->reach_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : 0;

@@ -268,6 +268,15 @@ static void advance(struct hl_gate *gate, int wakes)
     }
 }
 
+/* A try in front is being asked for, and is answered by the store. Who asks, or may have left something at the store, is not to be had. */
+struct hl_acquire *hl_gate_next(const struct hl_name *name)
+{
+    struct hl_acquire *acquire = name->gate ? TAILQ_FIRST(&name->gate->line) : NULL;
+    while (acquire && (acquire->is_try || acquire->state == ACQUIRE_GRANTED))
+        acquire = TAILQ_NEXT(acquire, line);
+    return acquire && is_ready(acquire, 1) && hl_hold_is_blank(acquire->hold) ? acquire : NULL;
+}
+
 void hl_gate_wake(struct hl_name *name) { advance(name->gate, 1); }
 
 /* A sibling holds it now: a try that has not asked yet is answered by that. */

@@ -26,6 +26,7 @@ void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
 void hl_gate_forget(struct hl_acquire *acquire); /* out of the line, and nothing follows from it */
 void hl_gates_clear(struct hl_core *core);     /* every wait is freed, and nobody is told */
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: all in line are told, once each */
+struct hl_acquire *hl_gate_next(const struct hl_name *name); /* whose turn it is when who has it now has it no more; NULL: nobody's */
 unsigned hl_gate_waiting(const struct hl_name *name);
 
 /* What the store said to this acquire, for all who wait for the name. */

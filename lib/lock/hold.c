@@ -10,6 +10,7 @@
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
+#include "lock/handoff.h"
 #include "lock/lease.h"
 #include "lock/side.h"
 #include "lock/turn.h"
@@ -45,6 +46,7 @@ static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part
         .lease_ms = (part->ask == PART_RENEW ? hl_extend_lease_ms(hold) : hold->terms->lease_ms) / (halves ? 2 : 1),
         .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(node, hl_now_us(&core->host)),
         .token_ttl_ms = core->limits.token_ttl_ms,
+        .reserved = hl_handoff_reserved(hold),
         .is_second = part->is_second,
         .token = part->token,
         .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
@@ -299,7 +301,9 @@ void hl_hold_keep(struct hl_hold *hold)
     uint64_t deadline_us = hl_hold_deadline_us(hold);
     hold->state = HOLD_HELD;
     hold->is_round_over = 1;
-    hold->since_us = hl_now_us(&core->host);
+    hold->since_us = hold->granted_us = hl_now_us(&core->host);
+    hold->turn = 0;
+    hold->is_owed = 0;
     for (unsigned i = 0; i < hold->parts_count; i++)
         hold->parts[i].name->hold = hold;
     if (deadline_us < core->earliest_us)
@@ -321,7 +325,23 @@ uint64_t hl_hold_deadline_us(const struct hl_hold *hold)
     return best;
 }
 
-uint64_t hl_hold_token(const struct hl_hold *hold) { return hold->parts_count == 1 ? hold->parts[0].token - HL_PLANTED(TOKEN_STALE) : 0; }
+/* The turns of a hold have its token and those behind it, which its acquire set aside. The store and renewals know the first alone. */
+uint64_t hl_hold_token(const struct hl_hold *hold)
+{
+    unsigned turn = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->turn;
+    if (hold->parts_count != 1 || !hold->parts[0].token)
+        return 0;
+    return hold->parts[0].token + turn - HL_PLANTED(TOKEN_STALE);
+}
+
+/* Nothing of its id is at the store, nor will be: it was never asked for, or each answer was a no. */
+int hl_hold_is_blank(const struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        if (hold->parts[i].state != PART_CLEAR || hl_request_is_busy(&hold->parts[i].request))
+            return 0;
+    return 1;
+}
 
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 {

@@ -22,12 +22,13 @@ void hl_hold_ask(struct hl_hold *hold);    /* asks for what it has not; hl_acqui
 void hl_hold_keep(struct hl_hold *hold);   /* ASKING, granted: the watchdog begins */
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: not enough parts stand */
-uint64_t hl_hold_token(const struct hl_hold *hold);
+uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
 int hl_hold_is_quorum(const struct hl_hold *hold); /* its parts are one name at several masters */
 unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state);
 unsigned hl_hold_heard(const struct hl_hold *hold, enum hl_part_heard heard); /* of those that are not behind */
 const struct hl_part *hl_hold_weakest(const struct hl_hold *hold); /* one that does not stand, or else the one that ends first */
 struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part); /* NULL: it is the only part */
+int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
 /* What the answer to its latest request says, in the words of its kind. */
 struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *part, const struct hl_reply *reply);
 /* 1: a native command that the server told of was refused for good (a right that the user lacks): from here on scripts say the same. */

@@ -22,6 +22,7 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
     entry->lock = lock;
     lock->refs++;
     entry->hold_id = lock->hold->id;
+    entry->turn = lock->hold->turn;
     entry->on_entered = on_result;
     entry->entered_user = user;
     entry->entered_us = hl_now_us(&core->host);
@@ -149,7 +150,7 @@ void hl_reentry_end(struct hl_core *core, struct hl_hold *hold)
 int hl_reentry_is_in(const struct hl_entry *entry)
 {
     const struct hl_hold *hold = entry->lock->hold;
-    return hold && hold->id == entry->hold_id && hold->state == HOLD_HELD;
+    return hold && hold->id == entry->hold_id && hold->turn == entry->turn && hold->state == HOLD_HELD;
 }
 
 hilock_status hl_reentry_verdict(struct hl_core *core, struct hl_entry *entry)

@@ -24,6 +24,7 @@ struct hl_entry {
     uint64_t entered_us, left_us; /* the calls */
     uint32_t entered_count, left_count; /* what they made of the hold's count */
     uint8_t is_leaving, is_cancelled;
+    uint8_t turn;                 /* of that hold */
 };
 
 uint32_t hl_reentry_count(const struct hl_hold *hold); /* how many releases it needs */

@@ -2,11 +2,13 @@
 /* turn - see turn.h. The handle's state changes only by its user's calls and as its callbacks start. */
 #include "lock/turn.h"
 
+#include "base/plant.h"
 #include "lock/acquire.h"
 #include "lock/deliver.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
+#include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/reentry.h"
@@ -60,37 +62,62 @@ static void end(struct hl_core *core, struct hilock_lock *lock)
                  &(struct hl_fact){.name = lock->name->bytes, .waited_us = hl_now_us(&core->host) - hold->since_us, .token = hl_hold_token(hold)});
 }
 
-/* Released in the very turn in which its loss was to be told: one wound is told once, by the release. */
-static void release_lost(struct hl_core *core, struct hl_hold *hold, hilock_result_fn *on_result)
+static void answer(struct hl_core *core, struct hl_hold *hold, hilock_status status)
 {
-    hl_notice_hush(core, &hold->notice);
-    hl_ending_retry(hold);
     hold->is_answered = 1;
-    hold->verdict = (uint8_t)-(int)HILOCK_LOST;
-    if (on_result)
+    hold->verdict = (uint8_t)-(int)status;
+    if (hold->on_result)
         hl_notice_tell(core, &hold->notice, TELL_RELEASED);
     else
         hl_ending_settle(hold);
+}
+
+/* What ends answers the release: the hold, or, when that goes on, the one that the next handle has no use for. */
+static void ask_of(struct hl_hold *ends, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    ends->notice.epoch = lock->epoch;
+    ends->on_result = on_result;
+    ends->user = user;
+    if (!on_result)
+        return;
+    ends->owner.lock = lock;
+    lock->refs++;
+}
+
+static void hand_on(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold, struct hl_acquire *next, hilock_result_fn *on_result,
+                    void *user)
+{
+    struct hl_hold *receipt = hl_handoff(core, hold, next);
+    receipt->state = HOLD_ENDING;
+    receipt->id = 0;
+    receipt->since_us = hl_now_us(&core->host);
+    ask_of(receipt, lock, on_result, user);
+    if (HL_PLANTED(HANDOFF_AFTER_RELEASE)) {
+        receipt->id = hold->id;
+        receipt->parts[0].state = PART_OURS;
+        hl_ending_begin(receipt);
+    } else
+        answer(core, receipt, HILOCK_OK);
+    hl_notice_tell(core, &next->notice, TELL_RESULT);
 }
 
 void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     struct hl_hold *hold = lock->hold;
     int was_lost = hold->state == HOLD_ENDING;
+    struct hl_acquire *next = hl_handoff_next(core, hold);
     end(core, lock);
-    hold->notice.epoch = lock->epoch;
-    hold->on_result = on_result;
-    hold->user = user;
-    if (on_result) {
-        hold->owner.lock = lock;
-        lock->refs++;
+    if (next) {
+        hand_on(core, lock, hold, next, on_result, user);
+        return;
     }
-    if (was_lost)
-        release_lost(core, hold, on_result);
-    else {
-        hl_notice_hush(core, &hold->notice);
+    ask_of(hold, lock, on_result, user);
+    hl_notice_hush(core, &hold->notice);
+    if (was_lost) { /* in the very turn in which its loss was to be told: one wound is told once, by the release */
+        hl_ending_retry(hold);
+        answer(core, hold, HILOCK_LOST);
+    } else
         hl_ending_begin(hold);
-    }
 }
 
 void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)

@@ -55,13 +55,7 @@ static uint64_t round_sent_us(const struct hl_hold *hold)
 
 static void sleep_for_a_third(struct hl_hold *hold)
 {
-    sleep_until(hold, hold->terms->is_renewed ? hl_lease_renewal_us(round_sent_us(hold), lease_us(hold)) : UINT64_MAX);
-}
-
-void hl_watchdog_begin(struct hl_hold *hold)
-{
-    hold->failures = 0;
-    sleep_for_a_third(hold);
+    sleep_until(hold, hold->terms->is_renewed || hold->is_owed ? hl_lease_renewal_us(round_sent_us(hold), lease_us(hold)) : UINT64_MAX);
 }
 
 static unsigned asking(const struct hl_hold *hold)
@@ -107,6 +101,16 @@ static void renew(struct hl_hold *hold, uint64_t now_us)
         hl_route_submit(core->route, &part->request, timeout_ms, HL_REQUEST_URGENT);
     }
     sleep_until(hold, now_us + patience_us(hold, now_us, timeout_ms));
+}
+
+/* A turn whose own lease is still to be asked for asks at once. */
+void hl_watchdog_begin(struct hl_hold *hold)
+{
+    hold->failures = 0;
+    if (hold->is_owed && !is_renewing(hold))
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+    else
+        sleep_for_a_third(hold);
 }
 
 static void on_failed(struct hl_hold *hold, const char *why)
@@ -208,16 +212,16 @@ void hl_watchdog_tick(struct hl_hold *hold)
         sleep_until(hold, hold->side->next_us);
     else if (is_renewing(hold))
         give_up_unsent(hold);
-    else if (hold->terms->is_renewed || hl_extend_is_pending(hold))
+    else if (hold->terms->is_renewed || hold->is_owed || hl_extend_is_pending(hold))
         renew(hold, now_us);
     else
         sleep_for_a_third(hold);
 }
 
 /* What was accepted while a round was under way asks now. */
-static void ask_next(struct hl_hold *hold)
+static void ask_next(struct hl_hold *hold, int must_ask)
 {
-    if (!is_renewing(hold) && hl_extend_is_waiting(hold))
+    if (!is_renewing(hold) && (must_ask || hl_extend_is_waiting(hold)))
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
@@ -283,8 +287,9 @@ static void on_renewed(struct hl_hold *hold, const struct hl_part *part, int is_
     if (was_told && hold->is_told)
         hl_notice_tell(core, &hold->notice, TELL_RENEWED);
     hl_extend_answered(hold, is_cut ? HILOCK_UNKNOWN : HILOCK_OK, is_cut ? unsure : NULL);
+    hold->is_owed = hold->is_owed && part->request.sent_us < hold->since_us; /* else it was asked for in this turn */
     sleep_for_a_third(hold);
-    ask_next(hold);
+    ask_next(hold, hold->is_owed);
 }
 
 /* What a part's answer proves moves that part's deadline, whatever becomes of the round. */
@@ -335,7 +340,7 @@ static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl
             return;
         hl_extend_answered(hold, said->fault.status, quote.bytes);
         on_failed(hold, quote.bytes);
-        ask_next(hold);
+        ask_next(hold, 0);
     }
 }
 

@@ -126,6 +126,8 @@ void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struc
         hl_text_set(text, "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have overlapped", quoted(name).bytes);
     else if (status == HILOCK_UNKNOWN)
         hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until its lease has run out", quoted(name).bytes);
+    else if (!hold->id)
+        hl_text_set(text, "handed to the next handle of this client that waited for \"%s\", with no command", quoted(name).bytes);
     else
         hl_text_set(text, "%s", hilock_status_text(status));
 }

@@ -89,6 +89,7 @@ static void force(struct hl_command *command, const struct hl_words *words, cons
 
 const struct hl_kind hl_kind_mutex = {
     .kind = HILOCK_MUTEX,
+    .hands_on = 1,
     .wrong_kind = "is not a lock hash: another program's key, or a SIMPLE lock of the same name",
     .acquire = hl_mutex_acquire,
     .renew = hl_mutex_renew,

@@ -72,7 +72,7 @@ static void a_grant_that_aged_in_the_queue_is_not_handed_over(struct scene *s)
 /* A process that was stopped while it asked for the time measures the stop as a round trip. */
 static void a_slow_round_trip_does_not_hold_back_for_long(struct scene *s)
 {
-    struct party *p = scene_open(s, NULL), *q;
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q;
     struct hand *a, *b, *c;
     PLAN(s, .on = "TIME", .act = PLAN_DELAY_ANSWER, .us = 2000000);
     run_ms(s, 2500);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRINTED_MAX = 10 };
+enum { PRINTED_MAX = 10, TURNS_MAX = 256 };
 
 int scene_is_quiet;
 const char scene_where[] = "127.0.0.1:6379";
@@ -101,6 +101,7 @@ void scene_write(struct scene *scene, const char *tag, const char *what)
 
 /* ---- what must hold at every moment ---- */
 
+/* The turns of a hold have its token and those behind it. */
 static int is_backed(struct scene *scene, const struct hand *hand)
 {
     uint32_t remaining_ms = hilock_lock_remaining_ms(hand->lock);
@@ -108,7 +109,7 @@ static int is_backed(struct scene *scene, const struct hand *hand)
     if (!remaining_ms)
         return 1;
     holder = store_holder(&scene->store, name);
-    return strncmp(holder, hand->party->uuid, 36) == 0 && store_token(&scene->store, name, holder) == hilock_lock_token(hand->lock) &&
+    return strncmp(holder, hand->party->uuid, 36) == 0 && hilock_lock_token(hand->lock) - store_token(&scene->store, name, holder) < TURNS_MAX &&
            store_left_ms(&scene->store, name) >= (int64_t)remaining_ms;
 }
 

@@ -7,6 +7,9 @@
 
 #define CHANNEL "redisson_lock__channel:{stock}"
 
+/* Without hand-off: each release is one at the store. */
+static const struct hilock_client_options alone = {.size = sizeof alone, .turns_max = 1};
+
 static struct hand *waiting(struct party *p, const char *tag, uint32_t wait_ms)
 {
     struct hand *hand = hand_new(p, tag, "stock", NULL);
@@ -131,7 +134,7 @@ static void release_it(struct hand *hand) { release_quietly(hand); }
 
 static void the_line_is_first_come_first_served(struct scene *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct party *p = scene_connect(s, &alone);
     struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
     run_ms(s, 10);
     TELLS(s, "b:WAITING c:WAITING");
@@ -194,7 +197,7 @@ static void WAITING_is_told_once_or_as_often_as_asked(struct scene *s)
 
 static void others_who_listen_get_their_turn_after_a_release(struct scene *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct party *p = scene_connect(s, &alone), *q = scene_connect(s, NULL);
     struct hand *a = held(p, "a", "stock", NULL);
     waiting(p, "b", HILOCK_FOREVER);
     waiting(q, "c", HILOCK_FOREVER);
@@ -209,7 +212,7 @@ static void others_who_listen_get_their_turn_after_a_release(struct scene *s)
 
 static void nobody_is_waited_for_when_nobody_listens(struct scene *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct party *p = scene_connect(s, &alone);
     struct hand *a = held(p, "a", "stock", NULL), *b;
     b = waiting(p, "b", HILOCK_FOREVER);
     run_ms(s, 10);
@@ -221,7 +224,7 @@ static void nobody_is_waited_for_when_nobody_listens(struct scene *s)
 
 static void our_own_subscription_is_nobody_else(struct scene *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct party *p = scene_connect(s, &alone);
     struct hand *a, *b;
     store_take(&s->store, "stock", "another", 60000);
     a = waiting(p, "a", HILOCK_FOREVER);

@@ -220,7 +220,7 @@ static void an_acquire_carries_the_servers_time(struct scene *s)
     run_ms(s, 5000);
     acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 1);
-    sscanf(strrchr(store_line(&s->store, "mutex_acquire", 0)->text, ':'), ":1 0 %llu", &not_after_ms);
+    sscanf(strrchr(store_line(&s->store, "mutex_acquire", 0)->text, ':'), ":1 15 %llu", &not_after_ms);
     /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
     sampled_us = store_us(&s->store) - (scene_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
     SAME(s, not_after_ms, sampled_us / 1000 + 1000 + 1);
@@ -277,7 +277,7 @@ static void a_refused_script_or_TIME_does_not_stop_the_node(struct scene *s)
     p = scene_connect(s, NULL);
     HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
     held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, ":1 0 0 600000"));
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, ":1 15 0 600000"));
 }
 
 static void a_nonsense_TIME_is_no_time(struct scene *s)
@@ -286,7 +286,7 @@ static void a_nonsense_TIME_is_no_time(struct scene *s)
     PLAN(s, .on = "TIME", .act = PLAN_ANSWER, .reply = say_array(2, say_string("soon"), say_string("9999999999999999999999")));
     p = scene_connect(s, NULL);
     held(p, "a", "stock", NULL);
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, ":1 0 0 600000"));
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, ":1 15 0 600000"));
 }
 
 static void a_silent_prelude_is_given_up(struct scene *s)

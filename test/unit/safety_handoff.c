@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A hold that several handles of a client have one after the other: each turn is as good as a grant of its own, and others are not forgotten. */
+#include "safety.h"
+
+static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
+
+static struct hand *waiting(struct party *p, const char *tag, const struct hilock_lock_options *options)
+{
+    struct hand *hand = hand_new(p, tag, "stock", options);
+    acquire(hand, HILOCK_FOREVER);
+    return hand;
+}
+
+static void release_it(struct hand *hand) { release_quietly(hand); }
+
+static void nobody_is_handed_less_than_he_asked_for(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct hand *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    run_ms(s, 900);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:WAITING b:OK");
+    HOLDS(s, b->result.remaining_ms >= 2500);
+}
+
+static void block(struct hand *hand) { world_jump_us(&hand->scene->world, 2000000); }
+
+static void what_aged_between_the_turns_is_not_told(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    run_ms(s, 1);
+    when(a, "released", block);
+    release(a);
+    run_ms(s, 1);
+    run_ms(s, 10);
+    TELLS(s, "b:WAITING a:released b:OK");
+    HOLDS(s, b->result.remaining_ms >= 1500);
+}
+
+static void what_threads_see_ends_with_the_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    hilock_validity *validity = NULL;
+    waiting(p, "b", &three_seconds);
+    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
+    release_quietly(a);
+    SAME(s, hilock_validity_remaining_ms(validity), 0);
+    run_ms(s, 1);
+    SAME(s, hilock_validity_remaining_ms(validity), 0);
+    hilock_validity_unref(validity);
+}
+
+static void what_is_handed_on_is_not_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    waiting(p, "b", &three_seconds);
+    release_quietly(a);
+    run_ms(s, 10);
+    TELLS(s, "b:WAITING b:OK");
+    HOLDS(s, is_ours(s, "stock"));
+}
+
+static void tokens_rise_from_turn_to_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    release_quietly(a);
+    run_ms(s, 1);
+    HOLDS(s, b->result.fencing_token > a->result.fencing_token);
+}
+
+static void others_are_let_in_after_sixteen_turns(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    for (int i = 0; i < 20; i++)
+        when(waiting(p, "b", NULL), "OK", release_it);
+    waiting(q, "c", NULL);
+    run_ms(s, 10);
+    scene_hush(s);
+    release_quietly(a);
+    run_ms(s, 10);
+    TELLS(s, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
+}
+
+static void others_are_let_in_after_a_third_of_the_lease(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *c;
+    waiting(p, "b", &three_seconds);
+    c = waiting(q, "c", &three_seconds);
+    run_ms(s, 1050);
+    release_quietly(a);
+    run_ms(s, 2);
+    HOLDS(s, hilock_lock_remaining_ms(c->lock) > 0);
+}
+
+static void a_crash_costs_no_more_than_ones_own_lease(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", &three_seconds);
+    release_quietly(a);
+    run_ms(s, 10);
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 0);
+    HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
+}
+
+static void an_extended_lease_is_not_handed_to_a_shorter_one(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    extend(a, 60000);
+    run_ms(s, 10);
+    release_quietly(a);
+    run_ms(s, 10);
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 0);
+    HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
+}
+
+static void no_lease_is_believed_in_that_was_not_asked_for(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    run_ms(s, 10);
+    PLAN(s, .on = "renew", .after = 1, .times = PLAN_ALWAYS, .act = PLAN_LOSE_REQUEST);
+    extend(a, 0);
+    run_us(s, 50);
+    release_quietly(a);
+    run_ms(s, 10000); /* a scene looks at belief by itself */
+}
+
+static void a_fixed_lease_is_had_whole(struct scene *s)
+{
+    const struct hilock_lock_options *fixed = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER);
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", fixed), *b = waiting(p, "b", fixed);
+    run_ms(s, 900);
+    release_quietly(a);
+    run_ms(s, 10);
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) >= 2950);
+}
+
+static void a_longer_lease_is_had_in_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    release_quietly(a);
+    run_ms(s, 10000);
+    TELLS(s, "b:WAITING b:OK");
+}
+
+const struct safety safety_handoff[] = {
+    SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for),
+    SAFETY(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told),
+    SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told),
+    SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn),
+    SAFETY(HANDOFF_AFTER_RELEASE, what_is_handed_on_is_not_released),
+    SAFETY(HANDOFF_TOKEN_SAME, tokens_rise_from_turn_to_turn),
+    SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns),
+    SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_a_third_of_the_lease),
+    SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease),
+    SAFETY(HANDOFF_ANY_LEASE, an_extended_lease_is_not_handed_to_a_shorter_one),
+    SAFETY(HANDOFF_ANSWER_TAKEN, no_lease_is_believed_in_that_was_not_asked_for),
+    SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_had_whole),
+    SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_had_in_time),
+    {NULL, {NULL, NULL}},
+};

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each is told, and when it ends. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
+
+static struct hand *waiting(struct party *p, const char *tag, const struct hilock_lock_options *options)
+{
+    struct hand *hand = hand_new(p, tag, "stock", options);
+    acquire(hand, HILOCK_FOREVER);
+    return hand;
+}
+
+static struct hilock_stats stats_of(struct party *p)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(p->client, &stats);
+    return stats;
+}
+
+static void release_it(struct hand *hand) { release_quietly(hand); }
+
+/* ---- what is told, and what it costs ---- */
+
+static void a_release_hands_on_with_no_command(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
+    run_ms(s, 10);
+    scene_hush(s);
+    release(a);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_WAITING);
+    run_us(s, 1);
+    TELLS(s, "a:released b:OK");
+    SAME(s, a->result.attempts, 0);
+    TEXT(s, a->detail, "handed to the next handle of this client that waited for \"stock\", with no command");
+    SAME(s, b->result.attempts, 0);
+    SAME(s, b->result.fencing_token, token + 1);
+    SAME(s, b->result.state, HILOCK_HELD);
+    BELIEVES(s, b, granted_us + 3000000 - 37000);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, stats_of(p).granted, 2);
+    SAME(s, stats_of(p).granted_local, 1);
+    SAME(s, stats_of(p).released, 1);
+    SAME(s, release(a), HILOCK_NOT_HELD);
+}
+
+static void all_in_line_have_their_turn_in_order(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *line[4];
+    char tag[2] = "b";
+    for (int i = 0; i < 4; i++, tag[0]++) {
+        line[i] = waiting(p, tag, NULL);
+        when(line[i], "OK", release_it);
+    }
+    run_ms(s, 10);
+    scene_hush(s);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK c:OK d:OK e:OK");
+    for (int i = 0; i < 4; i++)
+        SAME(s, line[i]->result.fencing_token, a->result.fencing_token + (uint64_t)i + 1);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
+static void a_later_grant_has_a_higher_token_than_every_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL), *c;
+    world_clock_step(&s->store.clock, -5000000);
+    release_quietly(a);
+    run_ms(s, 1);
+    release_quietly(b);
+    run_ms(s, 1);
+    c = held(q, "c", "stock", NULL);
+    SAME(s, c->result.fencing_token, a->result.fencing_token + 16);
+}
+
+static void the_hold_is_renewed_as_if_it_had_one_owner(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
+    run_ms(s, 500);
+    release_quietly(a);
+    run_ms(s, 600);
+    SAME(s, sent_at_us(s, "renew", 0), granted_us + 1000000);
+    BELIEVES(s, b, granted_us + 4000000 - 37000);
+    run_ms(s, 9000);
+    TELLS(s, "b:WAITING b:OK");
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 1000);
+    SAME(s, hilock_lock_token(b->lock), a->result.fencing_token + 1);
+}
+
+static void hold_max_counts_from_the_begin_of_the_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    const struct hilock_lock_options *most = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000);
+    struct hand *a = held(p, "a", "stock", most);
+    waiting(p, "b", most);
+    run_ms(s, 900);
+    release_quietly(a);
+    run_ms(s, 2990);
+    TELLS(s, "b:WAITING b:OK");
+    run_ms(s, 20);
+    TELLS(s, "b:LOST HOLD_MAX");
+    run_ms(s, 10);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void a_loss_is_told_to_whose_turn_it_is(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    release_quietly(a);
+    run_ms(s, 1);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 60000);
+    run_ms(s, 1100);
+    TELLS(s, "b:WAITING b:OK b:LOST TAKEN");
+    SAME(s, b->event.fencing_token, a->result.fencing_token + 1);
+}
+
+static void a_try_is_denied_all_the_while(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *t = hand_new(p, "t", "stock", NULL);
+    waiting(p, "b", NULL);
+    run_ms(s, 1);
+    scene_hush(s);
+    release_quietly(a);
+    acquire(t, HILOCK_TRY);
+    run_us(s, 1);
+    TELLS(s, "b:OK t:TIMED_OUT");
+    acquire(t, HILOCK_TRY);
+    run_us(s, 1);
+    TELLS(s, "t:TIMED_OUT");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+}
+
+static void acquire_it(struct hand *hand) { SAME(hand->scene, acquire(hand, HILOCK_FOREVER), HILOCK_OK); }
+
+static void the_old_handle_may_stand_in_line_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    run_ms(s, 1);
+    scene_hush(s);
+    when(a, "released", acquire_it);
+    release(a);
+    run_us(s, 1);
+    TELLS(s, "a:released b:OK a:WAITING");
+    release_quietly(b);
+    run_us(s, 1);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+}
+
+/* ---- what belonged to the old turn ---- */
+
+static void a_validity_ends_with_its_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    hilock_validity *old = NULL, *next = NULL;
+    SAME(s, hilock_lock_validity(a->lock, &old), HILOCK_OK);
+    release_quietly(a);
+    SAME(s, hilock_validity_remaining_ms(old), 0);
+    run_ms(s, 1);
+    SAME(s, hilock_lock_validity(b->lock, &next), HILOCK_OK);
+    HOLDS(s, next != old && hilock_validity_remaining_ms(next) > 29000);
+    SAME(s, hilock_validity_remaining_ms(old), 0);
+    hilock_validity_unref(old);
+    hilock_validity_unref(next);
+}
+
+static void counts_end_with_their_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
+    struct hand *a = held(p, "a", "stock", again), *b = waiting(p, "b", again);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    scene_hush(s);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released b:OK");
+    SAME(s, b->result.hold_count, 1);
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
+static void an_extended_hold_is_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    waiting(p, "b", &three_seconds);
+    extend(a, 60000);
+    run_ms(s, 1);
+    scene_hush(s);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 2);
+}
+
+static void an_extend_under_way_is_LOST_and_the_hold_goes_on(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    uint64_t extended_us;
+    run_ms(s, 1);
+    scene_hush(s);
+    extended_us = scene_us(s);
+    extend(a, 0);
+    run_us(s, 50);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:extend LOST a:released b:OK");
+    BELIEVES(s, b, extended_us + 3000000 - 37000); /* its answer proves what it did before */
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
+static void a_renewal_under_way_proves_nothing_of_a_longer_lease(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct hand *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    run_ms(s, 10);
+    extend(a, 0);
+    run_us(s, 50);
+    release_quietly(a);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), 1);
+    BELIEVES(s, b, sent_at_us(s, "mutex_acquire", 1) + 60000000 - 607000);
+}
+
+/* ---- the bound ---- */
+
+static void it_serves_so_many_and_is_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 3)), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    char tag[2] = "b";
+    for (int i = 0; i < 4; i++, tag[0]++)
+        when(waiting(p, tag, NULL), "OK", release_it);
+    waiting(q, "q", NULL);
+    run_ms(s, 10);
+    scene_hush(s);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK c:OK q:OK");
+    release_quietly(TAILQ_LAST(&s->hands, hands));
+    run_ms(s, 10);
+    TELLS(s, "d:OK e:OK");
+}
+
+static void none_begins_when_a_third_of_the_lease_is_over(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds), *c = waiting(p, "c", &three_seconds);
+    uint64_t granted_us = a->at_us;
+    run_to(s, granted_us + 999999);
+    release_quietly(a);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, b->result.status, HILOCK_OK);
+    release_quietly(b);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, c->result.attempts, 1);
+}
+
+static void one_turn_is_no_hand_off(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
+    struct hand *a = held(p, "a", "stock", NULL);
+    waiting(p, "b", NULL);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 2);
+}
+
+static const struct play plays[] = {
+    PLAY(a_release_hands_on_with_no_command),
+    PLAY(all_in_line_have_their_turn_in_order),
+    PLAY(a_later_grant_has_a_higher_token_than_every_turn),
+    PLAY(the_hold_is_renewed_as_if_it_had_one_owner),
+    PLAY(hold_max_counts_from_the_begin_of_the_turn),
+    PLAY(a_loss_is_told_to_whose_turn_it_is),
+    PLAY(a_try_is_denied_all_the_while),
+    PLAY(the_old_handle_may_stand_in_line_again),
+    PLAY(a_validity_ends_with_its_turn),
+    PLAY(counts_end_with_their_turn),
+    PLAY(an_extended_hold_is_released),
+    PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on),
+    PLAY(a_renewal_under_way_proves_nothing_of_a_longer_lease),
+    PLAY(it_serves_so_many_and_is_released),
+    PLAY(none_begins_when_a_third_of_the_lease_is_over),
+    PLAY(one_turn_is_no_hand_off),
+};
+
+int main(void) { return PLAYS_RUN(plays); }

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* To whom a hold is handed on and to whom not; and what crosses a hand-off: a cancel, a free, a close, a pause, an outage. */
+#include <string.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
+static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
+
+static struct hand *waiting(struct party *p, const char *tag, const struct hilock_lock_options *options)
+{
+    struct hand *hand = hand_new(p, tag, "stock", options);
+    acquire(hand, HILOCK_FOREVER);
+    return hand;
+}
+
+static uint64_t undone(struct party *p)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(p->client, &stats);
+    return stats.undone;
+}
+
+static void release_it(struct hand *hand) { release_quietly(hand); }
+
+/* ---- who fits ---- */
+
+static void too_little_for_the_next_is_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct hand *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    run_ms(s, 900);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, asked(s, "mutex_release"), 1);
+    HOLDS(s, b->result.remaining_ms > 2900);
+}
+
+static void another_kind_is_never_handed_to(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    waiting(p, "b", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "SET"), 1);
+}
+
+static void a_SIMPLE_hold_is_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    const struct hilock_lock_options *simple = HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE);
+    struct hand *a = held(p, "a", "stock", simple), *b = waiting(p, "b", simple);
+    release_quietly(a);
+    run_ms(s, 200);
+    SAME(s, asked(s, "SET"), 2);
+    SAME(s, b->result.fencing_token, 0);
+}
+
+static void a_shorter_lease_is_granted_anew(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    waiting(p, "b", &three_seconds);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, asked(s, "mutex_release"), 1);
+    HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
+}
+
+static void a_longer_lease_is_asked_for_at_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct hand *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    uint64_t handed_us;
+    run_ms(s, 100);
+    handed_us = scene_us(s);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, sent_at_us(s, "renew", 0), handed_us);
+    BELIEVES(s, b, handed_us + 60000000 - 607000);
+    SAME(s, asked(s, "mutex_release"), 0);
+    run_ms(s, 18000);
+    SAME(s, asked(s, "renew"), 1);
+}
+
+static void a_fixed_lease_is_asked_for_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed);
+    uint64_t handed_us;
+    run_ms(s, 800);
+    handed_us = scene_us(s);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, sent_at_us(s, "renew", 0), handed_us);
+    BELIEVES(s, b, handed_us + 3000000 - 37000);
+    run_ms(s, 2900);
+    TELLS(s, "b:WAITING b:OK");
+    run_ms(s, 100);
+    TELLS(s, "b:LOST EXPIRED");
+    SAME(s, asked(s, "renew"), 1);
+}
+
+static void a_fixed_lease_that_was_refused_is_asked_for_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
+    run_ms(s, 10);
+    release_quietly(a);
+    run_ms(s, 500);
+    SAME(s, asked(s, "renew"), 1);
+    BELIEVES(s, b, sent_at_us(s, "renew", 0) + 3000000 - 37000);
+}
+
+/* The second turn begins while the first one's renewal is out: that one does not count for it. */
+static void turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed), *c = waiting(p, "c", &fixed);
+    run_ms(s, 10);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 50000);
+    release_quietly(a);
+    run_ms(s, 10);
+    release_quietly(b);
+    run_ms(s, 100);
+    SAME(s, asked(s, "renew"), 2);
+    HOLDS(s, sent_at_us(s, "renew", 1) >= c->at_us);
+    BELIEVES(s, c, sent_at_us(s, "renew", 1) + 3000000 - 37000);
+}
+
+static void who_asks_already_is_not_handed_to(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *t = hand_new(p, "t", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 5000);
+    acquire(t, HILOCK_TRY);
+    acquire(b, HILOCK_FOREVER);
+    when(t, "OK", release_it);
+    run_ms(s, 10);
+    TELLS(s, "t:OK b:WAITING b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 3);
+}
+
+/* ---- what crosses it ---- */
+
+static struct hand *other;
+static void cancel_other(struct hand *hand) { SAME(hand->scene, cancel(other), HILOCK_OK); }
+static void free_other(struct hand *hand) { (void)hand, hand_free(other); }
+
+static void a_cancel_that_crosses_passes_it_on(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *c;
+    uint64_t token = a->result.fencing_token;
+    other = waiting(p, "b", NULL);
+    c = waiting(p, "c", NULL);
+    run_ms(s, 1);
+    scene_hush(s);
+    when(a, "released", cancel_other);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released b:CANCELLED c:OK");
+    SAME(s, c->result.fencing_token, token + 2);
+    SAME(s, asked(s, "mutex_acquire") + asked(s, "mutex_release"), 1);
+    SAME(s, undone(p), 0);
+}
+
+static void a_free_that_crosses_releases_it(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    other = waiting(p, "b", NULL);
+    run_ms(s, 1);
+    scene_hush(s);
+    when(a, "released", free_other);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+    HOLDS(s, !is_ours(s, "stock"));
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, undone(p), 1);
+}
+
+static void block(struct hand *hand) { world_jump_us(&hand->scene->world, 2000000); }
+
+static void what_aged_on_the_way_is_given_back_and_asked_for_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    run_ms(s, 1);
+    scene_hush(s);
+    when(a, "released", block);
+    release(a);
+    run_ms(s, 1);
+    run_ms(s, 10);
+    TELLS(s, "a:released b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, b->result.attempts, 1);
+    HOLDS(s, b->result.remaining_ms > 2900);
+    SAME(s, hilock_lock_token(b->lock), store_token(&s->store, "stock", store_holder(&s->store, "stock")));
+}
+
+static void closing_hands_on_to_nobody(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    waiting(p, "b", NULL);
+    run_ms(s, 1);
+    scene_hush(s);
+    release(a);
+    party_close(p, 1000);
+    run_ms(s, 10);
+    TELLS(s, "a:released b:CLOSED closed");
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void a_store_that_is_away_does_not_stop_it(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    run_ms(s, 1);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1);
+    scene_hush(s);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released b:OK");
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+    TELLS(s, "");
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
+}
+
+/* The grant's own request was asked twice: the copy may run until not_after, whoever's turn it is by then. */
+static void the_last_turn_is_released_twice_if_the_first_was_asked_twice(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    when(a, "OK", release_it);
+    when(b, "OK", release_it);
+    run_ms(s, 5000);
+    TELLS(s, "a:OK b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    SAME(s, asked(s, "mutex_release"), b->at_us < asked_at_us(s, "mutex_acquire", 0) + 1010000 ? 2 : 1);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static const struct play plays[] = {
+    PLAY(too_little_for_the_next_is_released),
+    PLAY(another_kind_is_never_handed_to),
+    PLAY(a_SIMPLE_hold_is_released),
+    PLAY(a_shorter_lease_is_granted_anew),
+    PLAY(a_longer_lease_is_asked_for_at_once),
+    PLAY(a_fixed_lease_is_asked_for_once),
+    PLAY(a_fixed_lease_that_was_refused_is_asked_for_again),
+    PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each),
+    PLAY(who_asks_already_is_not_handed_to),
+    PLAY(a_cancel_that_crosses_passes_it_on),
+    PLAY(a_free_that_crosses_releases_it),
+    PLAY(what_aged_on_the_way_is_given_back_and_asked_for_again),
+    PLAY(closing_hands_on_to_nobody),
+    PLAY(a_store_that_is_away_does_not_stop_it),
+    PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
