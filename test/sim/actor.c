@@ -2,6 +2,10 @@
 /* actor - one would-be holder with a handle: rests, acquires, holds, writes to the fenced resource, releases; now and then it cancels,
  * drops or frees instead. It believes only what its callbacks say, and its calls are those of a program's own timers.
  * It keeps the book for I5: each accepted acquire is answered once, a cancelled one with CANCELLED, a silenced handle never. */
+#include "lock/gate.h"
+#include "lock/handoff.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
 #include "sim.h"
 
 static void on_turn(struct sim_world *world, void *arg);
@@ -20,6 +24,7 @@ static void rest(struct sim_actor *actor)
     struct sim *sim = sim_of(actor);
     actor->state = ACTOR_RESTS;
     actor->token = 0;
+    actor->turn = 0;
     actor->entries = 0;
     if (sim->is_duel) /* until a subscription that nobody needs is taken off; or so long that the other one is on its own */
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.5) ? 1300000 : 8000000));
@@ -89,6 +94,17 @@ static uint64_t hold_us(struct sim *sim)
     return sim_between(random, 0, (uint64_t)sim->lease_ms * (sim_chance(random, 0.2) ? 4000 : 400));
 }
 
+/* True time at which the request left to which the hold is owed. A renewal may be under way for one that was handed on: then a time by which
+ * the grant's own had not left yet. */
+static uint64_t begun_us(const struct sim_actor *actor)
+{
+    const struct hl_hold *hold = actor->lock->hold;
+    uint64_t answered_us = sim_true(&actor->process->clock, hold->granted_us), most_us = 1100 * (uint64_t)sim_of(actor)->command_timeout_ms;
+    if (!hold->turn)
+        return sim_true(&actor->process->clock, hold->parts[0].request.sent_us);
+    return answered_us > most_us ? answered_us - most_us : 0;
+}
+
 static void on_result(const struct hilock_result *result, void *user)
 {
     struct sim_actor *actor = user;
@@ -109,7 +125,9 @@ static void on_result(const struct hilock_result *result, void *user)
     actor->state = ACTOR_HOLDS;
     sim->world.sometimes[SIM_SIMPLE_GRANTED] += sim->names[actor->name].kind == HILOCK_SIMPLE;
     actor->token = result->fencing_token;
-    actor->begun_us = sim_true(&actor->process->clock, actor->lock->hold->parts[0].request.sent_us);
+    actor->turn = actor->lock->hold->turn;
+    actor->begun_us = begun_us(actor);
+    sim->world.sometimes[SIM_HAND_OFF_OWED] += actor->lock->hold->is_owed;
     actor->served = 1;
     sim->world.sometimes[SIM_REPLAYED] += actor->lock->hold->parts[0].is_haunted;
     sim_check_grant(actor, result);
@@ -131,19 +149,28 @@ static void on_released(const struct hilock_result *result, void *user)
 
 /* ---- turns ---- */
 
+/* Most alike, so that holds can be handed on; some with a lease of their own, and some that are content with little, or with much only. */
+static void choose_lease(struct sim_actor *actor, struct hl_random *random)
+{
+    uint32_t lease_ms = sim_of(actor)->lease_ms;
+    actor->lease_ms = lease_ms >= 500 && sim_chance(random, 0.15) ? lease_ms / 4 : lease_ms;
+    actor->least_ms = sim_chance(random, 0.2) ? actor->lease_ms / 8 : sim_chance(random, 0.2) ? actor->lease_ms / 10 * 8 : actor->lease_ms / 2;
+}
+
 static void make_lock(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
     struct hl_random *random = &sim->world.workload;
     struct hl_random wakes = *random; /* a copy: no seed plays anything else for it */
-    uint32_t lease_ms = sim->lease_ms;
     hilock_status status;
+    choose_lease(actor, &wakes);
     actor->is_renewed = !sim_chance(random, 0.1);
-    actor->hold_max_ms = sim_chance(random, 0.1) ? 2 * lease_ms : 0;
+    actor->hold_max_ms = sim_chance(random, 0.1) ? 2 * sim->lease_ms : 0;
     actor->name = (unsigned)hl_random_below(random, sim->names_count);
     actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5);
     status = hilock_lock_create(&actor->lock, actor->process->client, sim->names[actor->name].text,
-                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = sim->names[actor->name].kind, .lease_ms = lease_ms,
+                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = sim->names[actor->name].kind, .lease_ms = actor->lease_ms,
+                                                    .min_validity_ms = actor->least_ms,
                                                     .wake = sim_chance(&wakes, 0.2) ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
                                                     .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
                                                     .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant));
@@ -151,9 +178,35 @@ static void make_lock(struct sim_actor *actor)
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }
 
+/* What becomes of a hold that is let go while a sibling waits. */
+static void foresee(struct sim_actor *actor)
+{
+    uint64_t *sometimes = sim_of(actor)->world.sometimes, now_us = sim_process_now_us(actor->process);
+    const struct hl_hold *hold = actor->lock->hold;
+    const struct hl_acquire *next = hold ? hl_gate_next(actor->lock->name) : NULL;
+    if (!next || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
+        return;
+    if (hold->turn + 1u == sim_of(actor)->turns_max)
+        sometimes[SIM_HAND_OFF_COUNTED]++;
+    else if (now_us - hold->granted_us >= (uint64_t)hold->terms->lease_ms * 1000 / 3)
+        sometimes[SIM_HAND_OFF_AGED]++;
+    else if (hl_left_us(hl_hold_deadline_us(hold), now_us) < (uint64_t)next->lock->terms->min_validity_ms * 1000)
+        sometimes[SIM_HAND_OFF_TOO_LITTLE]++;
+}
+
+/* What becomes of a hold that was handed on, and is not wanted when that is told. */
+static void foresee_crossing(struct sim_actor *actor)
+{
+    const struct hl_acquire *acquire = actor->lock->acquire;
+    if (acquire && acquire->state == ACQUIRE_GRANTED && acquire->hold->turn)
+        sim_of(actor)->world.sometimes[hl_handoff_next(&actor->process->client->core, acquire->hold) ? SIM_HANDED_PAST : SIM_HANDED_BACK]++;
+}
+
 static void silence(struct sim_actor *actor)
 {
     struct sim_world *world = &sim_of(actor)->world;
+    foresee(actor);
+    foresee_crossing(actor);
     if (actor->state == ACTOR_WAITS)
         world->sometimes[SIM_DROPPED_WAITING]++;
     else if (actor->state == ACTOR_HOLDS)
@@ -218,6 +271,7 @@ static void give_up(struct sim_actor *actor)
     }
     sim_trace(&sim->world, "p%u.%u cancels %s", actor->process->index, actor->index, sim->names[actor->name].text);
     actor->is_answered_by_cancel = 1;
+    foresee_crossing(actor);
     if (hilock_cancel(actor->lock) != HILOCK_OK)
         sim_violate(&sim->world, "I5", "cancel of a waiting handle was refused");
 }
@@ -237,6 +291,7 @@ static void let_go(struct sim_actor *actor)
     }
     sim_trace(&sim->world, "p%u.%u releases %s", actor->process->index, actor->index, sim->names[actor->name].text);
     actor->is_releasing++;
+    foresee(actor);
     if (hilock_release(actor->lock, on_released, actor) != HILOCK_OK)
         sim_violate(&sim->world, "I5", "release of a held handle was refused");
     rest(actor);

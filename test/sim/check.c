@@ -38,7 +38,7 @@ static void check_belief(struct sim_actor *actor)
     sim_server_now(server);
     length = hl_holder_write(holder, actor->process->client->core.uuid, actor->lock->hold->id);
     value = sim_store_hash_get(server->store, name->text, strlen(name->text), holder, length, &value_length);
-    if (!value || number(value, value_length) != actor->token) {
+    if (!value || number(value, value_length) + actor->turn != actor->token) {
         sim_violate(&sim->world, value ? "I3" : "I2", "p%u.%u believes in %s for %llu us, the store knows nothing of it", actor->process->index,
                     actor->index, name->text, (unsigned long long)left_us);
         return;
@@ -104,14 +104,27 @@ static void check_alone(struct sim_actor *actor)
     }
 }
 
+/* I10: what is handed on is bounded, so that others get their turn. Told in the next turn of the loop, which may be late. */
+static void check_turn(const struct sim_actor *actor)
+{
+    struct sim *sim = actor->process->sim;
+    const struct hl_hold *hold = actor->lock->hold;
+    if (actor->turn && actor->turn >= sim->turns_max)
+        sim_violate(&sim->world, "I10", "p%u.%u is handed a hold that has served %u handles of %u", actor->process->index, actor->index, actor->turn,
+                    sim->turns_max);
+    if (actor->turn && hold->since_us - hold->granted_us > 1000 * (uint64_t)sim->lease_ms / 3)
+        sim_violate(&sim->world, "I10", "p%u.%u is handed a hold %llu us after its grant", actor->process->index, actor->index,
+                    (unsigned long long)(hold->since_us - hold->granted_us));
+}
+
 void sim_check_grant(struct sim_actor *actor, const struct hilock_result *result)
 {
     struct sim *sim = actor->process->sim;
     struct sim_name *name = &sim->names[actor->name];
-    uint32_t least_ms = sim->lease_ms / 2;
     check_alone(actor);
-    if (result->remaining_ms + 1 < least_ms)
-        sim_violate(&sim->world, "I5", "granted with %u ms left, at least %u were asked for", result->remaining_ms, least_ms);
+    check_turn(actor);
+    if (result->remaining_ms + 1 < actor->least_ms)
+        sim_violate(&sim->world, "I5", "granted with %u ms left, at least %u were asked for", result->remaining_ms, actor->least_ms);
     if (result->fencing_token != hilock_lock_token(actor->lock) || !result->fencing_token != (name->kind == HILOCK_SIMPLE))
         sim_violate(&sim->world, "I3", "the result's token is not the handle's");
     if (name->kind != HILOCK_SIMPLE && result->fencing_token <= name->token_highest && name->tainted_us < name->granted_us && name->tainted_us < actor->begun_us)
@@ -141,7 +154,7 @@ static int is_of(const struct sim_actor *actor, const struct sim_store_field *fi
 {
     char holder[HL_HOLDER_MAX];
     size_t length = hl_holder_write(holder, actor->process->client->core.uuid, actor->believed_id);
-    return number(field->value, field->value_length) == token && field->name_length == length && memcmp(field->name, holder, length) == 0;
+    return number(field->value, field->value_length) + actor->turn == token && field->name_length == length && memcmp(field->name, holder, length) == 0;
 }
 
 /* TAKEN only if the store does not keep it; in a world without faults and with time to spare nothing is lost but by its own terms. */
@@ -155,7 +168,7 @@ void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
     for (size_t i = 0; event->reason == HILOCK_LOST_TAKEN && sim_store_hash_field(sim->server.store, name->text, strlen(name->text), i, &field); i++)
         if (is_of(actor, &field, event->fencing_token))
             sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name->text);
-    if (!sim->swarm.mean_gap_us && sim->lease_ms >= 3000 && !is_by_terms)
+    if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms)
         sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name->text);
 }
 

@@ -134,7 +134,7 @@ void sim_check_validity(struct sim_actor *actor)
     if (!actor->validity)
         return;
     left_us = hl_validity_left_us(actor->validity);
-    if (hold && hold->id == actor->validity_id && memcmp(actor->process->client->core.uuid, actor->validity_uuid, HL_UUID_LENGTH) == 0)
+    if (hold && hold->id == actor->validity_id && actor->grants == actor->validity_grant && memcmp(actor->process->client->core.uuid, actor->validity_uuid, HL_UUID_LENGTH) == 0)
         should_us = hl_lock_left_us(actor->lock, sim_process_now_us(actor->process));
     if (left_us != should_us)
         sim_violate(&sim_of(actor)->world, "I2", "p%u.%u: a validity says %llu us, the handle %llu", actor->process->index, actor->index,
@@ -153,6 +153,7 @@ void sim_held_begin(struct sim_actor *actor)
     if (hilock_lock_validity(actor->lock, &actor->validity) != HILOCK_OK)
         sim_violate(&sim->world, "I5", "validity of a held handle was refused");
     actor->validity_id = actor->lock->hold->id;
+    actor->validity_grant = actor->grants;
     memcpy(actor->validity_uuid, actor->process->client->core.uuid, HL_UUID_LENGTH);
 }
 

@@ -115,6 +115,7 @@ static void on_fact(void *arg, enum hl_what what, const struct hl_fact *fact)
     sometimes[SIM_RENEWED] += what == HL_HOLD_RENEWED;
     sometimes[SIM_RENEWAL_FAILED] += what == HL_HOLD_RENEWAL_FAILED;
     sometimes[SIM_UNDONE] += what == HL_HOLD_UNDONE;
+    sometimes[SIM_HANDED_ON] += what == HL_HOLD_HANDED_ON;
     sometimes[SIM_WAKEUP] += what == HL_WAKEUP;
     hl_observe(arg, what, fact);
 }
@@ -137,7 +138,7 @@ void sim_process_open(struct sim_process *process)
     process->is_closing = 0;
     if (hl_client_open_with(&process->client, &process->loop, &doors,
                             HILOCK_CLIENT_OPTIONS(.url = "unix:///simulated", .password = "swordfish", .label = "sim",
-                                                  .command_timeout_ms = sim->command_timeout_ms, .lease_ms = sim->lease_ms,
+                                                  .command_timeout_ms = sim->command_timeout_ms, .lease_ms = sim->lease_ms, .turns_max = sim->turns_max,
                                                   .retry_max_ms = 500, .keepalive_ms = 2000, .connect_timeout_ms = 1000, .on_log = on_log,
                                                   .log_level = HILOCK_LOG_INFO, .on_event = on_client_event, .user = process,
                                                   .allocator = &allocator),

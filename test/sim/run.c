@@ -9,13 +9,14 @@ enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, LIVE_STEP_US = 100000, LIV
 
 static void populate(struct sim *sim)
 {
-    static const uint32_t leases_ms[] = {150, 500, 3000, 10000};
+    static const uint32_t leases_ms[] = {150, 500, 3000, 10000}, turns[] = {16, 16, 4, 2, 1};
     struct hl_random *random = &sim->world.workload, kinds = sim->world.workload; /* a copy: no seed plays anything else for it */
     unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
     sim->lease_ms = leases_ms[hl_random_below(random, 4)];
     sim->command_timeout_ms = (uint32_t)sim_between(random, 200, 1000);
     sim->processes_count = (unsigned)sim_between(random, 1, SIM_PROCESSES_MAX);
     sim->names_count = (unsigned)sim_between(random, 1, SIM_NAMES_MAX);
+    sim->turns_max = turns[hl_random_below(&kinds, sizeof turns / sizeof *turns)];
     sim->is_duel = sim_chance(random, sim->swarm.mean_gap_us ? 0.1 : 0.5);
     sim->has_extras = !sim->is_duel && sim_chance(&sim->world.extras, 0.5);
     if (sim->is_duel) {
@@ -52,6 +53,12 @@ static unsigned unserved(const struct sim *sim)
     return count;
 }
 
+/* What a dead link's bytes made may stand for as long as they asked for. */
+static int is_haunted(const struct sim *sim)
+{
+    return sim->ghost_us && sim->world.now_us < sim->ghost_us + (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms + LIVE_STEP_US;
+}
+
 /* Whoever waits is served within a lease of somebody lost, a frozen process's sleep, the polls, and everybody's turn before. */
 static void demand_progress(struct sim *sim)
 {
@@ -59,7 +66,7 @@ static void demand_progress(struct sim *sim)
     uint64_t least_us = sim->world.now_us + (lease_us + 1500000 > LIVE_LEAST_US ? lease_us + 1500000 : LIVE_LEAST_US); /* what nobody knows of runs out */
     for (unsigned i = 0; i < sim->actors_count; i++)
         sim->actors[i].served = 0;
-    while ((unserved(sim) || sim->world.now_us < least_us) && sim->world.now_us < bound_us && !sim->world.is_broken) {
+    while ((unserved(sim) || sim->world.now_us < least_us || is_haunted(sim)) && sim->world.now_us < bound_us && !sim->world.is_broken) {
         run_until(sim, sim->world.now_us + LIVE_STEP_US);
         sim_check_names(sim);
     }

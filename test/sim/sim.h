@@ -96,8 +96,9 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     int is_answered_by_cancel, is_releasing; /* is_releasing: how many answers are due */
     int served;        /* since the heal */
     int is_renewed;    /* as its lock was made */
-    uint32_t hold_max_ms;
+    uint32_t lease_ms, least_ms, hold_max_ms; /* least: min_validity */
     uint64_t token;
+    unsigned turn;     /* of the hold at the store: the token that is kept there, and so many */
     uint64_t ends_us;  /* local time at which a wait must be over; 0: a try; UINT64_MAX: never */
     uint64_t believed_id;
     uint64_t deadline_us; /* local time until which it believed after the latest turn; 0: it did not hold */
@@ -105,7 +106,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint32_t entries, extended_ms;         /* entries: re-entries answered OK and not released */
     uint64_t grants, entered_grant, extending_grant; /* grants: ever; which of them was entered, and extended */
     hilock_validity *validity;             /* of the hold validity_id of the client validity_uuid; NULL: none */
-    uint64_t validity_id;
+    uint64_t validity_id, validity_grant;
     char validity_uuid[HL_UUID_LENGTH];
     uint64_t asked_us; /* true time of the latest acquire */
     uint64_t begun_us; /* true time at which the request left that was granted */
@@ -168,7 +169,7 @@ struct sim {
     uint64_t ghost_us; /* true time at which a dead link's renewal last found its hold */
     char (*killed)[HL_UUID_LENGTH]; /* clients that ended without a word: what they held may stay for its lease */
     unsigned killed_count;
-    uint32_t lease_ms, command_timeout_ms;
+    uint32_t lease_ms, command_timeout_ms, turns_max; /* lease: the longest of any handle */
     uint64_t live_allocations;
 };
 

@@ -14,6 +14,13 @@
     X(UNWRITABLE, "acquires refused by a store that cannot be written")           \
     X(CANCELLED, "acquires cancelled")                                            \
     X(CLOSED, "acquires ended by close")                                          \
+    X(HANDED_ON, "holds handed to the next handle")                               \
+    X(HANDED_BACK, "holds handed on and given back before that was told")         \
+    X(HANDED_PAST, "holds handed on again because a cancel or a drop crossed")    \
+    X(HAND_OFF_COUNTED, "hand-offs ended by their count")                         \
+    X(HAND_OFF_AGED, "hand-offs ended by a third of the lease")                   \
+    X(HAND_OFF_TOO_LITTLE, "hand-offs not made: too little was left")             \
+    X(HAND_OFF_OWED, "hand-offs to a longer lease, or one that is not renewed")   \
     X(DENIED_LOCALLY, "tries answered from a sibling's hold")                     \
     X(RELEASED, "releases confirmed")                                             \
     X(RELEASE_LOST, "releases that found the hold gone")                          \
