@@ -36,3 +36,13 @@ size_t hl_reply_decimal(const char *bytes, size_t length, uint64_t *ret_number)
     *ret_number = number;
     return i;
 }
+
+int hl_reply_has_code(const struct hl_reply *error, const char *code)
+{
+    char wrapped[32] = ": -";
+    size_t length = strlen(code);
+    if (hl_reply_starts(error, code) && (error->length == length || error->bytes[length] == ' '))
+        return 1;
+    strncat(wrapped, code, sizeof wrapped - 4);
+    return hl_reply_starts(error, "ERR") && memmem(error->bytes, error->length, wrapped, strlen(wrapped)) != NULL;
+}

@@ -25,6 +25,7 @@ struct hl_reply {
 const struct hl_reply *hl_reply_item(const struct hl_reply *reply, size_t i, enum hl_reply_type type);
 int hl_reply_is(const struct hl_reply *reply, const char *text); /* STRING or STATUS of exactly these bytes */
 size_t hl_reply_decimal(const char *bytes, size_t length, uint64_t *ret_number); /* leading digits, how many; 0: none, or above 12 */
+int hl_reply_has_code(const struct hl_reply *error, const char *code); /* "CODE ..", or wrapped by a script of Redis 6: "ERR ..: -CODE .." */
 int hl_reply_starts(const struct hl_reply *reply, const char *prefix); /* STRING, STATUS or ERROR */
 
 #endif

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <sys/un.h>
 
-enum { URL_MAX = 8192, HOST_MAX = 253, PORT_DEFAULT = 6379, PATH_MAX_BYTES = sizeof((struct sockaddr_un){0}.sun_path) - 1 };
+enum { URL_MAX = 8192, HOST_MAX = 253, PORT_DEFAULT = 6379, SENTINEL_PORT_DEFAULT = 26379, PATH_MAX_BYTES = sizeof((struct sockaddr_un){0}.sun_path) - 1 };
 
 struct reading {
     const char *text;
@@ -36,10 +36,10 @@ static const struct scheme {
     {"redis", 1, HL_URL_REDIS},
     {"unix", 1, HL_URL_UNIX},
     {"rediss", 0, HL_URL_REDIS},
-    {"redis+sentinel", 0, HL_URL_REDIS},
-    {"rediss+sentinel", 0, HL_URL_REDIS},
-    {"redis+cluster", 0, HL_URL_REDIS},
-    {"rediss+cluster", 0, HL_URL_REDIS},
+    {"redis+sentinel", 1, HL_URL_SENTINEL},
+    {"rediss+sentinel", 0, HL_URL_SENTINEL},
+    {"redis+cluster", 1, HL_URL_CLUSTER},
+    {"rediss+cluster", 0, HL_URL_CLUSTER},
 };
 
 /* What is left of a url without what could be a secret: between the scheme and the last '@', and from a second ':' or a '?' on. */
@@ -66,7 +66,7 @@ static hilock_status take_scheme(struct reading *reading, const char **ret_rest)
         reading->url->scheme = schemes[i].scheme;
         if (schemes[i].is_here)
             return HILOCK_OK;
-        hl_text_set(reading->error, "%s:// is not in this version of hilock: it has redis:// and unix://", schemes[i].name);
+        hl_text_set(reading->error, "%s:// is not in this version of hilock: it has redis://, unix://, redis+sentinel:// and redis+cluster://", schemes[i].name);
         return HILOCK_UNSUPPORTED;
     }
     refuse_scheme(reading);
@@ -138,7 +138,7 @@ static hilock_status take_userinfo(struct reading *reading, const char *from, co
 
 static const char *last_sign(const char *from, const char *to) { return memrchr(from, '@', (size_t)(to - from)); }
 
-/* ---- redis:// ---- */
+/* ---- hosts ---- */
 
 static int is_ipv6(const char *address)
 {
@@ -152,16 +152,16 @@ static int is_ipv6(const char *address)
     return inet_pton(AF_INET6, plain, binary) == 1;
 }
 
-static hilock_status take_bracketed(struct reading *reading, const char *from, const char *to)
+static hilock_status take_bracketed(struct reading *reading, const char *from, const char *to, struct hl_url_host *ret)
 {
-    hilock_status status = take_text(reading, from, to, &reading->url->host);
-    reading->url->is_address = 1;
-    if (status == HILOCK_OK && !is_ipv6(reading->url->host))
+    hilock_status status = take_text(reading, from, to, &ret->host);
+    ret->is_address = 1;
+    if (status == HILOCK_OK && !is_ipv6(ret->host))
         return refuse(reading, from, "an IPv6 address must stand in the brackets, a zone as [fe80::1%%25eth0]");
     return status;
 }
 
-static hilock_status take_host(struct reading *reading, const char *from, const char *to)
+static hilock_status take_host(struct reading *reading, const char *from, const char *to, struct hl_url_host *ret)
 {
     unsigned char binary[sizeof(struct in_addr)];
     hilock_status status;
@@ -172,14 +172,15 @@ static hilock_status take_host(struct reading *reading, const char *from, const 
     for (const char *at = from; at < to; at++)
         if (!strchr("-._", *at) && !((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') && !(*at >= '0' && *at <= '9'))
             return refuse(reading, at, "a host has letters, digits, '-', '.' and '_' only; an IPv6 address stands in brackets");
-    status = take_text(reading, from, to, &reading->url->host);
+    status = take_text(reading, from, to, &ret->host);
     if (status == HILOCK_OK)
-        reading->url->is_address = inet_pton(AF_INET, reading->url->host, binary) == 1;
+        ret->is_address = inet_pton(AF_INET, ret->host, binary) == 1;
     return status;
 }
 
 static hilock_status take_host_and_port(struct reading *reading, const char *from, const char *to)
 {
+    struct hl_url_host *host = &reading->url->hosts[reading->url->hosts_count];
     const char *close = *from == '[' ? memchr(from, ']', (size_t)(to - from)) : NULL;
     const char *host_end = close ? close + 1 : memchr(from, ':', (size_t)(to - from));
     hilock_status status;
@@ -187,25 +188,42 @@ static hilock_status take_host_and_port(struct reading *reading, const char *fro
         return refuse(reading, from, "[ must be closed by ]");
     host_end = host_end ? host_end : to;
     if (host_end < to && *host_end != ':')
-        return refuse(reading, host_end, "only :port or /db may follow the address");
+        return refuse(reading, host_end, reading->url->scheme == HL_URL_REDIS ? "only :port or /db may follow the address" : "only :port or a comma may follow the address");
     if (!close && host_end < to && memchr(host_end + 1, ':', (size_t)(to - host_end - 1)))
         return refuse(reading, from, "an IPv6 address must stand in brackets, as [::1]");
-    status = close ? take_bracketed(reading, from + 1, close) : take_host(reading, from, host_end);
+    reading->url->hosts_count++;
+    host->port = reading->url->scheme == HL_URL_SENTINEL ? SENTINEL_PORT_DEFAULT : PORT_DEFAULT;
+    status = close ? take_bracketed(reading, from + 1, close, host) : take_host(reading, from, host_end, host);
     if (status == HILOCK_OK && host_end < to)
-        status = take_number(reading, host_end + 1, to, "port", 1, 65535, &reading->url->port);
+        status = take_number(reading, host_end + 1, to, "port", 1, 65535, &host->port);
     return status;
 }
 
-static hilock_status take_redis(struct reading *reading, const char *from)
+/* user:password@host:port,host:port.. up to where no host can go on, which is returned in ret_end. */
+static hilock_status take_hosts(struct reading *reading, const char *from, int is_list, const char **ret_end)
 {
-    const char *end = from + strcspn(from, "/?#"), *sign = last_sign(from, end);
+    const char *end = from + strcspn(from, "/?#"), *sign = last_sign(from, end), *at = sign ? sign + 1 : from, *comma;
     hilock_status status = HILOCK_OK;
+    *ret_end = end;
     if (strchr(end, '@'))
         return refuse(reading, end, "%c in a user name or password must be written %%%02X", *end, (unsigned)*end);
     if (sign)
         status = take_userinfo(reading, from, sign);
-    if (status == HILOCK_OK)
-        status = take_host_and_port(reading, sign ? sign + 1 : from, end);
+    for (; status == HILOCK_OK && at; at = comma ? comma + 1 : NULL) {
+        comma = is_list ? memchr(at, ',', (size_t)(end - at)) : NULL;
+        if (reading->url->hosts_count == HL_URL_HOSTS_MAX)
+            return refuse(reading, at, "at most %d hosts", HL_URL_HOSTS_MAX);
+        status = take_host_and_port(reading, at, comma ? comma : end);
+    }
+    return status;
+}
+
+/* ---- redis:// ---- */
+
+static hilock_status take_redis(struct reading *reading, const char *from)
+{
+    const char *end;
+    hilock_status status = take_hosts(reading, from, 0, &end);
     if (status != HILOCK_OK || !*end || strcmp(end, "/") == 0)
         return status;
     if (*end != '/')
@@ -243,6 +261,37 @@ static hilock_status take_unix(struct reading *reading, const char *from)
     return *path_end ? take_query(reading, path_end + 1) : HILOCK_OK;
 }
 
+/* ---- redis+sentinel://, redis+cluster:// ---- */
+
+static hilock_status take_sentinel(struct reading *reading, const char *from)
+{
+    const char *end, *master, *master_end;
+    hilock_status status = take_hosts(reading, from, 1, &end);
+    if (status != HILOCK_OK || !*end || strcmp(end, "/") == 0)
+        return status;
+    master = end + 1;
+    master_end = master + strcspn(master, "/?#");
+    if (*end != '/')
+        return refuse(reading, end, "%c is not known here: only /master or /master/db may follow the sentinels", *end);
+    if (master == master_end)
+        return refuse(reading, master, "the master's name is missing: /master or /master/db may follow the sentinels");
+    status = take_text(reading, master, master_end, &reading->url->master);
+    if (status != HILOCK_OK || !*master_end)
+        return status;
+    if (*master_end != '/')
+        return refuse(reading, master_end, "%c in the master's name must be written %%%02X", *master_end, (unsigned)*master_end);
+    return take_number(reading, master_end + 1, master_end + strlen(master_end), "db", 0, INT_MAX, &reading->url->db);
+}
+
+static hilock_status take_cluster(struct reading *reading, const char *from)
+{
+    const char *end;
+    hilock_status status = take_hosts(reading, from, 1, &end);
+    if (status != HILOCK_OK || !*end || strcmp(end, "/") == 0 || strcmp(end, "/0") == 0)
+        return status;
+    return refuse(reading, end, *end == '/' ? "a cluster has no databases but 0: leave it out" : "nothing may follow the nodes of a cluster");
+}
+
 /* ---- the whole ---- */
 
 static hilock_status check_alphabet(const struct reading *reading)
@@ -273,12 +322,18 @@ static hilock_status read_url(struct reading *reading, const struct hl_memory *m
         hl_text_set(reading->error, "out of memory");
         return HILOCK_NO_MEMORY;
     }
-    return reading->url->scheme == HL_URL_UNIX ? take_unix(reading, rest) : take_redis(reading, rest);
+    switch (reading->url->scheme) {
+    case HL_URL_REDIS: return take_redis(reading, rest);
+    case HL_URL_UNIX: return take_unix(reading, rest);
+    case HL_URL_SENTINEL: return take_sentinel(reading, rest);
+    case HL_URL_CLUSTER: return take_cluster(reading, rest);
+    }
+    return HILOCK_INVALID;
 }
 
 hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text, struct hl_text *ret_error)
 {
-    struct hl_url url = {.port = PORT_DEFAULT};
+    struct hl_url url = {.db = 0};
     struct reading reading = {text ? text : "redis://127.0.0.1:6379/0", &url, NULL, ret_error};
     hilock_status status = read_url(&reading, memory);
     if (status == HILOCK_OK)

@@ -3,8 +3,10 @@
  *
  *   redis://[user[:password]@]host[:port][/db]      an IPv6 address stands in brackets
  *   unix://[user[:password]@]/path[?db=number]
+ *   redis+sentinel://[user[:password]@]host[:port],..[/master[/db]]   user and password are the master's
+ *   redis+cluster://[user[:password]@]host[:port],..
  *
- * User, password and path may have %-escapes. Pure: nothing is looked up. A refusal names the place and what must stand there; it shows
+ * User, password, path and master may have %-escapes. Pure: nothing is looked up. A refusal names the place and what must stand there; it shows
  * neither what could be a user or a password, nor what could be one because a letter in it was not escaped. */
 #ifndef HL_BASE_URL_H
 #define HL_BASE_URL_H
@@ -12,16 +14,23 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-enum hl_url_scheme { HL_URL_REDIS, HL_URL_UNIX };
+enum hl_url_scheme { HL_URL_REDIS, HL_URL_UNIX, HL_URL_SENTINEL, HL_URL_CLUSTER };
+enum { HL_URL_HOSTS_MAX = 16 };
+
+struct hl_url_host {
+    char *host;     /* a name, or an address without brackets (fe80::1%eth0 with its zone) */
+    int port;
+    int is_address; /* needs no resolving */
+};
 
 struct hl_url {
     enum hl_url_scheme scheme;
     char *user, *password; /* NULL: none, or empty */
-    char *host;            /* REDIS: a name, or an address without brackets (fe80::1%eth0 with its zone) */
+    struct hl_url_host hosts[HL_URL_HOSTS_MAX]; /* hosts_count of them; REDIS: one, UNIX: none */
+    unsigned hosts_count;
     char *path;            /* UNIX: absolute, short enough for a socket's address */
-    int port;              /* REDIS */
+    char *master;          /* SENTINEL: what they call it; NULL: not told */
     int db;
-    int is_address; /* host needs no resolving */
     char *block;    /* all of the strings: one, so that it can be wiped */
     size_t block_size;
 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/plant.h"
-#include "base/url.h"
+#include "client/deployment.h"
 #include "client/observe.h"
 #include "client/options.h"
 #include "lock/acquire.h"
@@ -16,12 +16,11 @@
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
+#include "lock/recent.h"
 #include "lock/teardown.h"
 #include "lock/turn.h"
 #include "lock/walk.h"
 #include "lock/watchdog.h"
-#include "wire/natives.h"
-#include "wire/scripts.h"
 
 enum { VERIFY_STEP_US = 20 };
 
@@ -114,9 +113,9 @@ static void on_moved(void *arg, uint64_t since_us)
 {
     struct hilock_client *client = arg;
     struct verifying verifying = {NULL, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
-    (void)since_us;
     hl_walk_held(&client->core, verify, &verifying);
     hl_gate_follow_all(&client->core);
+    hl_recent_again(&client->core, since_us);
 }
 
 static void on_node_down(void *arg, struct hl_node *node) { (void)arg, (void)node; /* requests under way are answered one by one */ }
@@ -160,7 +159,7 @@ static int keep_strings(struct hilock_client *client, const struct hl_url *url, 
     const char *user = options->username ? options->username : url->user, *password = options->password ? options->password : url->password;
     const char *prefix = options->name_prefix ? options->name_prefix : "", *label = options->label ? options->label : program_invocation_short_name;
     char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16];
-    size_t used = 0, at[4] = {0, 0, 0, 0};
+    size_t used = 0, at[6] = {0, 0, 0, 0, 0, 0};
     snprintf(name, sizeof name, "hilock:%.64s:%s", label, client->core.uuid);
     for (char *c = name; *c; c++)
         *c = *c > ' ' && *c < 0x7f ? *c : '_';
@@ -170,6 +169,8 @@ static int keep_strings(struct hilock_client *client, const struct hl_url *url, 
         at[1] = put(client->strings, &used, password ? password : "");
         at[2] = put(client->strings, &used, prefix);
         at[3] = put(client->strings, &used, name);
+        at[4] = put(client->strings, &used, options->sentinel_username ? options->sentinel_username : "");
+        at[5] = put(client->strings, &used, options->sentinel_password ? options->sentinel_password : "");
         if (!is_copy && !(client->strings = hl_memory_new(&client->core.host.memory, used)))
             return -1;
     }
@@ -180,32 +181,15 @@ static int keep_strings(struct hilock_client *client, const struct hl_url *url, 
     client->prefix_length = strlen(prefix);
     client->login.client_name = client->strings + at[3];
     client->login.database = url->db;
+    client->sentinel_login = (struct hl_login){.username = options->sentinel_username && *options->sentinel_username ? client->strings + at[4] : NULL,
+                                               .password = options->sentinel_password ? client->strings + at[5] : NULL,
+                                               .client_name = client->login.client_name};
     return 0;
 }
 
 static uint32_t guard_ms(const struct hilock_client_options *options)
 {
     return options->restart_guard_ms == HILOCK_OFF ? 0 : options->restart_guard_ms;
-}
-
-static int make_route(struct hilock_client *client, const struct hl_doors *doors, const struct hl_url *url,
-                      const struct hilock_client_options *options)
-{
-    static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
-    const struct hl_place place = {url->path, url->path ? NULL : url->host, url->port};
-    const struct hl_node_options node = {
-        .session = {.links = doors->links, .login = &client->login, .connect_timeout_ms = options->connect_timeout_ms,
-                    .retry_max_ms = options->retry_max_ms},
-        .scripts = hl_scripts,
-        .ask_natives = hl_natives_ask,
-        .natives_told = hl_natives_told,
-        .command_timeout_ms = options->command_timeout_ms,
-        .keepalive_ms = options->keepalive_ms,
-        .inflight_max = options->inflight_max,
-        .restart_guard_ms = guard_ms(options),
-    };
-    client->core.route = hl_single_new(&client->core.host, &place, &node, &events, client);
-    return client->core.route ? 0 : -1;
 }
 
 static void init_core(struct hilock_client *client, const struct hl_doors *doors, const struct hilock_client_options *options)
@@ -251,6 +235,7 @@ static void free_half_open(struct hilock_client *client, int has_host)
 static struct hilock_client *client_new(const struct hilock_loop *loop, const struct hl_doors *doors, const struct hl_memory *memory,
                                         const struct hl_url *url, const struct hilock_client_options *options)
 {
+    static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     struct hilock_client *client = hl_memory_new(memory, sizeof *client);
     int has_host;
     if (!client)
@@ -261,7 +246,7 @@ static struct hilock_client *client_new(const struct hilock_loop *loop, const st
         init_core(client, doors, options);
     if (has_host && (client->core.cell = hl_cell_new(memory)) != NULL &&
         (client->close_timer = hl_timer_new(&client->core.host, on_close_timer, client)) != NULL && keep_strings(client, url, options) == 0 &&
-        make_route(client, doors, url, options) == 0) {
+        (client->core.route = hl_deployment_new(client, doors, url, options, &events)) != NULL) {
         client->core.cell->core = &client->core;
         return client;
     }
@@ -302,6 +287,11 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     status = hl_url_parse(&url, &memory, settled.url, &why);
     if (status != HILOCK_OK)
         return refuse_open(status, &why, ret_error);
+    status = hl_deployment_check(&url, &settled, &why);
+    if (status != HILOCK_OK) {
+        hl_url_done(&url, &memory);
+        return refuse_open(status, &why, ret_error);
+    }
     *ret_client = client_new(loop, doors, &memory, &url, &settled);
     hl_url_done(&url, &memory);
     if (!*ret_client) {

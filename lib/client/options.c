@@ -74,8 +74,6 @@ static hilock_status check_later(const struct hilock_client_options *options, st
 {
     if (options->quorum_urls || options->quorum_needed)
         return refuse(why, HILOCK_UNSUPPORTED, "quorum_urls: this version has no quorum of masters yet: use url");
-    if (options->sentinel_username || options->sentinel_password)
-        return refuse(why, HILOCK_UNSUPPORTED, "sentinel_username: this version has no Sentinel yet: use a redis:// or unix:// url");
     if ((options->tls_ca_file || options->tls_ca_dir || options->tls_cert_file || options->tls_key_file || options->tls_server_name) &&
         !(options->url && strncmp(options->url, "rediss", 6) == 0)) /* which the url's own check refuses */
         return refuse(why, HILOCK_INVALID, "tls_ca_file is set, but the url is not rediss: nothing would be encrypted");

@@ -19,6 +19,7 @@ struct hl_acquire;
 struct hl_gate;
 struct hl_hold;
 struct hl_inquiry;
+struct hl_recent;
 
 /* ---- notices (deliver.c) ---- */
 
@@ -190,6 +191,7 @@ struct hl_core {
     struct hl_notices holds, losses, news; /* holds with nothing to tell; losses and everything else to be told */
     struct hl_notice marker;
     struct hl_inquiries inquiries;       /* inquiry.c */
+    struct hl_recent *recent;            /* recent.c; NULL: none yet */
     unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's belief ends before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds not over; handles */

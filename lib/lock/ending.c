@@ -10,6 +10,7 @@
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/recent.h"
 #include "lock/turn.h"
 #include "lock/validity.h"
 #include "lock/words.h"
@@ -270,6 +271,7 @@ static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_
     int was_ours = said->verdict == HL_YES || (is_doubtful && hold->since_us < part->deadline_us);
     int is_haunting = haunts(hold, part);
     part->state = is_haunting ? PART_MAYBE : PART_CLEAR;
+    hl_recent_add(core, hold, part);
     if (said->was_unheard && !core->is_unheard_told)
         hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = part->name->bytes, .node = hl_node_name(part->request.node), .detail = unheard});

@@ -8,6 +8,7 @@
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
+#include "lock/recent.h"
 #include "lock/reentry.h"
 #include "lock/side.h"
 #include "lock/turn.h"
@@ -70,6 +71,7 @@ void hl_teardown(struct hl_core *core)
     forget_list(core, &core->news);
     forget_list(core, &core->holds);
     hl_inquiries_clear(core);
+    hl_recent_free(core);
     hl_names_detach(core);
     core->waiting = core->held = 0;
 }

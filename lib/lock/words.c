@@ -108,7 +108,11 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
     uint32_t late_ms = hl_span_ms(hl_left_us(lost_us, hold->parts[0].deadline_us));
     switch ((hilock_lost_reason)hold->reason) {
     case HILOCK_LOST_NONE: hl_text_set(text, "not lost"); break;
-    case HILOCK_LOST_TAKEN: hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", quoted(name).bytes); break;
+    case HILOCK_LOST_TAKEN:
+        hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", quoted(name).bytes);
+        if (node->moved_us && lost_us - node->moved_us < (uint64_t)hold->terms->lease_ms * 1000)
+            hl_text_add(text, ": a failover, %s had it for %u ms then", hl_node_name(node), hl_span_ms(lost_us - node->moved_us));
+        break;
     case HILOCK_LOST_EXPIRED:
         hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s" : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
                     quoted(name).bytes, hl_extend_lease_ms(hold), hl_node_name(node), node->is_up ? "is connected" : "is unreachable");

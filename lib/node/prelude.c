@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* prelude - see prelude.h. */
+#include "base/plant.h"
 #include "node/node.h"
 
 enum step { STEP_ROLE = 1, STEP_SHARDED = 2, STEP_SERVER = 4, STEP_MEMORY = 8, STEP_NATIVES = 16, STEP_TIME = 32, STEP_END = 64 };
@@ -74,7 +75,7 @@ static enum hl_prelude_state on_role(struct hl_node *node, const struct hl_reply
     struct hl_text why;
     if (reply->type == HL_REPLY_ERROR)
         on_refused(node, "ROLE", reply);
-    if (reply->type == HL_REPLY_ERROR || (role && hl_reply_is(role, "master")))
+    if (reply->type == HL_REPLY_ERROR || (role && hl_reply_is(role, "master")) || HL_PLANTED(ROLE_IGNORED))
         return HL_PRELUDE_GOES_ON;
     hl_text_set(&why, "it is no master: its role is %s", role ? hl_quote(role->bytes, role->length).bytes : "not told");
     hl_session_break(&node->session, why.bytes);

@@ -25,6 +25,7 @@ struct hl_route_ops {
     int (*is_up)(struct hl_route *route); /* commands can flow */
     void (*start)(struct hl_route *route);
     void (*free)(struct hl_route *route); /* nodes and links with it */
+    int can_forget; /* another server may take over, and not know all that was acknowledged */
 };
 
 struct hl_route { const struct hl_route_ops *ops; };
@@ -42,13 +43,26 @@ static inline void hl_route_submit(struct hl_route *route, struct hl_request *re
     hl_node_submit(route->ops->node_of(route, &about), request, timeout_ms, how);
 }
 
+enum { HL_ROUTE_PLACES_MAX = 16 };
+
 struct hl_place { /* copied */
     const char *path, *host; /* one of them */
     int port;
 };
 
+struct hl_sentinel_options { /* copied, but for login */
+    struct hl_place places[HL_ROUTE_PLACES_MAX]; /* of sentinels: hosts */
+    unsigned count;
+    const char *master;
+    const struct hl_login *login; /* to the sentinels; outlives the route */
+};
+
 /* One server. options->session.endpoint is filled here. NULL: no memory. */
 struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *place, const struct hl_node_options *options,
                                const struct hl_route_events *events, void *arg);
+
+/* The master that Sentinel names; node: of the master. NULL: no memory. */
+struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options, const struct hl_node_options *node,
+                                 const struct hl_route_events *events, void *arg);
 
 #endif

@@ -229,6 +229,8 @@ static void attempt(struct hl_session *session)
 {
     const struct hl_endpoint *endpoint = &session->options->endpoint;
     struct hl_link_target target = {endpoint->path, endpoint->host, endpoint->port};
+    if (!endpoint->path && !endpoint->host)
+        return; /* nobody knows where yet: hl_session_move begins it */
     session->addresses_count = session->address = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
     if (endpoint->path || is_literal(endpoint->host))

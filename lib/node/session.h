@@ -14,7 +14,7 @@
 #include "link/link.h"
 
 struct hl_endpoint { /* by reference, outlives the session */
-    const char *path, *host; /* one of them */
+    const char *path, *host; /* one of them; neither: not known yet */
     int port;
     const char *name;        /* for humans: "10.0.0.5:6379" */
 };

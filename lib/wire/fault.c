@@ -9,19 +9,9 @@ static int contains(const struct hl_reply *error, const char *text)
     return memmem(error->bytes, error->length, text, strlen(text)) != NULL;
 }
 
-/* "CODE ..." or, wrapped by a script of Redis 6, "ERR ...: -CODE ..." */
-static int has_code(const struct hl_reply *error, const char *code)
-{
-    char wrapped[32] = ": -";
-    size_t length = strlen(code);
-    if (hl_reply_starts(error, code) && (error->length == length || error->bytes[length] == ' '))
-        return 1;
-    return hl_reply_starts(error, "ERR") && contains(error, strncat(wrapped, code, sizeof wrapped - 4));
-}
-
 static int has_one_of(const struct hl_reply *error, const char *const *codes)
 {
-    while (*codes && !has_code(error, *codes))
+    while (*codes && !hl_reply_has_code(error, *codes))
         codes++;
     return *codes != NULL;
 }
@@ -37,19 +27,19 @@ static int is_denied(const struct hl_reply *error)
 static int has_left_nothing(const struct hl_reply *error)
 {
     int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") || hl_reply_starts(error, "NOPERM ");
-    return (is_refused_whole && !contains(error, "user_script")) || has_code(error, "WRONGTYPE");
+    return (is_refused_whole && !contains(error, "user_script")) || hl_reply_has_code(error, "WRONGTYPE");
 }
 
 struct hl_fault hl_fault_of(const struct hl_reply *error)
 {
     static const char *const passing[] = {"READONLY", "LOADING", "MASTERDOWN", "BUSY", "OOM", "NOREPLICAS", "MISCONF", "CLUSTERDOWN",
                                           "TRYAGAIN", "UNBLOCKED", "GUARD", NULL};
-    if (has_code(error, "NOSCRIPT"))
+    if (hl_reply_has_code(error, "NOSCRIPT"))
         return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
     if (has_one_of(error, passing) || contains(error, "Script killed by user") || contains(error, "max number of clients"))
         return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE, 0};
     if (is_denied(error))
         return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED, has_left_nothing(error)};
-    return (struct hl_fault){HL_FAULT_LASTING, has_code(error, "WRONGTYPE") ? HILOCK_WRONG_KIND : HILOCK_SERVER,
+    return (struct hl_fault){HL_FAULT_LASTING, hl_reply_has_code(error, "WRONGTYPE") ? HILOCK_WRONG_KIND : HILOCK_SERVER,
                              has_left_nothing(error)};
 }

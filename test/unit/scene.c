@@ -25,6 +25,18 @@ void scene_begin(struct scene *scene)
     TAILQ_INIT(&scene->hands);
 }
 
+struct store *scene_server(struct scene *scene, const char *where)
+{
+    struct store *store = calloc(1, sizeof *store);
+    if (!store || scene->more_count == SCENE_SERVERS_MAX)
+        abort();
+    scene->is_tampered = 1;
+    store_init(store, &scene->world);
+    store->runs = ++scene->more_count;
+    net_listen(&scene->net, where, store);
+    return scene->more[scene->more_count - 1] = store;
+}
+
 /* ---- claims ---- */
 
 /* 1: the rest of the line is to be printed. */

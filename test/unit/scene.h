@@ -17,7 +17,7 @@
 struct scene;
 struct hand;
 
-enum { SCENE_TEXT = 400 };
+enum { SCENE_TEXT = 400, SCENE_SERVERS_MAX = 12 };
 #define SCENE_SECRET "s3cret-marker"
 
 struct party {
@@ -60,6 +60,8 @@ struct scene {
     struct world world;
     struct net net;
     struct store store;
+    struct store *more[SCENE_SERVERS_MAX]; /* scene_server */
+    unsigned more_count;
     struct net_place *place;
     struct plans plans;
     struct world_memory memory;
@@ -77,6 +79,7 @@ extern int scene_is_quiet; /* failed claims are not printed: they are expected *
 extern const char scene_where[]; /* the server's address */
 
 void scene_begin(struct scene *scene);
+struct store *scene_server(struct scene *scene, const char *where); /* one more; belief is not held against it: see is_tampered */
 int scene_end(struct scene *scene); /* ends what still lives. 1: all claims held */
 
 /* options: what the scene does not need itself (allocator, log, events). May be NULL. */

@@ -87,7 +87,7 @@ static const char *name_of(hilock_event_kind kind)
     case HILOCK_EVENT_STORE_RESTARTED: return "RESTARTED";
     case HILOCK_EVENT_EVICTION_RISK: return "EVICTION";
     case HILOCK_EVENT_LOOP_STALLED: return "STALLED";
-    case HILOCK_EVENT_FAILOVER: break;
+    case HILOCK_EVENT_FAILOVER: return "failover";
     }
     return "some event";
 }
@@ -281,6 +281,10 @@ int scene_end(struct scene *scene)
     SAME(scene, scene->net.links, 0);
     plans_done(&scene->plans);
     net_done(&scene->net);
+    for (unsigned i = 0; i < scene->more_count; i++) {
+        store_done(scene->more[i]);
+        free(scene->more[i]);
+    }
     store_done(&scene->store);
     world_done(&scene->world);
     free(scene->story);

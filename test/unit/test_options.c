@@ -105,7 +105,6 @@ static void what_comes_later_is_UNSUPPORTED(void **state)
     (void)state;
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_needed = 2)), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.sentinel_password = "x")), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_UNSUPPORTED);
 }

@@ -11,12 +11,14 @@
 
 static struct hl_memory memory;
 
-/* "user password host port db path", '-' for none, and a '*' behind an address that needs no resolving. */
+/* "user password host port .. db path-or-master", '-' for none, and a '*' behind an address that needs no resolving. */
 static const char *summary(const struct hl_url *url)
 {
     static char text[512];
-    snprintf(text, sizeof text, "%s %s %s%s %d %d %s", url->user ? url->user : "-", url->password ? url->password : "-",
-             url->host ? url->host : "-", url->is_address ? "*" : "", url->port, url->db, url->path ? url->path : "-");
+    size_t used = (size_t)snprintf(text, sizeof text, "%s %s ", url->user ? url->user : "-", url->password ? url->password : "-");
+    for (unsigned i = 0; i < url->hosts_count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %d ", url->hosts[i].host, url->hosts[i].is_address ? "*" : "", url->hosts[i].port);
+    snprintf(text + used, sizeof text - used, "%d %s", url->db, url->path ? url->path : url->master ? url->master : "-");
     return text;
 }
 
@@ -47,15 +49,23 @@ static const struct { const char *url, *summary; } good[] = {
     {"redis://u%40x:%2f%3A%3f%23%25@h", "u@x /:?#% h 6379 0 -"},
     {"redis://u:%C3%BC%20%0a@h", "u \xc3\xbc \n h 6379 0 -"},
     {"redis://u:p!$&'()*+,;=~`{}|^\\\"<>[]@h", "u p!$&'()*+,;=~`{}|^\\\"<>[] h 6379 0 -"},
-    {"unix:///run/redis.sock", "- - - 6379 0 /run/redis.sock"},
-    {"unix:///run/redis.sock?db=4", "- - - 6379 4 /run/redis.sock"},
-    {"unix:///run/redis@1:2.sock", "- - - 6379 0 /run/redis@1:2.sock"},
-    {"unix:///a%3fb%20c", "- - - 6379 0 /a?b c"},
-    {"unix://u:p@/s", "u p - 6379 0 /s"},
-    {"unix://:p%2Fq@/s?db=0", "- p/q - 6379 0 /s"},
-    {"unix://@/s", "- - - 6379 0 /s"},
+    {"redis+sentinel://s", "- - s 26379 0 -"},
+    {"redis+sentinel://s/", "- - s 26379 0 -"},
+    {"Redis+Sentinel://u:p@s1,10.0.0.5:5000,[::1]:7/my%2Fmaster/3", "u p s1 26379 10.0.0.5* 5000 ::1* 7 3 my/master"},
+    {"redis+sentinel://:a,b@s1,s2/m", "- a,b s1 26379 s2 26379 0 m"},
+    {"redis+cluster://n", "- - n 6379 0 -"},
+    {"redis+cluster://u:p@n1,n2:7000,[2001:db8::1]:7001/0", "u p n1 6379 n2 7000 2001:db8::1* 7001 0 -"},
+    {"redis+cluster://1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16/", "- - 1 6379 2 6379 3 6379 4 6379 5 6379 6 6379 7 6379 8 6379 9 6379 10 6379 11 6379 12 6379 "
+     "13 6379 14 6379 15 6379 16 6379 0 -"},
+    {"unix:///run/redis.sock", "- - 0 /run/redis.sock"},
+    {"unix:///run/redis.sock?db=4", "- - 4 /run/redis.sock"},
+    {"unix:///run/redis@1:2.sock", "- - 0 /run/redis@1:2.sock"},
+    {"unix:///a%3fb%20c", "- - 0 /a?b c"},
+    {"unix://u:p@/s", "u p 0 /s"},
+    {"unix://:p%2Fq@/s?db=0", "- p/q 0 /s"},
+    {"unix://@/s", "- - 0 /s"},
     {"unix:///1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456",
-     "- - - 6379 0 /1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456"},
+     "- - 0 /1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456"},
 };
 
 static void test_good(void **state)
@@ -135,6 +145,25 @@ static const struct { const char *url, *error; } bad[] = {
     {"redis://u:SECRET\x7f@h", AT(17) ALPHABET},
     {"redis://u:SECRET\xc3\xbc@h", AT(17) ALPHABET},
     {"redis://h\n", AT(10) ALPHABET},
+    {"redis://h1,h2", AT(11) HOST_LETTERS},
+    {"redis+sentinel://", AT(18) "the host is missing"},
+    {"redis+sentinel://u:SECRET@/m", AT(27) "the host is missing"},
+    {"redis+sentinel://s,", AT(20) "the host is missing"},
+    {"redis+sentinel://s,,t", AT(20) "the host is missing"},
+    {"redis+sentinel://s;t", AT(19) HOST_LETTERS},
+    {"redis+sentinel://[::1]x", AT(23) "only :port or a comma may follow the address"},
+    {"redis+sentinel://s:1:2", AT(18) "an IPv6 address must stand in brackets, as [::1]"},
+    {"redis+sentinel://s:26379,t:0", AT(28) "port 0 must be 1..65535"},
+    {"redis+sentinel://s//1", AT(20) "the master's name is missing: /master or /master/db may follow the sentinels"},
+    {"redis+sentinel://s?m", AT(19) "? is not known here: only /master or /master/db may follow the sentinels"},
+    {"redis+sentinel://s/m?db=1", AT(21) "? in the master's name must be written %3F"},
+    {"redis+sentinel://s/m/x", AT(22) "db must be 0..2147483647"},
+    {"redis+sentinel://s/m/1/2", AT(22) "db must be 0..2147483647"},
+    {"redis+sentinel://s/m%0", AT(21) HEX},
+    {"redis+cluster://u:SECRET/SECRET@n", AT(25) "/ in a user name or password must be written %2F"},
+    {"redis+cluster://n/1", AT(18) "a cluster has no databases but 0: leave it out"},
+    {"redis+cluster://n#", AT(18) "nothing may follow the nodes of a cluster"},
+    {"redis+cluster://1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", AT(56) "at most 16 hosts"},
     {"unix://", AT(8) PATH},
     {"unix://run/redis.sock", AT(8) PATH_OR_USER},
     {"unix://u:SECRET/SECRET@/s", AT(8) PATH_OR_USER},
@@ -154,25 +183,25 @@ static void test_bad(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct hl_url url = {.port = -1};
+        struct hl_url url = {.db = -1};
         struct hl_text error = {""};
         assert_int_equal(hl_url_parse(&url, &memory, bad[i].url, &error), HILOCK_INVALID);
         assert_string_equal(error.bytes, bad[i].error);
         assert_null(strstr(error.bytes, "SECRET"));
-        assert_int_equal(url.port, -1); /* written on success only */
+        assert_int_equal(url.db, -1); /* written on success only */
     }
 }
 
 static void test_known_but_not_here(void **state)
 {
-    static const char *const schemes[] = {"rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"};
+    static const char *const schemes[] = {"rediss", "rediss+sentinel", "rediss+cluster"};
     (void)state;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         struct hl_url url;
         struct hl_text error, wanted;
         char text[100];
         snprintf(text, sizeof text, "%s://u:SECRET@h1,h2:26379/master/0", schemes[i]);
-        hl_text_set(&wanted, "%s:// is not in this version of hilock: it has redis:// and unix://", schemes[i]);
+        hl_text_set(&wanted, "%s:// is not in this version of hilock: it has redis://, unix://, redis+sentinel:// and redis+cluster://", schemes[i]);
         assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_UNSUPPORTED);
         assert_string_equal(error.bytes, wanted.bytes);
     }
@@ -188,7 +217,7 @@ static void test_bounds(void **state)
     memcpy(text, "redis://", 8);
     text[8 + 253] = '\0';
     assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_OK);
-    assert_int_equal(strlen(url.host), 253);
+    assert_int_equal(strlen(url.hosts[0].host), 253);
     hl_url_done(&url, &memory);
     text[8 + 253] = 'h', text[8 + 254] = '\0';
     assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_INVALID);

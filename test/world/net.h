@@ -13,7 +13,7 @@
 #include "world/loop.h"
 #include "world/store.h"
 
-enum { NET_PLACES_MAX = 8 };
+enum { NET_PLACES_MAX = 16 };
 
 struct net_command { /* as its fate is asked */
     int argc;

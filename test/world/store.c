@@ -74,7 +74,7 @@ void store_disconnect(struct store_peer *peer)
 const char *store_word(int argc, const char *const *argv, const size_t *lengths)
 {
     static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "INFO", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH",
-                                        "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND"};
+                                        "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND", "ROLE", "SENTINEL"};
     int script = argc > 1 && is_word(word_of(argv, lengths, 0), "EVALSHA") ? store_script_of_sha1(word_of(argv, lengths, 1)) : -1;
     if (script >= 0)
         return hl_scripts[script]->name;
@@ -212,6 +212,9 @@ static struct hl_reply *execute(struct store_peer *peer, int argc, const struct 
         return auth(peer, argc, words);
     if (!peer->is_logged_in)
         return say_error("NOAUTH Authentication required.");
+    reply = store_place(peer, argc, words);
+    if (reply)
+        return reply;
     if (is_word(words[0], "SELECT") && argc == 2) {
         peer->db = atoi(words[1].bytes);
         return peer->db < 16 ? say_status("OK") : (peer->db = 0, say_error("ERR DB index is out of range"));

@@ -15,6 +15,13 @@
 enum { STORE_SCRIPTS_MAX = 16, STORE_WORDS_MAX = 32 };
 enum { STORE_DELIFEQ = 1, STORE_DELEX = 2 };
 
+struct store_sentinel { /* a server that is a Sentinel: what it knows of one master */
+    const char *master; /* how it calls it; NULL: the server is none */
+    const char *host;
+    int port;
+    uint64_t epoch;
+};
+
 struct store_peer;
 typedef void store_push_fn(void *arg, struct hl_reply *message); /* a message of a channel; takes it over */
 
@@ -41,6 +48,8 @@ struct store {
     int publish_is_denied;             /* to scripts: the right to a channel is missing */
     uint64_t started_us;               /* by its clock */
     unsigned runs;                     /* how often it was started */
+    int is_replica;
+    struct store_sentinel sentinel;
     const char *policy;                /* maxmemory-policy, with a limit; NULL: none */
     struct store_line *lines;
     size_t lines_count, lines_room;
@@ -79,6 +88,9 @@ size_t store_count(const struct store *store, const char *word); /* commands of 
 const struct store_line *store_line(const struct store *store, const char *word, int nth); /* from 0; -1 the latest; none: an empty line */
 void store_forget(struct store *store); /* the record begins anew */
 
+void store_copy(struct store *to, struct store *from);       /* all keys: what a replica knows now */
+unsigned store_switch(struct store *sentinel, const char *host, int port, uint64_t epoch); /* it knows another master now, and says so */
+
 /* ---- for store*.c alone ---- */
 
 struct store_peer {
@@ -101,6 +113,8 @@ struct hl_reply *store_simple_acquire(struct store *store, const struct keys_byt
 struct hl_reply *store_simple_peek(struct store *store, const struct keys_bytes *words);
 struct hl_reply *store_simple_renew(struct store *store, const struct keys_bytes *words);
 struct hl_reply *store_simple_release(struct store *store, const struct keys_bytes *words);
+struct hl_reply *store_place(struct store_peer *peer, int argc, const struct keys_bytes *words); /* NULL: nothing that its place would change */
+const char *store_script_name(int script);
 int store_script_of_sha1(struct keys_bytes sha1); /* index in hl_scripts, or -1 */
 
 #endif

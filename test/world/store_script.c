@@ -172,3 +172,5 @@ int store_script_of_sha1(struct keys_bytes sha1)
             return i;
     return -1;
 }
+
+const char *store_script_name(int script) { return hl_scripts[script]->name; }

@@ -88,3 +88,13 @@ struct verdict ledger_judge(struct ledger *ledger)
     }
     return verdict;
 }
+
+uint64_t ledger_first_after(const struct ledger *ledger, uint64_t at_us)
+{
+    size_t count = atomic_load(&ledger->count);
+    uint64_t first = 0;
+    for (size_t i = 0; i < count; i++)
+        if (ledger->grants[i].begun_us > at_us && (!first || ledger->grants[i].begun_us < first))
+            first = ledger->grants[i].begun_us;
+    return first;
+}

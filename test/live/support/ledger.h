@@ -17,6 +17,8 @@ void ledger_free(struct ledger *ledger);
 size_t ledger_begin(struct ledger *ledger, unsigned lock, uint64_t token);
 void ledger_end(struct ledger *ledger, size_t grant);
 
+uint64_t ledger_first_after(const struct ledger *ledger, uint64_t at_us); /* when the first grant after that began; 0: there was none */
+
 struct verdict {
     size_t grants, open;      /* all; never ended (their process died): not judged against later ones */
     size_t overlaps, met;     /* by intervals; by the slot. Both must be 0 */

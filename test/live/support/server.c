@@ -76,11 +76,22 @@ static void become(const struct server *server, const char *const *argv, pid_t p
     _exit(127);
 }
 
+static void write_config(const struct server *server)
+{
+    char path[sizeof server->directory + 16];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/conf", server->directory);
+    file = access(path, F_OK) == 0 ? NULL : fopen(path, "we"); /* one that is there has been rewritten by the server: it stays */
+    if (file && (fputs(server->config, file) < 0 || fclose(file) != 0))
+        check_fail("cannot write %s", path);
+}
+
 static void launch(struct server *server)
 {
     const char *program = getenv("HILOCK_REDIS_SERVER");
     char port[8];
-    const char *argv[ARGUMENTS_MAX] = {program && *program ? program : "redis-server", "--port", port, "--bind", "127.0.0.1",
+    const char *configured[ARGUMENTS_MAX] = {program && *program ? program : "redis-server", "conf"};
+    const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", port, "--bind", "127.0.0.1",
                                        "--unixsocket", server->socket, "--unixsocketperm", "700", "--save", "",
                                        "--appendonly", "no", "--dir", server->directory, "--daemonize", "no"};
     size_t count = 17;
@@ -90,11 +101,16 @@ static void launch(struct server *server)
         CHECK(count < ARGUMENTS_MAX - 1);
         argv[count++] = *more;
     }
+    if (server->config) {
+        CHECK(count < ARGUMENTS_MAX - 2);
+        memcpy(configured + 2, argv + 1, count * sizeof *argv);
+        write_config(server);
+    }
     unlink(server->socket);
     server->pid = fork();
     CHECK(server->pid >= 0);
     if (server->pid == 0 && chdir(server->directory) == 0)
-        become(server, argv, parent);
+        become(server, server->config ? configured : argv, parent);
     if (server->pid == 0)
         _exit(127);
 }
@@ -177,11 +193,14 @@ struct server *server_start(const char *const *arguments)
     return server;
 }
 
+struct server *server_start_with_port(const char *const *arguments) { return server_start_configured(NULL, arguments); }
+
 /* Somebody else may take the port between our asking for a free one and the server's use of it: then another is tried. */
-struct server *server_start_with_port(const char *const *arguments)
+struct server *server_start_configured(const char *config, const char *const *arguments)
 {
     struct server *server = server_new(arguments);
     int state = -1;
+    server->config = config;
     for (int i = 0; i < PORT_TRIES && state < 0; i++) {
         server->port = free_port();
         launch(server);

@@ -15,12 +15,14 @@ struct server {
     int port;         /* 0: none */
     pid_t pid;        /* 0: does not run */
     const char *const *arguments;
+    const char *config; /* text of a configuration file it begins with, as Sentinel needs one; NULL: none */
     struct server *next;
 };
 
 /* arguments: more of redis-server's own, ended by NULL, kept by reference for server_restart; NULL: none. Returns once it answers. */
 struct server *server_start(const char *const *arguments);
 struct server *server_start_with_port(const char *const *arguments);
+struct server *server_start_configured(const char *config, const char *const *arguments); /* with a port; config as above, by reference */
 void server_end(struct server *server); /* any state; NULL is allowed. Kills it and removes its directory */
 
 void server_kill(struct server *server);    /* SIGKILL, reaped: all it knew is gone */

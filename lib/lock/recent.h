@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* recent - the holds whose release the store acknowledged lately. A failover can lose an acknowledged release: the next master still has the
+ * hold, and nobody would renew or release it until its lease runs out. So when another server takes over, what was released shortly
+ * before is released there again, by its own id, which is never used again: where nothing was lost it finds nothing.
+ * Bounded in number and time, made when first needed, and never a reason for anything to fail. Only where a deployment can lose writes. */
+#ifndef HL_LOCK_RECENT_H
+#define HL_LOCK_RECENT_H
+
+#include "lock/core.h"
+
+struct hl_recent;
+
+void hl_recent_add(struct hl_core *core, const struct hl_hold *hold, const struct hl_part *part); /* its release was answered */
+void hl_recent_again(struct hl_core *core, uint64_t since_us); /* what was acknowledged since then, or shortly before, may be lost */
+void hl_recent_free(struct hl_core *core); /* the nodes have gone: nothing is answered any more */
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sentinel - the deployment of one master that Sentinel names: every key is at one node, whose address changes.
+ *
+ * All sentinels of the url are listened to, and asked: when they come, when the master is lost, silent, no master or read-only, and from time
+ * to time. A switch is followed at once: every link to the old master is closed, so that nothing it still says is read. Whom to believe
+ * is decided by config-epochs, which grow with every failover: a sentinel that was away, and a master that was stopped and goes
+ * on, know an older one. A switch message tells none, but is worth at least one more than is known. If most sentinels know only
+ * older ones they were set up anew.
+ * Invariant: requests wait in the one node while nobody knows the master. */
+#include <stdio.h>
+
+#include "base/plant.h"
+#include "node/route.h"
+#include "node/sentry.h"
+
+enum { SEEK_US = 500000, NAME_MAX_BYTES = HL_SENTRY_HOST_MAX + 16, READONLY_MAX = 5 };
+
+struct sentinel {
+    struct hl_route route;
+    struct hl_host *host;
+    struct hl_node node; /* the master */
+    const struct hl_route_events *events;
+    void *arg;
+    void *timer;         /* the sentries are asked again */
+    uint64_t keepalive_us, lost_us; /* lost: when the master's link was; 0: it is up, or never was */
+    uint64_t epoch;
+    struct hl_sentry_address address; /* port 0: not known yet */
+    char name[NAME_MAX_BYTES];        /* of the master's node */
+    char *master;
+    struct hl_sentry *sentries[HL_ROUTE_PLACES_MAX];
+    char *sentry_names[HL_ROUTE_PLACES_MAX], *sentry_hosts[HL_ROUTE_PLACES_MAX];
+    unsigned count;
+};
+
+/* ---- asking ---- */
+
+static void ask_all(struct sentinel *sentinel)
+{
+    for (unsigned i = 0; i < sentinel->count; i++)
+        hl_sentry_ask(sentinel->sentries[i]);
+}
+
+static void watch(struct sentinel *sentinel)
+{
+    hl_timer_start(sentinel->host, sentinel->timer, sentinel->node.is_up ? sentinel->keepalive_us : SEEK_US);
+}
+
+static void seek(struct sentinel *sentinel)
+{
+    ask_all(sentinel);
+    watch(sentinel);
+}
+
+static void on_timer(void *arg)
+{
+    struct sentinel *sentinel = arg;
+    hl_host_enter(sentinel->host);
+    seek(sentinel);
+    hl_host_leave(sentinel->host);
+}
+
+/* ---- whom to believe ---- */
+
+static int is_same(const struct hl_sentry_address *a, const struct hl_sentry_address *b)
+{
+    return a->port == b->port && strcmp(a->host, b->host) == 0;
+}
+
+static void follow(struct sentinel *sentinel, const struct hl_sentry_address *to)
+{
+    struct hl_text what;
+    char from[NAME_MAX_BYTES];
+    int is_first = !sentinel->address.port;
+    if (is_same(&sentinel->address, to))
+        return;
+    memcpy(from, sentinel->name, sizeof from);
+    sentinel->address = *to;
+    snprintf(sentinel->name, sizeof sentinel->name, strchr(to->host, ':') ? "[%s]:%d" : "%s:%d", to->host, to->port);
+    hl_text_set(&what, "%s took over from %.120s", sentinel->name, from);
+    if (!is_first)
+        hl_trace(sentinel->host, HL_FAILOVER, &(struct hl_fact){.node = sentinel->name, .detail = what.bytes});
+    hl_node_move(&sentinel->node, &(struct hl_endpoint){NULL, sentinel->address.host, sentinel->address.port, sentinel->name}, "another master serves now");
+    if (!is_first)
+        sentinel->events->on_moved(sentinel->arg, sentinel->lost_us ? sentinel->lost_us : hl_now_us(sentinel->host));
+    watch(sentinel);
+}
+
+/* More than half of all sentinels answer, and none of them knows an epoch as high as ours. */
+static int are_set_up_anew(const struct sentinel *sentinel)
+{
+    unsigned lower = 0, others = 0;
+    for (unsigned i = 0; i < sentinel->count; i++) {
+        const struct hl_sentry *sentry = sentinel->sentries[i];
+        lower += sentry->address.port && sentry->epoch < sentinel->epoch;
+        others += sentry->address.port && sentry->epoch >= sentinel->epoch;
+    }
+    return !others && lower > sentinel->count / 2;
+}
+
+static void on_told(void *arg, struct hl_sentry *sentry)
+{
+    struct sentinel *sentinel = arg;
+    int is_old = sentry->epoch && sentry->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
+    if (is_old && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
+        return;
+    sentinel->epoch = sentry->epoch ? sentry->epoch : sentinel->epoch;
+    follow(sentinel, &sentry->address);
+}
+
+static void on_switch(void *arg, const struct hl_sentry_address *from, const struct hl_sentry_address *to)
+{
+    struct sentinel *sentinel = arg;
+    if (!is_same(&sentinel->address, from))
+        return;
+    sentinel->epoch++;
+    follow(sentinel, to);
+}
+
+static void on_useless(void *arg, struct hl_sentry *sentry, const char *why)
+{
+    struct sentinel *sentinel = arg;
+    (void)sentry;
+    if (!sentinel->address.port)
+        hl_text_set(&sentinel->node.session.why, "%s", why);
+}
+
+/* ---- the master's node ---- */
+
+static void on_up(void *arg, struct hl_node *node)
+{
+    struct sentinel *sentinel = arg;
+    sentinel->lost_us = 0;
+    watch(sentinel);
+    sentinel->events->on_up(sentinel->arg, node);
+}
+
+static void on_down(void *arg, struct hl_node *node)
+{
+    struct sentinel *sentinel = arg;
+    if (!sentinel->lost_us)
+        sentinel->lost_us = hl_now_us(sentinel->host);
+    sentinel->events->on_down(sentinel->arg, node);
+    seek(sentinel);
+}
+
+/* It was demoted, and nothing was done: the request waits for whoever is master next. */
+static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
+{
+    (void)arg;
+    if (HL_PLANTED(READONLY_IGNORED) || request->detours == READONLY_MAX || !hl_reply_has_code(error, "READONLY"))
+        return 0;
+    request->detours++;
+    hl_session_break(&node->session, "it is read-only: no master any more"); /* on_down follows: the sentinels are asked */
+    hl_node_submit(node, request, request->timeout_ms, request->how);
+    return 1;
+}
+
+/* ---- the route ---- */
+
+static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
+{
+    (void)about;
+    return &((struct sentinel *)route)->node;
+}
+
+static struct hl_node *node_at(struct hl_route *route, unsigned i) { return i == 0 ? &((struct sentinel *)route)->node : NULL; }
+
+static int is_up(struct hl_route *route) { return ((struct sentinel *)route)->node.is_up; }
+
+static void start(struct hl_route *route)
+{
+    struct sentinel *sentinel = (struct sentinel *)route;
+    hl_node_start(&sentinel->node);
+    for (unsigned i = 0; i < sentinel->count; i++)
+        hl_sentry_start(sentinel->sentries[i]);
+}
+
+static void free_memory(struct sentinel *sentinel)
+{
+    const struct hl_memory *memory = &sentinel->host->memory;
+    for (unsigned i = 0; i < HL_ROUTE_PLACES_MAX; i++) {
+        hl_memory_free(memory, sentinel->sentry_names[i]);
+        hl_memory_free(memory, sentinel->sentry_hosts[i]);
+    }
+    hl_timer_free(sentinel->host, sentinel->timer);
+    hl_memory_free(memory, sentinel->master);
+    hl_memory_free(memory, sentinel);
+}
+
+static void end_sentries(struct sentinel *sentinel)
+{
+    for (unsigned i = 0; i < sentinel->count; i++) {
+        hl_sentry_done(sentinel->sentries[i]);
+        hl_memory_free(&sentinel->host->memory, sentinel->sentries[i]);
+    }
+}
+
+static void free_route(struct hl_route *route)
+{
+    struct sentinel *sentinel = (struct sentinel *)route;
+    hl_node_done(&sentinel->node);
+    end_sentries(sentinel);
+    free_memory(sentinel);
+}
+
+/* ---- its making ---- */
+
+static int add_sentry(struct sentinel *sentinel, const struct hl_place *place, const struct hl_node_options *options)
+{
+    static const struct hl_sentry_events events = {on_told, on_switch, on_useless};
+    const struct hl_memory *memory = &sentinel->host->memory;
+    size_t room = strlen(place->host) + 32;
+    unsigned i = sentinel->count;
+    struct hl_node_options own = *options;
+    sentinel->sentry_hosts[i] = hl_memory_copy(memory, place->host, strlen(place->host));
+    sentinel->sentry_names[i] = hl_memory_new(memory, room);
+    sentinel->sentries[i] = hl_memory_new(memory, sizeof *sentinel->sentries[i]);
+    if (sentinel->sentry_hosts[i] && sentinel->sentry_names[i] && sentinel->sentries[i]) {
+        snprintf(sentinel->sentry_names[i], room, strchr(place->host, ':') ? "sentinel [%s]:%d" : "sentinel %s:%d", place->host, place->port);
+        own.session.endpoint = (struct hl_endpoint){NULL, sentinel->sentry_hosts[i], place->port, sentinel->sentry_names[i]};
+        if (hl_sentry_init(sentinel->sentries[i], sentinel->host, &own, sentinel->master, &events, sentinel) == 0) {
+            sentinel->count++;
+            return 0;
+        }
+    }
+    hl_memory_free(memory, sentinel->sentries[i]);
+    return -1;
+}
+
+static int make(struct sentinel *sentinel, const struct hl_sentinel_options *options, const struct hl_node_options *node)
+{
+    static const struct hl_node_events node_events = {on_up, on_down, on_error};
+    struct hl_node_options own = *node, guide = *node;
+    sentinel->master = hl_memory_copy(&sentinel->host->memory, options->master, strlen(options->master));
+    sentinel->timer = hl_timer_new(sentinel->host, on_timer, sentinel);
+    if (!sentinel->master || !sentinel->timer)
+        return -1;
+    snprintf(sentinel->name, sizeof sentinel->name, "master %.100s", sentinel->master);
+    own.session.endpoint = (struct hl_endpoint){NULL, NULL, 0, sentinel->name};
+    own.asks_role = 1;
+    if (hl_node_init(&sentinel->node, sentinel->host, &own, &node_events, sentinel) != 0)
+        return -1;
+    guide.is_guide = 1;
+    guide.session.login = options->login;
+    for (unsigned i = 0; i < options->count; i++)
+        if (add_sentry(sentinel, &options->places[i], &guide) != 0) {
+            end_sentries(sentinel);
+            hl_node_done(&sentinel->node);
+            return -1;
+        }
+    return 0;
+}
+
+struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options, const struct hl_node_options *node,
+                                 const struct hl_route_events *events, void *arg)
+{
+    static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1};
+    struct sentinel *sentinel = hl_memory_new(&host->memory, sizeof *sentinel);
+    if (!sentinel)
+        return NULL;
+    sentinel->route.ops = &ops;
+    sentinel->host = host;
+    sentinel->events = events;
+    sentinel->arg = arg;
+    sentinel->keepalive_us = (uint64_t)node->keepalive_ms * 1000;
+    if (make(sentinel, options, node) == 0)
+        return &sentinel->route;
+    free_memory(sentinel);
+    return NULL;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sentry - see sentry.h. It is asked when it comes, and when the subscription is on: a switch between the two would not be heard. */
+#include "node/sentry.h"
+
+static const char switch_channel[] = "+switch-master", promoted_channel[] = "+promoted-slave";
+
+static struct hl_sentry *sentry_of(struct hl_node *node) { return (struct hl_sentry *)(void *)node; }
+
+/* ---- addresses ---- */
+
+static int read_address(struct hl_sentry_address *ret, const char *host, size_t host_length, const char *port, size_t port_length)
+{
+    uint64_t number;
+    if (host_length == 0 || host_length > HL_SENTRY_HOST_MAX || memchr(host, '\0', host_length))
+        return 0;
+    if (port_length == 0 || hl_reply_decimal(port, port_length, &number) != port_length || number == 0 || number > 65535)
+        return 0;
+    memcpy(ret->host, host, host_length);
+    ret->host[host_length] = '\0';
+    ret->port = (int)number;
+    return 1;
+}
+
+/* ---- asking ---- */
+
+static void encode_epoch(struct hl_request *request, struct hl_command *command)
+{
+    hl_command_begin(command, "SENTINEL");
+    hl_command_add_word(command, "MASTER");
+    hl_command_add_word(command, sentry_of(request->node)->master);
+}
+
+static void encode_address(struct hl_request *request, struct hl_command *command)
+{
+    hl_command_begin(command, "SENTINEL");
+    hl_command_add_word(command, "GET-MASTER-ADDR-BY-NAME");
+    hl_command_add_word(command, sentry_of(request->node)->master);
+}
+
+/* A list of names and values. A user who may not ask it is told no epoch: its address is taken as it is. */
+static void on_epoch(struct hl_request *request, const struct hl_answer *answer)
+{
+    struct hl_sentry *sentry = sentry_of(request->node);
+    const struct hl_reply *name, *value;
+    sentry->epoch = 0;
+    if (!answer->reply || answer->reply->type != HL_REPLY_ARRAY)
+        return;
+    for (size_t i = 0; i + 1 < answer->reply->count; i += 2) {
+        name = hl_reply_item(answer->reply, i, HL_REPLY_STRING);
+        value = hl_reply_item(answer->reply, i + 1, HL_REPLY_STRING);
+        if (name && value && hl_reply_is(name, "config-epoch"))
+            hl_reply_decimal(value->bytes, value->length, &sentry->epoch);
+    }
+}
+
+static void on_address(struct hl_request *request, const struct hl_answer *answer)
+{
+    struct hl_sentry *sentry = sentry_of(request->node);
+    const struct hl_reply *reply = answer->reply, *host, *port;
+    struct hl_text why;
+    if (!reply)
+        return;
+    host = hl_reply_item(reply, 0, HL_REPLY_STRING);
+    port = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    sentry->address.port = 0;
+    if (host && port && read_address(&sentry->address, host->bytes, host->length, port->bytes, port->length)) {
+        sentry->events->on_told(sentry->arg, sentry);
+        return;
+    }
+    if (reply->type == HL_REPLY_ERROR)
+        hl_text_set(&why, "%s: %s", hl_node_name(&sentry->node), hl_quote(reply->bytes, reply->length).bytes);
+    else
+        hl_text_set(&why, "%s knows no master called %s", hl_node_name(&sentry->node), hl_quote(sentry->master, strlen(sentry->master)).bytes);
+    sentry->events->on_useless(sentry->arg, sentry, why.bytes);
+}
+
+void hl_sentry_ask(struct hl_sentry *sentry)
+{
+    if (!sentry->node.is_up || hl_request_is_busy(&sentry->epoch_request) || hl_request_is_busy(&sentry->address_request))
+        return;
+    hl_node_submit(&sentry->node, &sentry->epoch_request, sentry->node.options.command_timeout_ms, 0);
+    hl_node_submit(&sentry->node, &sentry->address_request, sentry->node.options.command_timeout_ms, 0);
+}
+
+/* ---- listening ---- */
+
+struct word { const char *bytes; size_t length; };
+
+/* "<master> <old host> <old port> <new host> <new port>" */
+static void on_message(struct hl_sentry *sentry, const struct hl_reply *message)
+{
+    struct word words[5];
+    size_t count = 0;
+    struct hl_sentry_address from, to;
+    const char *at = message->bytes, *end = message->bytes + message->length;
+    while (at < end && count < sizeof words / sizeof *words) {
+        const char *blank = memchr(at, ' ', (size_t)(end - at)), *stop = blank ? blank : end;
+        words[count++] = (struct word){at, (size_t)(stop - at)};
+        at = blank ? blank + 1 : end;
+    }
+    if (count != 5 || words[0].length != strlen(sentry->master) || memcmp(words[0].bytes, sentry->master, words[0].length) != 0)
+        return;
+    if (read_address(&from, words[1].bytes, words[1].length, words[2].bytes, words[2].length) &&
+        read_address(&to, words[3].bytes, words[3].length, words[4].bytes, words[4].length))
+        sentry->events->on_switch(sentry->arg, &from, &to);
+    hl_sentry_ask(sentry);
+}
+
+static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+{
+    struct hl_sentry *sentry = arg;
+    switch (event) {
+    case HL_CHANNEL_ON: hl_sentry_ask(sentry); break;
+    case HL_CHANNEL_MESSAGE: on_message(sentry, message); break;
+    case HL_CHANNEL_OFF:
+    case HL_CHANNEL_REFUSED: break; /* which was told; it is asked from time to time */
+    }
+}
+
+static void on_promoted(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+{
+    (void)message;
+    if (event == HL_CHANNEL_MESSAGE)
+        hl_sentry_ask(arg);
+}
+
+/* ---- life ---- */
+
+static void on_up(void *arg, struct hl_node *node)
+{
+    (void)arg;
+    hl_sentry_ask(sentry_of(node));
+}
+
+static void on_down(void *arg, struct hl_node *node)
+{
+    struct hl_sentry *sentry = arg;
+    struct hl_text why;
+    sentry->address.port = 0;
+    hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
+    sentry->events->on_useless(sentry->arg, sentry, why.bytes);
+}
+
+int hl_sentry_init(struct hl_sentry *sentry, struct hl_host *host, const struct hl_node_options *options, const char *master,
+                   const struct hl_sentry_events *events, void *arg)
+{
+    static const struct hl_node_events node_events = {on_up, on_down, NULL};
+    static const struct hl_request_ops epoch_ops = {NULL, encode_epoch, on_epoch}, address_ops = {NULL, encode_address, on_address};
+    memset(sentry, 0, sizeof *sentry);
+    sentry->master = master;
+    sentry->events = events;
+    sentry->arg = arg;
+    sentry->epoch_request.ops = &epoch_ops;
+    sentry->address_request.ops = &address_ops;
+    if (hl_node_init(&sentry->node, host, options, &node_events, sentry) != 0)
+        return -1;
+    sentry->switched = hl_channel_open(&sentry->node.subscription, switch_channel, sizeof switch_channel - 1, on_channel, sentry);
+    sentry->promoted = hl_channel_open(&sentry->node.subscription, promoted_channel, sizeof promoted_channel - 1, on_promoted, sentry);
+    if (sentry->switched && sentry->promoted)
+        return 0;
+    hl_node_done(&sentry->node);
+    return -1;
+}
+
+void hl_sentry_start(struct hl_sentry *sentry) { hl_node_start(&sentry->node); }
+
+void hl_sentry_done(struct hl_sentry *sentry) { hl_node_done(&sentry->node); }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sentry - one Sentinel process: it is asked where the master is, and listened to for a switch. The sentinel that leads a failover tells of
+ * the promotion (+promoted-slave) up to seconds before all of them tell of the switch, and answers with the new address from then on.
+ *
+ * Asked are its config-epoch (SENTINEL MASTER) and then the address (SENTINEL GET-MASTER-ADDR-BY-NAME), in this order: the address may be newer
+ * than the epoch, never the other way round. What it says is hostile (R9): an address that cannot be one is not told on. */
+#ifndef HL_NODE_SENTRY_H
+#define HL_NODE_SENTRY_H
+
+#include "node/node.h"
+
+enum { HL_SENTRY_HOST_MAX = 253 };
+
+struct hl_sentry_address { char host[HL_SENTRY_HOST_MAX + 1]; int port; };
+
+struct hl_sentry;
+
+struct hl_sentry_events {
+    void (*on_told)(void *arg, struct hl_sentry *sentry); /* epoch, address */
+    void (*on_switch)(void *arg, const struct hl_sentry_address *from, const struct hl_sentry_address *to);
+    void (*on_useless)(void *arg, struct hl_sentry *sentry, const char *why); /* unreachable, or knows no such master */
+};
+
+struct hl_sentry {
+    struct hl_node node;
+    struct hl_request epoch_request, address_request;
+    struct hl_channel *switched, *promoted;
+    const struct hl_sentry_events *events;
+    void *arg;
+    const char *master;                /* what it calls it; by reference */
+    uint64_t epoch;                    /* 0: not told */
+    struct hl_sentry_address address;  /* port 0: not told by the present connection */
+};
+
+/* options: of a guide, with the endpoint; by reference. 0; -1: no memory */
+int hl_sentry_init(struct hl_sentry *sentry, struct hl_host *host, const struct hl_node_options *options, const char *master,
+                   const struct hl_sentry_events *events, void *arg);
+void hl_sentry_start(struct hl_sentry *sentry);
+void hl_sentry_done(struct hl_sentry *sentry);
+void hl_sentry_ask(struct hl_sentry *sentry); /* nothing while it is away (it is asked when it comes) or being asked */
+
+#endif

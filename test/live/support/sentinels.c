@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sentinels - see sentinels.h. */
+#include "sentinels.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "redis.h"
+
+enum { ARGUMENTS_MAX = 24 };
+
+static const char *const sentinel_arguments[] = {"--sentinel", NULL};
+static struct server *broken; /* what a failover killed or stopped */
+static int is_stopped;
+
+static void start_servers(struct sentinels *set, const char *const *more)
+{
+    static const char *arguments[SENTINEL_SERVERS][ARGUMENTS_MAX];
+    for (int i = 0; i < SENTINEL_SERVERS; i++) {
+        static const char *const common[] = {"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", "--repl-backlog-size", "10mb"};
+        size_t count = 0;
+        for (size_t j = 0; j < sizeof common / sizeof *common; j++)
+            arguments[i][count++] = common[j];
+        if (i > 0) {
+            arguments[i][count++] = "--replicaof";
+            arguments[i][count++] = set->arguments_text;
+        }
+        for (const char *const *one = more; one && *one; one++) {
+            CHECK(count < ARGUMENTS_MAX - 1);
+            arguments[i][count++] = *one;
+        }
+        arguments[i][count] = NULL;
+        set->servers[i] = server_start_with_port(arguments[i]);
+        snprintf(set->arguments_text, sizeof set->arguments_text, "127.0.0.1 %d", set->servers[0]->port);
+    }
+}
+
+void sentinels_start(struct sentinels *set, const char *const *more)
+{
+    memset(set, 0, sizeof *set);
+    start_servers(set, more);
+    snprintf(set->config, sizeof set->config,
+             "sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 600\n"
+             "sentinel failover-timeout mymaster 3000\nsentinel parallel-syncs mymaster 2\n",
+             set->servers[0]->port);
+    for (int i = 0; i < SENTINELS; i++)
+        set->sentinels[i] = server_start_configured(set->config, sentinel_arguments);
+    snprintf(set->url, sizeof set->url, "redis+sentinel://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/mymaster", set->sentinels[0]->port,
+             set->sentinels[1]->port, set->sentinels[2]->port);
+    sentinels_settle(set);
+}
+
+void sentinels_end(struct sentinels *set)
+{
+    sentinels_mend(set);
+    for (int i = 0; i < SENTINELS; i++)
+        server_end(set->sentinels[i]);
+    for (int i = 0; i < SENTINEL_SERVERS; i++)
+        server_end(set->servers[i]);
+}
+
+/* ---- what the sentinels know ---- */
+
+static long long number_of(struct redis *redis, const char *what)
+{
+    redisReply *reply = redis_reply(redis, "SENTINEL MASTER mymaster");
+    long long number = -1;
+    for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements; i += 2)
+        if (strcmp(reply->element[i]->str, what) == 0)
+            number = strtoll(reply->element[i + 1]->str, NULL, 10);
+    freeReplyObject(reply);
+    return number;
+}
+
+static int port_at(const struct server *sentinel)
+{
+    struct redis *redis = redis_open(sentinel);
+    redisReply *reply = redis_reply(redis, "SENTINEL GET-MASTER-ADDR-BY-NAME mymaster");
+    int port = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 ? atoi(reply->element[1]->str) : 0;
+    freeReplyObject(reply);
+    redis_close(redis);
+    return port;
+}
+
+struct server *sentinels_master(struct sentinels *set)
+{
+    int port = port_at(set->sentinels[0]);
+    for (int i = 0; i < SENTINEL_SERVERS; i++)
+        if (set->servers[i]->port == port)
+            return set->servers[i];
+    check_fail("the sentinels name a master at port %d, which is none of ours", port);
+}
+
+static int knows_all(const struct sentinels *set, const struct server *sentinel)
+{
+    struct redis *redis = redis_open(sentinel);
+    int is_so = number_of(redis, "num-slaves") == SENTINEL_SERVERS - 1 && number_of(redis, "num-other-sentinels") == SENTINELS - 1;
+    redis_close(redis);
+    return is_so && port_at(sentinel) == port_at(set->sentinels[0]);
+}
+
+static int is_settled(void *arg)
+{
+    struct sentinels *set = arg;
+    struct redis *redis;
+    char line[32];
+    int is_so = 1;
+    for (int i = 0; i < SENTINELS; i++)
+        is_so = is_so && knows_all(set, set->sentinels[i]);
+    if (!is_so)
+        return 0;
+    redis = redis_open(sentinels_master(set));
+    for (int i = 0; i < SENTINEL_SERVERS - 1; i++) {
+        redisReply *reply = redis_reply(redis, "INFO replication");
+        snprintf(line, sizeof line, "\nslave%d:", i);
+        is_so = is_so && reply->str && strstr(reply->str, line) && strstr(reply->str, "role:master");
+        is_so = is_so && !strstr(reply->str, "state=wait_bgsave") && !strstr(reply->str, "state=send_bulk");
+        freeReplyObject(reply);
+    }
+    redis_close(redis);
+    return is_so;
+}
+
+void sentinels_settle(struct sentinels *set) { check_until(is_settled, set, "the sentinels to know all"); }
+
+/* ---- failovers ---- */
+
+static void listen_at(struct redis **to, const struct server *sentinel)
+{
+    *to = redis_open(sentinel);
+    redis_do(*to, "SUBSCRIBE +switch-master");
+}
+
+static void strike(struct sentinels *set, enum sentinels_fault fault)
+{
+    struct server *master = sentinels_master(set);
+    struct redis *redis;
+    switch (fault) {
+    case SENTINELS_FORCED:
+        redis = redis_open(set->sentinels[1]);
+        redis_do(redis, "SENTINEL FAILOVER mymaster");
+        redis_close(redis);
+        break;
+    case SENTINELS_KILL:
+        server_kill(master);
+        broken = master;
+        break;
+    case SENTINELS_STOP:
+        server_suspend(master);
+        broken = master;
+        is_stopped = 1;
+        break;
+    }
+}
+
+uint64_t sentinels_failover(struct sentinels *set, enum sentinels_fault fault)
+{
+    struct redis *listeners[SENTINELS];
+    struct pollfd fds[SENTINELS];
+    uint64_t at_us;
+    for (int i = 0; i < SENTINELS; i++) {
+        listen_at(&listeners[i], set->sentinels[i]);
+        fds[i] = (struct pollfd){.fd = listeners[i]->context->fd, .events = POLLIN};
+    }
+    strike(set, fault);
+    if (poll(fds, SENTINELS, CHECK_PATIENCE_MS) <= 0)
+        check_fail("no sentinel published +switch-master");
+    at_us = check_now_us();
+    for (int i = 0; i < SENTINELS; i++)
+        redis_close(listeners[i]);
+    return at_us;
+}
+
+void sentinels_mend(struct sentinels *set)
+{
+    (void)set;
+    if (broken && is_stopped)
+        server_resume(broken);
+    else if (broken)
+        server_restart(broken);
+    broken = NULL;
+    is_stopped = 0;
+}

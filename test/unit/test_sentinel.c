@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The master that Sentinel names: found, followed, left; and hostile sentinels. */
+#include <string.h>
+
+#include "play.h"
+#include "sentinel_stage.h"
+
+static void the_master_is_asked_for_and_its_role(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    p = stage_connect(&stage);
+    SAME(s, asked(s, "ROLE"), 1);
+    SAME(s, store_count(stage.other, NULL), 0);
+    SAME(s, store_listeners(stage.sentinels[0], "+switch-master"), 1);
+    held(p, "a", "stock", NULL);
+    HOLDS(s, is_ours(s, "stock"));
+}
+
+static void a_request_waits_until_somebody_knows_the_master(struct scene *s)
+{
+    struct stage stage;
+    struct hand *a;
+    stage_set(&stage, s);
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        stage.places[i]->mood = NET_REFUSES;
+    a = hand_new(scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
+    acquire(a, 1000);
+    run_ms(s, 1100);
+    TELLS(s, "a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "no answer from master mymaster within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
+    acquire(a, HILOCK_FOREVER);
+    stage.places[1]->mood = NET_LISTENS;
+    run_ms(s, 2500);
+    TELLS(s, "a:OK");
+}
+
+static void a_switch_is_followed_at_once(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    struct hand *a;
+    stage_set(&stage, s);
+    p = stage_connect(&stage);
+    a = held(p, "a", "stock", NULL);
+    store_copy(stage.other, &s->store);
+    p->tells = 1;
+    stage_fail_over(&stage, 1, 1, 0); /* one sentinel says so, the others know nothing yet */
+    run_ms(s, 10);
+    TELLS(s, "failover down up");
+    SAME(s, store_count(stage.other, "renew"), 1);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 29000);
+    HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
+}
+
+static void what_the_new_master_does_not_know_is_lost(struct scene *s)
+{
+    struct stage stage;
+    struct hand *a;
+    stage_set(&stage, s);
+    a = held(stage_connect(&stage), "a", "stock", NULL);
+    stage_fail_over(&stage, 3, 1, 0);
+    run_ms(s, 10);
+    TELLS(s, "a:LOST TAKEN");
+    HOLDS(s, strstr(a->detail, ": a failover, 10.0.0.2:6379 had it for "));
+}
+
+static void a_waiter_tries_again_at_the_new_master(struct scene *s)
+{
+    struct stage stage;
+    struct hand *b;
+    stage_set(&stage, s);
+    store_take(&s->store, "stock", "another", 600000);
+    b = hand_new(stage_connect(&stage), "b", "stock", NULL);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 100);
+    stage_fail_over(&stage, 3, 1, 0);
+    run_ms(s, 20);
+    TELLS(s, "b:WAITING b:OK");
+    SAME(s, store_count(stage.other, "SUBSCRIBE"), 1);
+}
+
+/* Its answer is on the way while the switch is heard: it extends nothing. */
+static void nothing_that_the_old_master_still_says_is_read(struct scene *s)
+{
+    struct stage stage;
+    struct plan *slow;
+    struct hand *a;
+    stage_set(&stage, s);
+    a = held(stage_connect(&stage), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    slow = PLAN(s, .on = "renew", .act = PLAN_HOLD);
+    run_ms(s, 1100);
+    SAME(s, slow->met, 1);
+    stage_fail_over(&stage, 3, 1, 0);
+    run_ms(s, 10);
+    plan_let_go(&s->plans, slow);
+    run_ms(s, 10);
+    TELLS(s, "a:LOST TAKEN");
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+}
+
+static void a_promotion_is_asked_after(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    p = stage_connect(&stage);
+    stage_fail_over(&stage, 1, 0, 0);
+    store_publish(stage.sentinels[0], "+promoted-slave", "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 127.0.0.1 6379");
+    run_ms(s, 10);
+    held(p, "a", "stock", NULL);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+static void a_lost_master_is_sought(struct scene *s)
+{
+    struct stage stage;
+    struct hand *a;
+    stage_set(&stage, s);
+    a = hand_new(stage_connect(&stage), "a", "stock", NULL);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 2000);
+    acquire(a, HILOCK_FOREVER);
+    stage_fail_over(&stage, 3, 0, 0);
+    run_ms(s, 1000);
+    TELLS(s, "a:OK");
+}
+
+static void sentinels_that_were_set_up_anew_are_believed(struct scene *s)
+{
+    struct stage stage;
+    struct hand *a;
+    stage_set(&stage, s);
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        stage.sentinels[i]->sentinel.epoch = 50;
+    a = hand_new(stage_connect(&stage), "a", "stock", NULL);
+    stage_fail_over(&stage, 3, 0, 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 3000);
+    TELLS(s, "a:OK");
+    HOLDS(s, stage_is_at(stage.other, a));
+}
+
+static void a_master_that_nobody_knows_is_told(struct scene *s)
+{
+    struct stage stage;
+    struct hand *a;
+    stage_set(&stage, s);
+    a = hand_new(scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11/nobody")), "a", "stock", NULL);
+    acquire(a, 500);
+    run_ms(s, 600);
+    TELLS(s, "a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "sentinel 10.0.0.11:26379 knows no master called nobody"));
+}
+
+static void sentinels_have_a_login_of_their_own(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        stage.sentinels[i]->password = SCENE_SECRET "2";
+    s->store.password = SCENE_SECRET;
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11", .password = SCENE_SECRET, .sentinel_password = SCENE_SECRET "2"));
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+static struct hl_reply *odd(int i)
+{
+    static char long_host[400];
+    memset(long_host, 'x', sizeof long_host - 1);
+    switch (i) {
+    case 0: return say_nil();
+    case 1: return say_array(0);
+    case 2: return say_array(1, say_string("10.0.0.2"));
+    case 3: return say_array(2, say_string("10.0.0.2"), say_string("0"));
+    case 4: return say_array(2, say_string("10.0.0.2"), say_string("65536"));
+    case 5: return say_array(2, say_string("10.0.0.2"), say_string("63x"));
+    case 6: return say_array(2, say_string(""), say_string("6379"));
+    case 7: return say_array(2, say_string(long_host), say_string("6379"));
+    case 8: return say_array(2, say_bytes("10\0" "2", 4), say_string("6379"));
+    case 9: return say_array(2, say_array(1, say_string("10.0.0.2")), say_integer(6379));
+    case 10: return say_integer(6379);
+    case 11: return say_status("OK");
+    case 12: return say_error("ERR no");
+    default: return NULL;
+    }
+}
+
+static void odd_answers_lead_nowhere(struct scene *s)
+{
+    static const char *const messages[] = {
+        "", "mymaster", "mymaster 127.0.0.1 6379 10.0.0.2", "mymaster 127.0.0.1 6379 10.0.0.2 0", "mymaster 127.0.0.1 6379  6379",
+        "yourmaster 127.0.0.1 6379 10.0.0.2 6379", "mymaster 10.9.9.9 6379 10.0.0.2 6379"};
+    struct stage stage;
+    struct party *p;
+    struct hl_reply *reply;
+    stage_set(&stage, s);
+    p = stage_connect(&stage);
+    for (int i = 0; (reply = odd(i)) != NULL; i++) {
+        struct plan *first = PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = reply);
+        run_ms(s, 16000);
+        SAME(s, first->met, 1);
+        PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = odd(i), .after = 1);
+        run_ms(s, 16000);
+    }
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+        store_publish(stage.sentinels[0], "+switch-master", messages[i]);
+    run_ms(s, 100);
+    SAME(s, store_count(stage.other, NULL), 0);
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+static const struct play plays[] = {
+    PLAY(the_master_is_asked_for_and_its_role),
+    PLAY(a_request_waits_until_somebody_knows_the_master),
+    PLAY(a_switch_is_followed_at_once),
+    PLAY(what_the_new_master_does_not_know_is_lost),
+    PLAY(a_waiter_tries_again_at_the_new_master),
+    PLAY(nothing_that_the_old_master_still_says_is_read),
+    PLAY(a_promotion_is_asked_after),
+    PLAY(a_lost_master_is_sought),
+    PLAY(sentinels_that_were_set_up_anew_are_believed),
+    PLAY(a_master_that_nobody_knows_is_told),
+    PLAY(sentinels_have_a_login_of_their_own),
+    PLAY(odd_answers_lead_nowhere),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
