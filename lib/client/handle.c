@@ -8,6 +8,7 @@
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/multi.h"
 #include "lock/reentry.h"
 #include "lock/teardown.h"
 #include "lock/turn.h"
@@ -40,6 +41,16 @@ static const struct hl_kind *kind_of(const struct hilock_lock_options *options)
     return options->kind == HILOCK_SIMPLE ? &hl_kind_simple : &hl_kind_mutex; /* options.c refuses the others */
 }
 
+static void fill_terms(struct hl_terms *terms, struct hilock_client *client, const struct hilock_lock_options *options)
+{
+    *terms = (struct hl_terms){.refs = 1, .cell = client->core.cell, .kind = kind_of(options), .on_lost = options->on_lost, .on_event = options->on_event,
+                               .lease_ms = options->lease_ms, .hold_max_ms = options->hold_max_ms, .min_validity_ms = options->min_validity_ms,
+                               .wait_report_ms = options->wait_report_ms, .is_renewed = options->renew == HILOCK_RENEW_AUTO,
+                               .is_reentrant = options->reentrant != 0, .is_polling = options->wake == HILOCK_WAKE_POLL,
+                               .poll_min_ms = options->poll_min_ms, .poll_jitter_ms = options->poll_jitter_ms};
+    terms->cell->refs++;
+}
+
 static struct hl_terms *terms_of(struct hilock_client *client, const struct hilock_lock_options *options)
 {
     struct hl_terms *terms = client->terms;
@@ -50,19 +61,33 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
     terms = hl_memory_new(&client->core.host.memory, sizeof *terms);
     if (!terms)
         return NULL;
-    *terms = (struct hl_terms){.refs = 2, .cell = client->core.cell, .kind = kind_of(options), .on_lost = options->on_lost, .on_event = options->on_event,
-                               .lease_ms = options->lease_ms, .hold_max_ms = options->hold_max_ms, .min_validity_ms = options->min_validity_ms,
-                               .wait_report_ms = options->wait_report_ms, .is_renewed = options->renew == HILOCK_RENEW_AUTO,
-                               .is_reentrant = options->reentrant != 0, .is_polling = options->wake == HILOCK_WAKE_POLL,
-                               .poll_min_ms = options->poll_min_ms, .poll_jitter_ms = options->poll_jitter_ms};
-    terms->cell->refs++;
+    fill_terms(terms, client, options);
+    terms->refs++;
     if (client->terms)
         hl_terms_unref(client->terms);
     client->terms = terms;
     return terms;
 }
 
-static struct hilock_lock *lock_new(struct hilock_client *client, const char *name, size_t length, const struct hilock_lock_options *options)
+/* The terms of a multi know its names, so that nothing else shares them. */
+static struct hl_terms *multi_terms(struct hilock_client *client, const struct hilock_lock_options *options, struct hl_name *const *names, unsigned count)
+{
+    struct hl_terms *terms = hl_memory_new(&client->core.host.memory, sizeof *terms);
+    if (!terms)
+        return NULL;
+    fill_terms(terms, client, options);
+    terms->multi = hl_multi_names_new(&client->core.host.memory, names, count);
+    if (terms->multi) {
+        for (unsigned i = 0; i < count; i++)
+            names[i]->refs++;
+        return terms;
+    }
+    terms->cell->refs--;
+    hl_memory_free(&client->core.host.memory, terms);
+    return NULL;
+}
+
+static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name *const *names, unsigned count, const struct hilock_lock_options *options)
 {
     struct hl_core *core = &client->core;
     struct hilock_lock *lock = hl_memory_new(&core->host.memory, sizeof *lock);
@@ -70,12 +95,12 @@ static struct hilock_lock *lock_new(struct hilock_client *client, const char *na
         return NULL;
     lock->refs = 1;
     lock->user = options->user;
-    lock->name = hl_name_ref(core, name, length);
-    lock->terms = lock->name ? terms_of(client, options) : NULL;
-    if (lock->terms)
+    lock->terms = count > 1 ? multi_terms(client, options, names, count) : terms_of(client, options);
+    if (lock->terms) {
+        lock->name = names[0];
+        lock->name->refs++;
         return lock;
-    if (lock->name)
-        hl_name_unref(core, &core->host.memory, lock->name);
+    }
     hl_memory_free(&core->host.memory, lock);
     return NULL;
 }
@@ -102,19 +127,20 @@ static void warm_subscription(struct hl_core *core, const struct hl_name *name)
     hl_subscription_start(&hl_route_node(core->route, name->bytes, name->length)->subscription);
 }
 
-static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client, const char *name, const struct hilock_lock_options *given)
+static hilock_status read_options(struct hilock_client *client, struct hilock_lock_options *to, const struct hilock_lock_options *given)
+{
+    struct hl_text why;
+    hilock_status status = hl_lock_options_read(to, given, client->lease_ms, &why);
+    if (status == HILOCK_OK && hl_lease_voids_guard(to->lease_ms, client->restart_guard_ms, &why))
+        status = HILOCK_INVALID;
+    return status == HILOCK_OK ? status : hl_refuse(client, status, "%s", why.bytes);
+}
+
+/* With the client's prefix; referenced. */
+static hilock_status read_name(struct hilock_client *client, struct hl_name **ret_name, const char *name, size_t length)
 {
     char full[HILOCK_NAME_MAX];
-    struct hilock_lock_options options;
-    struct hl_text why;
-    size_t length;
-    hilock_status status = hl_lock_options_read(&options, given, client->lease_ms, &why);
-    if (status == HILOCK_OK && hl_lease_voids_guard(options.lease_ms, client->restart_guard_ms, &why))
-        status = HILOCK_INVALID;
-    if (status != HILOCK_OK)
-        return hl_refuse(client, status, "%s", why.bytes);
-    length = options.name_length ? options.name_length : strlen(name);
-    status = check_name(client, name, length);
+    hilock_status status = check_name(client, name, length);
     if (status != HILOCK_OK)
         return status;
     memcpy(full, client->prefix, client->prefix_length);
@@ -123,13 +149,95 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
     status = check_braces(client, full, length);
     if (status != HILOCK_OK)
         return status;
-    *ret_lock = lock_new(client, full, length, &options);
+    *ret_name = hl_name_ref(&client->core, full, length);
+    return *ret_name ? HILOCK_OK : hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
+}
+
+static hilock_status make(hilock_lock **ret_lock, struct hilock_client *client, struct hl_name *const *names, unsigned count,
+                          const struct hilock_lock_options *options)
+{
+    *ret_lock = lock_new(client, names, count, options);
     if (!*ret_lock)
         return hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
     client->core.locks++;
-    if (options.wake == HILOCK_WAKE_SUBSCRIBE)
-        warm_subscription(&client->core, (*ret_lock)->name);
+    for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
+        warm_subscription(&client->core, names[i]);
     return HILOCK_OK;
+}
+
+static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client, const char *text, const struct hilock_lock_options *given)
+{
+    struct hilock_lock_options options;
+    struct hl_name *name;
+    hilock_status status = read_options(client, &options, given);
+    if (status == HILOCK_OK)
+        status = read_name(client, &name, text, options.name_length ? options.name_length : strlen(text));
+    if (status != HILOCK_OK)
+        return status;
+    status = make(ret_lock, client, &name, 1, &options);
+    hl_name_unref(&client->core, &client->core.host.memory, name);
+    return status;
+}
+
+enum { MULTI_MAX = 64 };
+
+/* A name given twice is the same object. */
+static hilock_status check_twice(struct hilock_client *client, struct hl_name *const *names, unsigned count)
+{
+    for (unsigned i = 0; i + 1 < count; i++)
+        if (names[i] == names[count - 1])
+            return hl_refuse(client, HILOCK_INVALID, "bad names: \"%s\" is given twice, as number %u and number %u; give each name once",
+                             hl_quote(names[i]->bytes, names[i]->length).bytes, i + 1, count);
+    return HILOCK_OK;
+}
+
+static hilock_status check_multi(struct hilock_client *client, const char *const *names, const struct hilock_lock_options *options)
+{
+    unsigned count = 0;
+    while (count <= MULTI_MAX && names[count])
+        count++;
+    if (count < 2 || count > MULTI_MAX)
+        return hl_refuse(client, HILOCK_INVALID, "bad names: %s%u given, must be 2..%d and end with NULL; for one name use hilock_lock_create",
+                         count > MULTI_MAX ? "at least " : "", count, MULTI_MAX);
+    if (options->kind == HILOCK_FAIR)
+        return hl_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR of several names: a multi is MUTEX or SIMPLE");
+    if (options->reentrant)
+        return hl_refuse(client, HILOCK_UNSUPPORTED, "a multi is not reentrant: leave reentrant 0");
+    if (options->name_length)
+        return hl_refuse(client, HILOCK_INVALID, "bad name_length %zu: the names of a multi end with a zero byte, leave it 0", options->name_length);
+    return HILOCK_OK;
+}
+
+static hilock_status create_multi(hilock_lock **ret_lock, struct hilock_client *client, const char *const *texts, const struct hilock_lock_options *given)
+{
+    struct hilock_lock_options options;
+    struct hl_name *names[MULTI_MAX];
+    unsigned count = 0;
+    hilock_status status = read_options(client, &options, given);
+    if (status == HILOCK_OK)
+        status = check_multi(client, texts, &options);
+    for (unsigned i = 0; status == HILOCK_OK && texts[i]; i++) {
+        status = read_name(client, &names[i], texts[i], strlen(texts[i]));
+        if (status == HILOCK_OK)
+            status = check_twice(client, names, ++count);
+    }
+    if (status == HILOCK_OK)
+        status = make(ret_lock, client, names, count, &options);
+    while (count)
+        hl_name_unref(&client->core, &client->core.host.memory, names[--count]);
+    return status;
+}
+
+hilock_status hilock_multi_create(hilock_lock **ret_lock, hilock_client *client, const char *const *names, const struct hilock_lock_options *options)
+{
+    hilock_status status = client ? hl_client_admit(client) : HILOCK_INVALID;
+    if (status != HILOCK_OK)
+        return status;
+    if (!ret_lock || !names)
+        return hl_refuse(client, HILOCK_INVALID, ret_lock ? "names is NULL: give 2..64 names and a NULL" : "ret_lock is NULL: give a place for the lock");
+    if (client->core.is_closing)
+        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new locks; open another client for them");
+    return create_multi(ret_lock, client, names, options);
 }
 
 hilock_status hilock_lock_create(hilock_lock **ret_lock, hilock_client *client, const char *name, const struct hilock_lock_options *options)
@@ -307,6 +415,13 @@ uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
 }
 
 uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) && lock->hold ? hl_hold_token(lock->hold) : 0; }
+
+uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
+{
+    if (!may_read(lock) || !lock->hold || !lock->terms->multi || index >= lock->hold->parts_count)
+        return 0;
+    return lock->hold->parts[index].token;
+}
 
 hilock_state hilock_lock_state(const hilock_lock *lock) { return may_read(lock) ? hl_lock_state(lock) : HILOCK_IDLE; }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* operator - what looks at locks rather than takes part: every lock of a client, one lock's description, peek and
- * force_release; and the calls of the header that this version refuses. */
+ * force_release. */
 #include "client/client.h"
+#include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/lease.h"
 #include "lock/reentry.h"
@@ -27,7 +28,7 @@ static void describe(const struct hilock_lock *lock, struct hilock_lock_info *re
         return;
     ret_info->age_ms = hl_span_ms(now_us - lock->hold->since_us);
     ret_info->hold_count = hl_reentry_count(lock->hold);
-    ret_info->fencing_token = lock->hold->parts[0].token;
+    ret_info->fencing_token = hl_hold_token(lock->hold);
 }
 
 void hilock_lock_describe(const hilock_lock *lock, struct hilock_lock_info *ret_info)
@@ -67,6 +68,8 @@ static hilock_status admit_inquiry(const struct hilock_lock *lock)
         return status == HILOCK_OK ? HILOCK_CLOSED : status;
     if (lock->terms->cell->core->is_closing)
         return hl_refuse(client_of(lock), HILOCK_CLOSED, "the client is closing: no new inquiries; open another client for them");
+    if (lock->terms->multi)
+        return hl_refuse(client_of(lock), HILOCK_UNSUPPORTED, "a multi has no one holder: make a handle of the one name to look at");
     return HILOCK_OK;
 }
 
@@ -105,12 +108,3 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
         return status;
     return out_of_memory(lock, hl_inquiry_force(lock->terms->cell->core, lock, holder, on_result, user));
 }
-
-hilock_status hilock_multi_create(hilock_lock **ret_lock, hilock_client *client, const char *const *names, const struct hilock_lock_options *options)
-{
-    hilock_status status = client ? hl_client_admit(client) : HILOCK_INVALID;
-    (void)ret_lock, (void)names, (void)options;
-    return status == HILOCK_OK ? hl_refuse(client, HILOCK_UNSUPPORTED, "this version has no multi yet") : status;
-}
-
-uint64_t hilock_multi_token(const hilock_lock *lock, size_t index) { return (void)lock, (void)index, 0; }

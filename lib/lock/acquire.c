@@ -11,9 +11,18 @@
 #include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/multi.h"
 #include "lock/words.h"
 
+enum { DEAF_US = 50000 };
+
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
+
+struct hl_name *hl_acquire_name(const struct hl_acquire *acquire)
+{
+    const struct hl_names *names = acquire->lock->terms->multi;
+    return names ? names->of[acquire->at] : acquire->lock->name;
+}
 
 void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us)
 {
@@ -36,7 +45,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
     uint32_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
     if (!acquire)
         return NULL;
-    acquire->hold = hl_hold_new(core, lock->terms, lock->name);
+    acquire->hold = hl_hold_new(core, lock);
     if (!acquire->hold) {
         hl_memory_free(&core->host.memory, acquire);
         return NULL;
@@ -54,7 +63,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
 
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
 {
-    int is_denied = wait_ms == HILOCK_TRY && hl_gate_knows_held(lock->name);
+    int held_at = hl_multi_held_at(lock), is_denied = wait_ms == HILOCK_TRY && held_at >= 0;
     struct hl_acquire *acquire = acquire_new(core, lock, wait_ms);
     if (!acquire)
         return HILOCK_NO_MEMORY;
@@ -69,9 +78,10 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, u
     lock->acquire = acquire;
     core->waiting++;
     hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.name = lock->name->bytes});
-    if (is_denied)
+    if (is_denied) {
+        acquire->at = (uint8_t)held_at;
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
-    else if (hl_gate_knows_held(lock->name))
+    } else if (hl_gate_knows_held(lock->name))
         hl_gate_tell_waiting(core, lock->name);
     return HILOCK_OK;
 }
@@ -140,8 +150,20 @@ struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire)
     return hold;
 }
 
+/* Not from here: whoever calls may be walking the line. */
+static void move_soon(struct hl_acquire *acquire)
+{
+    acquire->state = ACQUIRE_SLEEPING;
+    acquire->is_moving = 1;
+    hl_acquire_resume_at(acquire, hl_now_us(&core_of(acquire)->host));
+}
+
 void hl_acquire_ask(struct hl_acquire *acquire)
 {
+    if (hl_multi_barred_at(acquire) >= 0) {
+        move_soon(acquire);
+        return;
+    }
     acquire->state = ACQUIRE_ASKING;
     hl_acquire_resume_at(acquire, UINT64_MAX);
     hl_hold_ask(acquire->hold);
@@ -153,12 +175,27 @@ static int is_too_late(const struct hl_acquire *acquire)
     return left_us < (uint64_t)acquire->lock->terms->min_validity_ms * 1000;
 }
 
+/* What this attempt got, or may have got, goes back. An attempt of several parts leaves it to a hold that ends alone, so that one silent
+ * part does not keep the next attempt waiting; for lack of memory, and with one part, the attempt waits until all has been returned. */
+static void begin_anew(struct hl_acquire *acquire)
+{
+    struct hl_hold *hold = acquire->hold, *fresh = hold->parts_count > 1 ? hl_hold_new(core_of(acquire), acquire->lock) : NULL;
+    if (!fresh) {
+        hl_ending_return(hold);
+        return;
+    }
+    fresh->owner.acquire = acquire;
+    acquire->hold = fresh;
+    hold->owner.lock = NULL;
+    hl_ending_begin(hold);
+}
+
 static void give_back(struct hl_acquire *acquire)
 {
     hl_trace(&core_of(acquire)->host, HL_HOLD_UNDONE,
              &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
     acquire->state = ACQUIRE_IN_LINE;
-    hl_ending_return(acquire->hold);
+    begin_anew(acquire);
     hl_acquire_resume_at(acquire, UINT64_MAX);
 }
 
@@ -171,7 +208,8 @@ static void on_granted(struct hl_acquire *acquire)
     }
     acquire->state = ACQUIRE_GRANTED;
     hl_hold_keep(acquire->hold);
-    hl_gate_deny_tries(acquire->lock->name);
+    for (unsigned i = 0; i < acquire->hold->parts_count; i++)
+        hl_gate_deny_tries(acquire->hold->parts[i].name);
     hl_notice_tell(core, &acquire->notice, TELL_RESULT);
 }
 
@@ -187,14 +225,17 @@ void hl_acquire_returned(struct hl_acquire *acquire)
 {
     acquire->hold->id = 0; /* never the same id again (R2) */
     acquire->hold->state = HOLD_IDLE;
-    hl_gate_wake(acquire->lock->name);
+    if (acquire->state == ACQUIRE_SLEEPING) /* refused, and for lack of memory it could not listen meanwhile */
+        hl_acquire_resume_at(acquire, hl_now_us(&core_of(acquire)->host) + DEAF_US);
+    else
+        hl_gate_wake(hl_acquire_name(acquire));
 }
 
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
     acquire->is_untold = 0;
-    hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = acquire->lock->name->bytes});
+    hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = hl_acquire_name(acquire)->bytes});
     if (terms->wait_report_ms)
         acquire->report_us = hl_now_us(&core->host) + (uint64_t)terms->wait_report_ms * 1000;
     if (terms->on_event)
@@ -207,32 +248,76 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
-    if (asked->answer == ASKED_HELD && !hl_gate_may_sleep(acquire, acquire->hold->parts[0].request.sent_us)) {
-        hl_acquire_ask(acquire);
+    if (asked->answer == ASKED_HELD && !hl_gate_may_sleep(acquire, asked->asked_us)) {
+        acquire->state = ACQUIRE_IN_LINE;
+        hl_acquire_resume_at(acquire, UINT64_MAX);
+        hl_gate_wake(hl_acquire_name(acquire));
         return;
     }
-    acquire->state = ACQUIRE_SLEEPING;
-    hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
+    acquire->state = hl_gate_is_head(acquire) ? ACQUIRE_SLEEPING : ACQUIRE_IN_LINE;
+    hl_acquire_resume_at(acquire, acquire->state == ACQUIRE_SLEEPING ? hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire) : UINT64_MAX);
+}
+
+/* Nothing is kept while something is waited for. What several parts got for a moment others may have asked for in vain, and the other
+ * way round: a random pause lets one of them win. */
+static void return_all(struct hl_acquire *acquire)
+{
+    if (acquire->hold->parts_count == 1 || hl_hold_is_blank(acquire->hold) || HL_PLANTED(MULTI_KEEPS))
+        return;
+    if (hl_hold_count(acquire->hold, PART_OURS))
+        hl_gate_yield(core_of(acquire), hl_acquire_name(acquire));
+    begin_anew(acquire);
+}
+
+static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
+{
+    struct hl_core *core = core_of(acquire);
+    int has_moved = hl_gate_move(core, acquire, asked->at);
+    if (has_moved)
+        hl_gate_learn(core, acquire, asked);
+    if (asked->answer == ASKED_FAULT && (acquire->is_try || asked->fault.kind != HL_FAULT_PASSING)) {
+        hl_acquire_decide(acquire, asked->fault.status);
+        return;
+    }
+    if (acquire->is_try) {
+        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+        return;
+    }
+    return_all(acquire);
+    if (asked->answer == ASKED_HELD && has_moved)
+        hl_gate_tell_waiting(core, hl_acquire_name(acquire));
+    sleep_or_ask(acquire, asked);
 }
 
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
-    struct hl_core *core = core_of(acquire);
-    if (asked->answer == ASKED_GRANTED) {
-        on_granted(acquire);
-        return;
+    switch (asked->answer) {
+    case ASKED_GRANTED: on_granted(acquire); break;
+    case ASKED_UNANSWERED:
+        hl_gate_learn(core_of(acquire), acquire, asked);
+        hl_hold_ask(acquire->hold); /* same id: what may have been granted is adopted (R3) */
+        break;
+    case ASKED_HELD:
+    case ASKED_FAULT: on_refused(acquire, asked); break;
     }
-    hl_gate_learn(core, acquire, asked);
-    if (asked->answer == ASKED_UNANSWERED)
-        hl_acquire_ask(acquire); /* same id: what may have been granted is adopted (R3) */
-    else if (asked->answer == ASKED_FAULT && (acquire->is_try || asked->fault.kind != HL_FAULT_PASSING))
-        hl_acquire_decide(acquire, asked->fault.status);
-    else if (acquire->is_try)
+}
+
+/* To the line of a name that it may not ask for, if that is still so. */
+static void move(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    int at = hl_multi_barred_at(acquire);
+    acquire->is_moving = 0;
+    if (at < 0)
+        hl_gate_wake(hl_acquire_name(acquire));
+    else if (!hl_gate_move(core, acquire, (unsigned)at))
+        hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
+    else if (acquire->is_try && hl_gate_knows_held(hl_acquire_name(acquire)))
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
     else {
-        if (asked->answer == ASKED_HELD)
-            hl_gate_tell_waiting(core, acquire->lock->name);
-        sleep_or_ask(acquire, asked);
+        acquire->state = ACQUIRE_IN_LINE;
+        if (hl_gate_knows_held(hl_acquire_name(acquire)))
+            hl_gate_tell_waiting(core, hl_acquire_name(acquire));
     }
 }
 
@@ -241,8 +326,10 @@ static void resume(struct hl_acquire *acquire)
     acquire->resume_us = UINT64_MAX;
     if (acquire->hold->state == HOLD_RETURNING)
         hl_ending_retry(acquire->hold);
+    else if (acquire->is_moving)
+        move(acquire);
     else
-        hl_gate_wake(acquire->lock->name);
+        hl_gate_wake(hl_acquire_name(acquire));
 }
 
 /* A little early is legal for a timer: what is not due yet stays. */

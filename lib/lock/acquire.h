@@ -15,6 +15,8 @@
 
 struct hl_asked { /* how a request for the lock was answered; dies with the call */
     enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;
+    unsigned at;         /* which part of it */
+    uint64_t asked_us;   /* when that left */
     uint64_t left_ms;    /* HELD */
     int has_no_ttl;
     const char *holder;
@@ -23,6 +25,8 @@ struct hl_asked { /* how a request for the lock was answered; dies with the call
     const char *quote;
     size_t quote_length;
 };
+
+struct hl_name *hl_acquire_name(const struct hl_acquire *acquire); /* in whose line it stands */
 
 /* The caller has checked all that can be refused but memory. HILOCK_OK or HILOCK_NO_MEMORY. */
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user);

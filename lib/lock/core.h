@@ -19,6 +19,7 @@ struct hl_acquire;
 struct hl_gate;
 struct hl_hold;
 struct hl_inquiry;
+struct hl_names;
 struct hl_recent;
 
 /* ---- notices (deliver.c) ---- */
@@ -41,6 +42,7 @@ struct hl_terms { /* the options of a handle; shared by handles made alike one a
     unsigned refs;
     struct hl_cell *cell;
     const struct hl_kind *kind;
+    struct hl_names *multi; /* NULL: one name, the handle's (multi.c) */
     hilock_event_fn *on_lost, *on_event;
     uint32_t poll_min_ms, poll_jitter_ms;
     uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max, wait_report: 0 is off */
@@ -169,7 +171,11 @@ struct hl_acquire {
     uint64_t resume_us, report_us;  /* SLEEPING: try again; next WAITING event; UINT64_MAX is never */
     uint32_t attempts;
     hilock_status status;           /* DECIDED */
-    uint8_t state, is_try, is_in_line, is_untold; /* is_untold: no WAITING event yet */
+    uint8_t state;
+    uint8_t at;                     /* in the line of which of its names it stands */
+    uint8_t is_try : 1, is_in_line : 1;
+    uint8_t is_untold : 1;          /* no WAITING event yet */
+    uint8_t is_moving : 1;          /* SLEEPING for a moment: then it goes to another name's line */
     uint32_t holder_remaining_ms;   /* DECIDED: what was last known of the holder */
     char *holder, *detail;          /* DECIDED; NULL: "", the status' own sentence */
 };

@@ -107,12 +107,13 @@ static void call_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
 static void tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
+    const struct hl_name *name = hl_acquire_name(acquire);
     uint64_t now_us = hl_now_us(&core->host);
     const struct hl_known known = hl_gate_known(core, acquire);
     char holder[HILOCK_NAME_MAX];
     struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
-    if (lock->name->hold)
-        holder[hl_holder_write(holder, core->uuid, lock->name->hold->id)] = '\0';
+    if (name->hold)
+        holder[hl_holder_write(holder, core->uuid, name->hold->id)] = '\0';
     else
         memccpy(holder, known.holder, 0, sizeof holder);
     event.holder = holder;

@@ -7,8 +7,9 @@
 #include "lock/deliver.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/multi.h"
 
-enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, HOLD_BACK_MAX_US = 250000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255 };
+enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, HOLD_BACK_MAX_US = 250000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, YIELDS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255 };
 
 struct hl_gate {
     struct hl_core *core;
@@ -22,6 +23,7 @@ struct hl_gate {
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is right for another */
     unsigned faults;               /* in a row */
+    unsigned yields;               /* since the name was last free */
     uint64_t left_until_us;        /* end of the holder's lease, as last told */
     int has_no_ttl;
     char *holder, *note;           /* NULL: "" */
@@ -78,7 +80,7 @@ static void keep(struct hl_core *core, char **text, const char *bytes, size_t le
 
 void hl_gate_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
 {
-    struct hl_gate *gate = acquire->lock->name->gate;
+    struct hl_gate *gate = hl_acquire_name(acquire)->gate;
     uint64_t now_us = hl_now_us(&core->host);
     gate->asker = acquire->lock->terms->kind;
     keep(core, &gate->note, asked->quote, asked->quote_length, NOTE_MAX);
@@ -101,12 +103,17 @@ int hl_gate_knows_held(const struct hl_name *name)
     return name->hold || (name->gate && name->gate->known == HILOCK_TIMED_OUT && name->gate->waiting);
 }
 
-/* A request that has been out for longer than any answer takes. */
+/* So many requests have been out for longer than any answer takes that the others are too few. */
 static int is_silent(struct hl_core *core, const struct hl_gate *gate)
 {
     const struct hl_acquire *head = TAILQ_FIRST(&gate->line);
-    const struct hl_request *request = head && head->hold ? &head->hold->parts[0].request : NULL;
-    return request && request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
+    const struct hl_hold *hold = head ? head->hold : NULL;
+    unsigned silent = 0;
+    for (unsigned i = 0; hold && i < hold->parts_count; i++) {
+        const struct hl_request *request = &hold->parts[i].request;
+        silent += request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
+    }
+    return hold && silent > (unsigned)(hold->parts_count - hold->needed);
 }
 
 static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquire *acquire)
@@ -116,7 +123,7 @@ static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquir
 
 struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acquire)
 {
-    const struct hl_name *name = acquire->lock->name;
+    const struct hl_name *name = hl_acquire_name(acquire);
     const struct hl_gate *gate = name->gate;
     struct hl_node *node = hl_route_node(core->route, name->bytes, name->length);
     struct hl_known known = {HILOCK_UNREACHABLE, "", 0, ""};
@@ -180,7 +187,7 @@ static void listen(struct hl_gate *gate)
 
 int hl_gate_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us)
 {
-    struct hl_gate *gate = acquire->lock->name->gate;
+    struct hl_gate *gate = hl_acquire_name(acquire)->gate;
     if (!acquire->lock->terms->is_polling)
         listen(gate);
     return gate->news_us <= asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
@@ -199,7 +206,7 @@ static uint64_t poll_us(struct hl_gate *gate, const struct hl_terms *terms)
  * lock on this name exclude us but do not publish here. Until the restart guard is over. After another fault: a pause that doubles. */
 uint64_t hl_gate_sleep_us(struct hl_core *core, const struct hl_acquire *acquire)
 {
-    const struct hl_name *name = acquire->lock->name;
+    const struct hl_name *name = hl_acquire_name(acquire);
     struct hl_gate *gate = name->gate;
     uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(gate->left_until_us, now_us) + 1000, step;
     uint64_t guard_us = hl_node_guard_left_us(hl_route_node(core->route, name->bytes, name->length), now_us);
@@ -315,26 +322,50 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
     }
 }
 
-hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
+static void stand(struct hl_gate *gate, struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = gate_of(core, acquire->lock->name);
-    if (!gate)
-        return HILOCK_NO_MEMORY;
     if (acquire->is_try)
         TAILQ_INSERT_HEAD(&gate->line, acquire, line);
     else
         TAILQ_INSERT_TAIL(&gate->line, acquire, line);
     acquire->is_in_line = 1;
-    acquire->is_untold = !acquire->is_try;
     gate->waiting += !acquire->is_try;
     gate->untold += acquire->is_untold;
+}
+
+hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = gate_of(core, hl_acquire_name(acquire));
+    if (!gate)
+        return HILOCK_NO_MEMORY;
+    acquire->is_untold = !acquire->is_try;
+    stand(gate, acquire);
     advance(gate, 0);
     return HILOCK_OK;
 }
 
+int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at)
+{
+    struct hl_gate *gate = at == acquire->at ? NULL : gate_of(core, acquire->lock->terms->multi->of[at]);
+    if (!gate)
+        return at == acquire->at;
+    hl_gate_leave(core, acquire);
+    acquire->at = (uint8_t)at;
+    stand(gate, acquire);
+    return 1;
+}
+
+int hl_gate_is_head(const struct hl_acquire *acquire)
+{
+    const struct hl_acquire *first = TAILQ_FIRST(&hl_acquire_name(acquire)->gate->line);
+    while (first->is_try && first != acquire)
+        first = TAILQ_NEXT(first, line);
+    return first == acquire;
+}
+
 void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = acquire->lock->name->gate;
+    struct hl_gate *gate = hl_acquire_name(acquire)->gate;
     (void)core;
     TAILQ_REMOVE(&gate->line, acquire, line);
     acquire->is_in_line = 0;
@@ -342,6 +373,15 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
     gate->untold -= acquire->is_untold;
     advance(gate, 0);
     drop_if_empty(gate);
+}
+
+void hl_gate_yield(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_gate *gate = name->gate;
+    uint64_t span_us = 2 * hl_route_node(core->route, name->bytes, name->length)->round_trip_us;
+    span_us = span_us < HOLD_BACK_US ? HOLD_BACK_US : span_us > HOLD_BACK_MAX_US ? HOLD_BACK_MAX_US : span_us;
+    gate->hold_back_until_us = hl_now_us(&core->host) + hl_random_below(&core->host.random, span_us << gate->yields);
+    gate->yields += gate->yields < YIELDS_MAX;
 }
 
 /* Others listened, our own subscription taken off: they get two round trips, at least a millisecond, and a random bit. Bounded, for a
@@ -354,6 +394,7 @@ void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t liste
     if (!gate)
         return;
     gate->known = HILOCK_OK;
+    gate->yields = 0;
     if (listeners > (gate->channel && hl_channel_is_on(gate->channel) ? 1u : 0u)) {
         pause_us = pause_us < HOLD_BACK_US ? HOLD_BACK_US : pause_us > HOLD_BACK_MAX_US && !HL_PLANTED(HOLD_BACK_UNBOUNDED) ? HOLD_BACK_MAX_US : pause_us;
         gate->hold_back_until_us = hl_now_us(&core->host) + pause_us + hl_random_below(&core->host.random, pause_us / 2);
@@ -389,7 +430,7 @@ void hl_gate_follow_all(struct hl_core *core)
 
 void hl_gate_forget(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = acquire->lock->name->gate;
+    struct hl_gate *gate = hl_acquire_name(acquire)->gate;
     TAILQ_REMOVE(&gate->line, acquire, line);
     acquire->is_in_line = 0;
     drop_if_empty(gate);

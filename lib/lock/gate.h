@@ -17,6 +17,11 @@ void hl_names_detach(struct hl_core *core); /* it goes: its handles keep their n
 
 hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire); /* HILOCK_OK or NO_MEMORY */
 void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire);
+/* To the end of the line of another of its names. 0: there is no memory for that line, and it stays where it is. */
+int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at);
+int hl_gate_is_head(const struct hl_acquire *acquire); /* of those who wait */
+/* An attempt got some of what it asked for and lost against another: nobody here asks again for a random while, which doubles each time. */
+void hl_gate_yield(struct hl_core *core, struct hl_name *name);
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* a hold of ours is over at the store, or unanswerable */
 void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */

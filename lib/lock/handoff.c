@@ -49,7 +49,7 @@ static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
 static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
-    return to->kind == hold->terms->kind && is_short_enough(hold, to, now_us) && is_answer_good(hold, to) &&
+    return to->kind == hold->terms->kind && !to->multi && is_short_enough(hold, to, now_us) && is_answer_good(hold, to) &&
            (left_us >= (uint64_t)to->min_validity_ms * 1000 || HL_PLANTED(HANDOFF_BLIND));
 }
 

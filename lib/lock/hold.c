@@ -12,6 +12,7 @@
 #include "lock/gate.h"
 #include "lock/handoff.h"
 #include "lock/lease.h"
+#include "lock/multi.h"
 #include "lock/side.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
@@ -138,13 +139,15 @@ struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part)
     return hold->parts_count > 1 ? (struct hl_share *)(void *)(hold->parts + hold->parts_count) + part->index : NULL;
 }
 
-/* Asked for the last time: all it needs stands, or some of it was refused. One part of one: the first answer decides. */
-static void weigh(struct hl_hold *hold, const struct hl_asked *asked)
+/* All it needs stands, or a part of it was refused, or there are more answers to come. */
+static void weigh(struct hl_hold *hold, const struct hl_part *part, struct hl_asked asked)
 {
+    asked.at = part->index;
+    asked.asked_us = part->request.sent_us;
     if (hl_hold_count(hold, PART_OURS) >= hold->needed)
         hl_acquire_answered(hold->owner.acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
-    else
-        hl_acquire_answered(hold->owner.acquire, asked);
+    else if (asked.answer != ASKED_GRANTED)
+        hl_acquire_answered(hold->owner.acquire, &asked);
 }
 
 static void on_granted(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
@@ -153,7 +156,7 @@ static void on_granted(struct hl_hold *hold, struct hl_part *part, const struct 
     part->state = PART_OURS;
     part->token = said->token;
     part->deadline_us = hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : part->request.sent_us, lease_us);
-    weigh(hold, &(struct hl_asked){.answer = ASKED_GRANTED});
+    weigh(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
 }
 
 /* The clock sample was old, or the command was on its way for very long: with the server's time from the refusal it is asked once more. */
@@ -167,7 +170,7 @@ static void on_late(struct hl_hold *hold, struct hl_part *part, const struct hl_
         return;
     }
     part->is_late_once = 0;
-    weigh(hold, &(struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1}, .quote = words, .quote_length = sizeof words - 1});
+    weigh(hold, part, (struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1}, .quote = words, .quote_length = sizeof words - 1});
 }
 
 /* The store's definite no takes the id off it, unless an earlier request of it went unanswered and may still run. An error that will last
@@ -188,10 +191,10 @@ static void on_asked(struct hl_hold *hold, struct hl_part *part, const struct hl
     if (said.verdict == HL_LATE)
         on_late(hold, part, &said);
     else if (said.verdict == HL_NO)
-        weigh(hold, &(struct hl_asked){.answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl, .holder = said.holder,
+        weigh(hold, part, (struct hl_asked){.answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl, .holder = said.holder,
                                        .holder_length = said.holder_length});
     else
-        weigh(hold, &(struct hl_asked){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote, .quote_length = said.quote_length});
+        weigh(hold, part, (struct hl_asked){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote, .quote_length = said.quote_length});
 }
 
 static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
@@ -200,7 +203,7 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
         part->state = PART_CLEAR;
     else
         hl_ending_haunt(hold, part);
-    weigh(hold, &(struct hl_asked){.answer = ASKED_UNANSWERED});
+    weigh(hold, part, (struct hl_asked){.answer = ASKED_UNANSWERED});
 }
 
 static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
@@ -242,10 +245,20 @@ static void on_timer(void *arg)
     hl_host_leave(host);
 }
 
-struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_terms *terms, struct hl_name *name)
+static void init_part(struct hl_part *part, unsigned index, struct hl_name *name)
 {
     static const struct hl_request_ops ops = {about, encode, done};
-    struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold + sizeof hold->parts[0]);
+    part->request.ops = &ops;
+    part->index = (uint8_t)index;
+    part->name = name;
+    name->refs++;
+}
+
+struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
+{
+    struct hl_terms *terms = lock->terms;
+    unsigned count = terms->multi ? terms->multi->count : 1;
+    struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold + count * sizeof hold->parts[0] + (count > 1) * count * sizeof(struct hl_share));
     if (!hold)
         return NULL;
     hold->timer = hl_timer_new(&core->host, on_timer, hold);
@@ -256,10 +269,9 @@ struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_terms *terms, struct
     hold->notice.kind = NOTICE_HOLD;
     hold->terms = terms;
     terms->refs++;
-    hold->parts_count = hold->needed = 1;
-    hold->parts[0].request.ops = &ops;
-    hold->parts[0].name = name;
-    name->refs++;
+    hold->parts_count = hold->needed = (uint8_t)count;
+    for (unsigned i = 0; i < count; i++)
+        init_part(&hold->parts[i], i, terms->multi ? terms->multi->of[i] : lock->name);
     core->live_holds++;
     hl_notice_move(core, &hold->notice, PLACE_HOLDS);
     return hold;

@@ -15,7 +15,7 @@
 
 #include "lock/core.h"
 
-struct hl_hold *hl_hold_new(struct hl_core *core, struct hl_terms *terms, struct hl_name *name); /* of one part. NULL: no memory */
+struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* NULL: no memory */
 void hl_hold_free(struct hl_hold *hold); /* nothing of it is at the store or on the wire */
 
 void hl_hold_ask(struct hl_hold *hold);    /* asks for what it has not; hl_acquire_answered follows */

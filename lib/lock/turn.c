@@ -11,6 +11,7 @@
 #include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/multi.h"
 #include "lock/reentry.h"
 #include "lock/watchdog.h"
 
@@ -19,6 +20,8 @@ void hl_terms_unref(struct hl_terms *terms)
     struct hl_cell *cell = terms->cell;
     if (--terms->refs)
         return;
+    if (terms->multi)
+        hl_multi_names_free(cell->core, &cell->memory, terms->multi);
     hl_memory_free(&cell->memory, terms);
     hl_cell_unref(cell);
 }

@@ -103,11 +103,21 @@ static void renew(struct hl_hold *hold, uint64_t now_us)
     sleep_until(hold, now_us + patience_us(hold, now_us, timeout_ms));
 }
 
+/* A fixed lease is to end for all names of a multi at the same time. What was asked for later than the first is in the store for longer:
+ * all are asked for once more, which shortens nothing. */
+static int is_uneven(const struct hl_hold *hold)
+{
+    for (unsigned i = 1; hold->terms->multi && !hold->terms->is_renewed && i < hold->parts_count; i++)
+        if (hold->parts[i].request.sent_us != hold->parts[0].request.sent_us)
+            return 1;
+    return 0;
+}
+
 /* A turn whose own lease is still to be asked for asks at once. */
 void hl_watchdog_begin(struct hl_hold *hold)
 {
     hold->failures = 0;
-    if (hold->is_owed && !is_renewing(hold))
+    if ((hold->is_owed && !is_renewing(hold)) || (is_uneven(hold) && !HL_PLANTED(MULTI_UNEVEN)))
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
     else
         sleep_for_a_third(hold);

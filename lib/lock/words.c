@@ -2,6 +2,7 @@
 /* words - see words.h. */
 #include "lock/words.h"
 
+#include "lock/acquire.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
@@ -17,7 +18,7 @@ static struct hl_node *node_of(struct hl_core *core, const struct hl_name *name)
 
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known, uint32_t waited_ms)
 {
-    const struct hl_name *name = acquire->lock->name;
+    const struct hl_name *name = hl_acquire_name(acquire);
     if (name->hold || !*known->holder)
         hl_text_set(text, "\"%s\" is held by another handle of this client", quoted(name).bytes);
     else if (acquire->is_try)
@@ -36,12 +37,13 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
                 acquire->attempts ? "; a late grant will be undone" : "");
 }
 
-void hl_words_of_refusal(struct hl_core *core, const struct hilock_lock *lock, hilock_status status, const char *note, struct hl_text *text)
+void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind, hilock_status status, const char *note,
+                         struct hl_text *text)
 {
-    const struct hl_node *node = node_of(core, lock->name);
+    const struct hl_node *node = node_of(core, name);
     uint64_t now_us = hl_now_us(node->host);
     if (status == HILOCK_WRONG_KIND)
-        hl_text_set(text, "\"%s\" %s", quoted(lock->name).bytes, lock->terms->kind->wrong_kind);
+        hl_text_set(text, "\"%s\" %s", quoted(name).bytes, kind->wrong_kind);
     else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node, now_us))
         hl_node_guard_words(node, now_us, text);
     else
@@ -52,7 +54,8 @@ void hl_words_of_refusal(struct hl_core *core, const struct hilock_lock *lock, h
 void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hilock_status status)
 {
     const struct hl_known known = hl_gate_known(core, acquire);
-    struct hl_node *node = node_of(core, acquire->lock->name);
+    const struct hl_name *name = hl_acquire_name(acquire);
+    struct hl_node *node = node_of(core, name);
     uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - acquire->begun_us);
     struct hl_text text;
     if (status == HILOCK_TIMED_OUT)
@@ -60,7 +63,7 @@ void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hiloc
     else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, node, waited_ms);
     else if (status <= HILOCK_DENIED)
-        hl_words_of_refusal(core, acquire->lock, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
+        hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
     else
         hl_text_set(&text, "%s", hilock_status_text(status));
     acquire->detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
@@ -102,10 +105,11 @@ void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
 
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
-    const struct hl_name *name = hold->parts[0].name;
+    const struct hl_part *part = hl_hold_weakest(hold);
+    const struct hl_name *name = part->name;
     const struct hl_node *node = node_of(core, name);
     uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
-    uint32_t late_ms = hl_span_ms(hl_left_us(lost_us, hold->parts[0].deadline_us));
+    uint32_t late_ms = hl_span_ms(hl_left_us(lost_us, part->deadline_us));
     switch ((hilock_lost_reason)hold->reason) {
     case HILOCK_LOST_NONE: hl_text_set(text, "not lost"); break;
     case HILOCK_LOST_TAKEN:
@@ -121,11 +125,22 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
     case HILOCK_LOST_HOLD_MAX: hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", quoted(name).bytes, hold->terms->hold_max_ms); break;
     case HILOCK_LOST_CLOSING: hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", quoted(name).bytes); break;
     }
+    if (hold->terms->multi)
+        hl_text_add(text, "; all %u names of this multi are released", hold->parts_count);
+}
+
+/* Of a multi: the first name that was not ours. */
+static const struct hl_name *unreleased(const struct hl_hold *hold)
+{
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        if (hold->parts[i].heard == HEARD_NO)
+            return hold->parts[i].name;
+    return hold->parts[0].name;
 }
 
 void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text)
 {
-    const struct hl_name *name = hold->parts[0].name;
+    const struct hl_name *name = status == HILOCK_LOST ? unreleased(hold) : hold->parts[0].name;
     if (status == HILOCK_LOST)
         hl_text_set(text, "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have overlapped", quoted(name).bytes);
     else if (status == HILOCK_UNKNOWN)

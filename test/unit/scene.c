@@ -11,6 +11,8 @@ enum { PRINTED_MAX = 10, TURNS_MAX = 256 };
 
 int scene_is_quiet;
 const char scene_where[] = "127.0.0.1:6379";
+const char *const scene_urls[SCENE_MASTERS_MAX] = {"redis://127.0.0.1:6379", "redis://127.0.0.1:6380", "redis://127.0.0.1:6381", "redis://127.0.0.1:6382",
+                                                  "redis://127.0.0.1:6383"};
 
 void scene_begin(struct scene *scene)
 {
@@ -19,6 +21,7 @@ void scene_begin(struct scene *scene)
     net_init(&scene->net, &scene->world);
     store_init(&scene->store, &scene->world);
     scene->place = net_listen(&scene->net, scene_where, &scene->store);
+    scene->masters_count = 1;
     scene->memory.secret = SCENE_SECRET;
     plans_init(&scene->plans, &scene->net);
     TAILQ_INIT(&scene->parties);
@@ -35,6 +38,15 @@ struct store *scene_server(struct scene *scene, const char *where)
     store->runs = ++scene->more_count;
     net_listen(&scene->net, where, store);
     return scene->more[scene->more_count - 1] = store;
+}
+
+struct store *store_at(struct scene *scene, unsigned i) { return i == 0 ? &scene->store : scene->more[i - 1]; }
+
+void scene_masters(struct scene *scene, unsigned count)
+{
+    for (; scene->masters_count < count; scene->masters_count++)
+        scene_server(scene, scene_urls[scene->masters_count] + sizeof "redis://" - 1);
+    scene->is_tampered = 0;
 }
 
 /* ---- claims ---- */
@@ -113,16 +125,34 @@ void scene_write(struct scene *scene, const char *tag, const char *what)
 
 /* ---- what must hold at every moment ---- */
 
-/* The turns of a hold have its token and those behind it. */
+/* token 0: any. The turns of a hold have its token and those behind it. */
+static int is_kept(struct store *store, const struct hand *hand, const char *name, uint64_t token)
+{
+    const char *holder = store_holder(store, name);
+    return strncmp(holder, hand->party->uuid, 36) == 0 && (!token || token - store_token(store, name, holder) < TURNS_MAX) &&
+           store_left_ms(store, name) >= (int64_t)hilock_lock_remaining_ms(hand->lock);
+}
+
+static int is_kept_by_most(struct scene *scene, const struct hand *hand)
+{
+    unsigned votes = 0;
+    for (unsigned i = 0; i < scene->masters_count; i++)
+        votes += is_kept(store_at(scene, i), hand, hilock_lock_name(hand->lock), 0) != 0;
+    return votes > scene->masters_count / 2;
+}
+
 static int is_backed(struct scene *scene, const struct hand *hand)
 {
-    uint32_t remaining_ms = hilock_lock_remaining_ms(hand->lock);
-    const char *name = hilock_lock_name(hand->lock), *holder;
-    if (!remaining_ms)
+    if (!hilock_lock_remaining_ms(hand->lock))
         return 1;
-    holder = store_holder(&scene->store, name);
-    return strncmp(holder, hand->party->uuid, 36) == 0 && hilock_lock_token(hand->lock) - store_token(&scene->store, name, holder) < TURNS_MAX &&
-           store_left_ms(&scene->store, name) >= (int64_t)remaining_ms;
+    if (scene->masters_count > 1)
+        return is_kept_by_most(scene, hand);
+    if (!hand->names)
+        return is_kept(&scene->store, hand, hilock_lock_name(hand->lock), hilock_lock_token(hand->lock));
+    for (size_t i = 0; hand->names[i]; i++)
+        if (!is_kept(&scene->store, hand, hand->names[i], hilock_multi_token(hand->lock, i)))
+            return 0;
+    return 1;
 }
 
 static void check_belief(struct scene *scene)

@@ -17,7 +17,7 @@
 struct scene;
 struct hand;
 
-enum { SCENE_TEXT = 400, SCENE_SERVERS_MAX = 12 };
+enum { SCENE_TEXT = 400, SCENE_SERVERS_MAX = 12, SCENE_MASTERS_MAX = 5 };
 #define SCENE_SECRET "s3cret-marker"
 
 struct party {
@@ -46,6 +46,7 @@ struct hand {
     struct scene *scene;
     struct party *party;
     hilock_lock *lock; /* NULL: freed */
+    const char *const *names; /* of a multi; NULL: one name */
     char tag[24];
     struct hilock_result result; /* latest; its texts are copies */
     struct hilock_event event;   /* latest */
@@ -62,6 +63,7 @@ struct scene {
     struct store store;
     struct store *more[SCENE_SERVERS_MAX]; /* scene_server */
     unsigned more_count;
+    unsigned masters_count; /* that decide by votes: belief is held against them all; 1: there is no quorum */
     struct net_place *place;
     struct plans plans;
     struct world_memory memory;
@@ -77,15 +79,20 @@ struct scene {
 
 extern int scene_is_quiet; /* failed claims are not printed: they are expected */
 extern const char scene_where[]; /* the server's address */
+extern const char *const scene_urls[SCENE_MASTERS_MAX]; /* of the servers, the first at scene_where */
 
 void scene_begin(struct scene *scene);
 struct store *scene_server(struct scene *scene, const char *where); /* one more; belief is not held against it: see is_tampered */
+void scene_masters(struct scene *scene, unsigned count); /* so many servers: scene_urls names them */
+struct store *store_at(struct scene *scene, unsigned i);
 int scene_end(struct scene *scene); /* ends what still lives. 1: all claims held */
 
 /* options: what the scene does not need itself (allocator, log, events). May be NULL. */
 struct party *scene_open(struct scene *scene, const struct hilock_client_options *options); /* begun; connected in 1 ms */
 struct party *scene_connect(struct scene *scene, const struct hilock_client_options *options); /* and run until it is */
 struct hand *hand_new(struct party *party, const char *tag, const char *name, const struct hilock_lock_options *options);
+
+struct hand *multi_new(struct party *party, const char *tag, const char *const *names, const struct hilock_lock_options *options); /* names outlive it */
 
 hilock_status acquire(struct hand *hand, uint32_t wait_ms);
 hilock_status release(struct hand *hand);       /* with a callback */

@@ -192,22 +192,44 @@ void party_abandon(struct party *party)
 
 /* ---- hands ---- */
 
-struct hand *hand_new(struct party *party, const char *tag, const char *name, const struct hilock_lock_options *given)
+static struct hand *bare_hand(struct party *party, const char *tag)
 {
     struct hand *hand = calloc(1, sizeof *hand);
-    struct hilock_lock_options options = given ? *given : hilock_lock_options_default();
     if (!hand)
         abort();
     hand->scene = party->scene;
     hand->party = party;
     snprintf(hand->tag, sizeof hand->tag, "%s", tag);
+    TAILQ_INSERT_TAIL(&party->scene->hands, hand, entry);
+    party->scene->hands_count++;
+    return hand;
+}
+
+static struct hilock_lock_options options_of(struct hand *hand, const struct hilock_lock_options *given)
+{
+    struct hilock_lock_options options = given ? *given : hilock_lock_options_default();
     options.on_lost = on_lost;
     options.on_event = on_event;
     options.user = hand;
+    return options;
+}
+
+struct hand *hand_new(struct party *party, const char *tag, const char *name, const struct hilock_lock_options *given)
+{
+    struct hand *hand = bare_hand(party, tag);
+    struct hilock_lock_options options = options_of(hand, given);
     if (hilock_lock_create(&hand->lock, party->client, name, &options) != HILOCK_OK)
         hand->lock = NULL;
-    TAILQ_INSERT_TAIL(&party->scene->hands, hand, entry);
-    party->scene->hands_count++;
+    return hand;
+}
+
+struct hand *multi_new(struct party *party, const char *tag, const char *const *names, const struct hilock_lock_options *given)
+{
+    struct hand *hand = bare_hand(party, tag);
+    struct hilock_lock_options options = options_of(hand, given);
+    hand->names = names;
+    if (hilock_multi_create(&hand->lock, party->client, names, &options) != HILOCK_OK)
+        hand->lock = NULL;
     return hand;
 }
 

@@ -116,16 +116,6 @@ static void no_more_wait_than_waiters_max(struct scene *s)
     SAME(s, acquire(hand_new(p, "f", "third", NULL), HILOCK_FOREVER), HILOCK_OK);
 }
 
-static void what_comes_later_is_UNSUPPORTED(struct scene *s)
-{
-    static const char *const names[] = {"a", "b", NULL};
-    struct party *p = scene_connect(s, NULL);
-    hilock_lock *lock = NULL;
-    SAME(s, hilock_multi_create(&lock, p->client, names, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_UNSUPPORTED);
-    TEXT(s, hilock_client_refusal(p->client), "this version has no multi yet");
-    HOLDS(s, !lock);
-}
-
 static void getters_follow_the_life_of_a_hold(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -203,7 +193,6 @@ static const struct play plays[] = {
     PLAY(a_handle_has_one_would_be_holder),
     PLAY(a_wait_is_no_negative_number),
     PLAY(no_more_wait_than_waiters_max),
-    PLAY(what_comes_later_is_UNSUPPORTED),
     PLAY(getters_follow_the_life_of_a_hold),
     PLAY(a_smaller_info_is_not_written_past_its_end),
     PLAY(each_lock_visits_who_waits_and_who_holds_once),

@@ -90,11 +90,30 @@ static hilock_status create_newer(struct stage *t)
     return hilock_lock_create(&t->made, t->client, "x", &newer.known);
 }
 
-static hilock_status multi(struct stage *t)
+#define MULTI(function, client, options, ...) \
+    static hilock_status function(struct stage *t) \
+    { \
+        static const char *const names[] = {__VA_ARGS__, NULL}; \
+        return hilock_multi_create(&t->made, t->client, names, options); \
+    }
+MULTI(multi_of_one, client, HILOCK_LOCK_OPTIONS(ON_LOST), "a")
+MULTI(multi_twice, client, HILOCK_LOCK_OPTIONS(ON_LOST), "a", "b", "a")
+MULTI(multi_empty, client, HILOCK_LOCK_OPTIONS(ON_LOST), "a", "")
+MULTI(multi_brace, client, HILOCK_LOCK_OPTIONS(ON_LOST), "a", "x}y")
+MULTI(multi_reentrant, client, HILOCK_LOCK_OPTIONS(ON_LOST, .reentrant = 1), "a", "b")
+MULTI(multi_of_a_length, client, HILOCK_LOCK_OPTIONS(ON_LOST, .name_length = 1), "a", "b")
+MULTI(multi_deaf, client, HILOCK_LOCK_OPTIONS(.lease_ms = 1000), "a", "b")
+MULTI(multi_closing, closing, HILOCK_LOCK_OPTIONS(ON_LOST), "a", "b")
+
+static hilock_status multi_of_many(struct stage *t)
 {
-    static const char *const names[] = {"a", "b", NULL};
+    static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    const char *names[66] = {NULL};
+    for (int i = 0; i < 65; i++)
+        names[i] = digits[i % 10];
     return hilock_multi_create(&t->made, t->client, names, HILOCK_LOCK_OPTIONS(ON_LOST));
 }
+CALL(multi_nameless, hilock_multi_create(&t->made, t->client, NULL, HILOCK_LOCK_OPTIONS(ON_LOST)))
 CALL(multi_clientless, hilock_multi_create(&t->made, NULL, NULL, NULL))
 
 static const struct row creates[] = {
@@ -132,7 +151,16 @@ static const struct row creates[] = {
     {"options of too small a size", create_undersized, HILOCK_INVALID, "options.size is 7", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
     {"options with more than is known", create_newer, HILOCK_INVALID, "options has unknown members set beyond byte", "this is hilock 0.1.0, the program was built for a newer one", 0},
     {"a lease longer than the guard", create_unguarded, HILOCK_INVALID, "lease_ms 60000 is longer than restart_guard_ms 40000: a restarted store would let others in too early", "raise the guard", GUARDED},
-    {"a multi", multi, HILOCK_UNSUPPORTED, "multi", "this version has no", 0},
+    {"a multi of one name", multi_of_one, HILOCK_INVALID, "bad names: 1 given, must be 2..64", "for one name use hilock_lock_create", 0},
+    {"a multi of 65 names", multi_of_many, HILOCK_INVALID, "bad names: at least 65 given, must be 2..64", "for one name use", 0},
+    {"a multi with a name twice", multi_twice, HILOCK_INVALID, "bad names: \"shop:a\" is given twice, as number 1 and number 3", "give each name once", 0},
+    {"a multi with an empty name", multi_empty, HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
+    {"a multi with a brace", multi_brace, HILOCK_BAD_NAME, "bad name \"shop:x}y\"", "opens a non-empty {...}", 0},
+    {"a reentrant multi", multi_reentrant, HILOCK_UNSUPPORTED, "a multi is not reentrant", "leave reentrant 0", 0},
+    {"a multi with a length", multi_of_a_length, HILOCK_INVALID, "bad name_length 1: the names of a multi end with a zero byte", "leave it 0", 0},
+    {"a multi without on_lost", multi_deaf, HILOCK_INVALID, "on_lost is NULL", "give a function", 0},
+    {"a multi without names", multi_nameless, HILOCK_INVALID, "names is NULL", "give 2..64 names", 0},
+    {"a multi of a client that closes", multi_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING},
     {"a multi of no client", multi_clientless, HILOCK_INVALID, NULL, NULL, 0},
 };
 

@@ -95,6 +95,7 @@ int main(void)
     collect(safety_access);
     collect(safety_guard);
     collect(safety_held);
+    collect(safety_multi);
     collect(safety_promise);
     collect(safety_handoff);
     collect(safety_deploy);

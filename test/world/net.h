@@ -24,6 +24,7 @@ struct net_command { /* as its fate is asked */
     size_t key_length;
     int is_stream;          /* on a subscription link */
     const struct world_loop *process;
+    const struct store *store;
 };
 
 struct net_fate { /* all zero: nothing special */

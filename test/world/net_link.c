@@ -42,7 +42,8 @@ struct net_place *net_listen(struct net *net, const char *where, struct store *s
 static void ask_fate(struct hl_link *link, struct net_message *message)
 {
     struct net *net = link->pipe->net;
-    struct net_command command = {message->argc, (const char *const *)message->argv, message->lengths, NULL, "", 0, link->is_stream, link->pipe->process};
+    struct net_command command = {message->argc, (const char *const *)message->argv, message->lengths, NULL, "", 0, link->is_stream, link->pipe->process,
+                                  link->pipe->place->store};
     if (!net->decide)
         return;
     command.word = store_word(command.argc, command.argv, command.lengths);

@@ -7,7 +7,7 @@
 
 static int matches(const struct plan *plan, const struct net_command *command)
 {
-    if (plan->on && strcmp(plan->on, command->word) != 0)
+    if ((plan->on && strcmp(plan->on, command->word) != 0) || (plan->at && plan->at != command->store))
         return 0;
     return plan->on_stream == 0 || (plan->on_stream > 0) == command->is_stream;
 }

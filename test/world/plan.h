@@ -26,6 +26,7 @@ enum { PLAN_ALWAYS = -1 };
 
 struct plan {
     const char *on;          /* word (store_word); NULL: any */
+    const struct store *at;  /* this server's only; NULL: any */
     int on_stream;           /* 0: any link; 1: subscription links; -1: command links */
     int after;               /* so many pass first */
     int times;               /* 0: once; PLAN_ALWAYS */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a multi must not do to others: keep what it got while it waits, or overtake its siblings. */
+#include "safety.h"
+
+static const char *const abc[] = {"a", "b", "c", NULL};
+
+static void a_refused_multi_keeps_nothing(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    store_take(&s->store, "c", "another", 60000);
+    acquire(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 20);
+    TELLS(s, "m:WAITING");
+    HOLDS(s, !is_ours(s, "a") && !is_ours(s, "b"));
+}
+
+static void a_multi_stands_in_line_behind_its_siblings(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *one = held(p, "one", "b", NULL);
+    acquire(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 20);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    release(one);
+    run_ms(s, 5);
+    TELLS(s, "m:WAITING one:released m:OK");
+}
+
+static void fixed_leases_of_a_multi_end_together(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
+    acquire(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER)), HILOCK_FOREVER);
+    run_ms(s, 500);
+    TELLS(s, "m:OK");
+    SAME(s, store_left_ms(&s->store, "a"), store_left_ms(&s->store, "b"));
+}
+
+const struct safety safety_multi[] = {
+    SAFETY(MULTI_KEEPS, a_refused_multi_keeps_nothing),
+    SAFETY(MULTI_PASSES_SIBLINGS, a_multi_stands_in_line_behind_its_siblings),
+    SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together),
+    {NULL, {NULL, NULL}},
+};

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several names at once: all or none, and nothing kept while something is waited for. */
+#include <string.h>
+
+#include "play.h"
+
+static const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};
+static const char *const abc[] = {"a", "b", "c", NULL}, *const cba[] = {"c", "b", "a", NULL};
+
+static int has_all(struct scene *s, const char *const *names)
+{
+    for (; *names; names++)
+        if (!is_ours(s, *names))
+            return 0;
+    return 1;
+}
+
+static int has_none(struct scene *s, const char *const *names)
+{
+    for (; *names; names++)
+        if (is_ours(s, *names))
+            return 0;
+    return 1;
+}
+
+static struct hand *held_all(struct party *p, const char *tag, const char *const *names, const struct hilock_lock_options *options)
+{
+    struct hand *m = multi_new(p, tag, names, options);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(p->scene, 1);
+    HOLDS(p->scene, hilock_lock_state(m->lock) == HILOCK_HELD && has_all(p->scene, names));
+    scene_hush(p->scene);
+    return m;
+}
+
+/* ---- granted ---- */
+
+static void eight_free_names_take_one_round_trip(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", eight, NULL);
+    uint64_t begun_us = scene_us(s);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 1);
+    TELLS(s, "m:OK");
+    SAME(s, asked(s, "mutex_acquire"), 8);
+    SAME(s, asked_at_us(s, "mutex_acquire", 0), asked_at_us(s, "mutex_acquire", 7));
+    SAME(s, m->at_us - begun_us, s->net.there_us + s->net.back_us);
+    SAME(s, m->result.attempts, 8);
+    HOLDS(s, has_all(s, eight));
+}
+
+static void each_name_has_its_token_in_the_order_given(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = held_all(p, "m", cba, NULL);
+    struct hilock_lock_info info = {.size = sizeof info};
+    for (size_t i = 0; cba[i]; i++)
+        SAME(s, hilock_multi_token(m->lock, i), store_token(&s->store, cba[i], store_holder(&s->store, cba[i])));
+    SAME(s, hilock_multi_token(m->lock, 3), 0);
+    SAME(s, hilock_lock_token(m->lock), 0);
+    SAME(s, m->result.fencing_token, 0);
+    TEXT(s, hilock_lock_name(m->lock), "c");
+    hilock_lock_describe(m->lock, &info);
+    SAME(s, info.fencing_token, 0);
+    SAME(s, info.state, HILOCK_HELD);
+    release(m);
+    run_ms(s, 1);
+    TELLS(s, "m:released");
+    HOLDS(s, has_none(s, abc));
+    SAME(s, hilock_multi_token(m->lock, 0), 0);
+}
+
+static void it_is_renewed_by_one_watchdog_and_extended_as_one(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    run_ms(s, 10000);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 3 * (10000 / 1000));
+    extend(m, 60000);
+    run_ms(s, 5);
+    TELLS(s, "m:extended");
+    SAME(s, m->result.attempts, 3);
+    for (size_t i = 0; abc[i]; i++)
+        HOLDS(s, store_left_ms(&s->store, abc[i]) > 59000);
+    HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
+}
+
+static void SIMPLE_names_too(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    acquire(m, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "m:OK");
+    HOLDS(s, has_all(s, abc));
+    SAME(s, hilock_multi_token(m->lock, 0), 0);
+}
+
+static void a_fixed_lease_ends_for_all_names_at_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    int64_t left_ms;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 500);
+    TELLS(s, "m:OK");
+    left_ms = store_left_ms(&s->store, "a");
+    SAME(s, store_left_ms(&s->store, "b"), left_ms);
+    SAME(s, store_left_ms(&s->store, "c"), left_ms);
+    SAME(s, asked(s, "renew"), 3);
+    run_ms(s, 4000);
+    TELLS(s, "m:LOST EXPIRED");
+}
+
+/* ---- refused ---- */
+
+static void one_busy_name_and_nothing_is_kept(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "b", "another", 60000);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 20);
+    TELLS(s, "m:WAITING");
+    TEXT(s, m->holder, "another");
+    HOLDS(s, has_none(s, abc));
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{b}"), 1);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
+    run_ms(s, 4000);
+    HOLDS(s, has_none(s, abc));
+    store_free_name(&s->store, "b");
+    run_ms(s, 5);
+    TELLS(s, "m:OK");
+    HOLDS(s, has_all(s, abc));
+}
+
+static void it_wanders_to_the_next_busy_name(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "c", "another", 60000);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 20);
+    store_take(&s->store, "a", "a third", 60000);
+    store_free_name(&s->store, "c");
+    run_ms(s, 20);
+    HOLDS(s, has_none(s, abc));
+    store_free_name(&s->store, "a");
+    run_ms(s, 5);
+    TELLS(s, "m:WAITING m:OK");
+}
+
+static void a_try_is_told_who_has_which_name(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "b", "another", 60000);
+    acquire(m, HILOCK_TRY);
+    run_ms(s, 5);
+    TELLS(s, "m:TIMED_OUT");
+    TEXT(s, m->holder, "another");
+    HOLDS(s, strstr(m->detail, "\"b\" is held by") && has_none(s, abc));
+}
+
+static void a_wait_that_ends_is_told_who_has_which_name(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "c", "another", 60000);
+    acquire(m, 1000);
+    run_ms(s, 1001);
+    TELLS(s, "m:WAITING m:TIMED_OUT");
+    HOLDS(s, strstr(m->detail, "\"c\" was held by"));
+    HOLDS(s, has_none(s, abc));
+}
+
+static void a_key_of_another_kind_ends_the_wait(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    store_set_string(&s->store, "b", "text");
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "m:WRONG_KIND");
+    HOLDS(s, strstr(m->detail, "\"b\"") && has_none(s, abc));
+}
+
+static void a_store_that_will_not_write_is_asked_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 500);
+    TELLS(s, "m:OK");
+    HOLDS(s, has_all(s, abc));
+}
+
+/* ---- siblings ---- */
+
+static void a_name_that_a_sibling_holds_is_not_asked_for(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *one = held(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL), *t = multi_new(p, "t", cba, NULL);
+    acquire(m, HILOCK_FOREVER);
+    acquire(t, HILOCK_TRY);
+    run_ms(s, 20);
+    TELLS(s, "t:TIMED_OUT m:WAITING");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    release(one);
+    run_ms(s, 5);
+    TELLS(s, "one:released m:OK");
+}
+
+static void siblings_wait_for_a_name_of_a_multi(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = held_all(p, "m", abc, NULL), *one = hand_new(p, "one", "c", NULL), *t = hand_new(p, "t", "b", NULL);
+    acquire(one, HILOCK_FOREVER);
+    acquire(t, HILOCK_TRY);
+    run_ms(s, 5);
+    TELLS(s, "one:WAITING t:TIMED_OUT");
+    SAME(s, asked(s, "mutex_acquire"), 3);
+    release(m);
+    run_ms(s, 5);
+    TELLS(s, "m:released one:OK");
+    SAME(s, asked(s, "mutex_acquire"), 4);
+}
+
+static void it_does_not_overtake_siblings_that_wait(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *one = hand_new(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "b", "another", 60000);
+    acquire(one, HILOCK_FOREVER);
+    run_ms(s, 5);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 5);
+    store_free_name(&s->store, "b");
+    run_ms(s, 5);
+    TELLS(s, "one:WAITING m:WAITING one:OK");
+    release(one);
+    run_ms(s, 5);
+    TELLS(s, "one:released m:OK");
+}
+
+static void multis_of_one_client_in_opposite_orders(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL), *w = multi_new(p, "w", cba, NULL);
+    acquire(m, HILOCK_FOREVER);
+    acquire(w, HILOCK_FOREVER);
+    run_ms(s, 20);
+    TELLS(s, "m:OK w:WAITING");
+    release(m);
+    run_ms(s, 20);
+    TELLS(s, "m:released w:OK");
+}
+
+static void multis_of_two_clients_in_opposite_orders(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL), *w = multi_new(q, "w", cba, NULL);
+    unsigned served = 0;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 30, .after = 1, .times = 2); /* each gets one first */
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 30, .after = 1, .times = 2);
+    acquire(m, HILOCK_FOREVER);
+    acquire(w, HILOCK_FOREVER);
+    for (int i = 0; i < 1000 && served < 2; i++) {
+        struct hand *winner = hilock_lock_state(m->lock) == HILOCK_HELD ? m : hilock_lock_state(w->lock) == HILOCK_HELD ? w : NULL;
+        if (winner) {
+            release_quietly(winner);
+            served++;
+        }
+        run_us(s, 500);
+    }
+    SAME(s, served, 2);
+    scene_hush(s);
+}
+
+/* ---- faults ---- */
+
+static void an_unanswered_grant_is_adopted(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER, .after = 1);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 500);
+    TELLS(s, "m:OK");
+    HOLDS(s, has_all(s, abc));
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
+static void lost_when_any_name_is_lost_and_the_others_are_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    s->is_tampered = 1;
+    store_take(&s->store, "b", "another", 60000);
+    run_ms(s, 1100);
+    TELLS(s, "m:LOST TAKEN");
+    HOLDS(s, strstr(m->detail, "\"b\" is not ours any more; all 3 names"));
+    HOLDS(s, has_none(s, abc));
+    TEXT(s, store_holder(&s->store, "b"), "another");
+    SAME(s, hilock_lock_state(m->lock), HILOCK_IDLE);
+}
+
+static void the_release_of_a_multi_that_lost_a_name_says_LOST(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = held_all(p, "m", abc, NULL);
+    s->is_tampered = 1;
+    store_delete(&s->store, "c");
+    release(m);
+    run_ms(s, 5);
+    TELLS(s, "m:release LOST");
+    HOLDS(s, strstr(m->detail, "our hold of \"c\""));
+    HOLDS(s, has_none(s, abc));
+}
+
+static void renewals_that_fail_for_one_name_are_told(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 3);
+    run_ms(s, 5000);
+    TELLS(s, "m:RENEWAL_FAILED m:RENEWED");
+    release(m);
+    run_ms(s, 5);
+    TELLS(s, "m:released");
+}
+
+static void expired_for_all_when_nothing_gets_through(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .times = PLAN_ALWAYS);
+    run_ms(s, 3000);
+    TELLS(s, "m:RENEWAL_FAILED m:LOST EXPIRED");
+    run_ms(s, 10);
+    HOLDS(s, has_none(s, abc));
+}
+
+static void a_grant_that_aged_is_given_back_and_asked_for_anew(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 600000, .after = 2);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 700);
+    TELLS(s, "m:OK");
+    HOLDS(s, m->result.remaining_ms >= 2500 && has_all(s, abc));
+    SAME(s, asked(s, "mutex_release"), 3);
+}
+
+static void ended_while_under_way(struct scene *s, void (*end)(struct hand *hand), const char *told)
+{
+    struct party *p = scene_connect(s, NULL);
+    for (unsigned at_us = 0; at_us < 1200; at_us += 50) {
+        struct hand *m = multi_new(p, "m", abc, NULL);
+        store_take(&s->store, "b", "another", 60000);
+        acquire(m, HILOCK_FOREVER);
+        run_us(s, at_us);
+        scene_hush(s);
+        end(m);
+        run_ms(s, 10);
+        TELLS(s, told);
+        HOLDS(s, has_none(s, abc));
+        store_delete(&s->store, "b");
+    }
+}
+
+static void cancel_it(struct hand *hand) { SAME(hand->scene, cancel(hand), HILOCK_OK); }
+static void cancelled_at_any_moment_it_leaves_nothing(struct scene *s) { ended_while_under_way(s, cancel_it, "m:CANCELLED"); }
+static void freed_at_any_moment_it_leaves_nothing(struct scene *s) { ended_while_under_way(s, hand_free, ""); }
+static void dropped_at_any_moment_it_leaves_nothing(struct scene *s) { ended_while_under_way(s, hand_drop, ""); }
+
+static void without_memory_it_returns_what_it_got_all_the_same(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "b", "another", 60000);
+    acquire(m, HILOCK_FOREVER);
+    s->memory.is_out = s->memory.spares_links = 1;
+    run_ms(s, 10);
+    HOLDS(s, has_none(s, abc));
+    s->memory.is_out = 0;
+    store_free_name(&s->store, "b");
+    run_ms(s, 6000);
+    HOLDS(s, has_all(s, abc));
+    scene_hush(s);
+}
+
+static void closing_releases_every_name(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    held_all(p, "m", abc, NULL);
+    party_close(p, 100);
+    run_ms(s, 200);
+    TELLS(s, "m:LOST CLOSING closed");
+    HOLDS(s, has_none(s, abc));
+}
+
+static void a_handle_that_outlives_its_client(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = held_all(p, "m", abc, NULL);
+    s->is_tampered = 1;
+    party_abandon(p);
+    SAME(s, hilock_lock_state(m->lock), HILOCK_IDLE);
+    SAME(s, hilock_multi_token(m->lock, 0), 0);
+    TEXT(s, hilock_lock_name(m->lock), "a");
+}
+
+static void what_needs_one_holder_is_UNSUPPORTED(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    SAME(s, peek(m), HILOCK_UNSUPPORTED);
+    TEXT(s, hilock_client_refusal(p->client), "a multi has no one holder: make a handle of the one name to look at");
+    SAME(s, force(m, NULL), HILOCK_UNSUPPORTED);
+}
+
+static const struct play plays[] = {
+    PLAY(eight_free_names_take_one_round_trip),
+    PLAY(each_name_has_its_token_in_the_order_given),
+    PLAY(it_is_renewed_by_one_watchdog_and_extended_as_one),
+    PLAY(SIMPLE_names_too),
+    PLAY(a_fixed_lease_ends_for_all_names_at_once),
+    PLAY(one_busy_name_and_nothing_is_kept),
+    PLAY(it_wanders_to_the_next_busy_name),
+    PLAY(a_try_is_told_who_has_which_name),
+    PLAY(a_wait_that_ends_is_told_who_has_which_name),
+    PLAY(a_key_of_another_kind_ends_the_wait),
+    PLAY(a_store_that_will_not_write_is_asked_again),
+    PLAY(a_name_that_a_sibling_holds_is_not_asked_for),
+    PLAY(siblings_wait_for_a_name_of_a_multi),
+    PLAY(it_does_not_overtake_siblings_that_wait),
+    PLAY(multis_of_one_client_in_opposite_orders),
+    PLAY(multis_of_two_clients_in_opposite_orders),
+    PLAY(an_unanswered_grant_is_adopted),
+    PLAY(lost_when_any_name_is_lost_and_the_others_are_released),
+    PLAY(the_release_of_a_multi_that_lost_a_name_says_LOST),
+    PLAY(renewals_that_fail_for_one_name_are_told),
+    PLAY(expired_for_all_when_nothing_gets_through),
+    PLAY(a_grant_that_aged_is_given_back_and_asked_for_anew),
+    PLAY(cancelled_at_any_moment_it_leaves_nothing),
+    PLAY(freed_at_any_moment_it_leaves_nothing),
+    PLAY(dropped_at_any_moment_it_leaves_nothing),
+    PLAY(without_memory_it_returns_what_it_got_all_the_same),
+    PLAY(closing_releases_every_name),
+    PLAY(a_handle_that_outlives_its_client),
+    PLAY(what_needs_one_holder_is_UNSUPPORTED),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
