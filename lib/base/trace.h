@@ -13,7 +13,8 @@ enum hl_what {
     HL_ACQUIRE_WAITS,      /* found held */
     HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: the grant is another handle's, handed on */
     HL_ACQUIRE_REENTERED,
-    HL_WAKEUP,             /* an unlock message reached a waiter */
+    HL_WAKEUP,             /* an unlock message, or a grant, reached a waiter */
+    HL_GRANT_DOUBTED,      /* a grant that was pushed is confirmed first */
     HL_HOLD_RENEWED,       /* count: of failures before it */
     HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */
     HL_HOLD_RELEASED,      /* waited_us: held for */

@@ -14,6 +14,7 @@
 #include "lock/deliver.h"
 #include "lock/ending.h"
 #include "lock/gate.h"
+#include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/recent.h"
@@ -199,6 +200,7 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
                                       options->turns_max};
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random), hl_random_next(&core->host.random));
+    hl_grants_init(core);
     hl_deliver_init(core);
     core->on_client_notice = hl_observe_tell;
     core->host.arg = client;

@@ -6,6 +6,7 @@
 #include "lock/acquire.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
+#include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
@@ -38,7 +39,12 @@ static int are_alike(const struct hl_terms *terms, const struct hilock_lock_opti
 
 static const struct hl_kind *kind_of(const struct hilock_lock_options *options)
 {
-    return options->kind == HILOCK_SIMPLE ? &hl_kind_simple : &hl_kind_mutex; /* options.c refuses the others */
+    switch (options->kind) {
+    case HILOCK_MUTEX: return &hl_kind_mutex;
+    case HILOCK_FAIR: return &hl_kind_fair;
+    case HILOCK_SIMPLE: return &hl_kind_simple;
+    }
+    return NULL; /* options.c refuses any other */
 }
 
 static void fill_terms(struct hl_terms *terms, struct hilock_client *client, const struct hilock_lock_options *options)
@@ -162,6 +168,8 @@ static hilock_status make(hilock_lock **ret_lock, struct hilock_client *client, 
     client->core.locks++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
         warm_subscription(&client->core, names[i]);
+    if (options->kind == HILOCK_FAIR)
+        hl_grants_warm(&client->core, *ret_lock);
     return HILOCK_OK;
 }
 

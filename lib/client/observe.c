@@ -125,6 +125,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_ACQUIRE_ASKED:
     case HL_ACQUIRE_WAITS:
     case HL_HOLD_HANDED_ON:
+    case HL_GRANT_DOUBTED:
     case HL_RELEASE_SETTLED:
     case HL_INQUIRY_ENDED:
     case HL_CLOCK_ANOMALY:

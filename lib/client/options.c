@@ -156,11 +156,6 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
 
 static hilock_status check_later_lock(const struct hilock_lock_options *options, struct hl_text *why)
 {
-    switch (options->kind) {
-    case HILOCK_MUTEX:
-    case HILOCK_SIMPLE: break;
-    case HILOCK_FAIR: return refuse(why, HILOCK_UNSUPPORTED, "kind FAIR: this version has only MUTEX and SIMPLE yet");
-    }
     if (options->replicas || options->replica_timeout_ms)
         return refuse(why, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas yet: leave it 0");
     return HILOCK_OK;
@@ -224,7 +219,7 @@ hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct 
     settle_wake(to);
     if (!to->lease_ms)
         to->lease_ms = client_lease_ms;
-    if (!to->min_validity_ms)
+    if (!to->min_validity_ms && to->kind != HILOCK_FAIR) /* there it depends on how the grant came */
         to->min_validity_ms = to->lease_ms / 2;
     return check_lengths(to, why);
 }

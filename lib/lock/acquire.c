@@ -7,6 +7,7 @@
 #include "base/plant.h"
 #include "lock/deliver.h"
 #include "lock/ending.h"
+#include "lock/fair.h"
 #include "lock/gate.h"
 #include "lock/handoff.h"
 #include "lock/hold.h"
@@ -34,6 +35,8 @@ void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us)
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     hl_notice_move(core, &acquire->notice, PLACE_NONE);
+    if (hl_fair_of(acquire))
+        hl_fair_forget(core, hl_fair_of(acquire));
     hl_memory_free(&core->host.memory, acquire->holder);
     hl_memory_free(&core->host.memory, acquire->detail);
     hl_memory_free(&core->host.memory, acquire);
@@ -41,7 +44,7 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 
 static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms)
 {
-    struct hl_acquire *acquire = hl_memory_new(&core->host.memory, sizeof *acquire);
+    struct hl_acquire *acquire = hl_memory_new(&core->host.memory, hl_fair_size(lock->terms));
     uint32_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
     if (!acquire)
         return NULL;
@@ -63,14 +66,18 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
 
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
 {
-    int held_at = hl_multi_held_at(lock), is_denied = wait_ms == HILOCK_TRY && held_at >= 0;
+    int held_at = lock->terms->kind->has_queue ? -1 : hl_multi_held_at(lock), is_denied = wait_ms == HILOCK_TRY && held_at >= 0;
     struct hl_acquire *acquire = acquire_new(core, lock, wait_ms);
     if (!acquire)
         return HILOCK_NO_MEMORY;
     acquire->on_result = on_result;
     acquire->user = user;
     hl_acquire_resume_at(acquire, UINT64_MAX);
+    if (hl_fair_of(acquire))
+        hl_fair_begin(core, hl_fair_of(acquire));
     if (!is_denied && hl_gate_join(core, acquire) != HILOCK_OK) {
+        if (hl_fair_of(acquire))
+            hl_fair_forget(core, hl_fair_of(acquire));
         hl_hold_free(acquire->hold);
         hl_memory_free(&core->host.memory, acquire);
         return HILOCK_NO_MEMORY;
@@ -101,6 +108,8 @@ static void let_go(struct hl_acquire *acquire)
     struct hl_acquire *next = hl_handoff_next(core, hold);
     if (acquire->state == ACQUIRE_GRANTED && !next)
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(hold)});
+    if (hl_fair_of(acquire))
+        hl_fair_forget(core, hl_fair_of(acquire));
     acquire->state = ACQUIRE_DECIDED;
     acquire->hold = NULL;
     hold->owner.lock = NULL;
@@ -169,10 +178,18 @@ void hl_acquire_ask(struct hl_acquire *acquire)
     hl_hold_ask(acquire->hold);
 }
 
+/* By default half of what was granted: the lease, or a window that was pushed. */
+uint64_t hl_acquire_least_us(const struct hl_acquire *acquire)
+{
+    const struct hl_terms *terms = acquire->lock->terms;
+    uint32_t granted_ms = acquire->hold->is_windowed && HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS : terms->lease_ms;
+    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
+}
+
 static int is_too_late(const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core_of(acquire)->host));
-    return left_us < (uint64_t)acquire->lock->terms->min_validity_ms * 1000;
+    return left_us < hl_acquire_least_us(acquire);
 }
 
 /* What this attempt got, or may have got, goes back. An attempt of several parts leaves it to a hold that ends alone, so that one silent
@@ -202,8 +219,10 @@ static void give_back(struct hl_acquire *acquire)
 static void on_granted(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
+    struct hl_fair *fair = hl_fair_of(acquire);
     if (is_too_late(acquire)) {
-        give_back(acquire);
+        if (!fair || !hl_fair_confirms(fair))
+            give_back(acquire);
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
@@ -215,10 +234,24 @@ static void on_granted(struct hl_acquire *acquire)
 
 void hl_acquire_regain(struct hl_acquire *acquire)
 {
+    struct hl_fair *fair = hl_fair_of(acquire);
     acquire->notice.tell &= (uint8_t)~TELL_RESULT;
     if (!acquire->notice.tell)
         hl_notice_move(core_of(acquire), &acquire->notice, PLACE_NONE);
-    give_back(acquire);
+    if (!fair || !hl_fair_confirms(fair))
+        give_back(acquire);
+}
+
+/* A kind with a queue asks by itself, of the others the first in line. */
+static void try_again(struct hl_acquire *acquire)
+{
+    struct hl_fair *fair = hl_fair_of(acquire);
+    if (fair && !acquire->hold->id)
+        hl_fair_begin(core_of(acquire), fair);
+    if (fair)
+        hl_acquire_ask(acquire);
+    else
+        hl_gate_wake(hl_acquire_name(acquire));
 }
 
 void hl_acquire_returned(struct hl_acquire *acquire)
@@ -228,7 +261,7 @@ void hl_acquire_returned(struct hl_acquire *acquire)
     if (acquire->state == ACQUIRE_SLEEPING) /* refused, and for lack of memory it could not listen meanwhile */
         hl_acquire_resume_at(acquire, hl_now_us(&core_of(acquire)->host) + DEAF_US);
     else
-        hl_gate_wake(hl_acquire_name(acquire));
+        try_again(acquire);
 }
 
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
@@ -269,18 +302,40 @@ static void return_all(struct hl_acquire *acquire)
     begin_anew(acquire);
 }
 
+/* It stands in a queue at the store, whatever becomes of those beside it here. */
+static void stay_in_queue(struct hl_acquire *acquire, struct hl_fair *fair, const struct hl_asked *asked)
+{
+    struct hl_core *core = core_of(acquire);
+    int is_placed = asked->answer == ASKED_HELD;
+    if (is_placed && acquire->is_untold)
+        hl_acquire_tell_waiting(core, acquire);
+    if (is_placed && !hl_fair_may_sleep(fair)) {
+        hl_acquire_ask(acquire);
+        return;
+    }
+    acquire->state = ACQUIRE_SLEEPING;
+    hl_acquire_resume_at(acquire, hl_now_us(&core->host) + (is_placed ? hl_fair_sleep_us(core, fair, asked) : hl_gate_sleep_us(core, acquire)));
+}
+
 static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
+    struct hl_fair *fair = hl_fair_of(acquire);
     int has_moved = hl_gate_move(core, acquire, asked->at);
     if (has_moved)
         hl_gate_learn(core, acquire, asked);
+    if (fair && asked->answer == ASKED_HELD)
+        hl_fair_placed(fair, asked);
     if (asked->answer == ASKED_FAULT && (acquire->is_try || asked->fault.kind != HL_FAULT_PASSING)) {
         hl_acquire_decide(acquire, asked->fault.status);
         return;
     }
     if (acquire->is_try) {
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+        return;
+    }
+    if (fair) {
+        stay_in_queue(acquire, fair, asked);
         return;
     }
     return_all(acquire);
@@ -329,7 +384,7 @@ static void resume(struct hl_acquire *acquire)
     else if (acquire->is_moving)
         move(acquire);
     else
-        hl_gate_wake(hl_acquire_name(acquire));
+        try_again(acquire);
 }
 
 /* A little early is legal for a timer: what is not due yet stays. */

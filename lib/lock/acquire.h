@@ -21,6 +21,9 @@ struct hl_asked { /* how a request for the lock was answered; dies with the call
     int has_no_ttl;
     const char *holder;
     size_t holder_length;
+    uint64_t ticket;       /* HELD, of a kind with a queue: place in it, and who holds */
+    uint32_t position, waiters;
+    int hands_over;
     struct hl_fault fault; /* FAULT, and the server's words */
     const char *quote;
     size_t quote_length;
@@ -35,6 +38,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *aske
 void hl_acquire_returned(struct hl_acquire *acquire); /* what was granted too late is given back: try again */
 void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED, but what is left is too little: give it back, try again */
 void hl_acquire_tick(struct hl_acquire *acquire);
+uint64_t hl_acquire_least_us(const struct hl_acquire *acquire); /* of a grant: with less left it is not handed over */
 void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us); /* wakes then, or at its end */
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
 /* The answer follows on delivery; nothing of it is in line or, but for its undoing, at the store any more. */

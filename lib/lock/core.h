@@ -12,11 +12,13 @@
 #include "base/table.h"
 #include "lock/cell.h"
 #include "node/route.h"
+#include "wire/fair.h"
 #include "wire/keys.h"
 #include "wire/kind.h"
 
 struct hl_acquire;
 struct hl_gate;
+struct hl_grants;
 struct hl_hold;
 struct hl_inquiry;
 struct hl_names;
@@ -137,6 +139,8 @@ struct hl_hold {
     uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
     uint8_t is_confirmed : 1;    /* ENDING: by the store; else its lease has run out */
     uint8_t is_settled : 1;      /* ENDING: the end of a release that was UNKNOWN has been told */
+    uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
+    uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
     uint8_t verdict;             /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
     struct hl_part parts[];
 };
@@ -196,6 +200,10 @@ struct hl_core {
     struct hl_table names;
     struct hl_notices holds, losses, news; /* holds with nothing to tell; losses and everything else to be told */
     struct hl_notice marker;
+    struct hl_table fair_waits;          /* FAIR: by id (fair.c) */
+    TAILQ_HEAD(, hl_grants) grants;      /* grants.c */
+    struct hl_terms *fair_terms;         /* of some FAIR handle, referenced: to release in the words of that kind. NULL: there was none */
+    char grant_channel[HL_FAIR_CHANNEL_MAX];
     struct hl_inquiries inquiries;       /* inquiry.c */
     struct hl_recent *recent;            /* recent.c; NULL: none yet */
     unsigned inquiries_open;             /* of them: not decided */

@@ -7,6 +7,7 @@
 #include "lock/acquire.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
+#include "lock/fair.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
@@ -104,6 +105,12 @@ static void call_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
 
 /* ---- acquires ---- */
 
+static void write_own(char holder[HILOCK_NAME_MAX], const struct hl_core *core, const struct hl_hold *hold)
+{
+    int is_fair = hold->terms->kind->has_queue;
+    holder[is_fair ? hl_holder_write_fair(holder, core->uuid, hold->id) : hl_holder_write(holder, core->uuid, hold->id)] = '\0';
+}
+
 static void tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
@@ -113,11 +120,14 @@ static void tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
     char holder[HILOCK_NAME_MAX];
     struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
     if (name->hold)
-        holder[hl_holder_write(holder, core->uuid, name->hold->id)] = '\0';
+        write_own(holder, core, name->hold);
     else
         memccpy(holder, known.holder, 0, sizeof holder);
     event.holder = holder;
-    event.remaining_ms = 0;
+    if (hl_fair_of(acquire)) {
+        event.position = hl_fair_of(acquire)->position;
+        event.waiters = hl_fair_of(acquire)->waiters;
+    }
     call_event(core, lock, lock->terms->on_event, &event);
 }
 
@@ -125,7 +135,7 @@ static void tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
-    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= (uint64_t)acquire->lock->terms->min_validity_ms * 1000;
+    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= hl_acquire_least_us(acquire);
 }
 
 static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)
@@ -151,6 +161,10 @@ static void tell_result(struct hl_core *core, struct hl_acquire *acquire)
     core->waiting--;
     if (acquire->state == ACQUIRE_GRANTED)
         fill_grant(core, acquire, &result);
+    else if (hl_fair_of(acquire)) {
+        result.position = hl_fair_of(acquire)->position;
+        result.waiters = hl_fair_of(acquire)->waiters;
+    }
     result.waited_ms = hl_span_ms(waited_us);
     result.attempts = acquire->attempts;
     result.holder = holder ? holder : "";
@@ -362,7 +376,7 @@ static void tell_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
     struct hilock_result result = {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
                                    .operation = inquiry->is_forcing ? HILOCK_FORCE_RELEASE : HILOCK_PEEK, .attempts = inquiry->attempts,
                                    .waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
-                                   .holder_remaining_ms = inquiry->holder_remaining_ms};
+                                   .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters, .position = inquiry->position};
     memcpy(holder, inquiry->holder, sizeof holder);
     fill_handle(core, lock, &result);
     take_bit(core, &inquiry->notice);

@@ -17,9 +17,13 @@
 
 static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
 
+/* In a queue it is over when nobody grants to it any more, and what was granted last has lapsed. */
+static uint64_t queue_us(const struct hl_hold *hold) { return hold->is_queued ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0; }
+
 static uint64_t over_us(const struct hl_hold *hold)
 {
-    uint64_t own_us = hl_lease_over_us(hold->since_us, lease_us(hold), hl_hold_core(hold)->limits.command_timeout_ms);
+    uint64_t longest_us = queue_us(hold) > lease_us(hold) ? queue_us(hold) : lease_us(hold);
+    uint64_t own_us = hl_lease_over_us(hold->since_us, longest_us, hl_hold_core(hold)->limits.command_timeout_ms);
     uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_extend_over_us(hold);
     return extended_us > own_us ? extended_us : own_us;
 }
@@ -65,7 +69,7 @@ static void withdraw_all(struct hl_hold *hold)
 {
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
-        if (hl_node_withdraw(&part->request) && part->ask == PART_ACQUIRE && !part->is_haunted)
+        if (hl_node_withdraw(&part->request) && part->ask == PART_ACQUIRE && !part->is_haunted && !hold->is_queued && part->state != PART_OURS)
             part->state = PART_CLEAR;
     }
 }
@@ -311,7 +315,8 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
         return;
     }
     said = hl_part_said(hold, part, answer->reply);
-    if (hl_part_forgoes_native(part, &said))
+    part->is_second = said.verdict == HL_AGAIN;
+    if (hl_part_forgoes_native(part, &said) || said.verdict == HL_AGAIN)
         release_all(hold);
     else if (said.verdict == HL_FAULT)
         on_fault(hold, part, &said);
@@ -334,7 +339,7 @@ void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct
 {
     if (part->ask == PART_ACQUIRE && answer->reply && answer->was_sent) {
         struct hl_said said = hl_part_said(hold, part, answer->reply);
-        if ((said.verdict == HL_NO || said.verdict == HL_AGAIN || said.verdict == HL_LATE) && !part->is_haunted)
+        if (said.verdict != HL_FAULT && hl_part_is_cleared_by(hold, part, &said))
             part->state = PART_CLEAR;
         if (said.verdict == HL_YES && !(HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && part->state == PART_CLEAR))
             undo(hold, part, said.token);

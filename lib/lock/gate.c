@@ -5,16 +5,18 @@
 #include "base/contract.h"
 #include "base/plant.h"
 #include "lock/deliver.h"
+#include "lock/fair.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
 
-enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, HOLD_BACK_MAX_US = 250000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, YIELDS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255 };
+enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, HOLD_BACK_MAX_US = 250000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, YIELDS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255, PACE_US = 20 };
 
 struct hl_gate {
     struct hl_core *core;
     struct hl_name *name;
     TAILQ_HEAD(hl_line, hl_acquire) line; /* tries that have not asked yet stand in front */
+    struct hl_line queued;                /* of kinds with a queue at the store: each asks for itself */
     unsigned waiting, untold; /* of them: have not been told that it is held */
     struct hl_channel *channel;
     int is_deaf;                   /* no subscription to be had: poll */
@@ -30,6 +32,11 @@ struct hl_gate {
 };
 
 static void advance(struct hl_gate *gate, int wakes);
+
+static struct hl_line *line_of(struct hl_gate *gate, const struct hl_acquire *acquire)
+{
+    return acquire->lock->terms->kind->has_queue ? &gate->queued : &gate->line;
+}
 
 /* ---- names ---- */
 
@@ -104,9 +111,9 @@ int hl_gate_knows_held(const struct hl_name *name)
 }
 
 /* So many requests have been out for longer than any answer takes that the others are too few. */
-static int is_silent(struct hl_core *core, const struct hl_gate *gate)
+static int is_silent(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
-    const struct hl_acquire *head = TAILQ_FIRST(&gate->line);
+    const struct hl_acquire *head = acquire->lock->terms->kind->has_queue ? acquire : TAILQ_FIRST(&gate->line);
     const struct hl_hold *hold = head ? head->hold : NULL;
     unsigned silent = 0;
     for (unsigned i = 0; hold && i < hold->parts_count; i++) {
@@ -129,7 +136,7 @@ struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acq
     struct hl_known known = {HILOCK_UNREACHABLE, "", 0, ""};
     if (name->hold)
         known.status = HILOCK_TIMED_OUT;
-    else if (gate && node->is_up && gate->known != HILOCK_OK && !is_silent(core, gate) && !is_of_another_kind(gate, acquire))
+    else if (gate && node->is_up && gate->known != HILOCK_OK && !is_silent(core, gate, acquire) && !is_of_another_kind(gate, acquire))
         known.status = gate->known;
     if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
         known.holder = gate->holder;
@@ -144,8 +151,20 @@ struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acq
 /* News is written down even while a request is out: its answer may be older than the news. */
 static void on_news(struct hl_gate *gate)
 {
+    struct hl_acquire *acquire;
     gate->news_us = hl_now_us(&gate->core->host);
     advance(gate, 1);
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        if (hl_fair_of(acquire)->position <= 1)
+            hl_fair_wake(hl_fair_of(acquire), 0);
+}
+
+/* What may have passed unheard is asked for by everybody who stands in the store's queue; paced, for they may be many. */
+static void wake_queued(struct hl_gate *gate)
+{
+    struct hl_acquire *acquire;
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        hl_fair_wake(hl_fair_of(acquire), (uint64_t)gate->waiting * PACE_US);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
@@ -235,6 +254,7 @@ static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
     gate->core = core;
     gate->name = name;
     TAILQ_INIT(&gate->line);
+    TAILQ_INIT(&gate->queued);
     name->refs++;
     name->gate = gate;
     return gate;
@@ -244,7 +264,7 @@ static void drop_if_empty(struct hl_gate *gate)
 {
     struct hl_core *core = gate->core;
     struct hl_name *name = gate->name;
-    if (!TAILQ_EMPTY(&gate->line))
+    if (!TAILQ_EMPTY(&gate->line) || !TAILQ_EMPTY(&gate->queued))
         return;
     hl_channel_close(gate->channel);
     hl_memory_free(&core->host.memory, gate->holder);
@@ -294,6 +314,12 @@ void hl_gate_deny_tries(struct hl_name *name)
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
 }
 
+static struct hl_acquire *last_of(struct hl_gate *gate)
+{
+    struct hl_acquire *last = TAILQ_LAST(&gate->line, hl_line);
+    return last ? last : TAILQ_LAST(&gate->queued, hl_line);
+}
+
 void hl_gates_close(struct hl_core *core)
 {
     struct hl_table_entry *entry = NULL, *next = hl_table_next(&core->names, NULL);
@@ -301,7 +327,7 @@ void hl_gates_close(struct hl_core *core)
         struct hl_name *name = (struct hl_name *)(void *)entry;
         name->refs++; /* the last to leave would take the name along */
         while (name->gate)
-            hl_acquire_decide(TAILQ_LAST(&name->gate->line, hl_line), HILOCK_CLOSED);
+            hl_acquire_decide(last_of(name->gate), HILOCK_CLOSED);
         next = hl_table_next(&core->names, entry);
         hl_name_unref(core, &core->host.memory, name);
     }
@@ -324,13 +350,13 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
 
 static void stand(struct hl_gate *gate, struct hl_acquire *acquire)
 {
-    if (acquire->is_try)
+    if (acquire->is_try && !acquire->lock->terms->kind->has_queue)
         TAILQ_INSERT_HEAD(&gate->line, acquire, line);
     else
-        TAILQ_INSERT_TAIL(&gate->line, acquire, line);
+        TAILQ_INSERT_TAIL(line_of(gate, acquire), acquire, line);
     acquire->is_in_line = 1;
     gate->waiting += !acquire->is_try;
-    gate->untold += acquire->is_untold;
+    gate->untold += acquire->is_untold && !acquire->lock->terms->kind->has_queue;
 }
 
 hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
@@ -340,7 +366,10 @@ hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
         return HILOCK_NO_MEMORY;
     acquire->is_untold = !acquire->is_try;
     stand(gate, acquire);
-    advance(gate, 0);
+    if (acquire->lock->terms->kind->has_queue)
+        hl_acquire_ask(acquire);
+    else
+        advance(gate, 0);
     return HILOCK_OK;
 }
 
@@ -367,10 +396,10 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hl_gate *gate = hl_acquire_name(acquire)->gate;
     (void)core;
-    TAILQ_REMOVE(&gate->line, acquire, line);
+    TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
     acquire->is_in_line = 0;
     gate->waiting -= !acquire->is_try;
-    gate->untold -= acquire->is_untold;
+    gate->untold -= acquire->is_untold && !acquire->lock->terms->kind->has_queue;
     advance(gate, 0);
     drop_if_empty(gate);
 }
@@ -407,8 +436,10 @@ void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node)
     struct hl_table_entry *entry = NULL;
     while ((entry = hl_table_next(&core->names, entry)) != NULL) {
         struct hl_name *name = (struct hl_name *)(void *)entry;
-        if (name->gate && hl_route_node(core->route, name->bytes, name->length) == node && !HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
-            on_news(name->gate);
+        if (!name->gate || hl_route_node(core->route, name->bytes, name->length) != node || HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
+            continue;
+        on_news(name->gate);
+        wake_queued(name->gate);
     }
 }
 
@@ -419,6 +450,8 @@ void hl_gate_follow_all(struct hl_core *core)
     while ((entry = hl_table_next(&core->names, entry)) != NULL) {
         struct hl_name *name = (struct hl_name *)(void *)entry;
         struct hl_gate *gate = name->gate;
+        if (gate)
+            wake_queued(gate);
         if (!gate || !gate->channel || hl_channel_where(gate->channel) == &hl_route_node(core->route, name->bytes, name->length)->subscription)
             continue;
         hl_channel_close(gate->channel);
@@ -431,7 +464,7 @@ void hl_gate_follow_all(struct hl_core *core)
 void hl_gate_forget(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = hl_acquire_name(acquire)->gate;
-    TAILQ_REMOVE(&gate->line, acquire, line);
+    TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
     acquire->is_in_line = 0;
     drop_if_empty(gate);
 }
@@ -439,8 +472,8 @@ void hl_gate_forget(struct hl_acquire *acquire)
 static void clear(struct hl_gate *gate)
 {
     struct hl_acquire *acquire;
-    while ((acquire = TAILQ_FIRST(&gate->line)) != NULL) {
-        TAILQ_REMOVE(&gate->line, acquire, line);
+    while ((acquire = last_of(gate)) != NULL) {
+        TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
         acquire->lock->acquire = NULL;
         hl_acquire_free(gate->core, acquire);
     }

@@ -9,6 +9,7 @@
 #include "lock/deliver.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
+#include "lock/fair.h"
 #include "lock/gate.h"
 #include "lock/handoff.h"
 #include "lock/lease.h"
@@ -38,6 +39,14 @@ static void count_asked(struct hl_hold *hold, const struct hl_part *part)
     hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED, &(struct hl_fact){.name = part->name->bytes});
 }
 
+/* Now and then a release of a FAIR lock lets other kinds of lock in: a queue that is never empty would keep them out for ever. */
+static int yields(const struct hl_hold *hold, const struct hl_part *part)
+{
+    if (part->ask != PART_RELEASE || part->state != PART_OURS || !hold->terms->kind->has_queue || HL_PLANTED(FAIR_NO_YIELD))
+        return 0;
+    return hl_random_below(&hl_hold_core(hold)->host.random, HL_FAIR_YIELD_ONE_IN) == 0;
+}
+
 static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part *part)
 {
     const struct hl_core *core = hl_hold_core(hold);
@@ -52,6 +61,7 @@ static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part
         .token = part->token,
         .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
         .natives = node->natives,
+        .yields = yields(hold, part),
     };
 }
 
@@ -60,12 +70,14 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_part *part = (struct hl_part *)(void *)request;
     struct hl_hold *hold = hold_of(request);
     const struct hl_kind *kind = hold->terms->kind;
-    const struct hl_wants wants = wants_of(hold, part);
+    struct hl_wants wants = wants_of(hold, part);
     struct hl_words words = {part->name->bytes, part->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id};
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && part->ask == PART_RELEASE;
     switch ((enum hl_part_ask)part->ask) {
     case PART_ACQUIRE:
         count_asked(hold, part);
+        if (kind->has_queue)
+            hl_fair_say(hold, part, &wants);
         part->form = (uint8_t)kind->acquire(command, &words, &wants);
         break;
     case PART_RENEW:
@@ -85,6 +97,13 @@ struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *pa
     case PART_RELEASE: return kind->released(reply, (enum hl_form)part->form);
     }
     return hl_said_fault(reply);
+}
+
+int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part, const struct hl_said *said)
+{
+    int may_have_begun = said->verdict == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
+    int is_in_queue = (hold->is_queued || said->position) && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
+    return said->verdict != HL_YES && !may_have_begun && !part->is_haunted && !is_in_queue && part->state != PART_OURS;
 }
 
 int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said)
@@ -154,6 +173,7 @@ static void on_granted(struct hl_hold *hold, struct hl_part *part, const struct 
 {
     uint64_t lease_us = (uint64_t)hold->terms->lease_ms * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
     part->state = PART_OURS;
+    hold->is_queued = 0;
     part->token = said->token;
     part->deadline_us = hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : part->request.sent_us, lease_us);
     weigh(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
@@ -186,13 +206,15 @@ static void on_asked(struct hl_hold *hold, struct hl_part *part, const struct hl
         ask(hold, part, 1);
         return;
     }
-    if (!(said.verdict == HL_FAULT && said.fault.kind == HL_FAULT_LASTING && !said.fault.left_nothing) && !part->is_haunted)
+    if (hl_part_is_cleared_by(hold, part, &said))
         part->state = PART_CLEAR;
+    hold->is_queued = hold->is_queued || said.position;
     if (said.verdict == HL_LATE)
         on_late(hold, part, &said);
     else if (said.verdict == HL_NO)
         weigh(hold, part, (struct hl_asked){.answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl, .holder = said.holder,
-                                       .holder_length = said.holder_length});
+                                            .holder_length = said.holder_length, .ticket = said.ticket, .position = said.position,
+                                            .waiters = said.waiters, .hands_over = said.hands_over});
     else
         weigh(hold, part, (struct hl_asked){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote, .quote_length = said.quote_length});
 }
@@ -208,10 +230,12 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
 
 static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
 {
-    if (!answer->was_sent)
-        part->state = part->is_haunted ? PART_MAYBE : PART_CLEAR;
+    if (!answer->was_sent && part->state != PART_OURS)
+        part->state = part->is_haunted || hold->is_queued ? PART_MAYBE : PART_CLEAR;
     if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
         hl_ending_answered(hold, part, answer);
+    else if (hold->state == HOLD_HELD)
+        hl_fair_crossed(hold, part, answer);
     else if (answer->reply)
         on_asked(hold, part, answer->reply);
     else

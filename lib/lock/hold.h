@@ -31,6 +31,8 @@ struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part)
 int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
 /* What the answer to its latest request says, in the words of its kind. */
 struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *part, const struct hl_reply *reply);
+/* 1: this answer to an acquire proves that nothing of the id is at the store. */
+int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part, const struct hl_said *said);
 /* 1: a native command that the server told of was refused for good (a right that the user lacks): from here on scripts say the same. */
 int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said);
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* a part of it is, as the route has it */

@@ -135,6 +135,8 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
     }
     if (peeked.what == HL_PEEKED_HELD)
         keep_holder(inquiry, &peeked);
+    inquiry->waiters = peeked.waiters;
+    inquiry->position = peeked.position;
     if (!inquiry->is_forcing)
         decide(inquiry, HILOCK_OK);
     else if (!inquiry->holder_length)

@@ -30,7 +30,7 @@ struct hl_inquiry {
     uint8_t was_sent;              /* a release left */
     uint8_t was_repeated;          /* one went unanswered */
     hilock_status status;          /* DECIDED */
-    uint32_t holder_remaining_ms;
+    uint32_t holder_remaining_ms, waiters, position;
     size_t holder_length;          /* of all of it */
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
     struct hl_text detail;

@@ -6,6 +6,7 @@
 #include "lock/deliver.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
+#include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/recent.h"
@@ -72,6 +73,7 @@ void hl_teardown(struct hl_core *core)
     forget_list(core, &core->holds);
     hl_inquiries_clear(core);
     hl_recent_free(core);
+    hl_grants_done(core);
     hl_names_detach(core);
     core->waiting = core->held = 0;
 }

@@ -18,6 +18,13 @@ static const uint64_t stall_us = 1000000; /* later than this, the loop stood sti
 
 static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
 
+/* What was granted, or renewed, last. */
+static uint64_t stood_us(const struct hl_hold *hold)
+{
+    uint64_t window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000;
+    return hold->is_windowed && window_us < lease_us(hold) ? window_us : lease_us(hold);
+}
+
 static uint64_t hold_max_ends_us(const struct hl_hold *hold)
 {
     return hold->terms->hold_max_ms && !HL_PLANTED(HOLD_MAX_IGNORED) ? hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000 : UINT64_MAX;
@@ -53,9 +60,17 @@ static uint64_t round_sent_us(const struct hl_hold *hold)
     return best;
 }
 
+/* A pushed grant has no send of its own to count from: two thirds of its window before the end. */
+static uint64_t renewal_us(const struct hl_hold *hold)
+{
+    if (hold->is_windowed)
+        return hl_left_us(hl_hold_deadline_us(hold), stood_us(hold) / 3 * 2);
+    return hl_lease_renewal_us(round_sent_us(hold), lease_us(hold));
+}
+
 static void sleep_for_a_third(struct hl_hold *hold)
 {
-    sleep_until(hold, hold->terms->is_renewed || hold->is_owed ? hl_lease_renewal_us(round_sent_us(hold), lease_us(hold)) : UINT64_MAX);
+    sleep_until(hold, hold->terms->is_renewed || hold->is_owed ? renewal_us(hold) : UINT64_MAX);
 }
 
 static unsigned asking(const struct hl_hold *hold)
@@ -90,7 +105,7 @@ static void begin_round(struct hl_hold *hold)
 static void renew(struct hl_hold *hold, uint64_t now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint32_t timeout_ms = hl_lease_renewal_timeout_ms(lease_us(hold), core->limits.command_timeout_ms);
+    uint32_t timeout_ms = hl_lease_renewal_timeout_ms(stood_us(hold), core->limits.command_timeout_ms);
     if (!is_renewing(hold))
         begin_round(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
@@ -134,7 +149,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
                                .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
     if (hold->failures == 2 && hold->is_told && hold->terms->is_renewed)
         hl_notice_tell(core, &hold->notice, TELL_RENEWAL_FAILED);
-    sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, lease_us(hold)));
+    sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, stood_us(hold)));
 }
 
 /* 1: so many parts of the round said no, or nothing, that what is needed is missing. */
@@ -164,7 +179,7 @@ static void give_up_unsent(struct hl_hold *hold)
     if (has_failed(hold))
         on_failed(hold, "the store is unreachable");
     else
-        sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + lease_us(hold) / 12);
+        sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + stood_us(hold) / 12);
 }
 
 void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
@@ -193,7 +208,7 @@ static void lose(struct hl_hold *hold, hilock_lost_reason reason)
 static hilock_lost_reason expiry_reason(const struct hl_hold *hold, uint64_t now_us)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold);
-    int missed_its_turn = hold->due_us && hold->due_us < deadline_us && now_us - hold->due_us > lease_us(hold) / 6 && hold->terms->is_renewed;
+    int missed_its_turn = hold->due_us && hold->due_us < deadline_us && now_us - hold->due_us > stood_us(hold) / 6 && hold->terms->is_renewed;
     return missed_its_turn || now_us - deadline_us > stall_us ? HILOCK_LOST_SUSPENDED : HILOCK_LOST_EXPIRED;
 }
 
@@ -293,6 +308,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_part *part, int is_
     int was_told = hold->failures >= 2 && hold->terms->is_renewed;
     hl_trace(&core->host, HL_HOLD_RENEWED, &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->failures,
                                                              .waited_us = hl_now_us(&core->host) - part->request.sent_us});
+    hold->is_windowed = 0;
     hold->failures = 0;
     if (was_told && hold->is_told)
         hl_notice_tell(core, &hold->notice, TELL_RENEWED);
@@ -376,6 +392,20 @@ void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const stru
         on_kept(hold, part, &said);
     else
         on_fault(hold, part, &said);
+}
+
+void hl_watchdog_taken(struct hl_hold *hold) { lose(hold, HILOCK_LOST_TAKEN); }
+
+void hl_watchdog_confirmed(struct hl_hold *hold, struct hl_part *part)
+{
+    uint64_t deadline_us = hl_lease_deadline_us(part->request.sent_us, lease_us(hold));
+    if (has_ended(hold, hl_now_us(&hl_hold_core(hold)->host)))
+        return;
+    if (deadline_us > part->deadline_us)
+        part->deadline_us = deadline_us;
+    hold->is_windowed = 0;
+    hl_validity_follow(hold);
+    sleep_for_a_third(hold);
 }
 
 void hl_watchdog_ask(struct hl_hold *hold)

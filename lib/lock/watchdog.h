@@ -14,6 +14,8 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
 void hl_watchdog_ask(struct hl_hold *hold); /* HELD: an extend was accepted */
 uint64_t hl_watchdog_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
 int hl_watchdog_has_ended(struct hl_hold *hold); /* HELD and told: looks now. 1: it is lost, which is not told yet */
+void hl_watchdog_confirmed(struct hl_hold *hold, struct hl_part *part); /* HELD: a request says that it is ours, for the lease from its send */
+void hl_watchdog_taken(struct hl_hold *hold);                      /* HELD: the store says that it is not ours */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */
 void hl_watchdog_sweep(struct hl_core *core);                      /* loses every hold that has expired (R6) */
 

@@ -4,6 +4,7 @@
 
 #include "lock/acquire.h"
 #include "lock/extend.h"
+#include "lock/fair.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
@@ -19,7 +20,9 @@ static struct hl_node *node_of(struct hl_core *core, const struct hl_name *name)
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known, uint32_t waited_ms)
 {
     const struct hl_name *name = hl_acquire_name(acquire);
-    if (name->hold || !*known->holder)
+    if (!*known->holder && acquire->lock->terms->kind->has_queue)
+        hl_text_set(text, "\"%s\" was free, but kept for others who came first", quoted(name).bytes);
+    else if (name->hold || !*known->holder)
         hl_text_set(text, "\"%s\" is held by another handle of this client", quoted(name).bytes);
     else if (acquire->is_try)
         hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted(name).bytes,
@@ -27,6 +30,9 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
     else
         hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms", quoted(name).bytes,
                     hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms, acquire->attempts, known->holder_remaining_ms);
+    if (acquire->lock->terms->kind->has_queue)
+        hl_text_add(text, "; place %u of %u in its queue", ((const struct hl_fair *)(const void *)acquire)->position,
+                    ((const struct hl_fair *)(const void *)acquire)->waiters);
 }
 
 static const char *silence_of(const struct hl_node *node) { return *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent"; }

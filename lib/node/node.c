@@ -416,6 +416,14 @@ int hl_node_withdraw(struct hl_request *request)
     return 1;
 }
 
+uint64_t hl_node_since_us(const struct hl_node *node)
+{
+    uint64_t commands_us = node->session.opened_us, channels_us = node->subscription.session.opened_us;
+    if (!commands_us || !channels_us)
+        return UINT64_MAX;
+    return commands_us > channels_us ? commands_us : channels_us;
+}
+
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
 {
     if (!node->server_us)

@@ -76,6 +76,9 @@ void hl_node_rest(struct hl_node *node); /* nothing is asked of it and nobody li
 int hl_node_is_idle(const struct hl_node *node);
 int hl_node_withdraw(struct hl_request *request); /* 1: it had not left, and will not; 0: it is on the wire, or idle */
 
+/* Since when both links, for commands and for subscriptions, have stood without a break; UINT64_MAX: one is down. */
+uint64_t hl_node_since_us(const struct hl_node *node);
+
 /* Server time in ms after which a command sent now shall not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
 void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* what a LATE answer tells */

@@ -105,8 +105,18 @@ static void what_comes_later_is_UNSUPPORTED(void **state)
     (void)state;
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_needed = 2)), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_UNSUPPORTED);
+}
+
+/* How much must be left of a grant depends on how it came. */
+static void a_FAIR_lock_has_no_least_validity_of_its_own(void **state)
+{
+    struct hilock_lock_options lock;
+    (void)state;
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR)), HILOCK_OK);
+    assert_int_equal(lock.min_validity_ms, 0);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR, .min_validity_ms = 17)), HILOCK_OK);
+    assert_int_equal(lock.min_validity_ms, 17);
 }
 
 static void polls_have_defaults_and_a_ceiling(void **state)
@@ -243,6 +253,7 @@ int main(void)
         cmocka_unit_test(bounds_of_a_client),
         cmocka_unit_test(a_name_has_no_more_waiters_than_the_client),
         cmocka_unit_test(what_comes_later_is_UNSUPPORTED),
+        cmocka_unit_test(a_FAIR_lock_has_no_least_validity_of_its_own),
         cmocka_unit_test(polls_have_defaults_and_a_ceiling),
         cmocka_unit_test(a_SIMPLE_lock_always_polls),
         cmocka_unit_test(mistakes_are_named),

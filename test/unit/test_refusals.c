@@ -64,7 +64,6 @@ CREATE(create_backward_jitter, "x", ON_LOST, .wake = HILOCK_WAKE_POLL, .poll_jit
 CREATE(create_bad_kind, "x", ON_LOST, .kind = (hilock_kind)7)
 CREATE(create_bad_renew, "x", ON_LOST, .renew = (hilock_renew)2)
 CREATE(create_bad_wake, "x", ON_LOST, .wake = (hilock_wake)2)
-CREATE(create_fair, "x", ON_LOST, .kind = HILOCK_FAIR)
 CREATE(create_replicated, "x", ON_LOST, .replicas = 1)
 CREATE(create_empty, "", ON_LOST)
 CREATE(create_too_long, t->long_name, ON_LOST)
@@ -132,7 +131,6 @@ static const struct row creates[] = {
     {"no such kind", create_bad_kind, HILOCK_INVALID, "bad kind 7", "use the names of the header", 0},
     {"no such renew", create_bad_renew, HILOCK_INVALID, "renew 2", "use the names of the header", 0},
     {"no such wake", create_bad_wake, HILOCK_INVALID, "wake 2", "use the names of the header", 0},
-    {"FAIR", create_fair, HILOCK_UNSUPPORTED, "kind FAIR", "this version has", 0},
     {"replicas", create_replicated, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas", "leave it 0", 0},
     {"an empty name", create_empty, HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
     {"a name too long", create_too_long, HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0},
