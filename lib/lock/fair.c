@@ -39,7 +39,7 @@ void hl_fair_forget(struct hl_core *core, struct hl_fair *fair)
 
 /* ---- heartbeats ---- */
 
-static uint64_t next_number(const struct hl_fair *fair) { return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 + fair->number % 2 : fair->number + 1; }
+static uint64_t next_number(const struct hl_fair *fair) { return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : fair->number + 1; }
 
 /* A heartbeat that is said again after its wait was over (its script had to be loaded) is a try: it stands nobody in the queue. */
 void hl_fair_say(struct hl_hold *hold, struct hl_part *part, struct hl_wants *wants)

@@ -33,7 +33,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct released *released = (struct released *)(void *)request;
     const struct hl_words words = {released->name->bytes, released->name->length, released->core->uuid, released->id};
-    const struct hl_wants wants = {.natives = request->node->natives};
+    const struct hl_wants wants = {.natives = request->node->natives, .token_ttl_ms = released->core->limits.token_ttl_ms};
     released->form = released->kind->release(command, &words, &wants);
 }
 

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What may be believed of a grant that was pushed, and what keeps a queue at the store going. Pushes that must come at an odd moment are said by
+ * hand, and what they say is then true at the store. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "safety.h"
+
+#define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
+
+/* The channel is there before it asks: its one heartbeat is number 1. */
+static struct hand *waits(struct party *p, const char *tag)
+{
+    struct hand *hand = hand_new(p, tag, "stock", FAIR(.lease_ms = 30000));
+    run_ms(p->scene, 2);
+    acquire(hand, HILOCK_FOREVER);
+    run_ms(p->scene, 2);
+    scene_hush(p->scene);
+    return hand;
+}
+
+/* Another client's lock, which hands over. */
+static void taken(struct scene *s) { store_take(&s->store, "stock", "x:9:fair", 600000); }
+
+static uint64_t grant(struct scene *s, const struct party *p, int id, uint64_t lease_ms)
+{
+    char holder[64];
+    snprintf(holder, sizeof holder, "%s:%d:fair", p->uuid, id);
+    store_take(&s->store, "stock", holder, lease_ms);
+    return store_token(&s->store, "stock", holder);
+}
+
+static void push(struct scene *s, const struct party *p, int id, int number, int since_ms, uint64_t token)
+{
+    char channel[64], holder[64], text[200];
+    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
+    snprintf(holder, sizeof holder, "%s:%d:fair", p->uuid, id);
+    snprintf(text, sizeof text, "G %s %d %d 3000 %" PRIu64 " stock", holder, number, since_ms, token);
+    store_publish(&s->store, channel, text);
+}
+
+/* Until the next heartbeat leaves. */
+static void run_to_heartbeat(struct scene *s)
+{
+    unsigned requests = s->net.requests;
+    for (int i = 0; i < 200000 && s->net.requests == requests; i++)
+        run_us(s, 50);
+}
+
+/* ---- the deadline ---- */
+
+static void a_grant_counts_from_its_heartbeat_not_from_its_arrival(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(q, "b");
+    uint64_t sent_us = sent_at_us(s, "fair_acquire", 1);
+    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_HELD);
+    PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
+    world_freeze(&q->loop.lane);
+    release_quietly(a);
+    run_ms(s, 500);
+    world_thaw(&s->world, &q->loop.lane);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) < 2500);
+    HOLDS(s, scene_us(s) + (uint64_t)hilock_lock_remaining_ms(b->lock) * 1000 < sent_us + 3000000 + 5000);
+    run_ms(s, 3000);
+}
+
+/* The second heartbeat is on its way when the grant that the first one was for is told, long over. */
+static void a_grant_counts_from_the_very_heartbeat_it_names(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    uint64_t token;
+    taken(s);
+    waits(p, "b");
+    run_ms(s, 100);
+    token = grant(s, p, 1, 3000);
+    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_REQUEST, .us = 1000000);
+    run_to_heartbeat(s);
+    run_ms(s, 150);
+    push(s, p, 1, 1, 100, token);
+    run_ms(s, 10);
+    TELLS(s, "");
+}
+
+/* Its clock is faster than the client's, within what the margin allows. */
+static void the_margin_covers_the_time_since_the_heartbeat(struct scene *s)
+{
+    struct hand *a, *b;
+    world_clock_set_rate(&s->store.clock, 9000);
+    a = waits(scene_connect(s, NULL), "a");
+    b = waits(scene_connect(s, NULL), "b");
+    run_ms(s, 2900);
+    PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    release_quietly(a);
+    run_ms(s, 5000);
+    TELLS(s, "b:OK b:LOST EXPIRED");
+    SAME(s, hilock_lock_state(b->lock), HILOCK_IDLE);
+}
+
+static void a_push_about_an_earlier_link_is_confirmed_first(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    uint64_t token;
+    taken(s);
+    waits(p, "b");
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, &p->loop, NET_COMMANDS);
+    run_ms(s, 100);
+    token = grant(s, p, 1, 3000);
+    push(s, p, 1, 1, 100, token);
+    run_ms(s, 10);
+    TELLS(s, "");
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 2000);
+    TELLS(s, "b:OK");
+}
+
+/* ---- answers that cross the push ---- */
+
+static void an_old_no_does_not_end_a_hold(struct scene *s)
+{
+    struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
+    run_to_heartbeat(s);
+    run_ms(s, 1);
+    release_quietly(a);
+    run_ms(s, 1000);
+    TELLS(s, "b:OK");
+    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
+}
+
+static void under_another_token_it_is_another_hold(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    uint64_t token;
+    s->is_tampered = 1;
+    taken(s);
+    waits(p, "b");
+    PLAN(s, .on = "fair_acquire", .act = PLAN_INSTEAD, .reply = say_array(2, say_integer(1), say_integer(99)));
+    run_to_heartbeat(s);
+    token = grant(s, p, 1, 3000);
+    push(s, p, 1, 1, 2900, token);
+    run_ms(s, 5);
+    TELLS(s, "b:OK b:LOST TAKEN");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+}
+
+/* ---- the queue ---- */
+
+static void a_waiter_keeps_its_place_though_the_store_forgets(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *b;
+    taken(s);
+    b = waits(p, "b");
+    run_ms(s, 2500);
+    waits(q, "c");
+    run_ms(s, 5700);
+    keys_clear(&s->store.keys);
+    taken(s);
+    run_ms(s, 400); /* c has been heard of again, b has not */
+    peek(b);
+    run_ms(s, 1);
+    SAME(s, b->result.waiters, 1);
+    run_ms(s, 1000);
+    peek(b);
+    run_ms(s, 1);
+    SAME(s, b->result.waiters, 2);
+    SAME(s, b->result.position, 1);
+}
+
+static void the_head_listens_while_another_kind_holds(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    store_take(&s->store, "stock", "java:1", 60000);
+    waits(p, "b");
+    run_ms(s, 1000);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 5);
+    TELLS(s, "b:OK");
+}
+
+static void a_dead_holder_is_found_by_the_end_of_its_lease(struct scene *s)
+{
+    store_take(&s->store, "stock", "x:9:fair", 1500);
+    waits(scene_connect(s, NULL), "b");
+    run_ms(s, 1510);
+    TELLS(s, "b:OK");
+}
+
+static void who_gives_up_leaves_the_queue_at_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b;
+    taken(s);
+    b = waits(p, "b");
+    cancel(b);
+    run_ms(s, 2);
+    TELLS(s, "b:CANCELLED");
+    SAME(s, asked(s, "fair_release"), 1);
+    peek(b);
+    run_ms(s, 2);
+    SAME(s, b->result.waiters, 0);
+}
+
+static void a_grant_that_nobody_waits_for_is_given_back_at_once(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b = waits(p, "b");
+    uint64_t token;
+    release_quietly(b);
+    run_ms(s, 2);
+    token = grant(s, p, 1, 3000);
+    push(s, p, 1, 1, 5, token);
+    run_ms(s, 2);
+    TEXT(s, store_holder(&s->store, "stock"), "");
+}
+
+static void a_queue_that_is_never_empty_lets_other_kinds_in(struct scene *s)
+{
+    struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b"), *m, *t;
+    m = hand_new(scene_connect(s, NULL), "m", "stock", NULL);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 5);
+    for (int i = 0; i < 300 && hilock_lock_state(m->lock) == HILOCK_WAITING; i++) {
+        release_quietly(a);
+        acquire(a, HILOCK_FOREVER);
+        run_ms(s, 2);
+        t = a;
+        a = b;
+        b = t;
+        if (hilock_lock_state(a->lock) != HILOCK_HELD)
+            run_ms(s, 10); /* it was left to others, who did not come */
+    }
+    SAME(s, hilock_lock_state(m->lock), HILOCK_HELD);
+}
+
+const struct safety safety_fair[] = {
+    SAFETY(FAIR_FROM_ARRIVAL, a_grant_counts_from_its_heartbeat_not_from_its_arrival),
+    SAFETY(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names),
+    SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names),
+    SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat),
+    SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first),
+    SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold),
+    SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold),
+    SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets),
+    SAFETY(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds),
+    SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease),
+    SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once),
+    SAFETY(FAIR_UNKNOWN_KEPT, a_grant_that_nobody_waits_for_is_given_back_at_once),
+    SAFETY(FAIR_NO_YIELD, a_queue_that_is_never_empty_lets_other_kinds_in),
+    {NULL, {NULL, NULL}},
+};
