@@ -168,14 +168,6 @@ void hl_ending_begin(struct hl_hold *hold)
     hl_ending_settle(hold);
 }
 
-void hl_ending_return(struct hl_hold *hold)
-{
-    hold->state = HOLD_RETURNING;
-    begin_round(hold);
-    count_in(hold);
-    release_all(hold);
-}
-
 static void answer_caller(struct hl_hold *hold, hilock_status status)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -246,6 +238,15 @@ static void go_on(struct hl_hold *hold)
         answer_caller(hold, HILOCK_LOST); /* found taken before a release was sent */
         hl_ending_settle(hold);
     }
+}
+
+void hl_ending_return(struct hl_hold *hold)
+{
+    hold->state = HOLD_RETURNING;
+    begin_round(hold);
+    count_in(hold);
+    release_all(hold);
+    go_on(hold); /* found gone already: a turn that was not told yet may be that of a hold that is renewed */
 }
 
 static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)

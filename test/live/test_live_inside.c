@@ -52,12 +52,12 @@ struct play {
     char error[256]; /* the first */
 };
 
-static const struct { uint32_t lease_ms, command_timeout_ms; } terms[KINDS] = {
-    [ON_LOST] = {3000, 0},
-    [ON_RENEWAL_FAILED] = {3000, 0},
-    [ON_RENEWED] = {9000, 0},
-    [ON_UNKNOWN] = {600000, 500},
-    [ON_SETTLED] = {600000, 500},
+static const struct { uint32_t lease_ms, command_timeout_ms, turns_max; } terms[KINDS] = { /* turns_max 1: a sibling waits, and a release shall go out */
+    [ON_LOST] = {3000, 0, 0},
+    [ON_RENEWAL_FAILED] = {3000, 0, 0},
+    [ON_RENEWED] = {9000, 0, 0},
+    [ON_UNKNOWN] = {600000, 500, 1},
+    [ON_SETTLED] = {600000, 500, 1},
 };
 
 static void wrong(struct play *play, const struct stage *stage, const char *what)
@@ -304,7 +304,8 @@ static void open_stage(struct play *play, enum act act_of_it)
     stage->is_set = play->kind == ON_CONNECTED;
     if (hilock_client_open_libevent(&stage->client, play->base,
                                     HILOCK_CLIENT_OPTIONS(.url = url, .on_event = on_client_event, .user = stage,
-                                                          .command_timeout_ms = terms[play->kind].command_timeout_ms),
+                                                          .command_timeout_ms = terms[play->kind].command_timeout_ms,
+                                                          .turns_max = terms[play->kind].turns_max),
                                     &error) != HILOCK_OK)
         check_fail("open: %s", error.text);
     open_party(&stage->own, stage, "own");

@@ -178,20 +178,21 @@ static void make_lock(struct sim_actor *actor)
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }
 
-/* What becomes of a hold that is let go while a sibling waits. */
-static void foresee(struct sim_actor *actor)
+/* What becomes of a hold that is let go while a sibling waits: who is the next in line, if anybody is. */
+static struct sim_actor *foresee(struct sim_actor *actor)
 {
     uint64_t *sometimes = sim_of(actor)->world.sometimes, now_us = sim_process_now_us(actor->process);
     const struct hl_hold *hold = actor->lock->hold;
     const struct hl_acquire *next = hold ? hl_gate_next(actor->lock->name) : NULL;
     if (!next || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
-        return;
+        return NULL;
     if (hold->turn + 1u == sim_of(actor)->turns_max)
         sometimes[SIM_HAND_OFF_COUNTED]++;
     else if (now_us - hold->granted_us >= (uint64_t)hold->terms->lease_ms * 1000 / 3)
         sometimes[SIM_HAND_OFF_AGED]++;
     else if (hl_left_us(hl_hold_deadline_us(hold), now_us) < (uint64_t)next->lock->terms->min_validity_ms * 1000)
         sometimes[SIM_HAND_OFF_TOO_LITTLE]++;
+    return hilock_lock_user(next->lock);
 }
 
 /* What becomes of a hold that was handed on, and is not wanted when that is told. */
@@ -279,6 +280,7 @@ static void give_up(struct sim_actor *actor)
 static void let_go(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
+    struct sim_actor *next;
     sim_check_write(actor, actor->token, 1);
     switch (sim_held_step(actor)) {
     case HELD_GOES_ON: next_after(actor, hold_us(sim)); return;
@@ -291,10 +293,12 @@ static void let_go(struct sim_actor *actor)
     }
     sim_trace(&sim->world, "p%u.%u releases %s", actor->process->index, actor->index, sim->names[actor->name].text);
     actor->is_releasing++;
-    foresee(actor);
+    next = foresee(actor);
     if (hilock_release(actor->lock, on_released, actor) != HILOCK_OK)
         sim_violate(&sim->world, "I5", "release of a held handle was refused");
     rest(actor);
+    if (next && !sim->is_healed && !next->is_answered_by_cancel && sim_chance(&sim->world.workload, 0.05))
+        give_up(next); /* it has been handed on, and is not told yet */
 }
 
 static void on_turn(struct sim_world *world, void *arg)

@@ -38,6 +38,8 @@ static const struct { const char *name, *why; } for_units[] = {
     {"R12_FORK_IGNORED", "needs a fork"},
     {"EXTEND_SHORTENS", "belief in less than the store keeps breaks no promise that can be seen from outside"},
     {"EXTEND_FORGOTTEN", "needs a store that is away for longer than a lease and a command's time, and a release just before"},
+    {"HANDOFF_ANY_LEASE", "what a crash costs others is no promise that is kept book of"},
+    {"HANDOFF_LEASE_UNASKED", "needs a world without faults, two leases far apart and a long hold"},
     {"SIMPLE_SHORTENS", "needs a server with SET .. IFEQ"},
     {"SIMPLE_STRAYS_FORGOTTEN", "needs a server with SET .. IFEQ"},
 };

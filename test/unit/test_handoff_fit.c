@@ -206,6 +206,26 @@ static void what_aged_on_the_way_is_given_back_and_asked_for_again(struct scene 
     SAME(s, hilock_lock_token(b->lock), store_token(&s->store, "stock", store_holder(&s->store, "stock")));
 }
 
+/* The answer that says so is read between the hand-off and its telling. */
+static void what_was_taken_before_it_is_told_is_waited_for(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &fixed);
+    waiting(p, "b", &fixed);
+    run_ms(s, 1);
+    scene_hush(s);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 2000);
+    extend(a, 0);
+    run_us(s, 150);
+    world_jump_us(&s->world, 100);
+    release(a);
+    run_ms(s, 1000);
+    TELLS(s, "a:extend LOST a:released");
+    run_ms(s, 1500);
+    TELLS(s, "b:OK");
+}
+
 static void closing_hands_on_to_nobody(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -268,6 +288,7 @@ static const struct play plays[] = {
     PLAY(a_cancel_that_crosses_passes_it_on),
     PLAY(a_free_that_crosses_releases_it),
     PLAY(what_aged_on_the_way_is_given_back_and_asked_for_again),
+    PLAY(what_was_taken_before_it_is_told_is_waited_for),
     PLAY(closing_hands_on_to_nobody),
     PLAY(a_store_that_is_away_does_not_stop_it),
     PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice),

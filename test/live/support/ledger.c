@@ -72,6 +72,23 @@ static int by_lock_and_begin(const void *left, const void *right)
     return a->token < b->token ? -1 : a->token > b->token;
 }
 
+/* What comes before the first change and behind the last is nobody's victory: one of the two was not there yet, or any more. */
+static size_t longest_run(const struct grant *grants, size_t count)
+{
+    size_t longest = 0, run = 0;
+    int has_changed = 0;
+    for (size_t i = 1; i < count; i++) {
+        int is_change = grants[i].pid != grants[i - 1].pid;
+        run++;
+        if (!is_change && grants[i].lock == grants[i - 1].lock)
+            continue;
+        longest = has_changed && is_change && run > longest ? run : longest;
+        has_changed = is_change && grants[i].lock == grants[i - 1].lock;
+        run = 0;
+    }
+    return longest;
+}
+
 struct verdict ledger_judge(struct ledger *ledger)
 {
     struct verdict verdict = {.grants = atomic_load(&ledger->count), .met = atomic_load(&ledger->met)};
@@ -86,6 +103,7 @@ struct verdict ledger_judge(struct ledger *ledger)
         verdict.backward += before->token >= grants[i].token;
         verdict.changes += before->pid != grants[i].pid;
     }
+    verdict.longest = longest_run(grants, verdict.grants);
     return verdict;
 }
 
