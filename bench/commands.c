@@ -17,10 +17,11 @@ struct commands {
     redisContext *store;
 };
 
-static bool is_counted(const char *name, size_t length)
+static bool is_clients(const char *name, size_t length)
 {
     static const char *const inner[] = {"pttl", "pexpire", "pexpireat", "time", "get", "set", "hset", "hget", "hdel", "hkeys", "hexists",
-                                        "publish", "spublish", "zadd", "zrem", "zrange", "zscore", "zcard", "zrank", "pubsub|numsub", "info"};
+                                        "publish", "spublish", "zadd", "zrem", "zrange", "zrevrange", "zscore", "zcard", "zrank", "pubsub|numsub",
+                                        "pubsub|shardnumsub", "del", "info"};
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
         if (strlen(inner[i]) == length && strncmp(inner[i], name, length) == 0)
             return false;
@@ -41,33 +42,44 @@ struct commands *commands_open(const char *url, char *ret_error)
     return NULL;
 }
 
-/* Lines "cmdstat_evalsha:calls=12,usec=...". */
-static uint64_t sum_lines(const char *text)
+/* Lines "cmdstat_evalsha:calls=12,usec=...". only NULL: all that clients sent. */
+static uint64_t sum_lines(const char *text, const char *only)
 {
     static const char mark[] = "cmdstat_", calls[] = ":calls=";
     uint64_t sum = 0;
     while ((text = strstr(text, mark))) {
         const char *name = text + strlen(mark), *end = strstr(name, calls);
+        size_t length = end ? (size_t)(end - name) : 0;
         if (!end)
             break;
-        if (is_counted(name, (size_t)(end - name)))
+        if (only ? strlen(only) == length && strncmp(only, name, length) == 0 : is_clients(name, length))
             sum += strtoull(end + strlen(calls), NULL, 10);
         text = end;
     }
     return sum;
 }
 
-int commands_count(struct commands *commands, uint64_t *ret_count)
+static int count(struct commands *commands, const char *only, uint64_t *ret_count)
 {
     redisReply *reply = redisCommand(commands->store, "INFO commandstats");
     bool is_good = reply && reply->str; /* a bulk or, to RESP3, a verbatim string */
     if (is_good)
-        *ret_count = sum_lines(reply->str);
+        *ret_count = sum_lines(reply->str, only);
     else
         fprintf(stderr, "INFO commandstats: %s\n", commands->store->errstr);
     if (reply)
         freeReplyObject(reply);
     return is_good ? 0 : -1;
+}
+
+int commands_count(struct commands *commands, uint64_t *ret_count)
+{
+    return count(commands, NULL, ret_count);
+}
+
+int commands_count_of(struct commands *commands, const char *name, uint64_t *ret_count)
+{
+    return count(commands, name, ret_count);
 }
 
 void commands_close(struct commands *commands)

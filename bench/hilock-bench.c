@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct scenario *const scenarios[] = {&scenario_pairs};
+static const struct scenario *const scenarios[] = {&scenario_pairs, &scenario_hot};
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 static int help(void)

@@ -28,6 +28,16 @@ void json_number(const char *key, double number)
         printf(", \"%s\": null", key);
 }
 
+void json_truth(const char *key, int is_true)
+{
+    printf(", \"%s\": %s", key, is_true ? "true" : "false");
+}
+
+void json_null(const char *key)
+{
+    printf(", \"%s\": null", key);
+}
+
 void json_end(void)
 {
     printf("}\n");

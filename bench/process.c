@@ -9,22 +9,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static void become(const char *const *argv, int output_fd, int failure_fd, pid_t parent)
+static void begin_child(pid_t parent)
 {
     sigset_t none;
-    int why;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before the line above */
         _exit(127);
     setpgid(0, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void become(const char *const *argv, int output_fd, int failure_fd)
+{
+    int why;
     if (output_fd < 0 || (dup2(output_fd, STDOUT_FILENO) >= 0 && dup2(output_fd, STDERR_FILENO) >= 0))
         execvp(argv[0], (char *const *)(uintptr_t)argv);
     why = errno;
@@ -41,8 +46,10 @@ int process_start(pid_t *ret_pid, const char *const *argv, int output_fd)
     if (pipe2(failure, O_CLOEXEC) != 0)
         return errno;
     pid = fork();
-    if (pid == 0)
-        become(argv, output_fd, failure[1], parent);
+    if (pid == 0) {
+        begin_child(parent);
+        become(argv, output_fd, failure[1]);
+    }
     if (pid < 0)
         why = errno;
     close(failure[1]);
@@ -55,6 +62,24 @@ int process_start(pid_t *ret_pid, const char *const *argv, int output_fd)
     if (why == 0)
         *ret_pid = pid;
     return why;
+}
+
+int process_fork(pid_t *ret_pid, int (*work)(void *arg), void *arg)
+{
+    pid_t parent = getpid(), pid;
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        int status;
+        begin_child(parent);
+        status = work(arg);
+        fflush(NULL);
+        _exit(status);
+    }
+    if (pid < 0)
+        return errno;
+    *ret_pid = pid;
+    return 0;
 }
 
 bool process_has_ended(pid_t pid, int *ret_status)

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check_hot.py BENCH - runs scenario hot small, and checks its JSON and its counts; nothing here depends on how fast the machine is: waits
+are long enough for every acquire to be granted."""
+import json
+import subprocess
+import sys
+
+ASKED = {'processes': 3, 'contenders': 4, 'tries': 60, 'hold_ms': 1, 'wait_ms': 60000, 'rounds': 1}
+# Acquisition commands per success that a mode may need: below 1 with hand-offs; the gate alone asks, listens and asks again.
+MOST = {'handoff': 1.0, 'gate': 4.0, 'simple': None}
+
+options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
+run = subprocess.run([sys.argv[1], 'hot', *options, '--json'], stdout=subprocess.PIPE, text=True)
+print(run.stdout)
+if run.returncode != 0:
+    sys.exit(f'status {run.returncode}')
+modes = {told['mode']: told for told in map(json.loads, filter(lambda line: line.startswith('{'), run.stdout.splitlines()))}
+if modes.keys() != MOST.keys():
+    sys.exit(f'modes: {sorted(modes)}')
+for mode, told in modes.items():
+    wrong = {key: told.get(key) for key, asked in ASKED.items() if told.get(key) != asked}
+    if wrong or told['scenario'] != 'hot':
+        sys.exit(f'{mode}: parameters are not those that were asked for: {wrong}')
+    if told['acquired'] != 180 or told['failed'] != 0:
+        sys.exit(f'{mode}: {told["acquired"]} acquired and {told["failed"]} failed, of 180')
+    if told['tokens_rising'] is not (None if mode == 'simple' else True):
+        sys.exit(f'{mode}: tokens_rising is {told["tokens_rising"]}')
+    if not 0 < told['acquire_commands_per_success'] < told['commands_per_success']:
+        sys.exit(f'{mode}: commands per success are not above those that acquire')
+    if MOST[mode] and told['acquire_commands_per_success'] >= MOST[mode]:
+        sys.exit(f'{mode}: {told["acquire_commands_per_success"]} acquisition commands per success')
