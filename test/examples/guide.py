@@ -14,8 +14,8 @@ import threading
 import shop
 import store
 
-KINDS = ['mutex', 'simple']  # in the order of the guide's lines
-NOT_SEEN = {'+unsubscribe'}  # said a second after the last waiter
+KINDS = ['mutex', 'simple', 'fair']  # in the order of the guide's lines
+NOT_SEEN = {'+unsubscribe', '+pubsub|numsub'}  # said a second after the last waiter; only a death shows it
 CHANNEL = 'redisson_lock__channel:{stock:lamp}'
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rights - says whether a server's user may do all that locks of a kind need: one handle holds, another waits for it, the hold is proved and
  * looked at, given back, and at last ended by force. Two clients, for handles of one stand in line without the server's help.
- * usage: rights URL KIND    mutex or simple; prints "enough", or what was refused, with status 1 */
+ * usage: rights URL KIND    mutex, simple or fair; prints "enough", or what was refused, with status 1 */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
 #include <stdio.h>
@@ -82,13 +82,19 @@ static int may_all(struct hand *one, struct hand *other)
         return 0;
     while (other->answers == 0 && complaints == 0)
         event_base_loop(base, EVLOOP_ONCE);
-    return other->status == HILOCK_OK && is_done(one, hilock_force_release(one->lock, NULL, on_result, one));
+    return other->status == HILOCK_OK && is_done(other, hilock_release(other->lock, on_result, other)) &&
+           is_done(one, hilock_acquire(one->lock, HILOCK_FOREVER, on_result, one)) && is_done(other, hilock_force_release(other->lock, NULL, on_result, other));
+}
+
+static hilock_kind kind_of(const char *word)
+{
+    return strcmp(word, "simple") == 0 ? HILOCK_SIMPLE : strcmp(word, "fair") == 0 ? HILOCK_FAIR : HILOCK_MUTEX;
 }
 
 int main(int argc, char **argv)
 {
     struct hand one = {0}, other = {0};
-    hilock_kind kind = argc > 2 && strcmp(argv[2], "simple") == 0 ? HILOCK_SIMPLE : HILOCK_MUTEX;
+    hilock_kind kind = kind_of(argc > 2 ? argv[2] : "");
     int is_enough;
     base = event_base_new();
     is_enough = argc > 2 && open_hand(&one, argv[1], kind) && open_hand(&other, argv[1], kind) && may_all(&one, &other) && complaints == 0;
