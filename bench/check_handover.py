@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check_handover.py BENCH - runs scenario handover small, and checks its JSON, its counts and what must hold of any times: never a speed."""
+import json
+import subprocess
+import sys
+
+FIGURES = {'grants_per_s', 'gap_p50_us', 'gap_p99_us', 'publish_p50_us', 'gap_ratio_p50', 'ceiling_grants_per_s', 'ceiling_ratio', 'wait_p50_us',
+           'wait_p99_us', 'wait_max_us', 'ideal_wait_p99_us', 'client_commands_per_grant', 'jain', 'longest_run'}
+ASKED = {'processes': 4, 'hold_ms': 2, 'think_ms': 3, 'seconds': 0.5, 'rounds': 2}
+
+options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
+run = subprocess.run([sys.argv[1], 'handover', *options, '--json'], stdout=subprocess.PIPE, text=True)
+print(run.stdout)
+if run.returncode != 0:
+    sys.exit(f'status {run.returncode}')
+modes = {told['mode']: told for told in map(json.loads, filter(lambda line: line.startswith('{'), run.stdout.splitlines()))}
+if modes.keys() != {'mutex', 'fair'}:
+    sys.exit(f'modes: {sorted(modes)}')
+for mode, told in modes.items():
+    missing = FIGURES - told.keys()
+    wrong = {key: told.get(key) for key, asked in ASKED.items() if told.get(key) != asked}
+    if missing or wrong or told['scenario'] != 'handover':
+        sys.exit(f'{mode}: keys missing: {sorted(missing)}; parameters that were not asked for: {wrong}')
+    not_positive = [key for key in FIGURES if not told[key] > 0]
+    if not_positive:
+        sys.exit(f'{mode}: not above 0: {not_positive}')
+    if not told['gap_p50_us'] <= told['gap_p99_us'] or not told['wait_p50_us'] <= told['wait_p99_us'] <= told['wait_max_us']:
+        sys.exit(f'{mode}: percentiles are out of order')
+    if not 1 / ASKED['processes'] <= told['jain'] <= 1.000001 or not told['ceiling_ratio'] < 1.1:
+        sys.exit(f'{mode}: a Jain index of {told["jain"]}, {told["ceiling_ratio"]} of the ceiling')
+# First come, first served: nobody twice while another waits, and two commands a grant whatever the load.
+if modes['fair']['longest_run'] != 1 or not 1.9 < modes['fair']['client_commands_per_grant'] < 2.5:
+    sys.exit(f'fair: a run of {modes["fair"]["longest_run"]}, {modes["fair"]["client_commands_per_grant"]} commands per grant')

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handover.c - scenario handover: a lock that goes from process to process, and how long it lies idle in between.
+ *
+ * Each of so many processes thinks, acquires, holds and releases, again and again; their clock is one, and they write their grants into
+ * memory that all share. Modes take turns in stretches: MUTEX, FAIR, and bare PUBLISHes made by a script, passed round by the same
+ * processes at the spacing of the holds. Beside the figures stand that latency and the ceiling: the grants there would have been, for the
+ * same holds and thinks, had the lock passed on in no time. */
+#include "commands.h"
+#include "handover.h"
+#include "json.h"
+#include "scenario.h"
+#include "server.h"
+#include "store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static unsigned processes = 8, hold_ms = 5, think_ms = 35, rounds = 5;
+static double stretch_seconds = 2;
+static const char *url, *only;
+static bool has_json;
+
+static const struct option_entry options[] = {
+    {"processes", OPTION_COUNT, &processes, "that take turns", 2, CROWD_MAX},
+    {"hold-ms", OPTION_COUNT, &hold_ms, "for how long each holds", 0, 60000},
+    {"think-ms", OPTION_COUNT, &think_ms, "from a release to the next acquire", 0, 60000},
+    {"seconds", OPTION_SECONDS, &stretch_seconds, "of each mode in each round", 0, 0},
+    {"rounds", OPTION_COUNT, &rounds, "of all modes", 1, 1000},
+    {"only", OPTION_TEXT, &only, "one mode beside the messages: mutex or fair", 0, 0},
+    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
+    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each mode", 0, 0},
+    {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
+};
+
+struct mode {
+    const char *name;
+    char order;
+    struct handover_sums sums;
+};
+static struct mode modes[] = {{.name = "mutex", .order = HANDOVER_MUTEX}, {.name = "fair", .order = HANDOVER_FAIR}, {.name = "publish", .order = HANDOVER_PUBLISH}};
+enum { MODES = sizeof modes / sizeof *modes };
+
+struct bench {
+    struct server server;
+    struct commands *commands;
+    struct handover_board *board;
+    struct crowd crowd;
+    struct samples latencies;
+};
+
+static bool is_wanted(const struct mode *mode)
+{
+    return mode->order == HANDOVER_PUBLISH || !only || strcmp(only, mode->name) == 0;
+}
+
+static void rest(double seconds)
+{
+    struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    while (nanosleep(&left, &left) != 0)
+        ;
+}
+
+static int keep(struct bench *bench, struct mode *mode, uint64_t began_ns, uint64_t ended_ns)
+{
+    const struct handover_board *board = bench->board;
+    if (mode->order != HANDOVER_PUBLISH)
+        return handover_add(&mode->sums, board, processes, began_ns, ended_ns);
+    for (unsigned i = 0; i < board->latencies && i < HANDOVER_LATENCIES_MAX; i++)
+        if (samples_add(&bench->latencies, (double)board->latency_ns[i] / 1e3) != 0)
+            return -1;
+    return 0;
+}
+
+static int play(struct bench *bench, struct mode *mode)
+{
+    struct handover_board *board = bench->board;
+    uint64_t before, after, began_ns, ended_ns;
+    board->grants = board->grants_all = board->latencies = 0;
+    board->is_over = false;
+    if (commands_count(bench->commands, &before) != 0)
+        return -1;
+    began_ns = crowd_now_ns();
+    if (crowd_order(&bench->crowd, mode->order) != 0)
+        return -1;
+    rest(stretch_seconds);
+    ended_ns = crowd_now_ns();
+    board->is_over = true;
+    if (crowd_await(&bench->crowd) != 0 || commands_count(bench->commands, &after) != 0)
+        return -1;
+    if (board->grants == HANDOVER_GRANTS_MAX || board->latencies > HANDOVER_LATENCIES_MAX) {
+        fprintf(stderr, "hilock-bench: more than %d grants in a stretch: make it shorter by --seconds\n", HANDOVER_GRANTS_MAX);
+        return -1;
+    }
+    mode->sums.commands += after - before;
+    return keep(bench, mode, began_ns, ended_ns);
+}
+
+/* The order of the modes goes round, too. */
+static int play_all(struct bench *bench)
+{
+    for (unsigned round = 0; round < rounds; round++)
+        for (unsigned i = 0; i < MODES; i++) {
+            struct mode *mode = &modes[(round + i) % MODES];
+            if (is_wanted(mode) && play(bench, mode) != 0)
+                return -1;
+        }
+    samples_sort(&bench->latencies);
+    for (unsigned i = 0; i < MODES; i++) {
+        samples_sort(&modes[i].sums.gaps);
+        samples_sort(&modes[i].sums.waits);
+        samples_sort(&modes[i].sums.ideal_waits);
+    }
+    return 0;
+}
+
+/* ---- telling ---- */
+
+static double gap_ratio(const struct bench *bench, const struct handover_sums *sums)
+{
+    return samples_at(&sums->gaps, 0.5) / samples_at(&bench->latencies, 0.5);
+}
+
+static void tell(const struct bench *bench, const struct mode *mode)
+{
+    const struct handover_sums *sums = &mode->sums;
+    printf("  %s\n", mode->name);
+    printf("    grants      %10.1f /s, ceiling %.1f /s, ratio %.3f\n", (double)sums->grants / sums->seconds,
+           (double)sums->ideal_grants / sums->seconds, (double)sums->grants / (double)sums->ideal_grants);
+    printf("    idle gap    %10.1f us p50, %.1f us p99 of %zu; %.2f x the bare message\n", samples_at(&sums->gaps, 0.5),
+           samples_at(&sums->gaps, 0.99), sums->gaps.count, gap_ratio(bench, sums));
+    printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most; ideal queue %.1f us p99\n", samples_at(&sums->waits, 0.5),
+           samples_at(&sums->waits, 0.99), samples_at(&sums->waits, 1), samples_at(&sums->ideal_waits, 0.99));
+    printf("    commands    %10.3f per grant\n", (double)sums->commands / (double)sums->grants_all);
+    printf("    fairness    %10.3f Jain index, longest run %u\n", handover_jain(sums, processes), sums->longest_run);
+}
+
+static void tell_json(const struct bench *bench, const struct mode *mode)
+{
+    const struct handover_sums *sums = &mode->sums;
+    json_begin("handover");
+    json_text("mode", mode->name);
+    json_count("processes", processes);
+    json_count("hold_ms", hold_ms);
+    json_count("think_ms", think_ms);
+    json_number("seconds", stretch_seconds);
+    json_count("rounds", rounds);
+    json_number("grants_per_s", (double)sums->grants / sums->seconds);
+    json_number("gap_p50_us", samples_at(&sums->gaps, 0.5));
+    json_number("gap_p99_us", samples_at(&sums->gaps, 0.99));
+    json_number("publish_p50_us", samples_at(&bench->latencies, 0.5));
+    json_number("gap_ratio_p50", gap_ratio(bench, sums));
+    json_number("ceiling_grants_per_s", (double)sums->ideal_grants / sums->seconds);
+    json_number("ceiling_ratio", (double)sums->grants / (double)sums->ideal_grants);
+    json_number("wait_p50_us", samples_at(&sums->waits, 0.5));
+    json_number("wait_p99_us", samples_at(&sums->waits, 0.99));
+    json_number("wait_max_us", samples_at(&sums->waits, 1));
+    json_number("ideal_wait_p99_us", samples_at(&sums->ideal_waits, 0.99));
+    json_number("client_commands_per_grant", (double)sums->commands / (double)sums->grants_all);
+    json_number("jain", handover_jain(sums, processes));
+    json_count("longest_run", sums->longest_run);
+    json_end();
+}
+
+static void tell_all(const struct bench *bench)
+{
+    printf("%u processes, hold %u ms, think %u ms; %u rounds, %g s of each mode\n", processes, hold_ms, think_ms, rounds, stretch_seconds);
+    printf("  bare PUBLISH by a script, from process to process: %.1f us p50, %.1f us p99 of %zu\n", samples_at(&bench->latencies, 0.5),
+           samples_at(&bench->latencies, 0.99), bench->latencies.count);
+    for (unsigned i = 0; i < MODES; i++)
+        if (is_wanted(&modes[i]) && modes[i].order != HANDOVER_PUBLISH)
+            tell(bench, &modes[i]);
+    for (unsigned i = 0; i < MODES && has_json; i++)
+        if (is_wanted(&modes[i]) && modes[i].order != HANDOVER_PUBLISH)
+            tell_json(bench, &modes[i]);
+}
+
+/* ---- the run ---- */
+
+static int set_up(struct bench *bench)
+{
+    char error[STORE_ERROR_SIZE];
+    if (only && strcmp(only, "mutex") != 0 && strcmp(only, "fair") != 0) {
+        fprintf(stderr, "hilock-bench: --only %s: must be mutex or fair\n", only);
+        return -1;
+    }
+    if (server_start(&bench->server, url, error) != 0 || !(bench->commands = commands_open(bench->server.url, error))) {
+        fprintf(stderr, "hilock-bench: %s\n", error);
+        return -1;
+    }
+    bench->board = crowd_board(sizeof *bench->board);
+    if (!bench->board)
+        return -1;
+    snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->server.url);
+    snprintf(bench->board->name, sizeof bench->board->name, "bench:handover:%d", (int)getpid());
+    bench->board->has_fair = !only || strcmp(only, "fair") == 0;
+    bench->board->hold_us = hold_ms * 1000;
+    bench->board->think_us = think_ms * 1000;
+    return crowd_start(&bench->crowd, &handover_role, processes, bench->board);
+}
+
+static void tear_down(struct bench *bench)
+{
+    crowd_stop(&bench->crowd);
+    crowd_board_free(bench->board, sizeof *bench->board);
+    commands_close(bench->commands);
+    server_stop(&bench->server);
+    samples_free(&bench->latencies);
+    for (unsigned i = 0; i < MODES; i++)
+        handover_sums_free(&modes[i].sums);
+}
+
+static int run(void)
+{
+    static struct bench bench;
+    int status = set_up(&bench);
+    if (status == 0)
+        status = play_all(&bench);
+    if (status == 0)
+        tell_all(&bench);
+    tear_down(&bench);
+    return status;
+}
+
+const struct scenario scenario_handover = {"handover", "a lock that goes from process to process, and how long it lies idle in between", options, run};

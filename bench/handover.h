@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handover.h - scenario handover: what its processes are told, what they write down, and what follows from it. */
+#ifndef BENCH_HANDOVER_H
+#define BENCH_HANDOVER_H
+
+#include "crowd.h"
+
+#include <hilock/hilock.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct handover_grant { /* of the lock; nanoseconds of one clock */
+    uint64_t asked_ns, granted_ns, released_ns; /* the acquire call, its callback, the release call */
+    uint32_t process;
+};
+
+enum { HANDOVER_GRANTS_MAX = 1 << 18, HANDOVER_LATENCIES_MAX = 1 << 18 };
+
+struct handover_board {
+    char url[512], name[64];
+    bool has_fair;
+    uint32_t hold_us, think_us;
+    atomic_bool is_over;      /* of this stretch: nobody asks again */
+    atomic_uint grants_all;   /* with those after its end */
+    atomic_uint grants, latencies;
+    struct handover_grant grant[HANDOVER_GRANTS_MAX]; /* in the order of the grants: each is begun while the lock is held */
+    uint64_t latency_ns[HANDOVER_LATENCIES_MAX];      /* of bare PUBLISHes */
+};
+
+/* Orders: a stretch of each; answered when it is over and nothing is held or awaited. */
+enum { HANDOVER_MUTEX = 'm', HANDOVER_FAIR = 'f', HANDOVER_PUBLISH = 'p' };
+extern const struct crowd_role handover_role;
+
+/* The bare messages, in the same processes (handover_ring.c). NULL: told on stderr. */
+struct ring;
+struct ring *ring_open(struct crowd_member *member, void (*on_ready)(struct crowd_member *member));
+void ring_begin(struct ring *ring); /* answers the order when the stretch is over */
+void ring_close(struct ring *ring);
+
+/* ---- figures (handover_figures.c) ---- */
+
+struct samples { /* grown as needed; all in microseconds */
+    double *values;
+    size_t count, room;
+};
+int samples_add(struct samples *samples, double value); /* -1: out of memory */
+void samples_sort(struct samples *samples);
+double samples_at(const struct samples *sorted, double share); /* 0.5: the median; NaN of none */
+void samples_free(struct samples *samples);
+
+struct handover_sums { /* over all stretches of one mode */
+    struct samples gaps, waits, ideal_waits;
+    uint64_t grants, grants_all, commands, ideal_grants;
+    double seconds;
+    uint64_t by_process[CROWD_MAX];
+    unsigned longest_run;
+};
+int handover_add(struct handover_sums *sums, const struct handover_board *board, unsigned processes, uint64_t began_ns, uint64_t ended_ns);
+double handover_jain(const struct handover_sums *sums, unsigned processes);
+void handover_sums_free(struct handover_sums *sums);
+
+#endif
