@@ -117,7 +117,7 @@ static void let_go(struct hl_acquire *acquire)
         pass_on(core, hold, next);
     else
         hl_ending_begin(hold);
-    if (acquire->is_in_line)
+    if (acquire->stands)
         hl_gate_leave(core, acquire);
 }
 
@@ -251,7 +251,7 @@ static void try_again(struct hl_acquire *acquire)
     if (fair)
         hl_acquire_ask(acquire);
     else
-        hl_gate_wake(hl_acquire_name(acquire));
+        hl_gate_wake_for(acquire);
 }
 
 void hl_acquire_returned(struct hl_acquire *acquire)

@@ -51,13 +51,17 @@ struct hl_terms { /* the options of a handle; shared by handles made alike one a
     uint8_t is_renewed, is_reentrant, is_polling; /* polling: waits without a subscription */
 };
 
-struct hl_name { /* a lock's name as long as anybody has it: found by its bytes (gate.c) */
+struct hl_name { /* a lock's name as long as anybody has it: found by its bytes (name.c) */
     struct hl_table_entry entry;
-    uint32_t refs;
+    uint32_t refs : 31;
+    uint32_t is_awaited : 1; /* it has a gate */
     uint16_t length;
     uint16_t ending;      /* holds of this name whose release is not answered */
     struct hl_hold *hold; /* ours now, or NULL */
-    struct hl_gate *gate; /* NULL: nobody waits */
+    union {               /* gate.c's */
+        struct hl_gate *gate;
+        uint64_t hold_back_until_us; /* of the gate to come */
+    };
     char bytes[];         /* and a terminator */
 };
 
@@ -161,12 +165,19 @@ struct hl_side {
 
 /* ---- waits (acquire.c, gate.c) ---- */
 
+enum hl_stands { /* with its gate */
+    STANDS_NOWHERE,
+    STANDS_IN_LINE,
+    STANDS_ASIDE,  /* a try that has not asked */
+    STANDS_ASKING, /* a try that has */
+    STANDS_QUEUED  /* at the store, too */
+};
 enum hl_acquire_state { ACQUIRE_IN_LINE, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED };
 enum { TELL_WAITING = 1, TELL_RESULT = 2 };
 
 struct hl_acquire {
     struct hl_notice notice;        /* TELL_ bits above */
-    TAILQ_ENTRY(hl_acquire) line;   /* in its gate, until GRANTED or DECIDED */
+    TAILQ_ENTRY(hl_acquire) line;   /* in its gate, until it is handed over or DECIDED */
     struct hilock_lock *lock;
     struct hl_hold *hold;           /* its own: what it asks with */
     hilock_result_fn *on_result;
@@ -177,7 +188,8 @@ struct hl_acquire {
     hilock_status status;           /* DECIDED */
     uint8_t state;
     uint8_t at;                     /* in the line of which of its names it stands */
-    uint8_t is_try : 1, is_in_line : 1;
+    uint8_t stands;                 /* enum above */
+    uint8_t is_try : 1;
     uint8_t is_untold : 1;          /* no WAITING event yet */
     uint8_t is_moving : 1;          /* SLEEPING for a moment: then it goes to another name's line */
     uint32_t holder_remaining_ms;   /* DECIDED: what was last known of the holder */

@@ -12,12 +12,15 @@
 
 enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, HOLD_BACK_MAX_US = 250000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, YIELDS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255, PACE_US = 20 };
 
+TAILQ_HEAD(hl_line, hl_acquire);
+
 struct hl_gate {
     struct hl_core *core;
     struct hl_name *name;
-    TAILQ_HEAD(hl_line, hl_acquire) line; /* tries that have not asked yet stand in front */
-    struct hl_line queued;                /* of kinds with a queue at the store: each asks for itself */
-    unsigned waiting, untold; /* of them: have not been told that it is held */
+    struct hl_line line;           /* who wait, in order of arrival; the last ones, and now and then the first, are untold that it is held */
+    struct hl_line aside, asking;  /* tries: that have not asked, and that have */
+    struct hl_line queued;         /* of kinds with a queue at the store: each asks for itself */
+    unsigned waiting;              /* of all but tries */
     struct hl_channel *channel;
     int is_deaf;                   /* no subscription to be had: poll */
     uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
@@ -33,49 +36,7 @@ struct hl_gate {
 
 static void advance(struct hl_gate *gate, int wakes);
 
-static struct hl_line *line_of(struct hl_gate *gate, const struct hl_acquire *acquire)
-{
-    return acquire->lock->terms->kind->has_queue ? &gate->queued : &gate->line;
-}
-
-/* ---- names ---- */
-
-struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length)
-{
-    struct hl_table_entry *entry = hl_table_find(&core->names, bytes, length);
-    struct hl_name *name = (struct hl_name *)(void *)entry;
-    if (name) {
-        name->refs++;
-        return name;
-    }
-    name = hl_memory_new(&core->host.memory, sizeof *name + length + 1);
-    if (!name)
-        return NULL;
-    name->refs = 1;
-    name->length = (uint16_t)length;
-    memcpy(name->bytes, bytes, length);
-    if (hl_table_add(&core->names, &name->entry, name->bytes, length) == 0)
-        return name;
-    hl_memory_free(&core->host.memory, name);
-    return NULL;
-}
-
-void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name)
-{
-    if (--name->refs)
-        return;
-    HL_REQUIRE(!name->hold && !name->gate);
-    if (core)
-        hl_table_remove(&core->names, &name->entry);
-    hl_memory_free(memory, name);
-}
-
-void hl_names_detach(struct hl_core *core)
-{
-    struct hl_table_entry *entry;
-    while ((entry = hl_table_next(&core->names, NULL)) != NULL)
-        hl_table_remove(&core->names, entry);
-}
+static struct hl_gate *gate_at(const struct hl_name *name) { return name->is_awaited ? name->gate : NULL; }
 
 /* ---- what the store said ---- */
 
@@ -107,13 +68,14 @@ void hl_gate_learn(struct hl_core *core, const struct hl_acquire *acquire, const
 
 int hl_gate_knows_held(const struct hl_name *name)
 {
-    return name->hold || (name->gate && name->gate->known == HILOCK_TIMED_OUT && name->gate->waiting);
+    const struct hl_gate *gate = gate_at(name);
+    return name->hold || (gate && gate->known == HILOCK_TIMED_OUT && gate->waiting);
 }
 
 /* So many requests have been out for longer than any answer takes that the others are too few. */
 static int is_silent(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
-    const struct hl_acquire *head = acquire->lock->terms->kind->has_queue ? acquire : TAILQ_FIRST(&gate->line);
+    const struct hl_acquire *head = acquire->lock->terms->kind->has_queue || acquire->is_try ? acquire : TAILQ_FIRST(&gate->line);
     const struct hl_hold *hold = head ? head->hold : NULL;
     unsigned silent = 0;
     for (unsigned i = 0; hold && i < hold->parts_count; i++) {
@@ -131,7 +93,7 @@ static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquir
 struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = hl_acquire_name(acquire);
-    const struct hl_gate *gate = name->gate;
+    const struct hl_gate *gate = gate_at(name);
     struct hl_node *node = hl_route_node(core->route, name->bytes, name->length);
     struct hl_known known = {HILOCK_UNREACHABLE, "", 0, ""};
     if (name->hold)
@@ -245,7 +207,7 @@ uint64_t hl_gate_sleep_us(struct hl_core *core, const struct hl_acquire *acquire
 
 static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
 {
-    struct hl_gate *gate = name->gate;
+    struct hl_gate *gate = gate_at(name);
     if (gate)
         return gate;
     gate = hl_memory_new(&core->host.memory, sizeof *gate);
@@ -253,25 +215,68 @@ static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
         return NULL;
     gate->core = core;
     gate->name = name;
+    gate->hold_back_until_us = name->hold_back_until_us;
     TAILQ_INIT(&gate->line);
+    TAILQ_INIT(&gate->aside);
+    TAILQ_INIT(&gate->asking);
     TAILQ_INIT(&gate->queued);
     name->refs++;
+    name->is_awaited = 1;
     name->gate = gate;
     return gate;
+}
+
+/* The last of those who stand here: nobody's turn comes when it goes. NULL: nobody does. */
+static struct hl_acquire *last_of(const struct hl_gate *gate)
+{
+    const struct hl_line *const from[] = {&gate->line, &gate->queued, &gate->asking, &gate->aside};
+    struct hl_acquire *last = NULL;
+    for (size_t i = 0; !last && i < sizeof from / sizeof *from; i++)
+        last = TAILQ_LAST(from[i], hl_line);
+    return last;
 }
 
 static void drop_if_empty(struct hl_gate *gate)
 {
     struct hl_core *core = gate->core;
     struct hl_name *name = gate->name;
-    if (!TAILQ_EMPTY(&gate->line) || !TAILQ_EMPTY(&gate->queued))
+    if (last_of(gate))
         return;
     hl_channel_close(gate->channel);
+    name->is_awaited = 0;
+    name->hold_back_until_us = gate->hold_back_until_us;
     hl_memory_free(&core->host.memory, gate->holder);
     hl_memory_free(&core->host.memory, gate->note);
     hl_memory_free(&core->host.memory, gate);
-    name->gate = NULL;
     hl_name_unref(core, &core->host.memory, name);
+}
+
+static struct hl_line *line_of(struct hl_gate *gate, enum hl_stands stands)
+{
+    struct hl_line *const lines[] = {NULL, &gate->line, &gate->aside, &gate->asking, &gate->queued}; /* as in the enum */
+    return lines[stands];
+}
+
+static enum hl_stands stands_of(const struct hl_acquire *acquire)
+{
+    return acquire->lock->terms->kind->has_queue ? STANDS_QUEUED : acquire->is_try ? STANDS_ASIDE : STANDS_IN_LINE;
+}
+
+static void stand(struct hl_gate *gate, struct hl_acquire *acquire, enum hl_stands stands)
+{
+    struct hl_line *from = line_of(gate, (enum hl_stands)acquire->stands), *to = line_of(gate, stands);
+    if (from)
+        TAILQ_REMOVE(from, acquire, line);
+    if (to)
+        TAILQ_INSERT_TAIL(to, acquire, line);
+    if (!acquire->is_try)
+        gate->waiting += (unsigned)(to != NULL) - (unsigned)(from != NULL);
+    acquire->stands = (uint8_t)stands;
+}
+
+static int may_ask(const struct hl_gate *gate)
+{
+    return (!gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED)) && !gate->name->hold;
 }
 
 static int is_ready(const struct hl_acquire *acquire, int wakes)
@@ -279,45 +284,49 @@ static int is_ready(const struct hl_acquire *acquire, int wakes)
     return (acquire->state == ACQUIRE_IN_LINE || (wakes && acquire->state == ACQUIRE_SLEEPING)) && acquire->hold->state != HOLD_RETURNING;
 }
 
-/* Tries in front all ask; of those who wait only the first. wakes: also if it sleeps. */
+/* Tries all ask; of those who wait only the first. wakes: also if it sleeps. */
 static void advance(struct hl_gate *gate, int wakes)
 {
-    struct hl_acquire *acquire, *next = TAILQ_FIRST(&gate->line);
-    uint64_t now_us = hl_now_us(&gate->core->host);
-    while ((!gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED)) && !gate->name->hold && (acquire = next) != NULL) {
-        next = acquire->is_try ? TAILQ_NEXT(acquire, line) : NULL;
-        if (!is_ready(acquire, wakes))
-            continue;
-        if (!acquire->is_try && gate->hold_back_until_us > now_us)
-            hl_acquire_resume_at(acquire, gate->hold_back_until_us);
-        else
-            hl_acquire_ask(acquire);
+    struct hl_acquire *acquire;
+    while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL) {
+        stand(gate, acquire, STANDS_ASKING);
+        hl_acquire_ask(acquire);
     }
+    acquire = TAILQ_FIRST(&gate->line);
+    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes))
+        return;
+    if (gate->hold_back_until_us > hl_now_us(&gate->core->host))
+        hl_acquire_resume_at(acquire, gate->hold_back_until_us);
+    else
+        hl_acquire_ask(acquire);
 }
 
-/* A try in front is being asked for, and is answered by the store. Who asks, or may have left something at the store, is not to be had. */
+/* Who asks, or may have left something at the store, is not to be had. */
 struct hl_acquire *hl_gate_next(const struct hl_name *name)
 {
-    struct hl_acquire *acquire = name->gate ? TAILQ_FIRST(&name->gate->line) : NULL;
-    while (acquire && (acquire->is_try || acquire->state == ACQUIRE_GRANTED))
+    const struct hl_gate *gate = gate_at(name);
+    struct hl_acquire *acquire = gate ? TAILQ_FIRST(&gate->line) : NULL;
+    if (acquire && acquire->state == ACQUIRE_GRANTED)
         acquire = TAILQ_NEXT(acquire, line);
     return acquire && is_ready(acquire, 1) && hl_hold_is_blank(acquire->hold) ? acquire : NULL;
 }
 
 void hl_gate_wake(struct hl_name *name) { advance(name->gate, 1); }
 
+void hl_gate_wake_for(struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = hl_acquire_name(acquire)->gate;
+    if (acquire->is_try && acquire->state == ACQUIRE_IN_LINE)
+        stand(gate, acquire, STANDS_ASIDE);
+    advance(gate, 1);
+}
+
 /* A sibling holds it now: a try that has not asked yet is answered by that. */
 void hl_gate_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
-    while (name->gate && (acquire = TAILQ_FIRST(&name->gate->line)) != NULL && acquire->is_try && acquire->state == ACQUIRE_IN_LINE)
+    while (name->is_awaited && (acquire = TAILQ_FIRST(&name->gate->aside)) != NULL)
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
-}
-
-static struct hl_acquire *last_of(struct hl_gate *gate)
-{
-    struct hl_acquire *last = TAILQ_LAST(&gate->line, hl_line);
-    return last ? last : TAILQ_LAST(&gate->queued, hl_line);
 }
 
 void hl_gates_close(struct hl_core *core)
@@ -326,37 +335,26 @@ void hl_gates_close(struct hl_core *core)
     while ((entry = next) != NULL) {
         struct hl_name *name = (struct hl_name *)(void *)entry;
         name->refs++; /* the last to leave would take the name along */
-        while (name->gate)
+        while (name->is_awaited)
             hl_acquire_decide(last_of(name->gate), HILOCK_CLOSED);
         next = hl_table_next(&core->names, entry);
         hl_name_unref(core, &core->host.memory, name);
     }
 }
 
-/* Once per acquire, and then as often as it asked for. */
+static int is_untold(const struct hl_acquire *acquire) { return acquire && acquire->is_untold && acquire->state != ACQUIRE_GRANTED; }
+
+/* Once per acquire, and then as often as it asked for. Who is not told yet came last; but the first, if it was granted when the others were. */
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
 {
-    struct hl_acquire *acquire;
-    if (!name->gate->untold)
-        return;
-    name->gate->untold = 0;
-    TAILQ_FOREACH(acquire, &name->gate->line, line)
-    {
-        if (acquire->is_untold && acquire->state != ACQUIRE_GRANTED)
-            hl_acquire_tell_waiting(core, acquire);
-        name->gate->untold += acquire->is_untold;
-    }
-}
-
-static void stand(struct hl_gate *gate, struct hl_acquire *acquire)
-{
-    if (acquire->is_try && !acquire->lock->terms->kind->has_queue)
-        TAILQ_INSERT_HEAD(&gate->line, acquire, line);
-    else
-        TAILQ_INSERT_TAIL(line_of(gate, acquire), acquire, line);
-    acquire->is_in_line = 1;
-    gate->waiting += !acquire->is_try;
-    gate->untold += acquire->is_untold && !acquire->lock->terms->kind->has_queue;
+    struct hl_line *line = &name->gate->line;
+    struct hl_acquire *acquire, *first = NULL;
+    if (is_untold(TAILQ_FIRST(line)))
+        hl_acquire_tell_waiting(core, TAILQ_FIRST(line));
+    for (acquire = TAILQ_LAST(line, hl_line); is_untold(acquire); acquire = TAILQ_PREV(acquire, hl_line, line))
+        first = acquire;
+    for (acquire = first; acquire; acquire = TAILQ_NEXT(acquire, line))
+        hl_acquire_tell_waiting(core, acquire);
 }
 
 hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
@@ -365,7 +363,7 @@ hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
     if (!gate)
         return HILOCK_NO_MEMORY;
     acquire->is_untold = !acquire->is_try;
-    stand(gate, acquire);
+    stand(gate, acquire, stands_of(acquire));
     if (acquire->lock->terms->kind->has_queue)
         hl_acquire_ask(acquire);
     else
@@ -376,58 +374,66 @@ hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
 int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at)
 {
     struct hl_gate *gate = at == acquire->at ? NULL : gate_of(core, acquire->lock->terms->multi->of[at]);
+    enum hl_stands stands = (enum hl_stands)acquire->stands;
     if (!gate)
         return at == acquire->at;
     hl_gate_leave(core, acquire);
     acquire->at = (uint8_t)at;
-    stand(gate, acquire);
+    stand(gate, acquire, stands);
     return 1;
 }
 
 int hl_gate_is_head(const struct hl_acquire *acquire)
 {
-    const struct hl_acquire *first = TAILQ_FIRST(&hl_acquire_name(acquire)->gate->line);
-    while (first->is_try && first != acquire)
-        first = TAILQ_NEXT(first, line);
-    return first == acquire;
+    return acquire->is_try || TAILQ_FIRST(&hl_acquire_name(acquire)->gate->line) == acquire;
 }
 
 void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hl_gate *gate = hl_acquire_name(acquire)->gate;
     (void)core;
-    TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
-    acquire->is_in_line = 0;
-    gate->waiting -= !acquire->is_try;
-    gate->untold -= acquire->is_untold && !acquire->lock->terms->kind->has_queue;
+    stand(gate, acquire, STANDS_NOWHERE);
     advance(gate, 0);
     drop_if_empty(gate);
+}
+
+/* Two round trips, at least a millisecond. Bounded, for a round trip measured across a stop of this process is as long as the stop. */
+static uint64_t courtesy_us(struct hl_core *core, const struct hl_name *name)
+{
+    uint64_t span_us = 2 * hl_route_node(core->route, name->bytes, name->length)->round_trip_us;
+    return span_us < HOLD_BACK_US ? HOLD_BACK_US : span_us > HOLD_BACK_MAX_US && !HL_PLANTED(HOLD_BACK_UNBOUNDED) ? HOLD_BACK_MAX_US : span_us;
 }
 
 void hl_gate_yield(struct hl_core *core, struct hl_name *name)
 {
     struct hl_gate *gate = name->gate;
-    uint64_t span_us = 2 * hl_route_node(core->route, name->bytes, name->length)->round_trip_us;
-    span_us = span_us < HOLD_BACK_US ? HOLD_BACK_US : span_us > HOLD_BACK_MAX_US ? HOLD_BACK_MAX_US : span_us;
-    gate->hold_back_until_us = hl_now_us(&core->host) + hl_random_below(&core->host.random, span_us << gate->yields);
+    gate->hold_back_until_us = hl_now_us(&core->host) + hl_random_below(&core->host.random, courtesy_us(core, name) << gate->yields);
     gate->yields += gate->yields < YIELDS_MAX;
 }
 
-/* Others listened, our own subscription taken off: they get two round trips, at least a millisecond, and a random bit. Bounded, for a
- * round trip measured across a stop of this process is as long as the stop. */
+/* Our own subscription may be on though nobody waits any more: it lingers. */
+static int others_listen(struct hl_core *core, const struct hl_name *name, uint64_t listeners)
+{
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
+    size_t length = hl_key_tagged(channel, hl_key_channel, name->bytes, name->length);
+    if (listeners != 1)
+        return listeners > 1;
+    return !hl_subscription_hears(&hl_route_node(core->route, name->bytes, name->length)->subscription, channel, length);
+}
+
+/* Others who listened go first, also before those of us who only come now. */
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners)
 {
-    struct hl_gate *gate = name->gate;
-    struct hl_node *node = hl_route_node(core->route, name->bytes, name->length);
-    uint64_t pause_us = 2 * node->round_trip_us;
+    struct hl_gate *gate = gate_at(name);
+    uint64_t *until_us = gate ? &gate->hold_back_until_us : &name->hold_back_until_us;
+    if (others_listen(core, name, listeners)) {
+        uint64_t pause_us = courtesy_us(core, name);
+        *until_us = hl_now_us(&core->host) + pause_us + hl_random_below(&core->host.random, pause_us / 2);
+    }
     if (!gate)
         return;
     gate->known = HILOCK_OK;
     gate->yields = 0;
-    if (listeners > (gate->channel && hl_channel_is_on(gate->channel) ? 1u : 0u)) {
-        pause_us = pause_us < HOLD_BACK_US ? HOLD_BACK_US : pause_us > HOLD_BACK_MAX_US && !HL_PLANTED(HOLD_BACK_UNBOUNDED) ? HOLD_BACK_MAX_US : pause_us;
-        gate->hold_back_until_us = hl_now_us(&core->host) + pause_us + hl_random_below(&core->host.random, pause_us / 2);
-    }
     advance(gate, 1);
 }
 
@@ -436,7 +442,7 @@ void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node)
     struct hl_table_entry *entry = NULL;
     while ((entry = hl_table_next(&core->names, entry)) != NULL) {
         struct hl_name *name = (struct hl_name *)(void *)entry;
-        if (!name->gate || hl_route_node(core->route, name->bytes, name->length) != node || HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
+        if (!name->is_awaited || hl_route_node(core->route, name->bytes, name->length) != node || HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
             continue;
         on_news(name->gate);
         wake_queued(name->gate);
@@ -449,7 +455,7 @@ void hl_gate_follow_all(struct hl_core *core)
     struct hl_table_entry *entry = NULL;
     while ((entry = hl_table_next(&core->names, entry)) != NULL) {
         struct hl_name *name = (struct hl_name *)(void *)entry;
-        struct hl_gate *gate = name->gate;
+        struct hl_gate *gate = gate_at(name);
         if (gate)
             wake_queued(gate);
         if (!gate || !gate->channel || hl_channel_where(gate->channel) == &hl_route_node(core->route, name->bytes, name->length)->subscription)
@@ -464,8 +470,7 @@ void hl_gate_follow_all(struct hl_core *core)
 void hl_gate_forget(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = hl_acquire_name(acquire)->gate;
-    TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
-    acquire->is_in_line = 0;
+    stand(gate, acquire, STANDS_NOWHERE);
     drop_if_empty(gate);
 }
 
@@ -473,7 +478,7 @@ static void clear(struct hl_gate *gate)
 {
     struct hl_acquire *acquire;
     while ((acquire = last_of(gate)) != NULL) {
-        TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
+        stand(gate, acquire, STANDS_NOWHERE);
         acquire->lock->acquire = NULL;
         hl_acquire_free(gate->core, acquire);
     }
@@ -484,11 +489,11 @@ void hl_gates_clear(struct hl_core *core)
 {
     struct hl_table_entry *entry, *next = hl_table_next(&core->names, NULL);
     while ((entry = next) != NULL) {
-        struct hl_gate *gate = ((struct hl_name *)(void *)entry)->gate;
+        struct hl_gate *gate = gate_at((struct hl_name *)(void *)entry);
         next = hl_table_next(&core->names, entry);
         if (gate)
             clear(gate);
     }
 }
 
-unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }
+unsigned hl_gate_waiting(const struct hl_name *name) { return name->is_awaited ? name->gate->waiting : 0; }

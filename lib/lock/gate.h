@@ -10,10 +10,7 @@
 #define HL_LOCK_GATE_H
 
 #include "lock/acquire.h"
-
-struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length); /* NULL: no memory */
-void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name); /* core NULL: the client is gone */
-void hl_names_detach(struct hl_core *core); /* it goes: its handles keep their names */
+#include "lock/name.h"
 
 hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire); /* HILOCK_OK or NO_MEMORY */
 void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire);
@@ -24,6 +21,7 @@ int hl_gate_is_head(const struct hl_acquire *acquire); /* of those who wait */
 void hl_gate_yield(struct hl_core *core, struct hl_name *name);
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* a hold of ours is over at the store, or unanswerable */
 void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */
+void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back what came too late, and asks anew */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
 void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node); /* a link is back: whose name is there tries again */
 void hl_gate_follow_all(struct hl_core *core); /* names have moved: listens where they are now, and tries again there */

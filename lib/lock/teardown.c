@@ -40,7 +40,7 @@ void hl_teardown_lock(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_acquire *acquire = lock->acquire;
     struct hl_hold *hold = acquire ? acquire->hold : lock->hold;
-    if (acquire && acquire->is_in_line)
+    if (acquire && acquire->stands)
         hl_gate_forget(acquire);
     if (acquire)
         forget_acquire(core, acquire);

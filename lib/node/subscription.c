@@ -332,6 +332,12 @@ void hl_subscription_done(struct hl_subscription *subscription)
     hl_timer_free(subscription->host, subscription->timer);
 }
 
+int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length)
+{
+    struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
+    return entry && hl_channel_is_on((struct hl_channel *)(void *)entry);
+}
+
 struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *listener, void *arg)
 {
     struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);

@@ -42,6 +42,7 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
                          uint32_t timeout_ms, uint32_t keepalive_ms);
 void hl_subscription_start(struct hl_subscription *subscription); /* connects; once. The first channel does it too */
 void hl_subscription_move(struct hl_subscription *subscription, const char *why); /* the endpoint has changed: all is subscribed there */
+int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length); /* that channel is on, if only lingering */
 int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no channel, wanted or lingering */
 void hl_subscription_rest(struct hl_subscription *subscription); /* idle: no link until it is started again */
 void hl_subscription_done(struct hl_subscription *subscription); /* channels with it */

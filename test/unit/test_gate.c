@@ -210,6 +210,42 @@ static void others_who_listen_get_their_turn_after_a_release(struct scene *s)
     HOLDS(s, sent_at_us(s, "mutex_acquire", -1) >= asked_at_us(s, "mutex_release", 0) + 100 + 1000);
 }
 
+static void acquire_it(struct hand *hand) { acquire(hand, HILOCK_FOREVER); }
+
+static void so_they_do_when_we_ask_again_only_in_the_releases_callback(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    int again = 1;
+    waiting(q, "c", HILOCK_FOREVER);
+    run_ms(s, 10);
+    scene_hush(s);
+    when(a, "released", acquire_it);
+    release(a);
+    run_ms(s, 10);
+    TELLS(s, "a:released c:OK a:WAITING");
+    while (again < 10 && !strstr(store_line(&s->store, "mutex_acquire", again)->text, p->uuid))
+        again++;
+    HOLDS(s, again < 10 && sent_at_us(s, "mutex_acquire", again) >= asked_at_us(s, "mutex_release", 0) + 100 + 1000);
+}
+
+static void our_own_lingering_subscription_is_nobody_else(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 10);
+    scene_hush(s);
+    when(a, "released", acquire_it);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released a:OK");
+    SAME(s, a->at_us, asked_at_us(s, "mutex_release", 0) + 100 + 200);
+}
+
 static void nobody_is_waited_for_when_nobody_listens(struct scene *s)
 {
     struct party *p = scene_connect(s, &alone);
@@ -290,6 +326,8 @@ static const struct play plays[] = {
     PLAY(who_waits_behind_a_sibling_is_told_his_holder),
     PLAY(WAITING_is_told_once_or_as_often_as_asked),
     PLAY(others_who_listen_get_their_turn_after_a_release),
+    PLAY(so_they_do_when_we_ask_again_only_in_the_releases_callback),
+    PLAY(our_own_lingering_subscription_is_nobody_else),
     PLAY(nobody_is_waited_for_when_nobody_listens),
     PLAY(our_own_subscription_is_nobody_else),
     PLAY(the_subscription_lingers_for_a_second),

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* name - a lock's name as long as anybody has it: handles, holds, and its gate. Names that nobody wants leave nothing behind. */
+#ifndef HL_LOCK_NAME_H
+#define HL_LOCK_NAME_H
+
+#include "lock/core.h"
+
+struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length); /* NULL: no memory */
+void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name); /* core NULL: the client is gone */
+void hl_names_detach(struct hl_core *core); /* it goes: its handles keep their names */
+
+#endif
