@@ -427,7 +427,7 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 static void sweep(struct hl_hold *hold, void *arg)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_watchdog_ends_us(hold), now_us = *(const uint64_t *)arg;
+    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_watchdog_ends_us(hold), now_us = *(const uint64_t *)arg;
     if (ends_us <= now_us)
         has_ended(hold, now_us);
     else if (ends_us < core->earliest_us)

@@ -157,19 +157,28 @@ static int is_of(const struct sim_actor *actor, const struct sim_store_field *fi
     return number(field->value, field->value_length) + actor->turn == token && field->name_length == length && memcmp(field->name, holder, length) == 0;
 }
 
-/* TAKEN only if the store does not keep it; in a world without faults and with time to spare nothing is lost but by its own terms. */
+static int is_kept(struct sim_server *server, const struct sim_actor *actor, const char *name, uint64_t token)
+{
+    struct sim_store_field field;
+    sim_server_now(server);
+    for (size_t i = 0; sim_store_hash_field(server->store, name, strlen(name), i, &field); i++)
+        if (is_of(actor, &field, token))
+            return 1;
+    return 0;
+}
+
+/* TAKEN only if the store does not keep it (a former master may have said so for itself); in a world without faults and with time to spare
+ * nothing is lost but by its own terms. */
 void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
 {
     struct sim *sim = actor->process->sim;
-    const struct sim_name *name = &sim->names[actor->name];
-    struct sim_store_field field;
+    const char *name = sim->names[actor->name].text;
     int is_by_terms = event->reason == HILOCK_LOST_HOLD_MAX || event->reason == HILOCK_LOST_CLOSING || !actor->is_renewed;
-    sim_server_now(&sim->server);
-    for (size_t i = 0; event->reason == HILOCK_LOST_TAKEN && sim_store_hash_field(sim->server.store, name->text, strlen(name->text), i, &field); i++)
-        if (is_of(actor, &field, event->fencing_token))
-            sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name->text);
+    if (event->reason == HILOCK_LOST_TAKEN && is_kept(&sim->server, actor, name, event->fencing_token) &&
+        (!sim->former.store || is_kept(&sim->former, actor, name, event->fencing_token)))
+        sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name);
     if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms)
-        sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name->text);
+        sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name);
 }
 
 /* Losses are told first: while anything else is told, no sibling's loss waits to be. */

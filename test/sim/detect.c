@@ -25,7 +25,7 @@ static const char *const texts[] = {
 };
 
 /* Hunted only where there is time (a campaign): their moment is rare. */
-static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_BACK_UNBOUNDED"};
+static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_BACK_UNBOUNDED", "HOLD_MAX_UNSWEPT"};
 
 /* Each has a unit test that it turns red. */
 static const struct { const char *name, *why; } for_units[] = {
@@ -34,6 +34,12 @@ static const struct { const char *name, *why; } for_units[] = {
     {"R5_TAKEN_IGNORED", "belief is not extended, and ends at its deadline all the same"},
     {"R7_NO_RETRY_AT_RECONNECT", "the subscription's own reconnect makes it good"},
     {"R8_NO_CHECK_AFTER_QUEUE", "needs a callback that takes long; here they take no time"},
+    {"GUARD_IGNORED", "these clients have no restart guard: it refuses locks that the invariants would have to allow for"},
+    {"GUARD_A_SECOND_SHORT", "the same"},
+    {"FORCE_OF_WHOEVER", "nobody forces a release here"},
+    {"BATCH_UNBOUNDED", "needs more than a thousand answers at once"},
+    {"CLOSED_UNTOLD", "needs a callback that takes long; here they take no time"},
+    {"DRAIN_HALF_BLIND", "needs a callback that takes long; here they take no time"},
     {"R10_AUTH_FAILURE_IGNORED", "needs a wrong password"},
     {"R12_FORK_IGNORED", "needs a fork"},
     {"EXTEND_SHORTENS", "belief in less than the store keeps breaks no promise that can be seen from outside"},
