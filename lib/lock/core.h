@@ -51,6 +51,11 @@ struct hl_terms { /* the options of a handle; shared by handles made alike one a
     uint8_t is_renewed, is_reentrant, is_polling; /* polling: waits without a subscription */
 };
 
+struct hl_courtesy { /* to others who wait for a name (courtesy.c) */
+    uint64_t until_us : 59; /* we do not ask before */
+    uint64_t behind : 5;    /* so many others are let go first */
+};
+
 struct hl_name { /* a lock's name as long as anybody has it: found by its bytes (name.c) */
     struct hl_table_entry entry;
     uint32_t refs : 31;
@@ -60,7 +65,7 @@ struct hl_name { /* a lock's name as long as anybody has it: found by its bytes 
     struct hl_hold *hold; /* ours now, or NULL */
     union {               /* gate.c's */
         struct hl_gate *gate;
-        uint64_t hold_back_until_us; /* of the gate to come */
+        struct hl_courtesy courtesy; /* of the gate to come */
     };
     char bytes[];         /* and a terminator */
 };

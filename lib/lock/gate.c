@@ -4,13 +4,14 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "lock/courtesy.h"
 #include "lock/deliver.h"
 #include "lock/fair.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
 
-enum { SAFETY_POLL_US = 5000000, HOLD_BACK_US = 1000, HOLD_BACK_MAX_US = 250000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, YIELDS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255, PACE_US = 20 };
+enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, YIELDS_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255, PACE_US = 20 };
 
 TAILQ_HEAD(hl_line, hl_acquire);
 
@@ -24,7 +25,7 @@ struct hl_gate {
     struct hl_channel *channel;
     int is_deaf;                   /* no subscription to be had: poll */
     uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
-    uint64_t hold_back_until_us;
+    struct hl_courtesy courtesy;   /* to others who wait */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is right for another */
     unsigned faults;               /* in a row */
@@ -39,6 +40,11 @@ static void advance(struct hl_gate *gate, int wakes);
 static struct hl_gate *gate_at(const struct hl_name *name) { return name->is_awaited ? name->gate : NULL; }
 
 /* ---- what the store said ---- */
+
+static int is_another(const struct hl_gate *gate, const struct hl_asked *asked)
+{
+    return !gate->holder || strlen(gate->holder) != asked->holder_length || memcmp(gate->holder, asked->holder, asked->holder_length) != 0;
+}
 
 static void keep(struct hl_core *core, char **text, const char *bytes, size_t length, size_t length_max)
 {
@@ -56,6 +62,8 @@ void hl_gate_learn(struct hl_core *core, const struct hl_acquire *acquire, const
     switch (asked->answer) {
     case ASKED_GRANTED: break;
     case ASKED_HELD:
+        if (is_another(gate, asked))
+            hl_courtesy_done(&gate->courtesy);
         keep(core, &gate->holder, asked->holder, asked->holder_length, HOLDER_MAX);
         gate->known = HILOCK_TIMED_OUT;
         gate->has_no_ttl = asked->has_no_ttl;
@@ -141,6 +149,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
         break;
     case HL_CHANNEL_MESSAGE:
         hl_trace(&gate->core->host, HL_WAKEUP, &(struct hl_fact){.name = gate->name->bytes});
+        hl_courtesy_go_on(&gate->courtesy, gate->core, gate->name);
         if (!HL_PLANTED(WAKE_IGNORED))
             on_news(gate);
         break;
@@ -215,7 +224,7 @@ static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
         return NULL;
     gate->core = core;
     gate->name = name;
-    gate->hold_back_until_us = name->hold_back_until_us;
+    gate->courtesy = name->courtesy;
     TAILQ_INIT(&gate->line);
     TAILQ_INIT(&gate->aside);
     TAILQ_INIT(&gate->asking);
@@ -244,7 +253,7 @@ static void drop_if_empty(struct hl_gate *gate)
         return;
     hl_channel_close(gate->channel);
     name->is_awaited = 0;
-    name->hold_back_until_us = gate->hold_back_until_us;
+    name->courtesy = gate->courtesy;
     hl_memory_free(&core->host.memory, gate->holder);
     hl_memory_free(&core->host.memory, gate->note);
     hl_memory_free(&core->host.memory, gate);
@@ -295,8 +304,8 @@ static void advance(struct hl_gate *gate, int wakes)
     acquire = TAILQ_FIRST(&gate->line);
     if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes))
         return;
-    if (gate->hold_back_until_us > hl_now_us(&gate->core->host))
-        hl_acquire_resume_at(acquire, gate->hold_back_until_us);
+    if (gate->courtesy.until_us > hl_now_us(&gate->core->host))
+        hl_acquire_resume_at(acquire, gate->courtesy.until_us);
     else
         hl_acquire_ask(acquire);
 }
@@ -397,39 +406,17 @@ void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
     drop_if_empty(gate);
 }
 
-/* Two round trips, at least a millisecond. Bounded, for a round trip measured across a stop of this process is as long as the stop. */
-static uint64_t courtesy_us(struct hl_core *core, const struct hl_name *name)
-{
-    uint64_t span_us = 2 * hl_route_node(core->route, name->bytes, name->length)->round_trip_us;
-    return span_us < HOLD_BACK_US ? HOLD_BACK_US : span_us > HOLD_BACK_MAX_US && !HL_PLANTED(HOLD_BACK_UNBOUNDED) ? HOLD_BACK_MAX_US : span_us;
-}
-
 void hl_gate_yield(struct hl_core *core, struct hl_name *name)
 {
     struct hl_gate *gate = name->gate;
-    gate->hold_back_until_us = hl_now_us(&core->host) + hl_random_below(&core->host.random, courtesy_us(core, name) << gate->yields);
+    hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, hl_courtesy_span_us(core, name) << gate->yields));
     gate->yields += gate->yields < YIELDS_MAX;
 }
 
-/* Our own subscription may be on though nobody waits any more: it lingers. */
-static int others_listen(struct hl_core *core, const struct hl_name *name, uint64_t listeners)
-{
-    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
-    size_t length = hl_key_tagged(channel, hl_key_channel, name->bytes, name->length);
-    if (listeners != 1)
-        return listeners > 1;
-    return !hl_subscription_hears(&hl_route_node(core->route, name->bytes, name->length)->subscription, channel, length);
-}
-
-/* Others who listened go first, also before those of us who only come now. */
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners)
 {
     struct hl_gate *gate = gate_at(name);
-    uint64_t *until_us = gate ? &gate->hold_back_until_us : &name->hold_back_until_us;
-    if (others_listen(core, name, listeners)) {
-        uint64_t pause_us = courtesy_us(core, name);
-        *until_us = hl_now_us(&core->host) + pause_us + hl_random_below(&core->host.random, pause_us / 2);
-    }
+    hl_courtesy_begin(gate ? &gate->courtesy : &name->courtesy, core, name, listeners);
     if (!gate)
         return;
     gate->known = HILOCK_OK;

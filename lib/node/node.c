@@ -27,11 +27,17 @@ void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked
     node->time_sent_us = asked_us;
 }
 
+void hl_node_saw_trip(struct hl_node *node, uint64_t took_us)
+{
+    if (took_us < node->quickest_us)
+        node->quickest_us = took_us;
+}
+
 void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us)
 {
     const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING), *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
     uint64_t s, us;
-    node->round_trip_us = hl_now_us(node->host) - asked_us;
+    node->round_trip_us = node->quickest_us = hl_now_us(node->host) - asked_us;
     if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) && hl_reply_decimal(micros->bytes, micros->length, &us))
         hl_node_learn_time(node, s * 1000000 + us, asked_us);
 }

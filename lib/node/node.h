@@ -51,6 +51,7 @@ struct hl_node {
     struct hl_request probe;
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0: none */
     uint64_t round_trip_us;        /* of the latest sample */
+    uint64_t quickest_us;          /* of those round trips that were looked at since: what the way itself takes */
     struct hl_text load_refusal;   /* of a script that was missing: the server's error; "" */
     struct hl_vitals vitals;
     uint64_t earlier_us;           /* latest answer over an earlier link */
@@ -81,6 +82,7 @@ uint64_t hl_node_since_us(const struct hl_node *node);
 
 /* Server time in ms after which a command sent now shall not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
+void hl_node_saw_trip(struct hl_node *node, uint64_t took_us);
 void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* what a LATE answer tells */
 /* The restart guard: for how long no grant is asked for; 0: asked for. Meant for a node that is up. */
 uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);

@@ -92,7 +92,31 @@ static void a_slow_round_trip_does_not_hold_back_for_long(struct scene *s)
     TELLS(s, "b:OK");
 }
 
+static void release_and_ask_again(struct hand *hand)
+{
+    release_quietly(hand);
+    acquire(hand, HILOCK_FOREVER);
+}
+
+/* All are woken by one message, and always in the same order; the last of them would lose against whoever comes back. */
+static void of_three_who_want_it_all_the_time_each_has_his_turn(struct scene *s)
+{
+    struct hand *hands[3];
+    for (int i = 0; i < 3; i++) {
+        hands[i] = hand_new(scene_connect(s, NULL), (const char *[]){"a", "b", "c"}[i], "stock", NULL);
+        acquire(hands[i], HILOCK_FOREVER);
+        run_ms(s, 20);
+    }
+    scene_hush(s);
+    for (int turn = 0; turn < 6; turn++) {
+        release_and_ask_again(hands[turn % 3]);
+        run_ms(s, 20);
+    }
+    TELLS(s, "b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING");
+}
+
 const struct safety safety_wait[] = {
+    SAFETY(HOLD_BACK_ONCE, of_three_who_want_it_all_the_time_each_has_his_turn),
     SAFETY(HOLD_BACK_UNBOUNDED, a_slow_round_trip_does_not_hold_back_for_long),
     SAFETY(R7_NO_SECOND_TRY, released_before_the_subscription_stood_it_is_still_noticed),
     SAFETY(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back),
