@@ -11,10 +11,7 @@ hilock_status hl_deployment_check(const struct hl_url *url, const struct hilock_
         hl_text_set(why, "%s is set, but the url is not redis+sentinel: nobody would be told", options->sentinel_password ? "sentinel_password" : "sentinel_username");
         return HILOCK_INVALID;
     }
-    if (url->scheme != HL_URL_CLUSTER)
-        return HILOCK_OK;
-    hl_text_set(why, "redis+cluster:// is not in this version of hilock yet");
-    return HILOCK_UNSUPPORTED;
+    return HILOCK_OK;
 }
 
 static struct hl_route *route_new(struct hilock_client *client, const struct hl_url *url, const struct hl_node_options *node,
@@ -29,7 +26,7 @@ static struct hl_route *route_new(struct hilock_client *client, const struct hl_
     case HL_URL_REDIS:
     case HL_URL_UNIX: return hl_single_new(host, &place, node, events, client);
     case HL_URL_SENTINEL: return hl_sentinel_new(host, &sentinel, node, events, client);
-    case HL_URL_CLUSTER: break;
+    case HL_URL_CLUSTER: return hl_cluster_new(host, sentinel.places, sentinel.count, node, events, client);
     }
     return NULL;
 }

@@ -61,6 +61,7 @@ static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part
         .token = part->token,
         .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
         .natives = node->natives,
+        .is_sharded = node->subscription.is_sharded,
         .yields = yields(hold, part),
     };
 }

@@ -40,7 +40,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     if (inquiry->state == INQUIRY_PEEKING)
         hl_peek(command, kind, &words);
     else
-        kind->force(command, &words, &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms}, inquiry->holder,
+        kind->force(command, &words, &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms, .is_sharded = request->node->subscription.is_sharded}, inquiry->holder,
                     inquiry->holder_length);
 }
 

@@ -14,7 +14,7 @@ struct released {
     struct hl_name *name;      /* NULL: never used; referenced */
     const struct hl_kind *kind;
     uint64_t id, at_us;
-    unsigned tries;
+    unsigned tries, part;
     enum hl_form form;
 };
 
@@ -25,15 +25,16 @@ struct hl_recent {
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
-    const struct hl_name *name = ((const struct released *)(const void *)request)->name;
-    *ret = (struct hl_about){name->bytes, name->length, 0};
+    const struct released *released = (const struct released *)(const void *)request;
+    *ret = (struct hl_about){released->name->bytes, released->name->length, released->part};
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct released *released = (struct released *)(void *)request;
     const struct hl_words words = {released->name->bytes, released->name->length, released->core->uuid, released->id};
-    const struct hl_wants wants = {.natives = request->node->natives, .token_ttl_ms = released->core->limits.token_ttl_ms};
+    const struct hl_wants wants = {.natives = request->node->natives, .is_sharded = request->node->subscription.is_sharded,
+                                   .token_ttl_ms = released->core->limits.token_ttl_ms};
     released->form = released->kind->release(command, &words, &wants);
 }
 
@@ -72,7 +73,7 @@ void hl_recent_add(struct hl_core *core, const struct hl_hold *hold, const struc
     core->recent->next = (core->recent->next + 1) % RECENT_MAX;
     if (released->name)
         hl_name_unref(core, &core->host.memory, released->name);
-    *released = (struct released){.request.ops = &ops, .core = core, .name = part->name, .kind = hold->terms->kind, .id = hold->id,
+    *released = (struct released){.request.ops = &ops, .core = core, .name = part->name, .kind = hold->terms->kind, .id = hold->id, .part = part->index,
                                   .at_us = hl_now_us(&core->host)};
     part->name->refs++;
 }
@@ -81,7 +82,7 @@ void hl_recent_again(struct hl_core *core, uint64_t since_us)
 {
     for (unsigned i = 0; core->recent && since_us != UINT64_MAX && i < RECENT_MAX; i++) {
         struct released *released = &core->recent->ring[i];
-        if (!released->name || hl_request_is_busy(&released->request) || released->at_us + BEFORE_US < since_us || HL_PLANTED(LOST_RELEASES_IGNORED))
+        if (!released->name || hl_route_node(core->route, released->name->bytes, released->name->length)->moved_us < since_us || hl_request_is_busy(&released->request) || released->at_us + BEFORE_US < since_us || HL_PLANTED(LOST_RELEASES_IGNORED))
             continue;
         released->tries = 0;
         submit(released);

@@ -410,6 +410,10 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
     request->how = (uint8_t)how;
     request->place = REQUEST_QUEUED;
     TAILQ_INSERT_TAIL(queue_of(request), request, entry);
+    if (request->ops->about)
+        node->used_us = hl_now_us(node->host);
+    if (node->options.is_lazy)
+        hl_node_start(node);
     pump(node);
 }
 

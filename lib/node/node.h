@@ -25,6 +25,7 @@ struct hl_node_options {
     uint32_t restart_guard_ms; /* a server up for less is asked for no grant; 0: off */
     uint8_t asks_role;         /* one that is no master is left again */
     uint8_t asks_sharded;      /* has it sharded channels? has_sharded */
+    uint8_t is_lazy;           /* started by the first request */
     uint8_t is_guide;          /* it tells where locks live and keeps none (a Sentinel): no prelude, and its coming and going is no event */
 };
 
@@ -58,6 +59,7 @@ struct hl_node {
     int is_info_refused;           /* which was told */
     unsigned natives;              /* as the present connection was told */
     int has_sharded;               /* as the latest connection was told */
+    uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it was given to another server, or more slots; 0: never */
     int is_up, is_started;
 };
@@ -89,6 +91,7 @@ uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
 void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
 void hl_node_fault(struct hl_node *node, const char *what); /* something it can live with: told */
+unsigned hl_node_hears_in_part(const struct hl_node *node); /* 1: who listens to a channel is counted at this server only, and others may */
 const char *hl_node_name(const struct hl_node *node);
 const char *hl_node_why(const struct hl_node *node); /* why it is away: latest loss or failed attempt; "" */
 

@@ -44,9 +44,16 @@ void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, cons
     hl_subscription_move(&node->subscription, why);
 }
 
+/* The keep-alive is nobody's business. */
+static int is_quiet(const struct hl_node *node)
+{
+    const struct hl_request *first = TAILQ_FIRST(&node->sent);
+    return !first || (first == &node->probe && !TAILQ_NEXT(first, entry));
+}
+
 int hl_node_is_idle(const struct hl_node *node)
 {
-    return TAILQ_EMPTY(&node->sent) && TAILQ_EMPTY(&node->urgent) && TAILQ_EMPTY(&node->normal) && TAILQ_EMPTY(&node->barred) &&
+    return is_quiet(node) && TAILQ_EMPTY(&node->urgent) && TAILQ_EMPTY(&node->normal) && TAILQ_EMPTY(&node->barred) &&
            TAILQ_EMPTY(&node->parked) && hl_subscription_is_idle(&node->subscription);
 }
 
@@ -58,7 +65,13 @@ void hl_node_rest(struct hl_node *node)
     hl_subscription_rest(&node->subscription);
     if (node->is_up)
         hl_trace(node->host, HL_NODE_RESTS, &(struct hl_fact){.node = hl_node_name(node), .detail = "nothing here needs it: its links are closed"});
+    if (hl_request_is_busy(&node->probe))
+        TAILQ_REMOVE(&node->sent, &node->probe, entry);
+    node->probe.place = REQUEST_IDLE;
+    node->sent_count = 0;
     node->prelude = (struct hl_prelude){0, 0};
     node->due_us = 0;
     node->is_up = node->is_started = 0;
 }
+
+unsigned hl_node_hears_in_part(const struct hl_node *node) { return node->options.asks_sharded && !node->subscription.is_sharded; }

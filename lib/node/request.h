@@ -52,9 +52,10 @@ struct hl_request {
     uint32_t timeout_ms;  /* unanswered for so long after its send, it breaks the link */
     uint8_t place;        /* enum hl_request_place */
     uint8_t how;          /* of enum hl_request_how */
-    uint8_t skip : 4;     /* answers before its own that belong to what was sent with it (SCRIPT LOAD, ASKING) */
-    uint8_t reloads : 4;
-    uint8_t detours;      /* how often its route sent it on since it was submitted */
+    uint8_t skip : 2;     /* answers before its own that belong to what was sent with it (SCRIPT LOAD, ASKING) */
+    uint8_t reloads : 3;
+    uint8_t hops : 3;     /* from node to node without a pause, as its route sent it */
+    uint8_t detours;      /* how often its route sent it on, or again, since it was submitted */
 };
 
 TAILQ_HEAD(hl_requests, hl_request);

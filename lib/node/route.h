@@ -25,6 +25,7 @@ struct hl_route_ops {
     int (*is_up)(struct hl_route *route); /* commands can flow */
     void (*start)(struct hl_route *route);
     void (*free)(struct hl_route *route); /* nodes and links with it */
+    int is_spread;  /* keys are at several servers */
     int can_forget; /* another server may take over, and not know all that was acknowledged */
 };
 
@@ -40,6 +41,7 @@ static inline void hl_route_submit(struct hl_route *route, struct hl_request *re
     struct hl_about about;
     request->ops->about(request, &about);
     request->detours = 0;
+    request->hops = 0;
     hl_node_submit(route->ops->node_of(route, &about), request, timeout_ms, how);
 }
 
@@ -64,5 +66,9 @@ struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *plac
 /* The master that Sentinel names; node: of the master. NULL: no memory. */
 struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options, const struct hl_node_options *node,
                                  const struct hl_route_events *events, void *arg);
+
+/* A Redis Cluster; places: hosts, by which it is found at first. NULL: no memory. */
+struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *places, unsigned count, const struct hl_node_options *options,
+                                const struct hl_route_events *events, void *arg);
 
 #endif

@@ -13,7 +13,7 @@
 #include "node/route.h"
 #include "node/sentry.h"
 
-enum { SEEK_US = 500000, NAME_MAX_BYTES = HL_SENTRY_HOST_MAX + 16, READONLY_MAX = 5 };
+enum { SEEK_US = 500000, READONLY_MAX = 5 };
 
 struct sentinel {
     struct hl_route route;
@@ -24,8 +24,8 @@ struct sentinel {
     void *timer;         /* the sentries are asked again */
     uint64_t keepalive_us, lost_us; /* lost: when the master's link was; 0: it is up, or never was */
     uint64_t epoch;
-    struct hl_sentry_address address; /* port 0: not known yet */
-    char name[NAME_MAX_BYTES];        /* of the master's node */
+    struct hl_address address; /* port 0: not known yet */
+    char name[HL_ADDRESS_TEXT_MAX];        /* of the master's node */
     char *master;
     struct hl_sentry *sentries[HL_ROUTE_PLACES_MAX];
     char *sentry_names[HL_ROUTE_PLACES_MAX], *sentry_hosts[HL_ROUTE_PLACES_MAX];
@@ -61,21 +61,16 @@ static void on_timer(void *arg)
 
 /* ---- whom to believe ---- */
 
-static int is_same(const struct hl_sentry_address *a, const struct hl_sentry_address *b)
-{
-    return a->port == b->port && strcmp(a->host, b->host) == 0;
-}
-
-static void follow(struct sentinel *sentinel, const struct hl_sentry_address *to)
+static void follow(struct sentinel *sentinel, const struct hl_address *to)
 {
     struct hl_text what;
-    char from[NAME_MAX_BYTES];
+    char from[HL_ADDRESS_TEXT_MAX];
     int is_first = !sentinel->address.port;
-    if (is_same(&sentinel->address, to))
+    if (hl_address_is_same(&sentinel->address, to))
         return;
     memcpy(from, sentinel->name, sizeof from);
     sentinel->address = *to;
-    snprintf(sentinel->name, sizeof sentinel->name, strchr(to->host, ':') ? "[%s]:%d" : "%s:%d", to->host, to->port);
+    hl_address_write(sentinel->name, to);
     hl_text_set(&what, "%s took over from %.120s", sentinel->name, from);
     if (!is_first)
         hl_trace(sentinel->host, HL_FAILOVER, &(struct hl_fact){.node = sentinel->name, .detail = what.bytes});
@@ -107,10 +102,10 @@ static void on_told(void *arg, struct hl_sentry *sentry)
     follow(sentinel, &sentry->address);
 }
 
-static void on_switch(void *arg, const struct hl_sentry_address *from, const struct hl_sentry_address *to)
+static void on_switch(void *arg, const struct hl_address *from, const struct hl_address *to)
 {
     struct sentinel *sentinel = arg;
-    if (!is_same(&sentinel->address, from))
+    if (!hl_address_is_same(&sentinel->address, from))
         return;
     sentinel->epoch++;
     follow(sentinel, to);
@@ -254,7 +249,7 @@ static int make(struct sentinel *sentinel, const struct hl_sentinel_options *opt
 struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options, const struct hl_node_options *node,
                                  const struct hl_route_events *events, void *arg)
 {
-    static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1};
+    static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 1};
     struct sentinel *sentinel = hl_memory_new(&host->memory, sizeof *sentinel);
     if (!sentinel)
         return NULL;

@@ -6,19 +6,10 @@ static const char switch_channel[] = "+switch-master", promoted_channel[] = "+pr
 
 static struct hl_sentry *sentry_of(struct hl_node *node) { return (struct hl_sentry *)(void *)node; }
 
-/* ---- addresses ---- */
-
-static int read_address(struct hl_sentry_address *ret, const char *host, size_t host_length, const char *port, size_t port_length)
+/* A host that is "as you reached me" is none: it would be the sentinel's. */
+static int read_address(struct hl_address *ret, const char *host, size_t host_length, const char *port, size_t port_length)
 {
-    uint64_t number;
-    if (host_length == 0 || host_length > HL_SENTRY_HOST_MAX || memchr(host, '\0', host_length))
-        return 0;
-    if (port_length == 0 || hl_reply_decimal(port, port_length, &number) != port_length || number == 0 || number > 65535)
-        return 0;
-    memcpy(ret->host, host, host_length);
-    ret->host[host_length] = '\0';
-    ret->port = (int)number;
-    return 1;
+    return hl_address_read(ret, host, host_length, port, port_length) && *ret->host;
 }
 
 /* ---- asking ---- */
@@ -62,11 +53,11 @@ static void on_address(struct hl_request *request, const struct hl_answer *answe
         return;
     host = hl_reply_item(reply, 0, HL_REPLY_STRING);
     port = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    sentry->address.port = 0;
     if (host && port && read_address(&sentry->address, host->bytes, host->length, port->bytes, port->length)) {
         sentry->events->on_told(sentry->arg, sentry);
         return;
     }
+    sentry->address.port = 0;
     if (reply->type == HL_REPLY_ERROR)
         hl_text_set(&why, "%s: %s", hl_node_name(&sentry->node), hl_quote(reply->bytes, reply->length).bytes);
     else
@@ -91,7 +82,7 @@ static void on_message(struct hl_sentry *sentry, const struct hl_reply *message)
 {
     struct word words[5];
     size_t count = 0;
-    struct hl_sentry_address from, to;
+    struct hl_address from, to;
     const char *at = message->bytes, *end = message->bytes + message->length;
     while (at < end && count < sizeof words / sizeof *words) {
         const char *blank = memchr(at, ' ', (size_t)(end - at)), *stop = blank ? blank : end;

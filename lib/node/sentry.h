@@ -7,17 +7,14 @@
 #ifndef HL_NODE_SENTRY_H
 #define HL_NODE_SENTRY_H
 
+#include "node/address.h"
 #include "node/node.h"
-
-enum { HL_SENTRY_HOST_MAX = 253 };
-
-struct hl_sentry_address { char host[HL_SENTRY_HOST_MAX + 1]; int port; };
 
 struct hl_sentry;
 
 struct hl_sentry_events {
     void (*on_told)(void *arg, struct hl_sentry *sentry); /* epoch, address */
-    void (*on_switch)(void *arg, const struct hl_sentry_address *from, const struct hl_sentry_address *to);
+    void (*on_switch)(void *arg, const struct hl_address *from, const struct hl_address *to);
     void (*on_useless)(void *arg, struct hl_sentry *sentry, const char *why); /* unreachable, or knows no such master */
 };
 
@@ -29,7 +26,7 @@ struct hl_sentry {
     void *arg;
     const char *master;                /* what it calls it; by reference */
     uint64_t epoch;                    /* 0: not told */
-    struct hl_sentry_address address;  /* port 0: not told by the present connection */
+    struct hl_address address;  /* port 0: not told by the present connection */
 };
 
 /* options: of a guide, with the endpoint; by reference. 0; -1: no memory */

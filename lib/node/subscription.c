@@ -9,7 +9,7 @@
 #include "base/contract.h"
 #include "base/plant.h"
 
-enum { LINGER_US = 1000000, WINDOW = 256 }; /* at most WINDOW commands unanswered: a server may drop a client it cannot write to */
+enum { AGAIN_US = 200000, LINGER_US = 1000000, WINDOW = 256 }; /* at most WINDOW commands unanswered: a server may drop a client it cannot write to */
 
 enum channel_state { CHANNEL_OFF, CHANNEL_TO_SEND, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
 
@@ -22,7 +22,7 @@ struct hl_channel {
     void *arg;
     uint64_t sent_us, leaves_us;
     enum channel_state state;
-    uint8_t is_lingering, is_subscribed, sent_unsubscribe;
+    uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced;
     size_t length;
     char name[];
 };
@@ -42,6 +42,8 @@ static void tell(struct hl_channel *channel, enum hl_channel_event event, const 
         channel->listener(channel->arg, event, message);
 }
 
+static int is_own(const struct hl_channel *channel) { return channel == channel->subscription->beat || channel == channel->subscription->fence; }
+
 static void stop_linger(struct hl_channel *channel)
 {
     if (channel->is_lingering)
@@ -57,10 +59,26 @@ static void forget(struct hl_channel *channel)
     hl_memory_free(&subscription->host->memory, channel);
 }
 
+static int is_sharded(const struct hl_channel *channel) { return channel->subscription->is_sharded && channel != channel->subscription->beat; }
+
+static const char *word_of(const struct hl_channel *channel)
+{
+    if (is_sharded(channel))
+        return channel->sent_unsubscribe ? "SUNSUBSCRIBE" : "SSUBSCRIBE";
+    return channel->sent_unsubscribe ? "UNSUBSCRIBE" : "SUBSCRIBE";
+}
+
+static int send_word(const struct hl_channel *channel, const char *word)
+{
+    struct hl_command command;
+    hl_command_begin(&command, word);
+    hl_command_add(&command, channel->name, channel->length);
+    return hl_session_send(&channel->subscription->session, &command);
+}
+
 static void pump(struct hl_subscription *subscription)
 {
     struct hl_channel *channel;
-    struct hl_command command;
     while (hl_session_is_open(&subscription->session) && subscription->sent_count < WINDOW &&
            (channel = TAILQ_FIRST(&subscription->to_send)) != NULL) {
         TAILQ_REMOVE(&subscription->to_send, channel, place);
@@ -69,10 +87,10 @@ static void pump(struct hl_subscription *subscription)
         channel->state = CHANNEL_SENT;
         channel->sent_unsubscribe = !channel->listener;
         channel->sent_us = hl_now_us(subscription->host);
-        hl_command_begin(&command, channel->sent_unsubscribe ? "UNSUBSCRIBE" : "SUBSCRIBE");
-        hl_command_add(&command, channel->name, channel->length);
+        channel->is_fenced = channel->sent_unsubscribe && is_sharded(channel);
         watch(subscription, channel->sent_us + (uint64_t)subscription->timeout_ms * 1000);
-        (void)hl_session_send(&subscription->session, &command);
+        if (send_word(channel, word_of(channel)) == 0 && channel->is_fenced)
+            send_word(subscription->fence, "UNSUBSCRIBE");
     }
 }
 
@@ -96,7 +114,7 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
     struct hl_subscription *subscription = channel->subscription;
     uint8_t *is_told = &subscription->told_refusals[channel->sent_unsubscribe ? 1 : 0];
     struct hl_text what;
-    hl_text_set(&what, "%s refused: %s", channel->sent_unsubscribe ? "UNSUBSCRIBE" : "SUBSCRIBE", hl_quote(error->bytes, error->length).bytes);
+    hl_text_set(&what, "%s refused: %s", word_of(channel), hl_quote(error->bytes, error->length).bytes);
     if (!*is_told)
         hl_trace(subscription->host, HL_NODE_FAULT, &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
     *is_told = 1;
@@ -109,6 +127,55 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
         forget(channel);
 }
 
+/* ---- the places of sharded channels ---- */
+
+static void misplaced(struct hl_subscription *subscription)
+{
+    if (!subscription->again_us)
+        subscription->again_us = hl_now_us(subscription->host) + AGAIN_US;
+    watch(subscription, subscription->again_us);
+    if (subscription->on_misplaced)
+        subscription->on_misplaced(subscription->misplaced_arg);
+}
+
+static int is_about_place(const struct hl_reply *error)
+{
+    return hl_reply_starts(error, "MOVED ") || hl_reply_starts(error, "ASK ") || hl_reply_starts(error, "CLUSTERDOWN") || hl_reply_starts(error, "TRYAGAIN");
+}
+
+static void on_misplaced(struct hl_channel *channel)
+{
+    channel->state = CHANNEL_OFF;
+    if (!channel->listener && !channel->is_lingering)
+        forget(channel);
+    misplaced(channel->subscription);
+}
+
+/* Its slot has gone from here; what was said to it meanwhile is lost. */
+static void on_taken_back(struct hl_subscription *subscription, const struct hl_reply *name)
+{
+    struct hl_table_entry *entry = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
+    struct hl_channel *channel = (struct hl_channel *)(void *)entry;
+    if (!channel || !channel->is_subscribed || HL_PLANTED(TAKEN_BACK_UNHEARD))
+        return;
+    channel->is_subscribed = 0;
+    if (channel->state == CHANNEL_ON)
+        channel->state = CHANNEL_OFF;
+    tell(channel, HL_CHANNEL_OFF, NULL);
+    misplaced(subscription);
+}
+
+static void ask_again(struct hl_subscription *subscription)
+{
+    struct hl_table_entry *entry = NULL;
+    subscription->again_us = 0;
+    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
+        struct hl_channel *channel = (struct hl_channel *)(void *)entry;
+        if (channel->listener && channel->state == CHANNEL_OFF && hl_session_is_open(&subscription->session))
+            send_later(channel);
+    }
+}
+
 static void on_confirmed(struct hl_channel *channel)
 {
     channel->is_subscribed = !channel->sent_unsubscribe;
@@ -119,21 +186,41 @@ static void on_confirmed(struct hl_channel *channel)
         forget(channel);
 }
 
+static int is_named(const struct hl_channel *channel, const struct hl_reply *name)
+{
+    return name && name->length == channel->length && memcmp(name->bytes, channel->name, channel->length) == 0;
+}
+
+static const char *answer_of(const struct hl_channel *channel)
+{
+    if (is_sharded(channel) && !channel->is_fenced)
+        return "ssubscribe";
+    return channel->sent_unsubscribe ? "unsubscribe" : "subscribe";
+}
+
 /* (type, name) must be those of the oldest command, else the stream is out of step and nothing in it can be trusted. */
 static void on_booked(struct hl_subscription *subscription, const struct hl_reply *reply)
 {
     struct hl_channel *channel = TAILQ_FIRST(&subscription->sent);
     const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING), *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    int is_error = reply->type == HL_REPLY_ERROR;
-    if (!channel || (!is_error && (!kind || !hl_reply_is(kind, channel->sent_unsubscribe ? "unsubscribe" : "subscribe") || !name ||
-                                   name->length != channel->length || memcmp(name->bytes, channel->name, channel->length) != 0))) {
+    const struct hl_channel *named = channel && channel->is_fenced ? subscription->fence : channel;
+    int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
+    if (channel && channel->is_fenced && (is_error || (is_taken && is_named(channel, name))))
+        return;
+    if (is_taken && subscription->is_sharded) {
+        on_taken_back(subscription, name);
+        return;
+    }
+    if (!channel || (!is_error && (!kind || !hl_reply_is(kind, answer_of(channel)) || !is_named(named, name)))) {
         struct hl_quoted quote = is_error ? hl_quote(reply->bytes, reply->length) : hl_quote("an answer to nothing that was asked", 35);
         hl_session_break(&subscription->session, quote.bytes);
         return;
     }
     TAILQ_REMOVE(&subscription->sent, channel, place);
     subscription->sent_count--;
-    if (is_error)
+    if (is_error && is_sharded(channel) && is_about_place(reply))
+        on_misplaced(channel);
+    else if (is_error)
         on_refused(channel, reply);
     else
         on_confirmed(channel);
@@ -152,7 +239,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     struct hl_subscription *subscription = arg;
     const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING);
     subscription->active_us = hl_now_us(subscription->host);
-    if (kind && hl_reply_is(kind, "message"))
+    if (kind && (hl_reply_is(kind, "message") || hl_reply_is(kind, "smessage")))
         on_message(subscription, reply);
     else
         on_booked(subscription, reply);
@@ -185,7 +272,7 @@ static void lose(struct hl_channel *channel)
     else if (channel->state == CHANNEL_SENT)
         TAILQ_REMOVE(&channel->subscription->sent, channel, place);
     channel->state = CHANNEL_OFF;
-    if (!channel->listener && channel != channel->subscription->beat)
+    if (!channel->listener && !is_own(channel))
         forget(channel);
     else if (was_on)
         tell(channel, HL_CHANNEL_OFF, NULL);
@@ -251,6 +338,10 @@ static void on_timer(void *arg)
     hl_host_enter(host);
     subscription->due_us = 0;
     end_lingers(subscription, now_us);
+    if (subscription->again_us && subscription->again_us <= now_us)
+        ask_again(subscription);
+    else if (subscription->again_us)
+        watch(subscription, subscription->again_us);
     check_link(subscription, now_us);
     pump(subscription);
     hl_host_leave(host);
@@ -274,7 +365,7 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
                          uint32_t timeout_ms, uint32_t keepalive_ms)
 {
     static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault};
-    static const char beat[] = "hilock:beat";
+    static const char beat[] = "hilock:beat", fence[] = "hilock:fence";
     memset(subscription, 0, sizeof *subscription);
     subscription->host = host;
     subscription->timeout_ms = timeout_ms;
@@ -285,10 +376,13 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
     hl_table_init(&subscription->channels, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
     subscription->timer = hl_timer_new(host, on_timer, subscription);
     subscription->beat = channel_new(subscription, beat, sizeof beat - 1);
-    if (subscription->timer && subscription->beat && hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
+    subscription->fence = channel_new(subscription, fence, sizeof fence - 1);
+    if (subscription->timer && subscription->beat && subscription->fence && hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
         return 0;
     if (subscription->beat)
         forget(subscription->beat);
+    if (subscription->fence)
+        forget(subscription->fence);
     hl_timer_free(host, subscription->timer);
     return -1;
 }
@@ -308,8 +402,11 @@ void hl_subscription_move(struct hl_subscription *subscription, const char *why)
 
 int hl_subscription_is_idle(const struct hl_subscription *subscription)
 {
-    const struct hl_table_entry *first = hl_table_next(&subscription->channels, NULL);
-    return first == &subscription->beat->entry && !hl_table_next(&subscription->channels, first);
+    const struct hl_table_entry *entry = NULL;
+    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL)
+        if (!is_own((const struct hl_channel *)(const void *)entry))
+            return 0;
+    return 1;
 }
 
 void hl_subscription_rest(struct hl_subscription *subscription)
@@ -344,7 +441,7 @@ struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const c
     struct hl_channel *channel = entry ? (struct hl_channel *)(void *)entry : channel_new(subscription, name, length);
     if (!channel)
         return NULL;
-    HL_REQUIRE(!channel->listener && channel != subscription->beat);
+    HL_REQUIRE(!channel->listener && !is_own(channel));
     hl_subscription_start(subscription);
     stop_linger(channel);
     channel->listener = listener;

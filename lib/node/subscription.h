@@ -4,6 +4,12 @@
  * It has no connection before somebody is likely to listen. A channel is wanted by at most one listener. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of channels books the answers;
  * an error is the answer to its head. After a loss everything wanted is subscribed again. A channel nobody wants any more lingers for a
  * second, so that a hot lock does not subscribe at every wait.
+ *
+ * In a cluster channels may be sharded: SSUBSCRIBE, at the server that has their slot. That server takes the subscription back when the slot
+ * goes (an unasked sunsubscribe), and refuses it when it has not got it: whoever routes is told, and the channel asked for again in a
+ * moment, if nobody has taken it elsewhere by then. SUNSUBSCRIBE may be answered twice when the slot has just gone: a fence follows it, an
+ * UNSUBSCRIBE that has one answer in any state, and all between the two is its answer.
+ *
  * Invariants: a channel has at most one command under way; ON is told only for a confirmation by the present link; a message is a
  * hint and never the truth (R7): its text is not read here. */
 #ifndef HL_NODE_SUBSCRIPTION_H
@@ -32,9 +38,12 @@ struct hl_subscription {
     void *timer; /* earliest of: an answer overdue, a linger over, the next keep-alive */
     uint64_t due_us, active_us;
     uint32_t timeout_ms, keepalive_ms;
+    void (*on_misplaced)(void *arg); /* a channel's slot is not, or no more, at this server. NULL: it has none */
+    void *misplaced_arg;
+    uint64_t again_us;         /* then channels without a place are asked for once more; 0: there is none */
     uint8_t told_refusals[2]; /* of SUBSCRIBE, UNSUBSCRIBE: said once for each connection */
-    int is_started;
-    struct hl_channel *beat; /* a channel never subscribed: UNSUBSCRIBE of it is the keep-alive */
+    int is_started, is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
+    struct hl_channel *beat, *fence; /* channels never subscribed: UNSUBSCRIBE of one is the keep-alive, of the other the fence */
 };
 
 /* options outlives it. 0; -1: no memory */

@@ -53,9 +53,9 @@ static void end_release(struct hl_command *command, const struct hl_words *words
 {
     hl_command_add_number(command, HL_FAIR_WINDOW_MS);
     hl_key_add(command, hl_key_channel, words->name, words->name_length);
-    hl_command_add_word(command, "PUBLISH");
+    hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
     hl_command_add_number(command, wants->yields ? HL_FAIR_YIELD_MS : 0);
-    hl_command_add_word(command, "NUMSUB");
+    hl_command_add_word(command, wants->is_sharded ? "SHARDNUMSUB" : "NUMSUB");
     hl_command_add_number(command, wants->token_ttl_ms);
 }
 
@@ -77,7 +77,7 @@ enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *
     length = hl_holder_write_fair(holder, words->uuid, words->id);
     hl_command_add(command, holder, length);
     hl_key_add(command, hl_key_channel, words->name, words->name_length);
-    hl_command_add_word(command, "PUBLISH");
+    hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
     return HL_FORM_SCRIPT;
 }
 

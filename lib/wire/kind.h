@@ -25,6 +25,7 @@ struct hl_wants { /* what else it says; a kind leaves out what it does not know 
     uint64_t token;        /* renew */
     int is_extended;       /* renew: the store may keep it for longer than lease_ms, which must stand */
     unsigned natives;      /* renew, release: what the server has (natives.h) */
+    int is_sharded;        /* release: its channels are those of a cluster's slots */
     /* of a kind with a queue */
     uint64_t number;       /* acquire: of this heartbeat, never used twice with this id */
     uint64_t ticket;       /* acquire: 0: none yet */

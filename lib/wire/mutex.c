@@ -38,7 +38,7 @@ enum hl_form hl_mutex_release(struct hl_command *command, const struct hl_words 
     hl_command_add(command, words->name, words->name_length);
     hl_holder_add(command, words->uuid, words->id);
     hl_key_add(command, hl_key_channel, words->name, words->name_length);
-    hl_command_add_word(command, "PUBLISH");
+    hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
     return HL_FORM_SCRIPT;
 }
 
@@ -84,7 +84,7 @@ static void force(struct hl_command *command, const struct hl_words *words, cons
     hl_command_add(command, words->name, words->name_length);
     hl_command_add(command, holder, holder_length);
     hl_key_add(command, hl_key_channel, words->name, words->name_length);
-    hl_command_add_word(command, "PUBLISH");
+    hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
 }
 
 const struct hl_kind hl_kind_mutex = {

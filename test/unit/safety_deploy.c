@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the locks live changes: who is believed, and what is done over again. */
+#include <stdio.h>
+
+#include "cluster_stage.h"
 #include "safety.h"
 #include "sentinel_stage.h"
 
@@ -65,10 +68,106 @@ static void a_release_that_was_lost_is_repeated(struct scene *s)
     TELLS(s, "a:released b:OK");
 }
 
+/* ---- a cluster ---- */
+
+static struct hand *hand_at(struct party *p, const char *tag, unsigned at) { return hand_new(p, tag, cluster_name(at, 0), NULL); }
+
+/* All of its keys are at the new place, or none was made yet: an ASK is followed once, and there it runs. */
+static void an_ask_is_followed_behind_ASKING(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a;
+    unsigned slot = cluster_slot(cluster_name(1, 0));
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    a = hand_at(p, "a", 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 100);
+    cluster_begin_move(&stage, slot, 1, 2);
+    cluster_move_key(&stage, hilock_lock_name(a->lock), 1, 2);
+    release(a);
+    run_ms(s, 100);
+    TELLS(s, "a:OK a:released");
+    SAME(s, store_count(stage.stores[2], "ASKING"), 1);
+}
+
+static void what_another_server_has_now_is_asked_for_there(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a, *b;
+    struct party *p;
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    a = hand_new(p, "a", cluster_name(1, 0), NULL);
+    b = hand_new(p, "b", cluster_name(1, 1), NULL);
+    store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 100);
+    stage.places[1]->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    cluster_take_over(&stage, 1, 2, 0);
+    run_ms(s, 4000);
+    TELLS(s, "a:OK b:WAITING a:LOST TAKEN b:OK");
+}
+
+/* It was stopped, another took over, and it goes on as if nothing had been. */
+static void a_server_that_was_away_gets_nothing_back_by_its_own_word(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    cluster_set(&stage, s);
+    a = hand_at(cluster_connect(&stage), "a", 0);
+    stage.places[0]->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    cluster_take_over(&stage, 0, 1, 0);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 3000);
+    TELLS(s, "a:OK");
+    stage.places[0]->mood = NET_LISTENS;
+    stage.places[1]->mood = stage.places[2]->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 900); /* it is the only one to be asked who has what */
+    stage.places[1]->mood = stage.places[2]->mood = NET_LISTENS;
+    HOLDS(s, stage.places[0]->tried > 2);
+    run_ms(s, 4000);
+    release(a);
+    run_ms(s, 1000);
+    TELLS(s, "a:released");
+    SAME(s, store_count(stage.stores[0], "mutex_release"), 0);
+}
+
+static void a_subscription_that_is_taken_back_is_made_elsewhere(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *b;
+    char channel[64];
+    unsigned slot = cluster_slot(cluster_name(1, 0));
+    cluster_set(&stage, s);
+    b = hand_at(cluster_connect(&stage), "b", 1);
+    store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 100);
+    cluster_begin_move(&stage, slot, 1, 2);
+    cluster_move_key(&stage, hilock_lock_name(b->lock), 1, 2);
+    cluster_end_move(&stage, slot, 1, 2);
+    run_ms(s, 2000);
+    store_delete(stage.stores[2], hilock_lock_name(b->lock));
+    snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(b->lock));
+    store_publish_to_shard(stage.stores[2], keys_text(channel), keys_text("0"));
+    run_ms(s, 1);
+    TELLS(s, "b:WAITING b:OK");
+}
+
 const struct safety safety_deploy[] = {
     SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back),
     SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left),
     SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked),
     SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated),
+    SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING),
+    SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there),
+    SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),
+    SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere),
     {NULL, {NULL, NULL}},
 };

@@ -60,7 +60,7 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.url = "redis://u:" SCENE_SECRET "@"), HILOCK_INVALID, "the host is missing"},
     {OPTIONS(.url = "unix://run/s"), HILOCK_INVALID, "an absolute path must follow, as unix:///run/redis.sock"},
     {OPTIONS(.url = "rediss://x"), HILOCK_UNSUPPORTED, "rediss:// is not in this version of hilock: it has redis://, unix://, "},
-    {OPTIONS(.url = "redis+cluster://x"), HILOCK_UNSUPPORTED, "redis+cluster:// is not in"},
+    {OPTIONS(.url = "redis+cluster://x/1"), HILOCK_INVALID, "a cluster has no databases but 0: leave it out"},
     {OPTIONS(.url = "redis+sentinel://"), HILOCK_INVALID, "the host is missing"},
     {OPTIONS(.quorum_urls = one_url), HILOCK_UNSUPPORTED, "quorum_urls: this version has no quorum of masters yet: use url"},
     {OPTIONS(.sentinel_username = "s"), HILOCK_INVALID, "sentinel_username is set, but the url is not redis+sentinel: nobody would be told"},

@@ -123,3 +123,14 @@ void say_free(struct hl_reply *reply)
     clear(reply);
     free(reply);
 }
+
+struct hl_reply *say_longer(struct hl_reply *array, struct hl_reply *item)
+{
+    struct hl_reply *items = realloc((void *)(uintptr_t)array->items, (array->count + 1) * sizeof *items);
+    if (!items)
+        abort();
+    items[array->count++] = *item;
+    array->items = items;
+    free(item);
+    return array;
+}

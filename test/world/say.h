@@ -13,6 +13,7 @@ struct hl_reply *say_string(const char *text);
 struct hl_reply *say_status(const char *text);
 __attribute__((format(printf, 1, 2))) struct hl_reply *say_error(const char *format, ...);
 struct hl_reply *say_array(size_t count, ...); /* of as many struct hl_reply *, which it takes over */
+struct hl_reply *say_longer(struct hl_reply *array, struct hl_reply *item); /* takes both over */
 struct hl_reply *say_again(const struct hl_reply *reply); /* a copy */
 void say_free(struct hl_reply *reply); /* NULL is allowed */
 

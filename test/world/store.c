@@ -28,6 +28,7 @@ void store_done(struct store *store)
     if (!TAILQ_EMPTY(&store->peers))
         abort();
     keys_clear(&store->keys);
+    free(store->map);
     store_forget(store);
     free(store->lines);
 }
@@ -45,7 +46,7 @@ struct store_peer *store_connect(struct store *store, store_push_fn *push, void 
     return peer;
 }
 
-static struct keys_field *find_channel(struct store_peer *peer, struct keys_bytes channel)
+struct keys_field *store_find_channel(struct store_peer *peer, struct keys_bytes channel)
 {
     struct keys_field *found;
     TAILQ_FOREACH(found, &peer->channels, entry)
@@ -74,7 +75,8 @@ void store_disconnect(struct store_peer *peer)
 const char *store_word(int argc, const char *const *argv, const size_t *lengths)
 {
     static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "INFO", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH",
-                                        "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND", "ROLE", "SENTINEL"};
+                                        "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND", "ROLE", "SENTINEL", "CLUSTER", "ASKING",
+                                        "PUBSUB", "SSUBSCRIBE", "SUNSUBSCRIBE"};
     int script = argc > 1 && is_word(word_of(argv, lengths, 0), "EVALSHA") ? store_script_of_sha1(word_of(argv, lengths, 1)) : -1;
     if (script >= 0)
         return hl_scripts[script]->name;
@@ -188,9 +190,9 @@ static int count_channels(const struct store_peer *peer)
     return count;
 }
 
-static struct hl_reply *subscribe(struct store_peer *peer, struct keys_bytes channel, int is_on)
+void store_listen(struct store_peer *peer, struct keys_bytes channel, int is_on)
 {
-    struct keys_field *found = find_channel(peer, channel);
+    struct keys_field *found = store_find_channel(peer, channel);
     if (found && !is_on)
         leave_channel(peer, found);
     if (!found && is_on) {
@@ -202,6 +204,11 @@ static struct hl_reply *subscribe(struct store_peer *peer, struct keys_bytes cha
         found->name = (struct keys_bytes){name, channel.length};
         TAILQ_INSERT_TAIL(&peer->channels, found, entry);
     }
+}
+
+static struct hl_reply *subscribe(struct store_peer *peer, struct keys_bytes channel, int is_on)
+{
+    store_listen(peer, channel, is_on);
     return say_array(3, say_string(is_on ? "subscribe" : "unsubscribe"), say_bytes(channel.bytes, channel.length), say_integer(count_channels(peer)));
 }
 
@@ -212,7 +219,7 @@ static struct hl_reply *execute(struct store_peer *peer, int argc, const struct 
         return auth(peer, argc, words);
     if (!peer->is_logged_in)
         return say_error("NOAUTH Authentication required.");
-    reply = store_place(peer, argc, words);
+    reply = peer->store->map ? store_mapped(peer, argc, words) : store_place(peer, argc, words);
     if (reply)
         return reply;
     if (is_word(words[0], "SELECT") && argc == 2) {
@@ -252,7 +259,7 @@ unsigned store_publish_bytes(struct store *store, struct keys_bytes channel, str
     unsigned heard = 0;
     TAILQ_FOREACH(peer, &store->peers, entry)
     {
-        if (!find_channel(peer, channel))
+        if (!store_find_channel(peer, channel))
             continue;
         peer->push(peer->arg, say_array(3, say_string("message"), say_bytes(channel.bytes, channel.length), say_bytes(text.bytes, text.length)));
         heard++;

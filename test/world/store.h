@@ -22,6 +22,17 @@ struct store_sentinel { /* a server that is a Sentinel: what it knows of one mas
     uint64_t epoch;
 };
 
+enum { STORE_NODES_MAX = 6, STORE_SLOTS = 16384 };
+
+struct store_map { /* a server that is part of a cluster: what it believes of it */
+    struct { const char *host; int port; } nodes[STORE_NODES_MAX]; /* as it tells of them; host NULL: as it was reached */
+    unsigned count, self;
+    uint8_t owners[STORE_SLOTS]; /* 1 + node, 0: nobody */
+    int leaving, arriving;       /* a slot on its way to `leaves_to`, or here; -1: none */
+    unsigned leaves_to;
+    int has_no_shards;           /* its version does not know sharded channels */
+};
+
 struct store_peer;
 typedef void store_push_fn(void *arg, struct hl_reply *message); /* a message of a channel; takes it over */
 
@@ -50,6 +61,7 @@ struct store {
     unsigned runs;                     /* how often it was started */
     int is_replica;
     struct store_sentinel sentinel;
+    struct store_map *map; /* of malloc, taken over; NULL: not part of a cluster */
     const char *policy;                /* maxmemory-policy, with a limit; NULL: none */
     struct store_line *lines;
     size_t lines_count, lines_room;
@@ -89,6 +101,8 @@ const struct store_line *store_line(const struct store *store, const char *word,
 void store_forget(struct store *store); /* the record begins anew */
 
 void store_copy(struct store *to, struct store *from);       /* all keys: what a replica knows now */
+void store_give_slot(struct store *store, unsigned slot, unsigned to); /* it believes so now: subscriptions to it end if it was its own */
+unsigned store_shard_listeners(struct store *store, const char *channel);
 unsigned store_switch(struct store *sentinel, const char *host, int port, uint64_t epoch); /* it knows another master now, and says so */
 
 /* ---- for store*.c alone ---- */
@@ -99,10 +113,16 @@ struct store_peer {
     store_push_fn *push;
     void *arg;
     unsigned number;
-    int is_named_user, is_logged_in, db;
+    int is_named_user, is_logged_in, is_asking, db;
     struct keys_fields channels; /* names only */
 };
 
+struct hl_reply *store_mapped(struct store_peer *peer, int argc, const struct keys_bytes *words); /* NULL: it is for this server */
+/* SUBSCRIBE, or what leaves a channel; a shard's are kept apart by STORE_SHARD in front of their names. */
+#define STORE_SHARD '\1'
+struct keys_field *store_find_channel(struct store_peer *peer, struct keys_bytes channel);
+void store_listen(struct store_peer *peer, struct keys_bytes channel, int is_on);
+unsigned store_publish_to_shard(struct store *store, struct keys_bytes channel, struct keys_bytes text);
 unsigned store_publish_bytes(struct store *store, struct keys_bytes channel, struct keys_bytes text);
 struct hl_reply *store_script(struct store *store, int script, const struct keys_bytes *words, int count); /* after EVALSHA <sha1> */
 struct hl_reply *store_native(struct store *store, int argc, const struct keys_bytes *words); /* NULL: no such command */

@@ -117,6 +117,8 @@ static struct hl_reply *mutex_release(struct store *store, const struct keys_byt
         keys_unset(&store->keys, key, keys_text("mode"));
     if (store->publish_is_denied)
         return say_integer(-1);
+    if (keys_are_same(words[4], keys_text("SPUBLISH")))
+        return say_integer(1 + (int64_t)store_publish_to_shard(store, words[3], keys_text("0")));
     return say_integer(1 + (int64_t)store_publish_bytes(store, words[3], keys_text("0")));
 }
 

@@ -107,12 +107,16 @@ struct verdict ledger_judge(struct ledger *ledger)
     return verdict;
 }
 
-uint64_t ledger_first_after(const struct ledger *ledger, uint64_t at_us)
+static uint64_t first_after(const struct ledger *ledger, uint64_t at_us, int is_any, unsigned lock)
 {
     size_t count = atomic_load(&ledger->count);
     uint64_t first = 0;
     for (size_t i = 0; i < count; i++)
-        if (ledger->grants[i].begun_us > at_us && (!first || ledger->grants[i].begun_us < first))
+        if ((is_any || ledger->grants[i].lock == lock) && ledger->grants[i].begun_us > at_us && (!first || ledger->grants[i].begun_us < first))
             first = ledger->grants[i].begun_us;
     return first;
 }
+
+uint64_t ledger_first_after(const struct ledger *ledger, uint64_t at_us) { return first_after(ledger, at_us, 1, 0); }
+
+uint64_t ledger_first_after_of(const struct ledger *ledger, unsigned lock, uint64_t at_us) { return first_after(ledger, at_us, 0, lock); }

@@ -17,7 +17,9 @@ void ledger_free(struct ledger *ledger);
 size_t ledger_begin(struct ledger *ledger, unsigned lock, uint64_t token);
 void ledger_end(struct ledger *ledger, size_t grant);
 
-uint64_t ledger_first_after(const struct ledger *ledger, uint64_t at_us); /* when the first grant after that began; 0: there was none */
+/* When the first grant after that began, of any lock, or of this one; 0: there was none. */
+uint64_t ledger_first_after(const struct ledger *ledger, uint64_t at_us);
+uint64_t ledger_first_after_of(const struct ledger *ledger, unsigned lock, uint64_t at_us);
 
 struct verdict {
     size_t grants, open;      /* all; never ended (their process died): not judged against later ones */

@@ -51,7 +51,7 @@ static void end_all(void)
     }
 }
 
-static int free_port(void)
+int server_free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
@@ -202,7 +202,7 @@ struct server *server_start_configured(const char *config, const char *const *ar
     int state = -1;
     server->config = config;
     for (int i = 0; i < PORT_TRIES && state < 0; i++) {
-        server->port = free_port();
+        server->port = server_free_port();
         launch(server);
         state = await(server);
     }

@@ -25,6 +25,7 @@ struct server *server_start_with_port(const char *const *arguments);
 struct server *server_start_configured(const char *config, const char *const *arguments); /* with a port; config as above, by reference */
 void server_end(struct server *server); /* any state; NULL is allowed. Kills it and removes its directory */
 
+int server_free_port(void); /* of the loopback; it may be taken meanwhile */
 void server_kill(struct server *server);    /* SIGKILL, reaped: all it knew is gone */
 void server_restart(struct server *server); /* after server_kill: same sockets. Returns once it answers */
 void server_suspend(struct server *server); /* SIGSTOP; has stopped when it returns */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slot - the hash slot of a key in a cluster: CRC16 of it, or of what stands in its first braces when that is not empty. Pure. */
+#ifndef HL_BASE_SLOT_H
+#define HL_BASE_SLOT_H
+
+#include <stddef.h>
+
+enum { HL_SLOTS = 16384 };
+
+unsigned hl_slot_of(const char *key, size_t length); /* below HL_SLOTS */
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* address - see address.h. */
+#include "node/address.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/reply.h"
+
+static int is_visible(const char *host, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (host[i] <= ' ' || host[i] > '~')
+            return 0;
+    return 1;
+}
+
+int hl_address_read(struct hl_address *ret, const char *host, size_t host_length, const char *port, size_t port_length)
+{
+    uint64_t number;
+    if (host_length == 1 && *host == '?')
+        host_length = 0;
+    if (host_length > HL_ADDRESS_HOST_MAX || !is_visible(host, host_length))
+        return 0;
+    if (port_length == 0 || hl_reply_decimal(port, port_length, &number) != port_length || number == 0 || number > 65535)
+        return 0;
+    memcpy(ret->host, host, host_length);
+    ret->host[host_length] = '\0';
+    ret->port = (int)number;
+    return 1;
+}
+
+int hl_address_is_same(const struct hl_address *a, const struct hl_address *b) { return a->port == b->port && strcmp(a->host, b->host) == 0; }
+
+void hl_address_write(char to[HL_ADDRESS_TEXT_MAX], const struct hl_address *address)
+{
+    snprintf(to, HL_ADDRESS_TEXT_MAX, strchr(address->host, ':') ? "[%s]:%d" : "%s:%d", address->host, address->port);
+}

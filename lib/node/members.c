@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* members - see members.h. */
+#include "node/members.h"
+
+void hl_members_init(struct hl_members *members, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
+                     void (*on_misplaced)(void *arg), void *arg)
+{
+    members->host = host;
+    members->options = *options;
+    members->options.is_lazy = 1;
+    members->options.asks_sharded = 1;
+    members->events = events;
+    members->arg = arg;
+    members->on_misplaced = on_misplaced;
+}
+
+void hl_members_done(struct hl_members *members)
+{
+    for (unsigned i = 0; i < members->count; i++) {
+        hl_node_done(&members->list[i]->node);
+        hl_memory_free(&members->host->memory, members->list[i]);
+    }
+}
+
+static void name(struct hl_member *member, const struct hl_address *address)
+{
+    member->address = *address;
+    hl_address_write(member->name, address);
+}
+
+static struct hl_endpoint endpoint_of(const struct hl_member *member)
+{
+    return (struct hl_endpoint){NULL, member->address.host, member->address.port, member->name};
+}
+
+static struct hl_member *member_new(struct hl_members *members, const struct hl_address *address)
+{
+    struct hl_node_options options = members->options;
+    struct hl_member *member = hl_memory_new(&members->host->memory, sizeof *member);
+    if (!member)
+        return NULL;
+    name(member, address);
+    options.session.endpoint = endpoint_of(member);
+    if (hl_node_init(&member->node, members->host, &options, members->events, members->arg) != 0) {
+        hl_memory_free(&members->host->memory, member);
+        return NULL;
+    }
+    member->node.subscription.is_sharded = members->is_sharded;
+    member->node.subscription.on_misplaced = members->on_misplaced;
+    member->node.subscription.misplaced_arg = members->arg;
+    member->index = members->count;
+    return members->list[members->count++] = member;
+}
+
+static struct hl_member *member_turned(struct hl_members *members, const struct hl_address *address)
+{
+    for (unsigned i = 0; i < members->count; i++) {
+        struct hl_member *member = members->list[i];
+        if (member->slots || !hl_node_is_idle(&member->node))
+            continue;
+        hl_node_rest(&member->node);
+        name(member, address);
+        hl_node_move(&member->node, &(struct hl_endpoint){NULL, member->address.host, member->address.port, member->name}, "another server");
+        return member;
+    }
+    return NULL;
+}
+
+struct hl_member *hl_members_find(struct hl_members *members, const struct hl_address *told, const struct hl_member *teller)
+{
+    struct hl_address address = *told;
+    if (!*address.host && teller)
+        memcpy(address.host, teller->address.host, sizeof address.host);
+    for (unsigned i = 0; i < members->count; i++)
+        if (hl_address_is_same(&members->list[i]->address, &address))
+            return members->list[i];
+    return members->count < HL_MEMBERS_MAX ? member_new(members, &address) : member_turned(members, &address);
+}
+
+void hl_members_shard(struct hl_members *members, int is_sharded)
+{
+    members->is_sharded = is_sharded;
+    for (unsigned i = 0; i < members->count; i++)
+        members->list[i]->node.subscription.is_sharded = is_sharded;
+}
+
+static unsigned is_up(const struct hl_member *member) { return member->node.is_up && hl_session_is_open(&member->node.session); }
+
+struct hl_member *hl_members_up(struct hl_members *members)
+{
+    unsigned from = members->count ? (unsigned)hl_random_below(&members->host->random, members->count) : 0;
+    for (unsigned i = 0; i < members->count; i++) {
+        struct hl_member *member = members->list[(from + i) % members->count];
+        if (is_up(member))
+            return member;
+    }
+    return NULL;
+}
+
+void hl_members_rest(struct hl_members *members, uint64_t unused_us)
+{
+    uint64_t now_us = hl_now_us(members->host);
+    unsigned up = 0;
+    for (unsigned i = 0; i < members->count; i++)
+        up += is_up(members->list[i]);
+    for (unsigned i = 0; i < members->count; i++) {
+        struct hl_node *node = &members->list[i]->node;
+        int is_linked = node->is_started || node->subscription.is_started, is_last = is_up(members->list[i]) && up == 1;
+        if (!is_linked || is_last || !hl_node_is_idle(node) || (members->list[i]->slots && now_us - node->used_us <= unused_us))
+            continue;
+        up -= is_up(members->list[i]);
+        hl_node_rest(node);
+    }
+}

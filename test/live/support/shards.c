@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shards - see shards.h. */
+#include "shards.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "redis.h"
+
+enum { ARGUMENTS_MAX = 32, SLOTS = 16384, REPLICATED_MS = 150 };
+
+static struct server *broken; /* what a failover killed or stopped */
+static int is_stopped;
+
+/* ---- what a server says of itself: "id addr flags master ping pong epoch link slot .." ---- */
+
+struct self { int is_master, has_slots; char master[41]; };
+
+static struct self self_of(const struct server *server)
+{
+    struct self self = {0, 0, ""};
+    struct redis *redis = redis_open(server);
+    redisReply *reply = redis_reply(redis, "CLUSTER NODES");
+    char flags[64] = "", master[64] = "", line[512], slots[16] = "";
+    const char *at = reply->str ? strstr(reply->str, "myself") : NULL;
+    CHECK(at != NULL);
+    while (at > reply->str && at[-1] != '\n')
+        at--;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+    CHECK(sscanf(line, "%*s %*s %63s %63s %*s %*s %*s %*s %15s", flags, master, slots) >= 2);
+    self.is_master = strstr(flags, "master") != NULL;
+    self.has_slots = *slots && *slots != '[';
+    snprintf(self.master, sizeof self.master, "%.40s", master);
+    freeReplyObject(reply);
+    redis_close(redis);
+    return self;
+}
+
+static int knows_all(const struct server *server)
+{
+    struct redis *redis = redis_open(server);
+    redisReply *info = redis_reply(redis, "CLUSTER INFO"), *nodes = redis_reply(redis, "CLUSTER NODES");
+    int is_so = info->str && strstr(info->str, "cluster_state:ok") && strstr(info->str, "cluster_known_nodes:6") && nodes->str && !strstr(nodes->str, "fail") &&
+                !strstr(nodes->str, "handshake");
+    freeReplyObject(info);
+    freeReplyObject(nodes);
+    redis_close(redis);
+    return is_so;
+}
+
+static int is_linked(const struct server *server)
+{
+    struct redis *redis = redis_open(server);
+    redisReply *reply = redis_reply(redis, "INFO replication");
+    int is_so = reply->str && strstr(reply->str, "master_link_status:up");
+    freeReplyObject(reply);
+    redis_close(redis);
+    return is_so;
+}
+
+static int is_settled(void *arg)
+{
+    struct shards *set = arg;
+    int masters = 0, replicas = 0;
+    for (int i = 0; i < SHARDS_SERVERS; i++) {
+        struct self self;
+        if (!knows_all(set->servers[i]))
+            return 0;
+        self = self_of(set->servers[i]);
+        masters += self.is_master && self.has_slots;
+        replicas += !self.is_master && is_linked(set->servers[i]);
+    }
+    return masters == SHARDS_MASTERS && replicas == SHARDS_SERVERS - SHARDS_MASTERS;
+}
+
+void shards_settle(struct shards *set) { check_until(is_settled, set, "the cluster to be whole"); }
+
+/* ---- its making ---- */
+
+static void start_servers(struct shards *set, const char *const *more)
+{
+    static const char *arguments[SHARDS_SERVERS][ARGUMENTS_MAX];
+    static char ports[SHARDS_SERVERS][8];
+    for (int i = 0; i < SHARDS_SERVERS; i++) {
+        const char *const common[] = {"--cluster-enabled", "yes", "--cluster-node-timeout", "1500", "--cluster-port", ports[i], "--repl-diskless-sync-delay", "0",
+                                      "--repl-ping-replica-period", "1", "--repl-backlog-size", "10mb"};
+        size_t count = 0;
+        for (; count < sizeof common / sizeof *common; count++)
+            arguments[i][count] = common[count];
+        for (const char *const *one = more; one && *one; one++) {
+            CHECK(count < ARGUMENTS_MAX - 1);
+            arguments[i][count++] = *one;
+        }
+        arguments[i][count] = NULL;
+        snprintf(ports[i], sizeof ports[i], "%d", server_free_port());
+        set->servers[i] = server_start_with_port(arguments[i]);
+    }
+}
+
+/* Behind --cluster-port. */
+static const char *bus_port(const struct server *server) { return server->arguments[5]; }
+
+static int all_know_all(void *arg)
+{
+    struct shards *set = arg;
+    for (int i = 0; i < SHARDS_SERVERS; i++)
+        if (!knows_all(set->servers[i]))
+            return 0;
+    return 1;
+}
+
+static void meet(struct shards *set)
+{
+    struct redis *redis;
+    for (int i = 0; i < SHARDS_SERVERS; i++) {
+        redis = redis_open(set->servers[i]);
+        snprintf(set->ids[i], sizeof set->ids[i], "%s", redis_text(redis, "CLUSTER MYID"));
+        redis_do(redis, "CLUSTER SET-CONFIG-EPOCH %d", i + 1);
+        if (i < SHARDS_MASTERS)
+            redis_do(redis, "CLUSTER ADDSLOTSRANGE %d %d", i * SLOTS / SHARDS_MASTERS, (i + 1) * SLOTS / SHARDS_MASTERS - 1);
+        redis_close(redis);
+    }
+    redis = redis_open(set->servers[0]);
+    for (int i = 1; i < SHARDS_SERVERS; i++)
+        redis_do(redis, "CLUSTER MEET 127.0.0.1 %d %s", set->servers[i]->port, bus_port(set->servers[i]));
+    redis_close(redis);
+    check_until(all_know_all, set, "the servers to know each other");
+    for (int i = SHARDS_MASTERS; i < SHARDS_SERVERS; i++) {
+        redis = redis_open(set->servers[i]);
+        redis_do(redis, "CLUSTER REPLICATE %s", set->ids[i - SHARDS_MASTERS]);
+        redis_close(redis);
+    }
+}
+
+void shards_start(struct shards *set, const char *const *more)
+{
+    memset(set, 0, sizeof *set);
+    start_servers(set, more);
+    meet(set);
+    shards_settle(set);
+    snprintf(set->url, sizeof set->url, "redis+cluster://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", set->servers[0]->port, set->servers[1]->port,
+             set->servers[4]->port);
+}
+
+void shards_end(struct shards *set)
+{
+    shards_mend(set);
+    for (int i = 0; i < SHARDS_SERVERS; i++)
+        server_end(set->servers[i]);
+}
+
+static int nobody_is_there(void *arg)
+{
+    struct shards *set = arg;
+    int is_so = 1;
+    for (int i = 0; i < SHARDS_SERVERS; i++) {
+        struct redis *redis = redis_open(set->servers[i]);
+        is_so = is_so && redis_clients(redis) == 0;
+        redis_close(redis);
+    }
+    return is_so;
+}
+
+void shards_check_clean(struct shards *set)
+{
+    check_until(nobody_is_there, set, "the clients' connections to end");
+    for (int i = 0; i < SHARDS_SERVERS; i++) {
+        struct redis *redis = redis_open(set->servers[i]);
+        CHECK(!self_of(set->servers[i]).is_master || redis_lock_keys(redis) == 0);
+        redis_close(redis);
+    }
+}
+
+/* ---- slots ---- */
+
+unsigned shards_slot(struct shards *set, const char *key)
+{
+    struct redis *redis = redis_open(set->servers[0]);
+    unsigned slot = (unsigned)redis_integer(redis, "CLUSTER KEYSLOT %s", key);
+    redis_close(redis);
+    return slot;
+}
+
+unsigned shards_owner(struct shards *set, unsigned slot)
+{
+    struct redis *redis = redis_open(set->servers[0]);
+    redisReply *reply = redis_reply(redis, "CLUSTER SLOTS");
+    unsigned owner = SHARDS_SERVERS;
+    for (size_t i = 0; i < reply->elements; i++) {
+        redisReply *range = reply->element[i];
+        if ((unsigned)range->element[0]->integer > slot || (unsigned)range->element[1]->integer < slot)
+            continue;
+        for (unsigned j = 0; j < SHARDS_SERVERS; j++)
+            if (set->servers[j]->port == range->element[2]->element[1]->integer)
+                owner = j;
+    }
+    CHECK(owner < SHARDS_SERVERS);
+    freeReplyObject(reply);
+    redis_close(redis);
+    return owner;
+}
+
+static void move_keys(struct redis *from, unsigned slot, int port)
+{
+    for (;;) {
+        redisReply *keys = redis_reply(from, "CLUSTER GETKEYSINSLOT %u 100", slot);
+        size_t count = keys->elements;
+        for (size_t i = 0; i < count; i++)
+            freeReplyObject(redis_reply(from, "MIGRATE 127.0.0.1 %d %b 0 5000", port, keys->element[i]->str, keys->element[i]->len));
+        freeReplyObject(keys);
+        if (!count)
+            return;
+    }
+}
+
+void shards_migrate(struct shards *set, unsigned slot, unsigned to)
+{
+    unsigned from = shards_owner(set, slot);
+    struct redis *source = redis_open(set->servers[from]), *target = redis_open(set->servers[to]), *other;
+    CHECK(from != to);
+    redis_do(target, "CLUSTER SETSLOT %u IMPORTING %s", slot, set->ids[from]);
+    redis_do(source, "CLUSTER SETSLOT %u MIGRATING %s", slot, set->ids[to]);
+    check_pause_ms(REPLICATED_MS);
+    move_keys(source, slot, set->servers[to]->port);
+    check_pause_ms(REPLICATED_MS);
+    move_keys(source, slot, set->servers[to]->port);
+    redis_do(target, "CLUSTER SETSLOT %u NODE %s", slot, set->ids[to]);
+    redis_do(source, "CLUSTER SETSLOT %u NODE %s", slot, set->ids[to]);
+    redis_close(source);
+    redis_close(target);
+    for (unsigned i = 0; i < SHARDS_SERVERS; i++)
+        if (i != from && i != to && self_of(set->servers[i]).is_master) {
+            other = redis_open(set->servers[i]);
+            redis_do(other, "CLUSTER SETSLOT %u NODE %s", slot, set->ids[to]);
+            redis_close(other);
+        }
+}
+
+/* ---- failovers ---- */
+
+static unsigned replica_of(struct shards *set, unsigned master)
+{
+    for (unsigned i = 0; i < SHARDS_SERVERS; i++) {
+        struct self self = self_of(set->servers[i]);
+        if (!self.is_master && strcmp(self.master, set->ids[master]) == 0)
+            return i;
+    }
+    check_fail("master %u has no replica", master);
+}
+
+static int is_master(void *server) { return self_of(server).is_master; }
+
+uint64_t shards_failover(struct shards *set, unsigned master, enum shards_fault fault)
+{
+    unsigned replica = replica_of(set, master);
+    struct redis *redis;
+    switch (fault) {
+    case SHARDS_KILL:
+        broken = set->servers[master];
+        server_kill(broken);
+        break;
+    case SHARDS_STOP:
+        broken = set->servers[master];
+        is_stopped = 1;
+        server_suspend(broken);
+        break;
+    case SHARDS_FORCED:
+        redis = redis_open(set->servers[replica]);
+        redis_do(redis, "CLUSTER FAILOVER");
+        redis_close(redis);
+        break;
+    }
+    check_until(is_master, set->servers[replica], "the replica to be master");
+    return check_now_us();
+}
+
+void shards_mend(struct shards *set)
+{
+    (void)set;
+    if (broken && is_stopped)
+        server_resume(broken);
+    else if (broken)
+        server_restart(broken);
+    broken = NULL;
+    is_stopped = 0;
+}

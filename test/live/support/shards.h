@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shards - a Redis Cluster of three masters with a replica each, as processes of the test's own; failovers and slot moves in it. */
+#ifndef LIVE_SHARDS_H
+#define LIVE_SHARDS_H
+
+#include <stdint.h>
+
+#include "server.h"
+
+enum { SHARDS_SERVERS = 6, SHARDS_MASTERS = 3 };
+
+struct shards {
+    struct server *servers[SHARDS_SERVERS];
+    char ids[SHARDS_SERVERS][41];
+    char url[256];
+};
+
+void shards_start(struct shards *set, const char *const *more); /* more: arguments, ended by NULL; kept. Returns once it is whole */
+void shards_end(struct shards *set);
+void shards_settle(struct shards *set); /* until every server is up and each master has its replica */
+void shards_check_clean(struct shards *set); /* no client is connected, and nothing is left but tokens */
+
+unsigned shards_slot(struct shards *set, const char *key);
+unsigned shards_owner(struct shards *set, unsigned slot); /* index of its master */
+
+enum shards_fault { SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED };
+uint64_t shards_failover(struct shards *set, unsigned master, enum shards_fault fault); /* until its replica is master: then */
+void shards_mend(struct shards *set);
+void shards_migrate(struct shards *set, unsigned slot, unsigned to); /* as redis-cli does it, key by key */
+
+#endif

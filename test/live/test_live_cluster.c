@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A Redis Cluster: each lock at the server of its slot, through slots that move and servers that take over. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/load.h"
+#include "support/scene.h"
+#include "support/shards.h"
+
+static struct shards set;
+
+static unsigned rounds_wanted(const char *name)
+{
+    const char *wanted = getenv(name);
+    return wanted ? (unsigned)atoi(wanted) : 3;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    shards_start(&set, NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    shards_end(&set);
+    return 0;
+}
+
+/* Every server gets some, and what is asked of it is asked there at once. */
+static void locks_live_at_the_server_of_their_slot(void **state)
+{
+    enum { LOCKS = 60 };
+    static struct handle handles[LOCKS];
+    struct client client;
+    unsigned at[SHARDS_SERVERS] = {0};
+    char name[32];
+    (void)state;
+    client_open(&client, set.url);
+    for (int i = 0; i < LOCKS; i++) {
+        snprintf(name, sizeof name, i % 2 ? "stock:%d" : "{stock:%d}:x", i);
+        handle_open(&handles[i], &client, name, NULL);
+        handle_ask(&handles[i], 60000);
+        at[shards_owner(&set, shards_slot(&set, name))]++;
+    }
+    for (int i = 0; i < LOCKS; i++) {
+        handle_until(&handles[i], &handles[i].acquired, 1, "the grant");
+        assert_int_equal(handles[i].acquired.status, HILOCK_OK);
+    }
+    for (unsigned i = 0; i < SHARDS_MASTERS; i++) {
+        struct redis *redis = redis_open(set.servers[i]);
+        assert_true(at[i] > 0);
+        assert_int_equal(redis_lock_keys(redis), at[i]);
+        redis_close(redis);
+    }
+    for (int i = 0; i < LOCKS; i++) {
+        assert_int_equal(handle_give(&handles[i]), HILOCK_OK);
+        handle_free(&handles[i]);
+    }
+    client_close(&client);
+    shards_check_clean(&set);
+}
+
+/* The message comes from another client, and the lease is far longer than the test's patience. */
+static void a_waiter_is_woken(void **state)
+{
+    struct client holding, waiting;
+    struct handle first, second;
+    (void)state;
+    client_open(&holding, set.url);
+    client_open(&waiting, set.url);
+    for (int i = 0; i < 8; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "woken:%d", i);
+        handle_open(&first, &holding, name, HILOCK_LOCK_OPTIONS(.lease_ms = 600000));
+        handle_open(&second, &waiting, name, HILOCK_LOCK_OPTIONS(.lease_ms = 600000));
+        assert_int_equal(handle_acquire(&first, 60000), HILOCK_OK);
+        handle_ask(&second, HILOCK_FOREVER);
+        handle_until(&second, &second.waiting, 1, "WAITING");
+        client_for_ms(&waiting, 50);
+        assert_int_equal(handle_give(&first), HILOCK_OK);
+        handle_until(&second, &second.acquired, 1, "the grant");
+        assert_int_equal(second.acquired.status, HILOCK_OK);
+        assert_int_equal(handle_give(&second), HILOCK_OK);
+        handle_free(&first);
+        handle_free(&second);
+    }
+    assert_true(client_stats(&waiting).wakeups >= 8);
+    client_close(&holding);
+    client_close(&waiting);
+    shards_check_clean(&set);
+}
+
+static void a_hold_and_a_wait_move_with_their_slot(void **state)
+{
+    struct client holding, waiting;
+    struct handle first, second;
+    unsigned slot, from;
+    (void)state;
+    client_open(&holding, set.url);
+    client_open(&waiting, set.url);
+    handle_open(&first, &holding, "moving", HILOCK_LOCK_OPTIONS(.lease_ms = 600000));
+    handle_open(&second, &waiting, "moving", HILOCK_LOCK_OPTIONS(.lease_ms = 600000));
+    slot = shards_slot(&set, "moving");
+    from = shards_owner(&set, slot);
+    assert_int_equal(handle_acquire(&first, 60000), HILOCK_OK);
+    handle_ask(&second, HILOCK_FOREVER);
+    handle_until(&second, &second.waiting, 1, "WAITING");
+    shards_migrate(&set, slot, (from + 1) % SHARDS_MASTERS);
+    client_for_ms(&waiting, 500);
+    assert_int_equal(handle_give(&first), HILOCK_OK);
+    handle_until(&second, &second.acquired, 1, "the grant");
+    assert_int_equal(second.acquired.status, HILOCK_OK);
+    assert_true(second.acquired.token > first.acquired.token);
+    assert_int_equal(first.lost.count, 0);
+    assert_int_equal(handle_give(&second), HILOCK_OK);
+    handle_free(&first);
+    handle_free(&second);
+    client_close(&holding);
+    client_close(&waiting);
+    shards_migrate(&set, slot, from);
+    shards_check_clean(&set);
+}
+
+struct summary { uint64_t spans[512]; unsigned count; };
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static void judge(struct load *load, struct summary *summary, const char *what)
+{
+    struct load_counts counts = load_counts(load);
+    struct verdict verdict = ledger_judge(load->ledger);
+    qsort(summary->spans, summary->count, sizeof *summary->spans, ascending);
+    print_message("%u %s, %zu grants; to the next grant of anybody: p50 %.1f ms, max %.1f ms; longest wait %llu ms; %llu losses, %llu unclear releases, "
+                  "%zu overlaps of belief, %zu tokens that did not rise\n",
+                  summary->count, what, verdict.grants, (double)summary->spans[summary->count / 2] / 1000, (double)summary->spans[summary->count - 1] / 1000,
+                  (unsigned long long)counts.longest_wait_ms, (unsigned long long)counts.lost, (unsigned long long)counts.unclear, verdict.overlaps,
+                  verdict.backward);
+    assert_int_equal(verdict.open, 0);
+    assert_true(verdict.changes > verdict.grants / 20);
+}
+
+static void every_waiter_is_served_through_slot_moves(void **state)
+{
+    unsigned count = rounds_wanted("MIGRATIONS");
+    static struct summary summary;
+    struct load load;
+    struct load_counts counts;
+    struct verdict verdict;
+    (void)state;
+    shards_settle(&set);
+    load_start(&load, set.url, 200000 + 20000 * (size_t)count);
+    for (unsigned i = 0; i < count; i++) {
+        char name[32];
+        unsigned slot;
+        uint64_t at_us;
+        snprintf(name, sizeof name, "stock:%u", i % LOAD_NAMES);
+        slot = shards_slot(&set, name);
+        shards_migrate(&set, slot, (shards_owner(&set, slot) + 1) % SHARDS_MASTERS);
+        at_us = check_now_us();
+        check_pause_ms(300);
+        summary.spans[summary.count++ % 512] = ledger_first_after(load.ledger, at_us) - at_us;
+    }
+    load_stop(&load);
+    judge(&load, &summary, "slot moves");
+    counts = load_counts(&load);
+    verdict = ledger_judge(load.ledger);
+    assert_int_equal(counts.lost, 0); /* nothing is lost by a move */
+    assert_int_equal(verdict.overlaps + verdict.met + verdict.backward, 0);
+    ledger_free(load.ledger);
+    shards_check_clean(&set);
+}
+
+static void every_waiter_is_served_through_failovers(void **state)
+{
+    static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED};
+    static const char *const names[] = {"kill", "stop", "forced"};
+    unsigned count = rounds_wanted("FAILOVERS");
+    static struct summary summary;
+    struct load load;
+    (void)state;
+    load_start(&load, set.url, 200000 + 20000 * (size_t)count);
+    for (unsigned i = 0; i < count; i++) {
+        char name[32];
+        uint64_t at_us;
+        snprintf(name, sizeof name, "stock:%u", i % LOAD_NAMES);
+        shards_settle(&set);
+        at_us = shards_failover(&set, shards_owner(&set, shards_slot(&set, name)), faults[i % 3]);
+        check_pause_ms(1500);
+        shards_mend(&set);
+        check_pause_ms(1500);
+        summary.spans[summary.count % 512] = ledger_first_after_of(load.ledger, i % LOAD_NAMES, at_us) - at_us;
+        print_message("failover %u (%s): the next grant of a lock of that shard %.1f ms after the promotion\n", i + 1, names[i % 3],
+                      (double)summary.spans[summary.count % 512] / 1000);
+        summary.count++;
+    }
+    load_stop(&load);
+    judge(&load, &summary, "failovers");
+    ledger_free(load.ledger);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(locks_live_at_the_server_of_their_slot),
+        cmocka_unit_test(a_waiter_is_woken),
+        cmocka_unit_test(a_hold_and_a_wait_move_with_their_slot),
+        cmocka_unit_test(every_waiter_is_served_through_slot_moves),
+        cmocka_unit_test(every_waiter_is_served_through_failovers),
+    };
+    return cmocka_run_group_tests(tests, start, end);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cluster_stage - a scene with a cluster of three masters, the first of them the scene's own server, each with a third of the slots. */
+#ifndef TEST_UNIT_CLUSTER_STAGE_H
+#define TEST_UNIT_CLUSTER_STAGE_H
+
+#include "scene.h"
+
+enum { CLUSTER_MASTERS = 3 };
+#define CLUSTER_URL "redis+cluster://127.0.0.1,10.0.0.2"
+
+struct cluster_stage {
+    struct scene *scene;
+    struct store *stores[CLUSTER_MASTERS];
+    struct net_place *places[CLUSTER_MASTERS];
+};
+
+void cluster_set(struct cluster_stage *stage, struct scene *scene);
+struct party *cluster_connect(struct cluster_stage *stage);
+
+/* A name whose slot is at this server at first; nth of them. Good until the next. */
+const char *cluster_name(unsigned at, int nth);
+unsigned cluster_slot(const char *name);
+
+/* The slot begins to move; keys go over one by one; all know that it has moved. */
+void cluster_begin_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to);
+void cluster_move_key(struct cluster_stage *stage, const char *key, unsigned from, unsigned to);
+void cluster_end_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to);
+/* All slots of one are another's, as all know but the one that lost them, unless it knows too. */
+void cluster_take_over(struct cluster_stage *stage, unsigned from, unsigned to, int is_known_to_all);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A cluster: each key at the server of its slot, found, followed, and asked for no more often than needed; and hostile servers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_stage.h"
+#include "play.h"
+
+static struct hand *hand_at(struct party *p, const char *tag, unsigned at) { return hand_new(p, tag, cluster_name(at, 0), NULL); }
+
+static unsigned links_to(const struct cluster_stage *stage, unsigned at)
+{
+    const struct store_peer *peer;
+    unsigned count = 0;
+    TAILQ_FOREACH(peer, &stage->stores[at]->peers, entry)
+        count++;
+    return count;
+}
+
+static void keys_are_asked_for_where_they_are(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        acquire(hand_at(p, "a", i), HILOCK_FOREVER);
+    run_ms(s, 10);
+    TELLS(s, "a:OK a:OK a:OK");
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
+    SAME(s, asked(s, "CLUSTER") + store_count(stage.stores[1], "CLUSTER"), 1);
+}
+
+static void what_came_before_the_table_waits_for_it(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    cluster_set(&stage, s);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        acquire(hand_at(p, "a", i), HILOCK_FOREVER);
+    run_ms(s, 20);
+    TELLS(s, "a:OK a:OK a:OK");
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
+}
+
+static void there_are_no_links_to_servers_that_nobody_needs(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a;
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    acquire(hand_at(p, "b", 0), HILOCK_FOREVER); /* renewed there, all the time */
+    a = hand_at(p, "a", 2);
+    run_ms(s, 1);
+    SAME(s, links_to(&stage, 2), 1); /* subscriptions: it is likely to wait there */
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, links_to(&stage, 2), 2);
+    release(a);
+    run_ms(s, 200000);
+    SAME(s, links_to(&stage, 2), 0);
+    SAME(s, links_to(&stage, 1), 0);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, links_to(&stage, 2), 1);
+    TELLS(s, "b:OK a:OK a:released a:OK");
+}
+
+static void a_slot_that_moved_is_followed_at_once(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    unsigned slot = cluster_slot(cluster_name(1, 0));
+    cluster_set(&stage, s);
+    a = hand_at(cluster_connect(&stage), "a", 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    cluster_begin_move(&stage, slot, 1, 2);
+    cluster_move_key(&stage, hilock_lock_name(a->lock), 1, 2);
+    cluster_end_move(&stage, slot, 1, 2);
+    run_ms(s, 11000);
+    release(a);
+    run_ms(s, 10);
+    TELLS(s, "a:OK a:released");
+    SAME(s, store_count(stage.stores[2], "renew"), 1);
+    SAME(s, store_count(stage.stores[2], "mutex_release"), 1);
+}
+
+/* Token and lock are on different sides, or on none: the acquire is not executed, and asked again until the move is over. */
+static void a_try_outlives_the_time_of_a_move(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a;
+    unsigned slot = cluster_slot(cluster_name(1, 0));
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    a = hand_at(p, "a", 1);
+    cluster_begin_move(&stage, slot, 1, 2);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 500);
+    TELLS(s, "");
+    HOLDS(s, store_count(stage.stores[2], "ASKING") > 3 && store_count(stage.stores[2], "ASKING") < 120);
+    cluster_end_move(&stage, slot, 1, 2);
+    run_ms(s, 100);
+    TELLS(s, "a:OK");
+}
+
+static void a_cluster_that_is_down_is_asked_within_bounds(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    struct plan *down;
+    cluster_set(&stage, s);
+    a = hand_at(cluster_connect(&stage), "a", 0);
+    down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
+    acquire(a, 10000);
+    run_ms(s, 10100);
+    TELLS(s, "a:UNWRITABLE");
+    HOLDS(s, down->met > 50 && down->met < 450);
+    HOLDS(s, strstr(a->detail, "CLUSTERDOWN"));
+    HOLDS(s, asked(s, "CLUSTER") + store_count(stage.stores[1], "CLUSTER") < 60);
+}
+
+static void two_who_send_each_other_are_left_within_bounds(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    cluster_set(&stage, s);
+    a = hand_at(cluster_connect(&stage), "a", 1);
+    store_give_slot(stage.stores[1], cluster_slot(hilock_lock_name(a->lock)), 2);
+    store_give_slot(stage.stores[2], cluster_slot(hilock_lock_name(a->lock)), 1);
+    acquire(a, 10000);
+    run_ms(s, 1000);
+    HOLDS(s, store_count(stage.stores[1], "mutex_acquire") + store_count(stage.stores[2], "mutex_acquire") < 300);
+    store_give_slot(stage.stores[1], cluster_slot(hilock_lock_name(a->lock)), 1);
+    run_ms(s, 1000);
+    TELLS(s, "a:OK");
+}
+
+static void channels_are_those_of_the_slots_server(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a, *b;
+    char channel[64];
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    a = hand_at(p, "a", 2);
+    b = hand_at(cluster_connect(&stage), "b", 2);
+    snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(a->lock));
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, store_shard_listeners(stage.stores[2], channel), 1);
+    SAME(s, store_listeners(stage.stores[2], channel), 0);
+    release(a);
+    run_ms(s, 10);
+    TELLS(s, "a:OK b:WAITING a:released b:OK");
+    run_ms(s, 2000);
+    SAME(s, store_shard_listeners(stage.stores[2], channel), 0);
+    SAME(s, store_count(stage.stores[2], "SUNSUBSCRIBE"), 1);
+    SAME(s, store_count(stage.stores[2], "UNSUBSCRIBE"), 1); /* the fence */
+}
+
+static void an_older_server_has_plain_channels(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a, *b;
+    cluster_set(&stage, s);
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        stage.stores[i]->map->has_no_shards = 1;
+    a = hand_at(cluster_connect(&stage), "a", 2);
+    b = hand_at(cluster_connect(&stage), "b", 2);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    release(a);
+    run_ms(s, 10);
+    TELLS(s, "a:OK b:WAITING a:released b:OK");
+    SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 0);
+}
+
+/* The race that puts a stream out of step without the fence: its SUNSUBSCRIBE is answered by the server's own push, and by MOVED. */
+static void a_slot_that_goes_while_it_is_left_breaks_no_stream(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a;
+    struct plan *late;
+    unsigned slot = cluster_slot(cluster_name(1, 0));
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    a = hand_at(p, "a", 1);
+    store_take(stage.stores[1], hilock_lock_name(a->lock), "another", 600000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    cancel(a);
+    late = PLAN(s, .on = "SUNSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 5000);
+    run_ms(s, 1002);
+    SAME(s, late->met, 1);
+    cluster_end_move(&stage, slot, 1, 2);
+    run_ms(s, 100);
+    p->tells = 1;
+    run_ms(s, 1000);
+    HOLDS(s, !strstr(p->log, "an answer to nothing that was asked"));
+    TELLS(s, "a:WAITING a:CANCELLED");
+}
+
+static void servers_that_are_named_by_no_host_are_where_they_were_reached(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    cluster_set(&stage, s);
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        stage.stores[i]->map->nodes[i].host = NULL;
+    a = hand_at(cluster_connect(&stage), "a", 0);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 3000);
+    HOLDS(s, strncmp(store_holder(&s->store, hilock_lock_name(a->lock)), a->party->uuid, 36) == 0 || a->result.status == HILOCK_OK);
+}
+
+static void a_server_that_is_no_cluster_is_told(struct scene *s)
+{
+    struct hand *a = hand_new(scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1")), "a", "stock", NULL);
+    acquire(a, 500);
+    run_ms(s, 600);
+    TELLS(s, "a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "no answer from the cluster within 500 ms: 127.0.0.1:6379 tells no slots: ERR unknown command"));
+}
+
+static void what_a_cluster_has_not_is_refused(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    HOLDS(s, !hand_new(p, "f", "fair", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR))->lock);
+    TEXT(s, hilock_client_refusal(p->client), "kind FAIR in a cluster: this version has MUTEX and SIMPLE there");
+}
+
+static struct hl_reply *many(int hosts)
+{
+    struct hl_reply *all = say_array(0);
+    char host[32];
+    for (int i = 0; i < hosts; i++) {
+        snprintf(host, sizeof host, "10.%d.%d.1", i / 250, i % 250);
+        all = say_longer(all, say_array(3, say_integer(i), say_integer(i), say_array(2, say_string(host), say_integer(6379))));
+    }
+    return all;
+}
+
+/* More servers than there is room for: the first of them count, and the client lives. */
+static void a_topology_without_end_is_bounded(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    cluster_set(&stage, s);
+    PLAN(s, .on = "CLUSTER", .act = PLAN_INSTEAD, .reply = many(3000));
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+    run_ms(s, 100);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    HOLDS(s, s->memory.bytes < 16000000);
+}
+
+static const struct play plays[] = {
+    PLAY(keys_are_asked_for_where_they_are),
+    PLAY(what_came_before_the_table_waits_for_it),
+    PLAY(there_are_no_links_to_servers_that_nobody_needs),
+    PLAY(a_slot_that_moved_is_followed_at_once),
+    PLAY(a_try_outlives_the_time_of_a_move),
+    PLAY(a_cluster_that_is_down_is_asked_within_bounds),
+    PLAY(two_who_send_each_other_are_left_within_bounds),
+    PLAY(channels_are_those_of_the_slots_server),
+    PLAY(an_older_server_has_plain_channels),
+    PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream),
+    PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached),
+    PLAY(a_server_that_is_no_cluster_is_told),
+    PLAY(what_a_cluster_has_not_is_refused),
+    PLAY(a_topology_without_end_is_bounded),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
