@@ -207,6 +207,7 @@ void hl_ending_haunt(struct hl_hold *hold, struct hl_part *part)
 {
     part->is_haunted = 1;
     part->state = PART_MAYBE;
+    hold->is_queued = hold->is_queued || hold->terms->kind->has_queue;
     hl_ending_may_run(hold, part);
 }
 

@@ -58,6 +58,8 @@ static void on_event(const struct hilock_event *event, void *user)
     struct sim_actor *actor = user;
     struct sim_world *world = &sim_of(actor)->world;
     sim_check_order(actor);
+    if (event->kind == HILOCK_EVENT_WAITING)
+        sim_queue_waits(actor, event);
     if (event->kind == HILOCK_EVENT_RENEWAL_FAILED)
         world->sometimes[SIM_RENEWAL_TOLD]++;
     else if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
@@ -100,6 +102,8 @@ static uint64_t begun_us(const struct sim_actor *actor)
 {
     const struct hl_hold *hold = actor->lock->hold;
     uint64_t answered_us = sim_true(&actor->process->clock, hold->granted_us), most_us = 1100 * (uint64_t)sim_of(actor)->command_timeout_ms;
+    if (hold->is_windowed) /* by some heartbeat of this wait */
+        return actor->asked_us;
     if (!hold->turn)
         return sim_true(&actor->process->clock, hold->parts[0].request.sent_us);
     return answered_us > most_us ? answered_us - most_us : 0;
@@ -123,7 +127,7 @@ static void on_result(const struct hilock_result *result, void *user)
         return;
     }
     actor->state = ACTOR_HOLDS;
-    sim->world.sometimes[SIM_SIMPLE_GRANTED] += sim->names[actor->name].kind == HILOCK_SIMPLE;
+    sim->world.sometimes[SIM_SIMPLE_GRANTED] += actor->kind == HILOCK_SIMPLE;
     actor->token = result->fencing_token;
     actor->turn = actor->lock->hold->turn;
     actor->begun_us = begun_us(actor);
@@ -131,6 +135,7 @@ static void on_result(const struct hilock_result *result, void *user)
     actor->served = 1;
     sim->world.sometimes[SIM_REPLAYED] += actor->lock->hold->parts[0].is_haunted;
     sim_check_grant(actor, result);
+    sim_queue_granted(actor);
     sim_check_write(actor, actor->token, 0);
     sim_held_begin(actor);
     next_after(actor, hold_us(sim));
@@ -167,9 +172,10 @@ static void make_lock(struct sim_actor *actor)
     actor->is_renewed = !sim_chance(random, 0.1);
     actor->hold_max_ms = sim_chance(random, 0.1) ? 2 * sim->lease_ms : 0;
     actor->name = (unsigned)hl_random_below(random, sim->names_count);
+    actor->kind = sim->names[actor->name].is_mixed && sim_chance(&wakes, 0.4) ? HILOCK_MUTEX : sim->names[actor->name].kind;
     actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5);
     status = hilock_lock_create(&actor->lock, actor->process->client, sim->names[actor->name].text,
-                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = sim->names[actor->name].kind, .lease_ms = actor->lease_ms,
+                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = actor->kind, .lease_ms = actor->lease_ms,
                                                     .min_validity_ms = actor->least_ms,
                                                     .wake = sim_chance(&wakes, 0.2) ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
                                                     .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
@@ -208,6 +214,7 @@ static void silence(struct sim_actor *actor)
     struct sim_world *world = &sim_of(actor)->world;
     foresee(actor);
     foresee_crossing(actor);
+    sim_queue_leaves(actor);
     if (actor->state == ACTOR_WAITS)
         world->sometimes[SIM_DROPPED_WAITING]++;
     else if (actor->state == ACTOR_HOLDS)
@@ -250,6 +257,7 @@ static void acquire(struct sim_actor *actor)
     hilock_status status;
     actor->state = ACTOR_WAITS;
     actor->asked_us = sim->world.now_us;
+    sim_queue_asks(actor);
     actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;
     sim_trace(&sim->world, "p%u.%u wants %s for %u ms", actor->process->index, actor->index, sim->names[actor->name].text, wait_ms);
     status = hilock_acquire(actor->lock, wait_ms, on_result, actor);
@@ -272,6 +280,7 @@ static void give_up(struct sim_actor *actor)
     }
     sim_trace(&sim->world, "p%u.%u cancels %s", actor->process->index, actor->index, sim->names[actor->name].text);
     actor->is_answered_by_cancel = 1;
+    sim_queue_leaves(actor);
     foresee_crossing(actor);
     if (hilock_cancel(actor->lock) != HILOCK_OK)
         sim_violate(&sim->world, "I5", "cancel of a waiting handle was refused");

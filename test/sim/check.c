@@ -36,7 +36,7 @@ static void check_belief(struct sim_actor *actor)
     if (!left_us || name->tainted_us >= actor->begun_us)
         return;
     sim_server_now(server);
-    length = hl_holder_write(holder, actor->process->client->core.uuid, actor->lock->hold->id);
+    length = sim_queue_holder(actor, actor->lock->hold->id, holder);
     value = sim_store_hash_get(server->store, name->text, strlen(name->text), holder, length, &value_length);
     if (!value || number(value, value_length) + actor->turn != actor->token) {
         sim_violate(&sim->world, value ? "I3" : "I2", "p%u.%u believes in %s for %llu us, the store knows nothing of it", actor->process->index,
@@ -85,6 +85,7 @@ void sim_check_beliefs(struct sim_process *process)
             continue;
         if (actor->state == ACTOR_HOLDS)
             check_belief(actor);
+        sim_queue_turned(actor);
         check_told(actor);
         check_revived(actor);
         sim_check_validity(actor);
@@ -153,7 +154,7 @@ void sim_check_write(struct sim_actor *actor, uint64_t token, int is_late)
 static int is_of(const struct sim_actor *actor, const struct sim_store_field *field, uint64_t token)
 {
     char holder[HL_HOLDER_MAX];
-    size_t length = hl_holder_write(holder, actor->process->client->core.uuid, actor->believed_id);
+    size_t length = sim_queue_holder(actor, actor->believed_id, holder);
     return number(field->value, field->value_length) + actor->turn == token && field->name_length == length && memcmp(field->name, holder, length) == 0;
 }
 
@@ -207,8 +208,10 @@ static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t sin
 static void check_idle(struct sim *sim, unsigned i)
 {
     struct sim_name *name = &sim->names[i];
-    uint64_t now_us = sim->world.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000;
-    uint64_t since_us = now_us > patience_us ? now_us - patience_us : 0;
+    uint64_t now_us = sim->world.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000, since_us;
+    if (name->kind == HILOCK_FAIR) /* two windows; behind heads that died, when the server's clock has jumped, the slowest heartbeat */
+        patience_us = sim->swarm.mean_gap_us ? 10500000 : 7000000;
+    since_us = now_us > patience_us ? now_us - patience_us : 0;
     if (name->granted_us >= since_us || (name->tainted_us && name->tainted_us + 5500000 > since_us) || sim_store_left_us(sim->server.store, name->text, strlen(name->text)) != -2) {
         name->free_since_us = 0;
         return;
@@ -252,8 +255,10 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
 static void check_known(struct sim *sim, struct sim_name *name)
 {
     struct sim_store_field field;
-    uint64_t id = 0, now_us = sim->world.now_us;
+    uint64_t id = 0, now_us = sim->world.now_us, ghost_us = (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms;
     int found = 0;
+    if (name->kind == HILOCK_FAIR) /* what stands in the queue may be granted as long as it counts as alive */
+        ghost_us += 1000u * (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS);
     if (sim->swarm.steps)
         return; /* a clock that steps back makes a lease longer than we could know */
     for (size_t i = 0; !found && sim_store_hash_field(sim->server.store, name->text, strlen(name->text), i, &field); i++)
@@ -263,7 +268,7 @@ static void check_known(struct sim *sim, struct sim_name *name)
     name->unknown_id = id;
     if (found && !name->unknown_since_us)
         name->unknown_since_us = now_us;
-    if (found && now_us - name->unknown_since_us > 1500000 && (!sim->ghost_us || sim->ghost_us + (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms < name->unknown_since_us))
+    if (found && now_us - name->unknown_since_us > 1500000 && (!sim->ghost_us || sim->ghost_us + ghost_us < name->unknown_since_us))
         sim_violate(&sim->world, "I8", "%s is held under id %llu, which its client knows nothing of", name->text, (unsigned long long)id);
 }
 
@@ -288,12 +293,20 @@ void sim_check_log(struct sim *sim, const char *line)
 
 struct leftover { struct sim *sim; unsigned found; };
 
+/* The dead stay in a queue until they have not been heard of for long. */
+static int is_queue(const char *key, size_t length)
+{
+    return length > 13 && (memcmp(key, "hilock:queue:", 13) == 0 || memcmp(key, "hilock:waiter", 13) == 0);
+}
+
 static void on_key(void *arg, const char *key, size_t length)
 {
     struct leftover *left = arg;
     struct sim_store_field field;
-    int is_excused = sim_store_hash_field(left->sim->server.store, key, length, 0, &field) && field.name_length > HL_UUID_LENGTH &&
-                     sim_process_was_killed(left->sim, field.name);
+    int is_excused = 0;
+    for (size_t i = 0; sim_store_hash_field(left->sim->server.store, key, length, i, &field); i++)
+        is_excused |= field.name_length > HL_UUID_LENGTH && sim_process_has_gone(left->sim, field.name);
+    is_excused |= is_queue(key, length) && left->sim->gone_count;
     if ((length < 12 || memcmp(key, "hilock:token", 12) != 0) && !is_excused) {
         sim_trace(&left->sim->world, "left: %.*s", (int)length, key);
         left->found++;

@@ -145,12 +145,14 @@ static void kill_or_close(struct sim *sim, struct hl_random *random)
         return;
     if (sim_chance(random, 0.4)) {
         process->is_closing = 1;
+        sim_process_goes(process);
         sim_trace(&sim->world, "p%u closes", process->index);
         (void)hilock_client_close(process->client, (uint32_t)sim_between(random, 0, 2000), on_closed, process);
         return;
     }
     sim->world.sometimes[SIM_FAULT_KILL]++;
     sim_trace(&sim->world, "fault: p%u is killed", process->index);
+    each_actor(process, sim_queue_dies);
     sim_process_kill(process);
     each_actor(process, sim_actor_die);
     sim_after(&sim->world, sim_between(random, 1000, 1000000), on_rebirth, process);

@@ -296,6 +296,7 @@ void sim_network_on_message(void *arg, unsigned connection, const struct hl_repl
 {
     const struct sim_ear *ear = arg;
     struct hl_link *link;
+    sim_queue_said(ear->sim, push);
     TAILQ_FOREACH(link, &ear->sim->links, entry)
     {
         if (link->connection == connection && link->epoch == ear->epoch && !link->is_cut_in && !link->is_down)

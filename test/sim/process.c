@@ -117,6 +117,7 @@ static void on_fact(void *arg, enum hl_what what, const struct hl_fact *fact)
     sometimes[SIM_UNDONE] += what == HL_HOLD_UNDONE;
     sometimes[SIM_HANDED_ON] += what == HL_HOLD_HANDED_ON;
     sometimes[SIM_WAKEUP] += what == HL_WAKEUP;
+    sometimes[SIM_FAIR_DOUBTED] += what == HL_GRANT_DOUBTED;
     hl_observe(arg, what, fact);
 }
 
@@ -159,21 +160,26 @@ void sim_process_init(struct sim_process *process, struct sim *sim, unsigned ind
                                          .resolve_cancel = no_cancel};
 }
 
-int sim_process_was_killed(const struct sim *sim, const char *uuid)
+int sim_process_has_gone(const struct sim *sim, const char *uuid)
 {
-    for (unsigned i = 0; i < sim->killed_count; i++)
-        if (memcmp(sim->killed[i], uuid, HL_UUID_LENGTH) == 0)
+    for (unsigned i = 0; i < sim->gone_count; i++)
+        if (memcmp(sim->gone[i], uuid, HL_UUID_LENGTH) == 0)
             return 1;
     return 0;
 }
 
-void sim_process_kill(struct sim_process *process)
+void sim_process_goes(struct sim_process *process)
 {
     struct sim *sim = process->sim;
-    sim->killed = realloc(sim->killed, (sim->killed_count + 1) * sizeof *sim->killed);
-    if (!sim->killed)
+    sim->gone = realloc(sim->gone, (sim->gone_count + 1) * sizeof *sim->gone);
+    if (!sim->gone)
         abort();
-    memcpy(sim->killed[sim->killed_count++], process->client->core.uuid, HL_UUID_LENGTH);
+    memcpy(sim->gone[sim->gone_count++], process->client->core.uuid, HL_UUID_LENGTH);
+}
+
+void sim_process_kill(struct sim_process *process)
+{
+    sim_process_goes(process);
     hilock_client_abandon(process->client);
     process->client = NULL;
 }

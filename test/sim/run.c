@@ -10,6 +10,7 @@ enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, LIVE_STEP_US = 100000, LIV
 static void populate(struct sim *sim)
 {
     static const uint32_t leases_ms[] = {150, 500, 3000, 10000}, turns[] = {16, 16, 4, 2, 1};
+    static const hilock_kind pick[] = {HILOCK_SIMPLE, HILOCK_SIMPLE, HILOCK_FAIR, HILOCK_FAIR, HILOCK_MUTEX, HILOCK_MUTEX};
     struct hl_random *random = &sim->world.workload, kinds = sim->world.workload; /* a copy: no seed plays anything else for it */
     unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
     sim->lease_ms = leases_ms[hl_random_below(random, 4)];
@@ -25,7 +26,8 @@ static void populate(struct sim *sim)
     }
     for (unsigned i = 0; i < sim->names_count; i++) {
         snprintf(sim->names[i].text, sizeof sim->names[i].text, "n%u", i);
-        sim->names[i].kind = sim_chance(&kinds, 0.3) ? HILOCK_SIMPLE : HILOCK_MUTEX;
+        sim->names[i].kind = pick[hl_random_below(&kinds, sizeof pick / sizeof *pick)];
+        sim->names[i].is_mixed = sim->names[i].kind == HILOCK_FAIR && sim_chance(&kinds, 0.4);
     }
     for (unsigned i = 0; i < sim->processes_count; i++) {
         sim_process_init(&sim->processes[i], sim, i);
@@ -139,6 +141,6 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
     sim_failover_end(sim);
     sim_server_done(&sim->server);
     sim_world_done(&sim->world);
-    free(sim->killed);
+    free(sim->gone);
     free(sim);
 }

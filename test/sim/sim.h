@@ -77,7 +77,8 @@ struct sim_process {
 };
 void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index);
 void sim_process_open(struct sim_process *process);
-int sim_process_was_killed(const struct sim *sim, const char *uuid);
+int sim_process_has_gone(const struct sim *sim, const char *uuid);
+void sim_process_goes(struct sim_process *process); /* its client ends while faults go on: what it could not release runs out */
 void sim_process_kill(struct sim_process *process); /* its memory goes; nothing is sent */
 int sim_process_is_frozen(const struct sim_process *process);
 uint64_t sim_process_now_us(const struct sim_process *process);
@@ -97,6 +98,9 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     int served;        /* since the heal */
     int is_renewed;    /* as its lock was made */
     uint32_t lease_ms, least_ms, hold_max_ms; /* least: min_validity */
+    hilock_kind kind;
+    uint64_t ticket;   /* FAIR: in the queue, as known after the latest turn; 0: none */
+    int was_pushed;    /* FAIR: a grant to the present wait was told on its channel */
     uint64_t token;
     unsigned turn;     /* of the hold at the store: the token that is kept there, and so many */
     uint64_t ends_us;  /* local time at which a wait must be over; 0: a try; UINT64_MAX: never */
@@ -126,11 +130,23 @@ void sim_held_silence(struct sim_actor *actor);
 void sim_held_die(struct sim_actor *actor);           /* its lock is freed */
 void sim_check_validity(struct sim_actor *actor);     /* I2 */
 
+/* ---- queue.c ---- */
+
+size_t sim_queue_holder(const struct sim_actor *actor, uint64_t id, char holder[HL_HOLDER_MAX]); /* as the store has it, of any kind */
+void sim_queue_asks(struct sim_actor *actor);    /* an acquire begins */
+void sim_queue_turned(struct sim_actor *actor);
+void sim_queue_said(struct sim *sim, const struct hl_reply *push); /* by the store, to somebody */
+void sim_queue_granted(struct sim_actor *actor); /* I7 */
+void sim_queue_leaves(const struct sim_actor *actor); /* gives up, if it waits */
+void sim_queue_dies(struct sim_actor *actor);         /* its process is about to */
+void sim_queue_waits(const struct sim_actor *actor, const struct hilock_event *event);
+
 /* ---- check.c ---- */
 
 struct sim_name {
     char text[SIM_NAME_LENGTH];
     hilock_kind kind;            /* of all who want it */
+    int is_mixed;                /* FAIR, but some want it as a MUTEX */
     uint64_t token_highest;      /* of the grants, in the order of the store */
     uint64_t resource_us; /* and the true time at which that grant was asked for */
     uint64_t resource_token;     /* highest that the fenced resource has accepted */
@@ -167,8 +183,8 @@ struct sim {
     int is_healed, is_ending, is_over; /* is_over: all is closed and checked */
     uint64_t healed_us;
     uint64_t ghost_us; /* true time at which a dead link's renewal last found its hold */
-    char (*killed)[HL_UUID_LENGTH]; /* clients that ended without a word: what they held may stay for its lease */
-    unsigned killed_count;
+    char (*gone)[HL_UUID_LENGTH]; /* clients that ended in the midst of faults: what they held or waited for may stay until it runs out */
+    unsigned gone_count;
     uint32_t lease_ms, command_timeout_ms, turns_max; /* lease: the longest of any handle */
     uint64_t live_allocations;
 };

@@ -8,6 +8,14 @@
     X(OPERATION, "operations that reached the store")                             \
     X(GRANTED, "acquires granted")                                                \
     X(SIMPLE_GRANTED, "SIMPLE locks granted")                                     \
+    X(FAIR_GRANTED, "FAIR locks granted")                                         \
+    X(FAIR_PUSHED, "FAIR grants believed as they were pushed")                    \
+    X(FAIR_DOUBTED, "FAIR grants confirmed first")                                \
+    X(FAIR_FOUND, "FAIR grants whose push came to nothing, found by a heartbeat") \
+    X(FAIR_YIELDED, "FAIR releases that left the name to other kinds")            \
+    X(FAIR_FOREIGN, "heads of a queue behind a holder of another kind")           \
+    X(FAIR_CROSSED, "FAIR waits given up when the store had granted them")        \
+    X(FAIR_DIED, "deaths in a queue")                                             \
     X(CONTENDED, "acquires granted after waiting for another holder")             \
     X(TIMED_OUT, "acquires timed out")                                            \
     X(UNREACHABLE, "acquires without an answer")                                  \

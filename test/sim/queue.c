@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* queue - what is special to names of kind FAIR: whose ticket comes first (I7), and what must have happened to a queue. God's view: the tickets
+ * are read from the waits, and grants from what the store says on its channels. */
+#include "lock/fair.h"
+#include "sim.h"
+
+enum { SETTLED_US = 1500000 }; /* for so long it has been able to hear of grants */
+
+static struct hl_fair *wait_of(const struct sim_actor *actor)
+{
+    struct hl_acquire *acquire = actor->state == ACTOR_WAITS && actor->lock ? actor->lock->acquire : NULL;
+    struct hl_fair *fair = acquire ? hl_fair_of(acquire) : NULL;
+    return fair && (acquire->state == ACQUIRE_ASKING || acquire->state == ACQUIRE_SLEEPING) ? fair : NULL;
+}
+
+size_t sim_queue_holder(const struct sim_actor *actor, uint64_t id, char holder[HL_HOLDER_MAX])
+{
+    const char *uuid = actor->process->client->core.uuid;
+    return actor->kind == HILOCK_FAIR ? hl_holder_write_fair(holder, uuid, id) : hl_holder_write(holder, uuid, id);
+}
+
+void sim_queue_asks(struct sim_actor *actor)
+{
+    actor->ticket = 0;
+    actor->was_pushed = 0;
+}
+
+void sim_queue_turned(struct sim_actor *actor)
+{
+    const struct hl_fair *fair = wait_of(actor);
+    if (fair)
+        actor->ticket = fair->ticket;
+}
+
+static void on_push(struct sim *sim, const char *text, size_t length)
+{
+    for (unsigned i = 0; i < sim->actors_count; i++) {
+        struct sim_actor *actor = &sim->actors[i];
+        const struct hl_fair *fair = wait_of(actor);
+        char holder[HL_HOLDER_MAX];
+        size_t holder_length = fair ? sim_queue_holder(actor, fair->id, holder) : 0;
+        if (fair && length > 2 + holder_length && memcmp(text + 2, holder, holder_length) == 0)
+            actor->was_pushed = 1;
+    }
+}
+
+void sim_queue_said(struct sim *sim, const struct hl_reply *push)
+{
+    const struct hl_reply *text = hl_reply_item(push, 2, HL_REPLY_STRING);
+    if (!text || text->length < 2 || text->bytes[1] != ' ')
+        return;
+    sim->world.sometimes[SIM_FAIR_YIELDED] += text->bytes[0] == 'F';
+    if (text->bytes[0] == 'G')
+        on_push(sim, text->bytes, text->length);
+}
+
+/* It was there before, and could hear of its grant: nothing had befallen it, and none had been made to it that lapsed. */
+static int was_passed_over(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
+{
+    const struct hl_fair *fair = other == actor || other->name != actor->name ? NULL : wait_of(other);
+    uint64_t calm_us = sim->swarm.mean_gap_us ? sim->healed_us : 1, since_us = sim->world.now_us - SETTLED_US;
+    if (!fair || !fair->ticket || fair->is_polling || other->was_pushed || sim->world.now_us < SETTLED_US || !calm_us || calm_us > since_us)
+        return 0;
+    return other->asked_us < since_us && other->asked_us > calm_us && other->process->frozen_until_us < calm_us && !sim_process_is_frozen(other->process) &&
+           (!actor->ticket || fair->ticket < actor->ticket);
+}
+
+void sim_queue_granted(struct sim_actor *actor)
+{
+    struct sim *sim = actor->process->sim;
+    const struct hl_hold *hold = actor->lock->hold;
+    if (actor->kind != HILOCK_FAIR)
+        return;
+    sim->world.sometimes[SIM_FAIR_GRANTED]++;
+    sim->world.sometimes[SIM_FAIR_PUSHED] += hold->is_windowed;
+    sim->world.sometimes[SIM_FAIR_FOUND] += !hold->is_windowed && actor->was_pushed;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        if (sim->names[actor->name].tainted_us + 1000000 < actor->begun_us && was_passed_over(sim, actor, &sim->actors[i]))
+            sim_violate(&sim->world, "I7", "p%u.%u has %s, and p%u.%u, who came before, still waits", actor->process->index, actor->index,
+                        sim->names[actor->name].text, sim->actors[i].process->index, sim->actors[i].index);
+}
+
+void sim_queue_dies(struct sim_actor *actor) { actor->process->sim->world.sometimes[SIM_FAIR_DIED] += wait_of(actor) != NULL; }
+
+void sim_queue_leaves(const struct sim_actor *actor)
+{
+    struct sim *sim = actor->process->sim;
+    const struct hl_fair *fair = wait_of(actor);
+    const char *name = sim->names[actor->name].text;
+    char holder[HL_HOLDER_MAX];
+    size_t length;
+    if (!fair || !sim->server.store)
+        return;
+    length = sim_queue_holder(actor, fair->id, holder);
+    sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim->server.store, name, strlen(name), holder, length, &length) != NULL;
+}
+
+void sim_queue_waits(const struct sim_actor *actor, const struct hilock_event *event)
+{
+    int is_foreign = *event->holder && !hl_holder_is_fair(event->holder, strlen(event->holder));
+    actor->process->sim->world.sometimes[SIM_FAIR_FOREIGN] += actor->kind == HILOCK_FAIR && event->position == 1 && is_foreign;
+}
