@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* waiters.c - scenario waiters: what one of very many waiting acquires costs, in bytes and in time.
+ *
+ * A shape is a number of names, each held by somebody else, and so many handles of one client that wait for each. One run of it: all are made and
+ * wait (what is allocated now and was not before, by everything in the process, is divided by their number); a quarter of them,
+ * spread evenly, is cancelled; the names are let go, and half of them have their turn, one after the other, and are freed; the client is closed on
+ * the rest. Each part's time is that of this process's own work (CPU), per acquire. The same is done with a hundredth of the waiters, for which so
+ * many small runs are taken that the work is the same; large and small ones take turns, and the least of each counts, since all that
+ * can disturb adds to it. What grows with the logarithm of the number may grow by log(large) / log(small): the bar. */
+#include "json.h"
+#include "memory.h"
+#include "scenario.h"
+#include "server.h"
+#include "store.h"
+
+#include <event2/event.h>
+#include <hilock/adapters/libevent.h>
+#include <hiredis/hiredis.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { NAME_SIZE = 17, SMALLER = 100, LEASE_MS = 3600000, REST_MS = 20 };
+enum part { PART_WAIT, PART_CANCEL, PART_SERVE, PART_CLOSE, PARTS };
+
+static unsigned waiters = 100000, names = 10000, each = 10, rounds = 3;
+static const char *url;
+static bool has_json;
+
+static const struct option_entry options[] = {
+    {"waiters", OPTION_COUNT, &waiters, "for one name", 2 * SMALLER, 10000000},
+    {"names", OPTION_COUNT, &names, "each waited for by --each", 2 * SMALLER, 1000000},
+    {"each", OPTION_COUNT, &each, "waiters of each name", 4, 1000},
+    {"rounds", OPTION_COUNT, &rounds, "of large and small runs", 1, 1000},
+    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
+    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each shape", 0, 0},
+    {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
+};
+
+struct shape { unsigned names, each; };
+
+struct cost {
+    double ns[PARTS]; /* of CPU, per acquire */
+    double bytes, bytes_with_malloc;
+};
+
+struct run {
+    struct shape shape;
+    struct event_base *base;
+    hilock_client *client;
+    redisContext *store;
+    hilock_lock **locks;
+    unsigned count, answered, serving;
+    bool has_failed, is_closed;
+};
+
+static double cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void fail(struct run *run, const char *why)
+{
+    if (!run->has_failed)
+        fprintf(stderr, "waiters: %s\n", why);
+    run->has_failed = true;
+    event_base_loopbreak(run->base);
+}
+
+/* ---- the store's side: somebody else holds the names ---- */
+
+static void drain(struct run *run, unsigned answers)
+{
+    redisReply *reply;
+    for (; answers; answers--) {
+        if (redisGetReply(run->store, (void **)&reply) != REDIS_OK) {
+            fail(run, run->store->errstr);
+            return;
+        }
+        if (reply->type == REDIS_REPLY_ERROR)
+            fail(run, reply->str);
+        freeReplyObject(reply);
+    }
+}
+
+static void name_of(char name[NAME_SIZE], unsigned i) { snprintf(name, NAME_SIZE, "wait:%011u", i); }
+
+static void take_names(struct run *run)
+{
+    char name[NAME_SIZE];
+    for (unsigned i = 0; i < run->shape.names; i++) {
+        name_of(name, i);
+        redisAppendCommand(run->store, "HSET %s somebody:1 1 mode mutex", name);
+        redisAppendCommand(run->store, "PEXPIRE %s %d", name, LEASE_MS);
+    }
+    drain(run, 2 * run->shape.names);
+}
+
+static void free_names(struct run *run)
+{
+    char name[NAME_SIZE];
+    for (unsigned i = 0; i < run->shape.names; i++) {
+        name_of(name, i);
+        redisAppendCommand(run->store, "DEL %s", name);
+        redisAppendCommand(run->store, "PUBLISH redisson_lock__channel:{%s} 0", name);
+    }
+    drain(run, 2 * run->shape.names);
+}
+
+/* ---- ours ---- */
+
+static void turn(struct run *run, unsigned span_ms)
+{
+    const struct timeval span = {0, (suseconds_t)span_ms * 1000};
+    event_base_loopexit(run->base, &span);
+    event_base_dispatch(run->base);
+}
+
+/* Until nothing is under way: who waits sleeps. */
+static void settle(struct run *run)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    do {
+        turn(run, REST_MS);
+        hilock_client_stats(run->client, &stats);
+    } while (!run->has_failed && (stats.inflight || !stats.nodes_up));
+}
+
+static void until_answered(struct run *run, unsigned count)
+{
+    while (run->answered < count && !run->has_failed)
+        event_base_loop(run->base, EVLOOP_ONCE);
+}
+
+/* A turn ends at once, with its handle. Those that are not to be served keep what they get, and the names come to rest. */
+static void on_result(const struct hilock_result *result, void *user)
+{
+    hilock_lock **lock = user;
+    struct run *run = hilock_lock_user(result->lock);
+    if (result->status != HILOCK_OK && result->status != HILOCK_CANCELLED && result->status != HILOCK_CLOSED)
+        fail(run, result->detail);
+    run->answered++;
+    if (result->status != HILOCK_OK || run->serving == 0)
+        return;
+    run->serving--;
+    hilock_lock_free(*lock);
+    *lock = NULL;
+}
+
+static void wait_all(struct run *run)
+{
+    char name[NAME_SIZE];
+    for (unsigned i = 0; i < run->count && !run->has_failed; i++) {
+        name_of(name, i / run->shape.each);
+        if (hilock_lock_create(&run->locks[i], run->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .user = run)) != HILOCK_OK ||
+            hilock_acquire(run->locks[i], HILOCK_FOREVER, on_result, &run->locks[i]) != HILOCK_OK)
+            fail(run, hilock_client_refusal(run->client));
+    }
+}
+
+static void cancel_a_quarter(struct run *run)
+{
+    unsigned cancelled = 0;
+    run->answered = 0;
+    for (unsigned i = 0; i < run->count; i += 4, cancelled++)
+        if (hilock_cancel(run->locks[i]) != HILOCK_OK)
+            fail(run, hilock_client_refusal(run->client));
+    until_answered(run, cancelled);
+}
+
+static void serve_half(struct run *run)
+{
+    run->answered = 0;
+    run->serving = run->count / 2;
+    free_names(run);
+    until_answered(run, run->count / 2);
+}
+
+static void on_closed(void *user)
+{
+    struct run *run = user;
+    run->is_closed = true;
+    run->client = NULL;
+}
+
+static void close_all(struct run *run)
+{
+    run->serving = 0;
+    hilock_client_close(run->client, 0, on_closed, run);
+    while (!run->is_closed && !run->has_failed)
+        event_base_loop(run->base, EVLOOP_ONCE);
+    for (unsigned i = 0; i < run->count; i++)
+        hilock_lock_free(run->locks[i]);
+}
+
+static int begin(struct run *run, const char *where)
+{
+    static char why[STORE_ERROR_SIZE];
+    struct hilock_error error;
+    run->base = event_base_new();
+    run->locks = calloc(run->count, sizeof *run->locks);
+    run->store = store_connect(where, why);
+    if (!run->base || !run->locks || !run->store) {
+        fprintf(stderr, "waiters: %s\n", run->store ? "no memory" : why);
+        return -1;
+    }
+    if (hilock_client_open_libevent(&run->client, run->base, HILOCK_CLIENT_OPTIONS(.url = where, .waiters_max = run->count, .lease_ms = LEASE_MS),
+                                    &error) == HILOCK_OK)
+        return 0;
+    fprintf(stderr, "waiters: %s\n", error.text);
+    return -1;
+}
+
+static void end(struct run *run)
+{
+    if (run->client)
+        hilock_client_abandon(run->client);
+    if (run->store)
+        redisFree(run->store);
+    if (run->base)
+        event_base_free(run->base);
+    free(run->locks);
+}
+
+static double part(struct run *run, void (*work)(struct run *run), unsigned count)
+{
+    double begun = cpu_ns();
+    if (!run->has_failed)
+        work(run);
+    return (cpu_ns() - begun) / count;
+}
+
+static void measure(struct run *run, struct cost *ret_cost)
+{
+    struct memory before, after;
+    take_names(run);
+    settle(run);
+    before = memory_now();
+    ret_cost->ns[PART_WAIT] = part(run, wait_all, run->count);
+    settle(run);
+    after = memory_now();
+    ret_cost->bytes = (double)(after.requested - before.requested) / run->count;
+    ret_cost->bytes_with_malloc = (double)(after.with_malloc - before.with_malloc) / run->count;
+    ret_cost->ns[PART_CANCEL] = part(run, cancel_a_quarter, run->count / 4);
+    ret_cost->ns[PART_SERVE] = part(run, serve_half, run->count / 2);
+    ret_cost->ns[PART_CLOSE] = part(run, close_all, run->count / 4);
+}
+
+/* The least of what was measured so far, of each part. */
+static int measure_once(const char *where, struct shape shape, struct cost *least)
+{
+    struct run run = {.shape = shape, .count = shape.names * shape.each};
+    struct cost cost = {{0}, 0, 0};
+    if (begin(&run, where) == 0)
+        measure(&run, &cost);
+    else
+        run.has_failed = true;
+    end(&run);
+    for (int i = 0; i < PARTS; i++)
+        if (!least->ns[i] || cost.ns[i] < least->ns[i])
+            least->ns[i] = cost.ns[i];
+    least->bytes = cost.bytes;
+    least->bytes_with_malloc = cost.bytes_with_malloc;
+    return run.has_failed ? -1 : 0;
+}
+
+static int measure_pair(const char *where, struct shape shape, struct cost *large, struct cost *small)
+{
+    const struct shape smaller = shape.names == 1 ? (struct shape){1, shape.each / SMALLER} : (struct shape){shape.names / SMALLER, shape.each};
+    for (unsigned i = 0; i < rounds; i++) {
+        for (unsigned j = 0; j < SMALLER / 2; j++)
+            if (measure_once(where, smaller, small) != 0)
+                return -1;
+        if (measure_once(where, shape, large) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void report(struct shape shape, const struct cost *large, const struct cost *small)
+{
+    static const char *const parts[PARTS] = {"wait", "cancel", "serve", "close"};
+    static const char *const keys[PARTS] = {"wait_growth", "cancel_growth", "serve_growth", "close_growth"};
+    static const char *const times[PARTS] = {"wait_ns", "cancel_ns", "serve_ns", "close_ns"};
+    unsigned count = shape.names * shape.each;
+    double bar = log(count) / log((double)count / SMALLER);
+    printf("%u names, %u waiters each: %.1f bytes each requested, %.1f with malloc's own\n", shape.names, shape.each, large->bytes, large->bytes_with_malloc);
+    for (int i = 0; i < PARTS; i++)
+        printf("  %-7s %7.0f ns each, %7.0f with a hundredth of them: %.2f times (the logarithm's bar: %.2f)\n", parts[i], large->ns[i], small->ns[i],
+               large->ns[i] / small->ns[i], bar);
+    if (!has_json)
+        return;
+    json_begin("waiters");
+    json_count("names", shape.names);
+    json_count("each", shape.each);
+    json_count("rounds", rounds);
+    json_number("bytes_per_waiter", large->bytes);
+    json_number("bar", bar);
+    for (int i = 0; i < PARTS; i++) {
+        json_number(times[i], large->ns[i]);
+        json_number(keys[i], large->ns[i] / small->ns[i]);
+    }
+    json_end();
+}
+
+static int run(void)
+{
+    const struct shape shapes[] = {{1, waiters}, {names, each}};
+    char why[STORE_ERROR_SIZE];
+    struct server server;
+    int status = server_start(&server, url, why);
+    if (status != 0)
+        fprintf(stderr, "waiters: %s\n", why);
+    for (unsigned i = 0; status == 0 && i < sizeof shapes / sizeof *shapes; i++) {
+        struct cost large = {{0}, 0, 0}, small = {{0}, 0, 0};
+        status = measure_pair(server.url, shapes[i], &large, &small);
+        if (status == 0)
+            report(shapes[i], &large, &small);
+    }
+    server_stop(&server);
+    return status;
+}
+
+const struct scenario scenario_waiters = {"waiters", "very many acquires that wait in one client: bytes and time of each", options, run};
