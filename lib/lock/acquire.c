@@ -28,8 +28,8 @@ struct hl_name *hl_acquire_name(const struct hl_acquire *acquire)
 void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us)
 {
     uint64_t next_us = acquire->ends_us < at_us ? acquire->ends_us : at_us;
-    acquire->resume_us = at_us;
-    hl_hold_wake_at(acquire->hold, acquire->report_us < next_us ? acquire->report_us : next_us);
+    acquire->hold->resume_us = at_us;
+    hl_hold_wake_at(acquire->hold, acquire->hold->report_us < next_us ? acquire->hold->report_us : next_us);
 }
 
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
@@ -37,8 +37,10 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
     hl_notice_move(core, &acquire->notice, PLACE_NONE);
     if (hl_fair_of(acquire))
         hl_fair_forget(core, hl_fair_of(acquire));
-    hl_memory_free(&core->host.memory, acquire->holder);
-    hl_memory_free(&core->host.memory, acquire->detail);
+    if (acquire->state == ACQUIRE_DECIDED) {
+        hl_memory_free(&core->host.memory, acquire->words.holder);
+        hl_memory_free(&core->host.memory, acquire->words.detail);
+    }
     hl_memory_free(&core->host.memory, acquire);
 }
 
@@ -60,7 +62,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
     acquire->is_try = wait_ms == HILOCK_TRY;
     acquire->begun_us = hl_now_us(&core->host);
     acquire->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : acquire->begun_us + (uint64_t)limit_ms * 1000;
-    acquire->report_us = UINT64_MAX;
+    acquire->hold->report_us = UINT64_MAX;
     return acquire;
 }
 
@@ -119,22 +121,26 @@ static void let_go(struct hl_acquire *acquire)
         hl_ending_begin(hold);
     if (acquire->stands)
         hl_gate_leave(core, acquire);
+    acquire->words.holder = acquire->words.detail = NULL;
 }
 
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
-    hl_words_of_acquire(core, acquire, status);
+    struct hl_last_words words = hl_words_of_acquire(core, acquire, status); /* while it stands in line the gate knows */
     let_go(acquire);
-    acquire->status = status;
+    acquire->words.holder = words.holder;
+    acquire->words.detail = words.detail;
+    acquire->verdict.status = status;
+    acquire->verdict.holder_remaining_ms = words.holder_remaining_ms;
     hl_notice_tell(core, &acquire->notice, TELL_RESULT);
 }
 
 void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status)
 {
-    hl_memory_free(&core_of(acquire)->host.memory, acquire->detail);
-    acquire->detail = NULL;
-    acquire->status = status;
+    hl_memory_free(&core_of(acquire)->host.memory, acquire->words.detail);
+    acquire->words.detail = NULL;
+    acquire->verdict.status = status;
 }
 
 void hl_acquire_drop(struct hl_acquire *acquire)
@@ -192,11 +198,18 @@ static int is_too_late(const struct hl_acquire *acquire)
     return left_us < hl_acquire_least_us(acquire);
 }
 
+static uint64_t next_report_us(const struct hl_acquire *acquire)
+{
+    uint32_t report_ms = acquire->lock->terms->wait_report_ms;
+    return report_ms && !acquire->is_untold ? hl_now_us(&core_of(acquire)->host) + (uint64_t)report_ms * 1000 : UINT64_MAX;
+}
+
 /* What this attempt got, or may have got, goes back. An attempt of several parts leaves it to a hold that ends alone, so that one silent
  * part does not keep the next attempt waiting; for lack of memory, and with one part, the attempt waits until all has been returned. */
 static void begin_anew(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold, *fresh = hold->parts_count > 1 ? hl_hold_new(core_of(acquire), acquire->lock) : NULL;
+    (fresh ? fresh : hold)->report_us = hold->state == HOLD_HELD ? next_report_us(acquire) : hold->report_us;
     if (!fresh) {
         hl_ending_return(hold);
         return;
@@ -269,12 +282,11 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
     const struct hl_terms *terms = acquire->lock->terms;
     acquire->is_untold = 0;
     hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = hl_acquire_name(acquire)->bytes});
-    if (terms->wait_report_ms)
-        acquire->report_us = hl_now_us(&core->host) + (uint64_t)terms->wait_report_ms * 1000;
+    acquire->hold->report_us = next_report_us(acquire);
     if (terms->on_event)
         hl_notice_tell(core, &acquire->notice, TELL_WAITING);
     if (terms->wait_report_ms)
-        hl_acquire_resume_at(acquire, acquire->resume_us);
+        hl_acquire_resume_at(acquire, acquire->hold->resume_us);
 }
 
 /* R7: what the store said is older than news that came after the question left; then the question is put again before sleeping. */
@@ -378,7 +390,7 @@ static void move(struct hl_acquire *acquire)
 
 static void resume(struct hl_acquire *acquire)
 {
-    acquire->resume_us = UINT64_MAX;
+    acquire->hold->resume_us = UINT64_MAX;
     if (acquire->hold->state == HOLD_RETURNING)
         hl_ending_retry(acquire->hold);
     else if (acquire->is_moving)
@@ -396,10 +408,10 @@ void hl_acquire_tick(struct hl_acquire *acquire)
         hl_acquire_decide(acquire, hl_gate_known(core, acquire).status);
         return;
     }
-    if (acquire->report_us <= now_us)
+    if (acquire->hold->report_us <= now_us)
         hl_acquire_tell_waiting(core, acquire);
-    if (acquire->resume_us <= now_us)
+    if (acquire->hold->resume_us <= now_us)
         resume(acquire);
     if (acquire->hold && acquire->state != ACQUIRE_GRANTED)
-        hl_acquire_resume_at(acquire, acquire->resume_us);
+        hl_acquire_resume_at(acquire, acquire->hold->resume_us);
 }

@@ -129,13 +129,17 @@ struct hl_hold {
     } owner;
     void *timer;
     uint64_t id;
-    uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
+    union {
+        uint64_t since_us;       /* HELD: the begin of the present turn; ENDING: its begin */
+        uint64_t resume_us;      /* before: when its acquire, SLEEPING, tries again; UINT64_MAX is never */
+    };
     uint64_t due_us;             /* when the timer was to fire; 0: stopped */
     uint64_t haunted_until_us;   /* ENDING: then a haunted id is released once more. HELD: see is_stray */
     hilock_result_fn *on_result; /* ENDING by a release */
     union {
         void *user;              /* ENDING */
         uint64_t granted_us;     /* HELD: the grant at the store */
+        uint64_t report_us;      /* before: the acquire's next WAITING event; UINT64_MAX is never */
     };
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
@@ -182,23 +186,26 @@ enum { TELL_WAITING = 1, TELL_RESULT = 2 };
 
 struct hl_acquire {
     struct hl_notice notice;        /* TELL_ bits above */
-    TAILQ_ENTRY(hl_acquire) line;   /* in its gate, until it is handed over or DECIDED */
+    union {
+        TAILQ_ENTRY(hl_acquire) line;             /* in its gate, until it is handed over or DECIDED */
+        struct { char *holder, *detail; } words; /* DECIDED; NULL: "", the status' own sentence */
+    };
     struct hilock_lock *lock;
     struct hl_hold *hold;           /* its own: what it asks with */
     hilock_result_fn *on_result;
     void *user;
-    uint64_t begun_us, ends_us;     /* ends: UINT64_MAX is never */
-    uint64_t resume_us, report_us;  /* SLEEPING: try again; next WAITING event; UINT64_MAX is never */
+    uint64_t begun_us;
+    union {
+        uint64_t ends_us;           /* UINT64_MAX is never */
+        struct { hilock_status status; uint32_t holder_remaining_ms; } verdict; /* DECIDED; remaining: what was last known of the holder */
+    };
     uint32_t attempts;
-    hilock_status status;           /* DECIDED */
     uint8_t state;
     uint8_t at;                     /* in the line of which of its names it stands */
     uint8_t stands;                 /* enum above */
     uint8_t is_try : 1;
     uint8_t is_untold : 1;          /* no WAITING event yet */
     uint8_t is_moving : 1;          /* SLEEPING for a moment: then it goes to another name's line */
-    uint32_t holder_remaining_ms;   /* DECIDED: what was last known of the holder */
-    char *holder, *detail;          /* DECIDED; NULL: "", the status' own sentence */
 };
 
 /* ---- the client ---- */

@@ -155,25 +155,28 @@ static void tell_result(struct hl_core *core, struct hl_acquire *acquire)
     hilock_result_fn *on_result = acquire->on_result;
     void *user = acquire->user;
     uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
-    char *holder = acquire->holder, *detail = acquire->detail;
-    struct hilock_result result = {.size = sizeof result, .status = acquire->status, .operation = HILOCK_ACQUIRE, .lock = lock};
+    int is_decided = acquire->state == ACQUIRE_DECIDED;
+    char *holder = is_decided ? acquire->words.holder : NULL, *detail = is_decided ? acquire->words.detail : NULL;
+    struct hilock_result result = {.size = sizeof result, .operation = HILOCK_ACQUIRE, .lock = lock};
     lock->acquire = NULL;
     core->waiting--;
-    if (acquire->state == ACQUIRE_GRANTED)
+    if (is_decided) {
+        result.status = acquire->verdict.status;
+        result.holder_remaining_ms = acquire->verdict.holder_remaining_ms;
+        acquire->words.holder = acquire->words.detail = NULL;
+    } else
         fill_grant(core, acquire, &result);
-    else if (hl_fair_of(acquire)) {
+    if (is_decided && hl_fair_of(acquire)) {
         result.position = hl_fair_of(acquire)->position;
         result.waiters = hl_fair_of(acquire)->waiters;
     }
     result.waited_ms = hl_span_ms(waited_us);
     result.attempts = acquire->attempts;
     result.holder = holder ? holder : "";
-    result.holder_remaining_ms = acquire->holder_remaining_ms;
     result.detail = detail ? detail : hilock_status_text(result.status);
     hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = result.status, .waited_us = waited_us,
                                                               .token = result.fencing_token, .detail = result.detail, .count = result.attempts,
                                                               .is_local = lock->hold && lock->hold->turn});
-    acquire->holder = acquire->detail = NULL;
     hl_acquire_free(core, acquire);
     call_result(lock, on_result, &result, user);
     hl_memory_free(&core->host.memory, holder);

@@ -57,8 +57,9 @@ void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const
                     status == HILOCK_DENIED ? "; see the guide, \"Rights of the server's user\"" : "");
 }
 
-void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hilock_status status)
+struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
+    struct hl_last_words words = {NULL, NULL, 0};
     const struct hl_known known = hl_gate_known(core, acquire);
     const struct hl_name *name = hl_acquire_name(acquire);
     struct hl_node *node = node_of(core, name);
@@ -71,12 +72,13 @@ void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hiloc
     else if (status <= HILOCK_DENIED)
         hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
     else
-        hl_text_set(&text, "%s", hilock_status_text(status));
-    acquire->detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
+        return words;
+    words.detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
     if (status != HILOCK_TIMED_OUT)
-        return;
-    acquire->holder = hl_memory_copy(&core->host.memory, known.holder, strlen(known.holder));
-    acquire->holder_remaining_ms = known.holder_remaining_ms;
+        return words;
+    words.holder = hl_memory_copy(&core->host.memory, known.holder, strlen(known.holder));
+    words.holder_remaining_ms = known.holder_remaining_ms;
+    return words;
 }
 
 static void answered(const struct hl_inquiry *inquiry, const struct hl_name *name, struct hl_text *text)

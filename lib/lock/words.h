@@ -7,8 +7,11 @@
 #include "base/text.h"
 #include "lock/core.h"
 
-/* While the gate still knows: keeps detail and holder of an answer in the acquire. For lack of memory they stay empty. */
-void hl_words_of_acquire(struct hl_core *core, struct hl_acquire *acquire, hilock_status status);
+struct hl_last_words { /* of an acquire, in memory that is the caller's; NULL: "", the status' own sentence, also for lack of memory */
+    char *holder, *detail;
+    uint32_t holder_remaining_ms;
+};
+struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status); /* while the gate still knows */
 /* note: the server's words, quoted. */
 void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind, hilock_status status, const char *note,
                          struct hl_text *text);
