@@ -263,7 +263,7 @@ static int measure_once(const char *where, struct shape shape, struct cost *leas
         run.has_failed = true;
     end(&run);
     for (int i = 0; i < PARTS; i++)
-        if (!least->ns[i] || cost.ns[i] < least->ns[i])
+        if (least->ns[i] <= 0 || cost.ns[i] < least->ns[i])
             least->ns[i] = cost.ns[i];
     least->bytes = cost.bytes;
     least->bytes_with_malloc = cost.bytes_with_malloc;
