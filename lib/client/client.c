@@ -154,43 +154,55 @@ static size_t put(char *to, size_t *used, const char *text)
     return at;
 }
 
-/* User, password, prefix and the connection's name in one block, so that one wipe is enough. */
-static int keep_strings(struct hilock_client *client, const struct hl_url *url, const struct hilock_client_options *options)
+/* One login's strings; with NULL only their room is counted. */
+static void put_login(char *to, size_t *used, struct hl_login *login, const char *user, const char *password)
 {
-    const char *user = options->username ? options->username : url->user, *password = options->password ? options->password : url->password;
-    const char *prefix = options->name_prefix ? options->name_prefix : "", *label = options->label ? options->label : program_invocation_short_name;
+    size_t user_at = put(to, used, user ? user : ""), password_at = put(to, used, password ? password : "");
+    if (!to)
+        return;
+    login->username = user && *user ? to + user_at : NULL;
+    login->password = password ? to + password_at : NULL;
+}
+
+/* name: of the connections. */
+static size_t put_strings(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options, const char *name)
+{
+    char *to = client->strings;
+    size_t used = 0, prefix_at = put(to, &used, options->name_prefix ? options->name_prefix : ""), name_at = put(to, &used, name);
+    for (unsigned i = 0; i < urls->count; i++) {
+        const struct hl_url *url = &urls->of[i];
+        put_login(to, &used, &client->logins[i], options->username ? options->username : url->user, options->password ? options->password : url->password);
+        client->logins[i].database = url->db;
+        client->logins[i].client_name = to ? to + name_at : NULL;
+    }
+    put_login(to, &used, &client->sentinel_login, options->sentinel_username, options->sentinel_password);
+    client->sentinel_login.client_name = to ? to + name_at : NULL;
+    client->prefix = to ? to + prefix_at : NULL;
+    return used;
+}
+
+/* Users, passwords, prefix and the connections' name in one block, so that one wipe is enough. */
+static int keep_strings(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options)
+{
+    const char *label = options->label ? options->label : program_invocation_short_name;
     char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16];
-    size_t used = 0, at[6] = {0, 0, 0, 0, 0, 0};
     snprintf(name, sizeof name, "hilock:%.64s:%s", label, client->core.uuid);
     for (char *c = name; *c; c++)
         *c = *c > ' ' && *c < 0x7f ? *c : '_';
-    for (int is_copy = 0; is_copy < 2; is_copy++) {
-        used = 0;
-        at[0] = put(client->strings, &used, user ? user : "");
-        at[1] = put(client->strings, &used, password ? password : "");
-        at[2] = put(client->strings, &used, prefix);
-        at[3] = put(client->strings, &used, name);
-        at[4] = put(client->strings, &used, options->sentinel_username ? options->sentinel_username : "");
-        at[5] = put(client->strings, &used, options->sentinel_password ? options->sentinel_password : "");
-        if (!is_copy && !(client->strings = hl_memory_new(&client->core.host.memory, used)))
-            return -1;
-    }
-    client->strings_size = used;
-    client->login.username = user && *user ? client->strings + at[0] : NULL;
-    client->login.password = password ? client->strings + at[1] : NULL;
-    client->prefix = client->strings + at[2];
-    client->prefix_length = strlen(prefix);
-    client->login.client_name = client->strings + at[3];
-    client->login.database = url->db;
-    client->sentinel_login = (struct hl_login){.username = options->sentinel_username && *options->sentinel_username ? client->strings + at[4] : NULL,
-                                               .password = options->sentinel_password ? client->strings + at[5] : NULL,
-                                               .client_name = client->login.client_name};
+    client->strings_size = put_strings(client, urls, options, name);
+    client->strings = hl_memory_new(&client->core.host.memory, client->strings_size);
+    if (!client->strings)
+        return -1;
+    put_strings(client, urls, options, name);
+    client->prefix_length = strlen(client->prefix);
     return 0;
 }
 
 static uint32_t guard_ms(const struct hilock_client_options *options)
 {
-    return options->restart_guard_ms == HILOCK_OFF ? 0 : options->restart_guard_ms;
+    if (options->restart_guard_ms == HILOCK_OFF)
+        return 0;
+    return options->restart_guard_ms || !options->quorum_urls ? options->restart_guard_ms : options->lease_ms;
 }
 
 static void init_core(struct hilock_client *client, const struct hl_doors *doors, const struct hilock_client_options *options)
@@ -235,7 +247,7 @@ static void free_half_open(struct hilock_client *client, int has_host)
 }
 
 static struct hilock_client *client_new(const struct hilock_loop *loop, const struct hl_doors *doors, const struct hl_memory *memory,
-                                        const struct hl_url *url, const struct hilock_client_options *options)
+                                        const struct hl_urls *urls, const struct hilock_client_options *options)
 {
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     struct hilock_client *client = hl_memory_new(memory, sizeof *client);
@@ -247,8 +259,8 @@ static struct hilock_client *client_new(const struct hilock_loop *loop, const st
     if (has_host)
         init_core(client, doors, options);
     if (has_host && (client->core.cell = hl_cell_new(memory)) != NULL &&
-        (client->close_timer = hl_timer_new(&client->core.host, on_close_timer, client)) != NULL && keep_strings(client, url, options) == 0 &&
-        (client->core.route = hl_deployment_new(client, doors, url, options, &events)) != NULL) {
+        (client->close_timer = hl_timer_new(&client->core.host, on_close_timer, client)) != NULL && keep_strings(client, urls, options) == 0 &&
+        (client->core.route = hl_deployment_new(client, doors, urls, options, &events)) != NULL) {
         client->core.cell->core = &client->core;
         return client;
     }
@@ -277,7 +289,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
 {
     struct hilock_client_options settled;
     struct hl_memory memory;
-    struct hl_url url;
+    struct hl_urls urls;
     struct hl_text why = {"ret_client is NULL: where should the client go?"};
     hilock_status status = ret_client ? check_loop(loop, &why) : HILOCK_INVALID;
     if (status == HILOCK_OK)
@@ -285,17 +297,11 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     if (status != HILOCK_OK)
         return refuse_open(status, &why, ret_error);
     hl_memory_init(&memory, settled.allocator);
-    memset(&url, 0, sizeof url);
-    status = hl_url_parse(&url, &memory, settled.url, &why);
+    status = hl_deployment_read(&urls, &memory, &settled, &why);
     if (status != HILOCK_OK)
         return refuse_open(status, &why, ret_error);
-    status = hl_deployment_check(&url, &settled, &why);
-    if (status != HILOCK_OK) {
-        hl_url_done(&url, &memory);
-        return refuse_open(status, &why, ret_error);
-    }
-    *ret_client = client_new(loop, doors, &memory, &url, &settled);
-    hl_url_done(&url, &memory);
+    *ret_client = client_new(loop, doors, &memory, &urls, &settled);
+    hl_deployment_done(&urls, &memory);
     if (!*ret_client) {
         hl_text_set(&why, "out of memory");
         return refuse_open(HILOCK_NO_MEMORY, &why, ret_error);

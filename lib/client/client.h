@@ -24,7 +24,7 @@ struct hilock_client {
     void *user; /* of both */
     hilock_log_level log_level;
     struct hl_text refusal;
-    struct hl_login login, sentinel_login;
+    struct hl_login logins[HL_MASTERS_MAX], sentinel_login; /* of a quorum's masters; else the first */
     char *strings; /* user, password, prefix, name of the connection: one block, wiped */
     size_t strings_size;
     const char *prefix;

@@ -2,16 +2,122 @@
 /* deployment - see deployment.h. */
 #include "client/deployment.h"
 
+#include <string.h>
+
+#include "base/plant.h"
 #include "wire/natives.h"
 #include "wire/scripts.h"
 
-hilock_status hl_deployment_check(const struct hl_url *url, const struct hilock_client_options *options, struct hl_text *why)
+static hilock_status check_url(const struct hl_url *url, const struct hilock_client_options *options, struct hl_text *why)
 {
     if ((options->sentinel_username || options->sentinel_password) && url->scheme != HL_URL_SENTINEL) {
         hl_text_set(why, "%s is set, but the url is not redis+sentinel: nobody would be told", options->sentinel_password ? "sentinel_password" : "sentinel_username");
         return HILOCK_INVALID;
     }
     return HILOCK_OK;
+}
+
+static int are_one_server(const struct hl_url *a, const struct hl_url *b)
+{
+    if (a->scheme != b->scheme)
+        return 0;
+    if (a->scheme == HL_URL_UNIX)
+        return strcmp(a->path, b->path) == 0;
+    return strcmp(a->hosts[0].host, b->hosts[0].host) == 0 && a->hosts[0].port == b->hosts[0].port;
+}
+
+/* Votes count only if they are independent. */
+static hilock_status check_master(const struct hl_urls *urls, struct hl_text *why)
+{
+    unsigned latest = urls->count - 1;
+    const struct hl_url *url = &urls->of[latest];
+    if (url->scheme != HL_URL_REDIS && url->scheme != HL_URL_UNIX) {
+        hl_text_set(why, "quorum_urls: number %u is no redis:// or unix:// url: each is one independent master", urls->count);
+        return HILOCK_UNSUPPORTED;
+    }
+    for (unsigned i = 0; i < latest; i++) {
+        if (!are_one_server(&urls->of[i], url))
+            continue;
+        hl_text_set(why, "quorum_urls: number %u and number %u are the same server: it would vote twice", i + 1, urls->count);
+        return HILOCK_INVALID;
+    }
+    return HILOCK_OK;
+}
+
+static hilock_status check_needed(unsigned count, unsigned needed, struct hl_text *why)
+{
+    if (needed == 0 || (needed >= count / 2 + 1 && needed <= count))
+        return HILOCK_OK;
+    hl_text_set(why, "bad quorum_needed %u of %u masters: must be %u..%u, or 0 for the majority; with fewer two could hold at a time", needed, count,
+                count / 2 + 1, count);
+    return HILOCK_INVALID;
+}
+
+static hilock_status check_count(const struct hilock_client_options *options, struct hl_text *why)
+{
+    unsigned count = 0;
+    while (options->quorum_urls && count <= HL_MASTERS_MAX && options->quorum_urls[count])
+        count++;
+    if (!options->quorum_urls && options->quorum_needed)
+        hl_text_set(why, "quorum_needed %u without quorum_urls: give the masters, or leave it 0", options->quorum_needed);
+    else if (options->quorum_urls && options->url)
+        hl_text_set(why, "url and quorum_urls are both set: give one of them");
+    else if (options->quorum_urls && (count < 2 || count > HL_MASTERS_MAX))
+        hl_text_set(why, "bad quorum_urls: %s%u given, must be 2..%d and end with NULL; for one server use url", count > HL_MASTERS_MAX ? "at least " : "", count,
+                    HL_MASTERS_MAX);
+    else
+        return options->quorum_urls ? check_needed(count, options->quorum_needed, why) : HILOCK_OK;
+    return HILOCK_INVALID;
+}
+
+static hilock_status read_url(struct hl_urls *urls, const struct hl_memory *memory, const char *text, const struct hilock_client_options *options,
+                              struct hl_text *why)
+{
+    struct hl_url *url = &urls->of[urls->count];
+    hilock_status status;
+    memset(url, 0, sizeof *url);
+    status = hl_url_parse(url, memory, text, why);
+    if (status != HILOCK_OK)
+        return status;
+    urls->count++;
+    status = check_url(url, options, why);
+    return status == HILOCK_OK && options->quorum_urls ? check_master(urls, why) : status;
+}
+
+hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory, const struct hilock_client_options *options, struct hl_text *why)
+{
+    hilock_status status = check_count(options, why);
+    ret_urls->count = 0;
+    if (status == HILOCK_OK && !options->quorum_urls)
+        status = read_url(ret_urls, memory, options->url, options, why);
+    for (unsigned i = 0; status == HILOCK_OK && options->quorum_urls && options->quorum_urls[i]; i++)
+        status = read_url(ret_urls, memory, options->quorum_urls[i], options, why);
+    if (status != HILOCK_OK)
+        hl_deployment_done(ret_urls, memory);
+    return status;
+}
+
+void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory)
+{
+    while (urls->count)
+        hl_url_done(&urls->of[--urls->count], memory);
+}
+
+unsigned hl_deployment_needed(const struct hl_urls *urls, const struct hilock_client_options *options)
+{
+    return options->quorum_needed ? options->quorum_needed : urls->count / 2 + 1;
+}
+
+static struct hl_route *quorum_new(struct hilock_client *client, const struct hl_urls *urls, unsigned needed, const struct hl_node_options *node,
+                                   const struct hl_route_events *events)
+{
+    struct hl_quorum_options quorum = {.count = urls->count, .needed = HL_PLANTED(QUORUM_OF_HALF) ? urls->count / 2 : needed};
+    for (unsigned i = 0; i < urls->count; i++) {
+        const struct hl_url *url = &urls->of[i];
+        quorum.places[i] = (struct hl_place){url->path, url->hosts[0].host, url->hosts[0].port};
+        quorum.logins[i] = &client->logins[i];
+    }
+    return hl_quorum_new(&client->core.host, &quorum, node, events, client);
 }
 
 static struct hl_route *route_new(struct hilock_client *client, const struct hl_url *url, const struct hl_node_options *node,
@@ -31,11 +137,11 @@ static struct hl_route *route_new(struct hilock_client *client, const struct hl_
     return NULL;
 }
 
-struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_doors *doors, const struct hl_url *url,
+struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
                                    const struct hilock_client_options *options, const struct hl_route_events *events)
 {
     const struct hl_node_options node = {
-        .session = {.links = doors->links, .login = &client->login, .connect_timeout_ms = options->connect_timeout_ms,
+        .session = {.links = doors->links, .login = &client->logins[0], .connect_timeout_ms = options->connect_timeout_ms,
                     .retry_max_ms = options->retry_max_ms},
         .scripts = hl_scripts,
         .ask_natives = hl_natives_ask,
@@ -45,5 +151,6 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .inflight_max = options->inflight_max,
         .restart_guard_ms = client->restart_guard_ms,
     };
-    return route_new(client, url, &node, events);
+    return options->quorum_urls ? quorum_new(client, urls, hl_deployment_needed(urls, options), &node, events)
+                                : route_new(client, &urls->of[0], &node, events);
 }

@@ -6,11 +6,18 @@
 #include "base/url.h"
 #include "client/client.h"
 
-/* Options that only one deployment knows, with the url of another: INVALID. */
-hilock_status hl_deployment_check(const struct hl_url *url, const struct hilock_client_options *options, struct hl_text *why);
+struct hl_urls { /* one, or a quorum's */
+    struct hl_url of[HL_MASTERS_MAX];
+    unsigned count;
+};
+
+/* Also what only one deployment knows, with the url of another: INVALID. OK: to be given back. */
+hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory, const struct hilock_client_options *options, struct hl_text *why);
+void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory);
+unsigned hl_deployment_needed(const struct hl_urls *urls, const struct hilock_client_options *options); /* of a quorum's votes */
 
 /* The client's strings are kept by then: its logins are used by reference. events is called with the client. NULL: no memory. */
-struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_doors *doors, const struct hl_url *url,
+struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
                                    const struct hilock_client_options *options, const struct hl_route_events *events);
 
 #endif

@@ -130,7 +130,8 @@ static hilock_status check_braces(struct hilock_client *client, const char *name
 /* A waiter would begin it too, but then its first sleep would wait for the connection. Clients whose handles all poll have none. */
 static void warm_subscription(struct hl_core *core, const struct hl_name *name)
 {
-    hl_subscription_start(&hl_route_node(core->route, name->bytes, name->length)->subscription);
+    for (unsigned i = 0; i < hl_route_members(core->route); i++)
+        hl_subscription_start(&hl_route_member(core->route, name->bytes, name->length, i)->subscription);
 }
 
 static hilock_status read_options(struct hilock_client *client, struct hilock_lock_options *to, const struct hilock_lock_options *given)
@@ -139,6 +140,8 @@ static hilock_status read_options(struct hilock_client *client, struct hilock_lo
     hilock_status status = hl_lock_options_read(to, given, client->lease_ms, &why);
     if (status == HILOCK_OK && hl_lease_voids_guard(to->lease_ms, client->restart_guard_ms, &why))
         status = HILOCK_INVALID;
+    if (status == HILOCK_OK && client->core.route->masters && to->kind == HILOCK_FAIR)
+        return hl_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR on a quorum: n masters have no common queue; use MUTEX or SIMPLE");
     return status == HILOCK_OK ? status : hl_refuse(client, status, "%s", why.bytes);
 }
 
@@ -209,6 +212,8 @@ static hilock_status check_multi(struct hilock_client *client, const char *const
     if (count < 2 || count > MULTI_MAX)
         return hl_refuse(client, HILOCK_INVALID, "bad names: %s%u given, must be 2..%d and end with NULL; for one name use hilock_lock_create",
                          count > MULTI_MAX ? "at least " : "", count, MULTI_MAX);
+    if (client->core.route->masters)
+        return hl_refuse(client, HILOCK_UNSUPPORTED, "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
     if (options->kind == HILOCK_FAIR)
         return hl_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR of several names: a multi is MUTEX or SIMPLE");
     if (options->reentrant)

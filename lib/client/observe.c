@@ -203,7 +203,7 @@ static void raise_outage(struct hilock_client *client, const struct hl_fact *fac
 static void log_node(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
     if (what == HL_NODE_UP)
-        hl_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node, HL_PLANTED(PASSWORD_LOGGED) ? client->login.password : "",
+        hl_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node, HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
                HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     else if (what == HL_NODE_DOWN)
         hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);

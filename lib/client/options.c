@@ -72,8 +72,6 @@ static int settle_spans(const struct span *spans, size_t count, struct hl_text *
 
 static hilock_status check_later(const struct hilock_client_options *options, struct hl_text *why)
 {
-    if (options->quorum_urls || options->quorum_needed)
-        return refuse(why, HILOCK_UNSUPPORTED, "quorum_urls: this version has no quorum of masters yet: use url");
     if ((options->tls_ca_file || options->tls_ca_dir || options->tls_cert_file || options->tls_key_file || options->tls_server_name) &&
         !(options->url && strncmp(options->url, "rediss", 6) == 0)) /* which the url's own check refuses */
         return refuse(why, HILOCK_INVALID, "tls_ca_file is set, but the url is not rediss: nothing would be encrypted");

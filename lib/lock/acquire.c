@@ -5,6 +5,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "lock/ballot.h"
 #include "lock/deliver.h"
 #include "lock/ending.h"
 #include "lock/fair.h"
@@ -173,14 +174,27 @@ static void move_soon(struct hl_acquire *acquire)
     hl_acquire_resume_at(acquire, hl_now_us(&core_of(acquire)->host));
 }
 
+/* Too few can be asked: until one of them is back, or in a moment. */
+static void await_masters(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    hl_gate_learn(core, acquire, &(struct hl_asked){.answer = ASKED_UNANSWERED, .is_verdict = 1});
+    acquire->state = ACQUIRE_SLEEPING;
+    hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
+}
+
 void hl_acquire_ask(struct hl_acquire *acquire)
 {
     if (hl_multi_barred_at(acquire) >= 0) {
         move_soon(acquire);
         return;
     }
+    if (hl_hold_is_quorum(acquire->hold) && !hl_ballot_can_begin(acquire->hold)) {
+        await_masters(acquire);
+        return;
+    }
     acquire->state = ACQUIRE_ASKING;
-    hl_acquire_resume_at(acquire, UINT64_MAX);
+    hl_acquire_resume_at(acquire, hl_hold_is_quorum(acquire->hold) ? hl_ballot_ends_us(acquire) : UINT64_MAX);
     hl_hold_ask(acquire->hold);
 }
 
@@ -217,6 +231,7 @@ static void begin_anew(struct hl_acquire *acquire)
     fresh->owner.acquire = acquire;
     acquire->hold = fresh;
     hold->owner.lock = NULL;
+    hold->is_attempt = hl_hold_is_quorum(hold) != 0;
     hl_ending_begin(hold);
 }
 
@@ -299,18 +314,23 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *aske
         hl_gate_wake(hl_acquire_name(acquire));
         return;
     }
+    if (asked->is_split) { /* nobody has it who could tell that it is free again */
+        acquire->state = ACQUIRE_SLEEPING;
+        hl_acquire_resume_at(acquire, hl_gate_yields_until_us(hl_acquire_name(acquire)));
+        return;
+    }
     acquire->state = hl_gate_is_head(acquire) ? ACQUIRE_SLEEPING : ACQUIRE_IN_LINE;
     hl_acquire_resume_at(acquire, acquire->state == ACQUIRE_SLEEPING ? hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire) : UINT64_MAX);
 }
 
 /* Nothing is kept while something is waited for. What several parts got for a moment others may have asked for in vain, and the other
  * way round: a random pause lets one of them win. */
-static void return_all(struct hl_acquire *acquire)
+static void return_all(struct hl_acquire *acquire, int is_split)
 {
+    if (is_split || (acquire->hold->parts_count > 1 && hl_hold_count(acquire->hold, PART_OURS)))
+        hl_gate_yield(core_of(acquire), hl_acquire_name(acquire));
     if (acquire->hold->parts_count == 1 || hl_hold_is_blank(acquire->hold) || HL_PLANTED(MULTI_KEEPS))
         return;
-    if (hl_hold_count(acquire->hold, PART_OURS))
-        hl_gate_yield(core_of(acquire), hl_acquire_name(acquire));
     begin_anew(acquire);
 }
 
@@ -342,7 +362,7 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
         hl_acquire_decide(acquire, asked->fault.status);
         return;
     }
-    if (acquire->is_try) {
+    if (acquire->is_try && asked->answer == ASKED_HELD) {
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
         return;
     }
@@ -350,7 +370,7 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
         stay_in_queue(acquire, fair, asked);
         return;
     }
-    return_all(acquire);
+    return_all(acquire, asked->is_split);
     if (asked->answer == ASKED_HELD && has_moved)
         hl_gate_tell_waiting(core, hl_acquire_name(acquire));
     sleep_or_ask(acquire, asked);
@@ -361,6 +381,10 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *aske
     switch (asked->answer) {
     case ASKED_GRANTED: on_granted(acquire); break;
     case ASKED_UNANSWERED:
+        if (asked->is_verdict) {
+            on_refused(acquire, asked);
+            break;
+        }
         hl_gate_learn(core_of(acquire), acquire, asked);
         hl_hold_ask(acquire->hold); /* same id: what may have been granted is adopted (R3) */
         break;
@@ -395,8 +419,13 @@ static void resume(struct hl_acquire *acquire)
         hl_ending_retry(acquire->hold);
     else if (acquire->is_moving)
         move(acquire);
-    else
+    else if (acquire->state == ACQUIRE_ASKING && hl_hold_is_quorum(acquire->hold))
+        hl_ballot_close(acquire->hold);
+    else {
+        if (acquire->is_try && acquire->state == ACQUIRE_SLEEPING)
+            acquire->state = ACQUIRE_IN_LINE;
         try_again(acquire);
+    }
 }
 
 /* A little early is legal for a timer: what is not due yet stays. */

@@ -115,6 +115,9 @@ struct hl_part {
 
 struct hl_share { /* what each part of several needs besides; behind the parts */
     uint32_t asked_ms; /* the lease that its latest renewal asked for */
+    uint32_t holder;   /* of a ballot: a hash of who has it, when that was the answer */
+    uint8_t vote;      /* enum hl_vote (ballot.h) */
+    uint8_t status;    /* of a fault, as its negative */
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
@@ -151,6 +154,7 @@ struct hl_hold {
     uint8_t is_owed : 1;         /* HELD: this turn's own lease was not asked for yet: the watchdog does, renewed or not */
     uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
     uint8_t is_confirmed : 1;    /* ENDING: by the store; else its lease has run out */
+    uint8_t is_attempt : 1;      /* ENDING: votes of a ballot that was lost: its return frees nothing that was held */
     uint8_t is_settled : 1;      /* ENDING: the end of a release that was UNKNOWN has been told */
     uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */

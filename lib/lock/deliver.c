@@ -138,6 +138,8 @@ static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
     return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= hl_acquire_least_us(acquire);
 }
 
+static uint32_t votes_of(const struct hl_hold *hold) { return hl_hold_is_quorum(hold) ? hl_hold_count(hold, PART_OURS) : 0; }
+
 static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)
 {
     struct hilock_lock *lock = acquire->lock;
@@ -147,6 +149,7 @@ static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct 
     result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     result->fencing_token = hl_hold_token(lock->hold);
     result->hold_count = 1;
+    result->votes = votes_of(lock->hold);
 }
 
 static void tell_result(struct hl_core *core, struct hl_acquire *acquire)
@@ -157,6 +160,7 @@ static void tell_result(struct hl_core *core, struct hl_acquire *acquire)
     uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
     int is_decided = acquire->state == ACQUIRE_DECIDED;
     char *holder = is_decided ? acquire->words.holder : NULL, *detail = is_decided ? acquire->words.detail : NULL;
+    struct hl_text votes;
     struct hilock_result result = {.size = sizeof result, .operation = HILOCK_ACQUIRE, .lock = lock};
     lock->acquire = NULL;
     core->waiting--;
@@ -174,6 +178,10 @@ static void tell_result(struct hl_core *core, struct hl_acquire *acquire)
     result.attempts = acquire->attempts;
     result.holder = holder ? holder : "";
     result.detail = detail ? detail : hilock_status_text(result.status);
+    if (result.votes) {
+        hl_words_of_votes(core, lock->hold, &votes);
+        result.detail = votes.bytes;
+    }
     hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = result.status, .waited_us = waited_us,
                                                               .token = result.fencing_token, .detail = result.detail, .count = result.attempts,
                                                               .is_local = lock->hold && lock->hold->turn});
@@ -209,6 +217,7 @@ static void fill_hold(struct hl_core *core, const struct hilock_lock *lock, stru
     result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     result->fencing_token = hl_hold_token(lock->hold);
     result->hold_count = hl_reentry_count(lock->hold);
+    result->votes = votes_of(lock->hold);
 }
 
 static void tell_extend(struct hl_core *core, struct hl_extend *extend, const char *detail)
@@ -315,6 +324,7 @@ static void tell_released(struct hl_core *core, struct hl_hold *hold)
     struct hilock_result result = {.size = sizeof result, .status = status, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
                                    .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = hold->id != 0};
     hl_words_of_release(hold, status, &detail);
+    result.votes = hl_hold_is_quorum(hold) ? hl_hold_heard(hold, HEARD_YES) : 0;
     if (!on_result) {
         hl_ending_settle(hold);
         return;

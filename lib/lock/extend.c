@@ -81,7 +81,7 @@ int hl_extend_was_asked(const struct hl_hold *hold)
 uint32_t hl_extend_part_ms(struct hl_hold *hold, const struct hl_part *part)
 {
     const struct hl_share *share = hl_part_share(hold, part);
-    return share && share->asked_ms ? share->asked_ms : hl_extend_lease_ms(hold);
+    return share && share->asked_ms && !HL_PLANTED(QUORUM_STRAGGLER) ? share->asked_ms : hl_extend_lease_ms(hold);
 }
 
 void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part)

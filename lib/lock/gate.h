@@ -19,6 +19,8 @@ int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at);
 int hl_gate_is_head(const struct hl_acquire *acquire); /* of those who wait */
 /* An attempt got some of what it asked for and lost against another: nobody here asks again for a random while, which doubles each time. */
 void hl_gate_yield(struct hl_core *core, struct hl_name *name);
+uint64_t hl_gate_yields_until_us(const struct hl_name *name);
+void hl_gate_returned(struct hl_name *name); /* what such an attempt got is given back */
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* a hold of ours is over at the store, or unanswerable */
 void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */
 void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back what came too late, and asks anew */
@@ -34,6 +36,8 @@ unsigned hl_gate_waiting(const struct hl_name *name);
 
 /* What the store said to this acquire, for all who wait for the name. */
 void hl_gate_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked);
+void hl_gate_hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked); /* one master's HELD or FAULT; the verdict follows */
+unsigned hl_gate_silences(const struct hl_name *name); /* ballots in a row that ended in silence, cut at 5 */
 int hl_gate_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us); /* 0: news came after that request left: ask again (R7) */
 uint64_t hl_gate_sleep_us(struct hl_core *core, const struct hl_acquire *acquire); /* how long until the next try */
 int hl_gate_knows_held(const struct hl_name *name);

@@ -6,6 +6,7 @@
 #include "base/contract.h"
 #include "base/plant.h"
 #include "lock/acquire.h"
+#include "lock/ballot.h"
 #include "lock/deliver.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
@@ -124,6 +125,15 @@ static void ask(struct hl_hold *hold, struct hl_part *part, int is_second)
     hl_route_submit(hl_hold_core(hold)->route, &part->request, hl_hold_core(hold)->limits.command_timeout_ms, HL_REQUEST_GRANT);
 }
 
+/* Also from a store under its restart guard: the hold stands without it, so nobody else can hold what that store forgot. */
+void hl_hold_heal(struct hl_hold *hold, struct hl_part *part, uint32_t timeout_ms, int is_second)
+{
+    part->ask = PART_ACQUIRE;
+    part->state = PART_MAYBE;
+    part->is_second = is_second != 0;
+    hl_route_submit(hl_hold_core(hold)->route, &part->request, timeout_ms, HL_REQUEST_URGENT);
+}
+
 unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state)
 {
     unsigned found = 0;
@@ -160,23 +170,30 @@ struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part)
 }
 
 /* All it needs stands, or a part of it was refused, or there are more answers to come. */
-static void weigh(struct hl_hold *hold, const struct hl_part *part, struct hl_asked asked)
+static void weigh(struct hl_hold *hold, struct hl_part *part, struct hl_asked asked)
 {
     asked.at = part->index;
     asked.asked_us = part->request.sent_us;
     if (hl_hold_count(hold, PART_OURS) >= hold->needed)
         hl_acquire_answered(hold->owner.acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
+    else if (hl_hold_is_quorum(hold))
+        hl_ballot_cast(hold, part, &asked);
     else if (asked.answer != ASKED_GRANTED)
         hl_acquire_answered(hold->owner.acquire, &asked);
 }
 
-static void on_granted(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+void hl_part_grant(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     uint64_t lease_us = (uint64_t)hold->terms->lease_ms * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
     part->state = PART_OURS;
     hold->is_queued = 0;
     part->token = said->token;
     part->deadline_us = hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : part->request.sent_us, lease_us);
+}
+
+static void on_granted(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+{
+    hl_part_grant(hold, part, said);
     weigh(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
 }
 
@@ -235,6 +252,8 @@ static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const st
         part->state = part->is_haunted || hold->is_queued ? PART_MAYBE : PART_CLEAR;
     if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
         hl_ending_answered(hold, part, answer);
+    else if (hold->state == HOLD_HELD && hl_hold_is_quorum(hold))
+        hl_watchdog_joined(hold, part, answer);
     else if (hold->state == HOLD_HELD)
         hl_fair_crossed(hold, part, answer);
     else if (answer->reply)
@@ -282,7 +301,8 @@ static void init_part(struct hl_part *part, unsigned index, struct hl_name *name
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
     struct hl_terms *terms = lock->terms;
-    unsigned count = terms->multi ? terms->multi->count : 1;
+    const struct hl_route *route = core->route;
+    unsigned count = terms->multi ? terms->multi->count : hl_route_members(route);
     struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold + count * sizeof hold->parts[0] + (count > 1) * count * sizeof(struct hl_share));
     if (!hold)
         return NULL;
@@ -294,7 +314,8 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
     hold->notice.kind = NOTICE_HOLD;
     hold->terms = terms;
     terms->refs++;
-    hold->parts_count = hold->needed = (uint8_t)count;
+    hold->parts_count = (uint8_t)count;
+    hold->needed = route->masters ? route->needed : (uint8_t)count;
     for (unsigned i = 0; i < count; i++)
         init_part(&hold->parts[i], i, terms->multi ? terms->multi->of[i] : lock->name);
     core->live_holds++;
@@ -324,9 +345,10 @@ void hl_hold_ask(struct hl_hold *hold)
     if (!hold->id)
         hold->id = ++core->id_last;
     hold->state = HOLD_ASKING;
+    hl_ballot_begin(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
-        if (part->state == PART_OURS || hl_request_is_busy(&part->request))
+        if (part->state == PART_OURS || hl_request_is_busy(&part->request) || (hl_hold_is_quorum(hold) && !hl_part_can_vote(hold, part)))
             continue;
         ask(hold, part, 0);
     }

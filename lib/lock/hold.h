@@ -29,6 +29,7 @@ unsigned hl_hold_heard(const struct hl_hold *hold, enum hl_part_heard heard); /*
 const struct hl_part *hl_hold_weakest(const struct hl_hold *hold); /* one that does not stand, or else the one that ends first */
 struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part); /* NULL: it is the only part */
 int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
+void hl_hold_heal(struct hl_hold *hold, struct hl_part *part, uint32_t timeout_ms, int is_second); /* HELD: asks for a part that is not ours, under the same id */
 /* What the answer to its latest request says, in the words of its kind. */
 struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *part, const struct hl_reply *reply);
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
@@ -37,6 +38,7 @@ int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part
 int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said);
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* a part of it is, as the route has it */
 int hl_hold_has_moved(const struct hl_hold *hold); /* a part of it was last asked for at another node than where it is now */
+void hl_part_grant(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said); /* the store said yes to its acquire */
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never */
 
 #endif

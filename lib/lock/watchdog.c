@@ -5,6 +5,7 @@
 
 #include "base/plant.h"
 #include "lock/acquire.h"
+#include "lock/ballot.h"
 #include "lock/deliver.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
@@ -91,53 +92,6 @@ static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us, uint32_
     return hold->failures && half_us < timeout_us ? half_us : timeout_us;
 }
 
-static void begin_round(struct hl_hold *hold)
-{
-    hl_extend_round(hold);
-    hold->is_round_over = 0;
-    for (unsigned i = 0; i < hold->parts_count; i++) {
-        hold->parts[i].heard = HEARD_NOTHING;
-        hold->parts[i].is_behind = hl_request_is_busy(&hold->parts[i].request) != 0;
-    }
-}
-
-/* All parts of a round ask for the same: a new one begins when the outcome of the one before is known. */
-static void renew(struct hl_hold *hold, uint64_t now_us)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    uint32_t timeout_ms = hl_lease_renewal_timeout_ms(stood_us(hold), core->limits.command_timeout_ms);
-    if (!is_renewing(hold))
-        begin_round(hold);
-    for (unsigned i = 0; i < hold->parts_count; i++) {
-        struct hl_part *part = &hold->parts[i];
-        if (part->state != PART_OURS || hl_request_is_busy(&part->request) || part->heard != HEARD_NOTHING || part->is_behind)
-            continue;
-        part->ask = PART_RENEW;
-        hl_route_submit(core->route, &part->request, timeout_ms, HL_REQUEST_URGENT);
-    }
-    sleep_until(hold, now_us + patience_us(hold, now_us, timeout_ms));
-}
-
-/* A fixed lease is to end for all names of a multi at the same time. What was asked for later than the first is in the store for longer:
- * all are asked for once more, which shortens nothing. */
-static int is_uneven(const struct hl_hold *hold)
-{
-    for (unsigned i = 1; hold->terms->multi && !hold->terms->is_renewed && i < hold->parts_count; i++)
-        if (hold->parts[i].request.sent_us != hold->parts[0].request.sent_us)
-            return 1;
-    return 0;
-}
-
-/* A turn whose own lease is still to be asked for asks at once. */
-void hl_watchdog_begin(struct hl_hold *hold)
-{
-    hold->failures = 0;
-    if ((hold->is_owed && !is_renewing(hold)) || (is_uneven(hold) && !HL_PLANTED(MULTI_UNEVEN)))
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
-    else
-        sleep_for_a_third(hold);
-}
-
 static void on_failed(struct hl_hold *hold, const char *why)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -168,6 +122,68 @@ static int has_succeeded(struct hl_hold *hold)
         return 0;
     hold->is_round_over = 1;
     return 1;
+}
+
+static void begin_round(struct hl_hold *hold)
+{
+    hl_extend_round(hold);
+    hold->is_round_over = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        hold->parts[i].heard = HEARD_NOTHING;
+        hold->parts[i].is_behind = hl_request_is_busy(&hold->parts[i].request) != 0;
+    }
+}
+
+/* A master that cannot be asked has no vote in this round; one that does not have the hold is asked for it again: it was away, or has
+ * restarted empty. */
+static void ask_part(struct hl_hold *hold, struct hl_part *part, uint32_t timeout_ms)
+{
+    if (hl_hold_is_quorum(hold) && !hl_part_can_vote(hold, part))
+        part->heard = HEARD_NO;
+    else if (part->state != PART_OURS && HL_PLANTED(QUORUM_UNHEALED))
+        part->heard = HEARD_NO;
+    else if (part->state != PART_OURS)
+        hl_hold_heal(hold, part, timeout_ms, 0);
+    else {
+        part->ask = PART_RENEW;
+        hl_route_submit(hl_hold_core(hold)->route, &part->request, timeout_ms, HL_REQUEST_URGENT);
+    }
+}
+
+/* All parts of a round ask for the same: a new one begins when the outcome of the one before is known. */
+static void renew(struct hl_hold *hold, uint64_t now_us)
+{
+    uint32_t timeout_ms = hl_lease_renewal_timeout_ms(stood_us(hold), hl_hold_core(hold)->limits.command_timeout_ms);
+    if (!is_renewing(hold))
+        begin_round(hold);
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        struct hl_part *part = &hold->parts[i];
+        if (!hl_request_is_busy(&part->request) && part->heard == HEARD_NOTHING && !part->is_behind)
+            ask_part(hold, part, timeout_ms);
+    }
+    sleep_until(hold, now_us + patience_us(hold, now_us, timeout_ms));
+    if (has_failed(hold))
+        on_failed(hold, "too few masters can be asked");
+}
+
+/* A fixed lease is to end for all names of a multi at the same time. What was asked for later than the first is in the store for longer:
+ * all are asked for once more, which shortens nothing. */
+static int is_uneven(const struct hl_hold *hold)
+{
+    for (unsigned i = 1; hold->terms->multi && !hold->terms->is_renewed && i < hold->parts_count; i++)
+        if (hold->parts[i].request.sent_us != hold->parts[0].request.sent_us)
+            return 1;
+    return 0;
+}
+
+/* A turn whose own lease is still to be asked for asks at once. */
+void hl_watchdog_begin(struct hl_hold *hold)
+{
+    hold->failures = 0;
+    if ((hold->is_owed && !is_renewing(hold)) || (is_uneven(hold) && !HL_PLANTED(MULTI_UNEVEN)))
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+    else
+        sleep_for_a_third(hold);
 }
 
 /* A renewal that never left (no link) counts as failed when its time is over; one on the wire is answered by its node in that time. */
@@ -406,6 +422,40 @@ void hl_watchdog_confirmed(struct hl_hold *hold, struct hl_part *part)
     hold->is_windowed = 0;
     hl_validity_follow(hold);
     sleep_for_a_third(hold);
+}
+
+static void on_joined(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
+{
+    hl_part_grant(hold, part, said);
+    part->heard = HEARD_YES;
+    look_at_end(hold);
+    if (has_succeeded(hold))
+        on_renewed(hold, part, 0);
+}
+
+/* Never after the end (R11): what comes then is undone. What was refused in words left nothing there, unless an older request may run. */
+void hl_watchdog_joined(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
+{
+    struct hl_said said = {.verdict = HL_NO};
+    part->heard = HEARD_NO;
+    if (answer->was_sent && !answer->reply)
+        hl_ending_haunt(hold, part);
+    else if (answer->was_sent) {
+        said = hl_part_said(hold, part, answer->reply);
+        if (!HL_PLANTED(R11_RESURRECT) && has_ended(hold, hl_now_us(&hl_hold_core(hold)->host)))
+            return;
+        if (said.verdict == HL_LATE)
+            hl_node_learn_time(part->request.node, said.server_us, part->request.sent_us);
+        if (said.verdict != HL_YES && !(said.verdict == HL_FAULT && said.fault.kind == HL_FAULT_LASTING && !said.fault.left_nothing) && !part->is_haunted)
+            part->state = PART_CLEAR;
+    }
+    if (said.verdict == HL_YES)
+        on_joined(hold, part, &said);
+    else if (said.verdict == HL_AGAIN) {
+        part->heard = HEARD_NOTHING;
+        hl_hold_heal(hold, part, part->request.timeout_ms, 1);
+    } else if (has_failed(hold))
+        on_failed(hold, "not ours at so many masters");
 }
 
 void hl_watchdog_ask(struct hl_hold *hold)

@@ -10,6 +10,7 @@
 void hl_watchdog_begin(struct hl_hold *hold);
 void hl_watchdog_tick(struct hl_hold *hold);
 void hl_watchdog_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer); /* of a renewal; any state */
+void hl_watchdog_joined(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer); /* HELD: of an acquire: a late vote, or a master healed */
 void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason); /* HELD and told: told first of all, then ended */
 void hl_watchdog_ask(struct hl_hold *hold); /* HELD: an extend was accepted */
 uint64_t hl_watchdog_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */

@@ -12,8 +12,14 @@
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
+/* Of several masters one that grants nothing for now, or else the first. */
 static struct hl_node *node_of(struct hl_core *core, const struct hl_name *name)
 {
+    for (unsigned i = 0; i < core->route->masters; i++) {
+        struct hl_node *node = hl_route_member(core->route, name->bytes, name->length, i);
+        if (node->is_up && hl_node_guard_left_us(node, hl_now_us(&core->host)))
+            return node;
+    }
     return hl_route_node(core->route, name->bytes, name->length);
 }
 
@@ -36,6 +42,39 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
 }
 
 static const char *silence_of(const struct hl_node *node) { return *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent"; }
+
+/* Of a quorum: the masters that are away. */
+static void add_away(struct hl_core *core, const struct hl_name *name, struct hl_text *text)
+{
+    const char *lead = "; away: ";
+    for (unsigned i = 0; core->route->masters && i < core->route->masters; i++) {
+        const struct hl_node *node = hl_route_member(core->route, name->bytes, name->length, i);
+        if (node->is_up)
+            continue;
+        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), *hl_node_why(node) ? hl_node_why(node) : "not connected yet");
+        lead = ", ";
+    }
+}
+
+void hl_words_of_votes(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
+{
+    const char *lead = "; not: ";
+    hl_text_set(text, "%u of %u masters said yes", hl_hold_count(hold, PART_OURS), hold->parts_count);
+    for (const struct hl_part *part = hold->parts; part < hold->parts + hold->parts_count; part++) {
+        const struct hl_node *node = hl_route_member(core->route, part->name->bytes, part->name->length, part->index);
+        if (part->state == PART_OURS)
+            continue;
+        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), !node->is_up ? "away" : part->state == PART_MAYBE ? "no answer yet" : "no vote");
+        lead = ", ";
+    }
+    hl_text_add(text, "; valid for %u ms", hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))));
+}
+
+static void outvoted(struct hl_core *core, struct hl_text *text, uint32_t waited_ms, unsigned tries)
+{
+    hl_text_set(text, "no answer from %u of %u masters within %u ms, %u tries%s", core->route->needed, core->route->masters, waited_ms, tries,
+                tries ? "; a late grant will be undone" : "");
+}
 
 static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, uint32_t waited_ms)
 {
@@ -67,12 +106,15 @@ struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_a
     struct hl_text text;
     if (status == HILOCK_TIMED_OUT)
         timed_out(&text, acquire, &known, waited_ms);
+    else if (status == HILOCK_UNREACHABLE && core->route->masters)
+        outvoted(core, &text, waited_ms, acquire->attempts);
     else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, node, waited_ms);
     else if (status <= HILOCK_DENIED)
         hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
     else
         return words;
+    add_away(core, name, &text);
     words.detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
     if (status != HILOCK_TIMED_OUT)
         return words;

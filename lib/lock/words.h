@@ -15,6 +15,7 @@ struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_a
 /* note: the server's words, quoted. */
 void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind, hilock_status status, const char *note,
                          struct hl_text *text);
+void hl_words_of_votes(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text); /* a quorum's grant: who did not say yes */
 void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry); /* its detail, by its status */
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text); /* an extend's time is over */

@@ -441,5 +441,11 @@ uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
     return (node->server_us + (now_us - node->time_sent_us)) / 1000 + node->options.command_timeout_ms + 1;
 }
 
+int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us)
+{
+    const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
+    return node->is_up && (!oldest || now_us - oldest->sent_us <= patience_us || HL_PLANTED(QUORUM_NO_BREAKER));
+}
+
 const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }
 const char *hl_node_why(const struct hl_node *node) { return node->session.why.bytes; }

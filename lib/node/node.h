@@ -92,6 +92,8 @@ void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_
 void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
 void hl_node_fault(struct hl_node *node, const char *what); /* something it can live with: told */
 unsigned hl_node_hears_in_part(const struct hl_node *node); /* 1: who listens to a channel is counted at this server only, and others may */
+/* Up, and the oldest request on the wire has not been out for longer than patience_us: worth asking. */
+int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
 const char *hl_node_name(const struct hl_node *node);
 const char *hl_node_why(const struct hl_node *node); /* why it is away: latest loss or failed attempt; "" */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* route - which node serves a key. A deployment (one server, Sentinel; later Cluster, a quorum of masters) is one implementation of this
+/* route - which node serves a key. A deployment (one server, Sentinel, a quorum of masters; later Cluster) is one implementation of this
  * table; the lock layer asks at every request and keeps no node of its own.
  * Nodes come and go, and a key's node may change: a slot moves, another server takes over. The route then brings what has not left
  * to the right node by itself, and tells by on_moved that holds are to be verified there and channels to be opened there.
@@ -29,7 +29,10 @@ struct hl_route_ops {
     int can_forget; /* another server may take over, and not know all that was acknowledged */
 };
 
-struct hl_route { const struct hl_route_ops *ops; };
+struct hl_route {
+    const struct hl_route_ops *ops;
+    uint8_t masters, needed; /* of a quorum: how many have a vote, and how many must say yes; 0: each key has one node, which decides */
+};
 
 static inline struct hl_node *hl_route_node(struct hl_route *route, const char *key, size_t length)
 {
@@ -45,7 +48,18 @@ static inline void hl_route_submit(struct hl_route *route, struct hl_request *re
     hl_node_submit(route->ops->node_of(route, &about), request, timeout_ms, how);
 }
 
-enum { HL_ROUTE_PLACES_MAX = 16 };
+/* ---- of all nodes that decide about a key (route.c) ---- */
+
+unsigned hl_route_members(const struct hl_route *route);
+struct hl_node *hl_route_member(struct hl_route *route, const char *key, size_t length, unsigned i);
+int hl_route_is_member(struct hl_route *route, const char *key, size_t length, const struct hl_node *node);
+int hl_route_can_decide(struct hl_route *route, const char *key, size_t length); /* as many are up as are needed */
+uint64_t hl_route_round_trip_us(struct hl_route *route, const char *key, size_t length); /* the quickest seen, of the slowest */
+uint64_t hl_route_guard_left_us(struct hl_route *route, const char *key, size_t length, uint64_t now_us); /* until enough may grant; 0: they may */
+
+/* ---- deployments ---- */
+
+enum { HL_ROUTE_PLACES_MAX = 16, HL_MASTERS_MAX = 9 };
 
 struct hl_place { /* copied */
     const char *path, *host; /* one of them */
@@ -59,6 +73,12 @@ struct hl_sentinel_options { /* copied, but for login */
     const struct hl_login *login; /* to the sentinels; outlives the route */
 };
 
+struct hl_quorum_options { /* copied, but for logins */
+    struct hl_place places[HL_MASTERS_MAX];
+    const struct hl_login *logins[HL_MASTERS_MAX]; /* outlive the route */
+    unsigned count, needed;
+};
+
 /* One server. options->session.endpoint is filled here. NULL: no memory. */
 struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *place, const struct hl_node_options *options,
                                const struct hl_route_events *events, void *arg);
@@ -70,5 +90,9 @@ struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_
 /* A Redis Cluster; places: hosts, by which it is found at first. NULL: no memory. */
 struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *places, unsigned count, const struct hl_node_options *options,
                                 const struct hl_route_events *events, void *arg);
+
+/* Independent masters; node: of each, but for its login. NULL: no memory. */
+struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_options *options, const struct hl_node_options *node,
+                               const struct hl_route_events *events, void *arg);
 
 #endif

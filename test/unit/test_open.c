@@ -46,7 +46,10 @@ static void is_refused(struct scene *s, const struct hilock_client_options *opti
 #define OPTIONS(...) {.size = sizeof(struct hilock_client_options), __VA_ARGS__}
 #define NEGATIVE ((uint32_t)-1000)
 #define NEGATIVE_WORDS " 4294966296: a negative number by mistake? at most 2147483647"
-static const char *const one_url[] = {"redis://h1", NULL};
+static const char *const one_url[] = {"redis://h1", NULL}, *const three_urls[] = {"redis://a", "unix:///b", "redis://c:7000", NULL},
+                         *const same_urls[] = {"redis://a", "redis://b", "redis://a:6379/3", NULL},
+                         *const sentinel_urls[] = {"redis://a", "redis+sentinel://b", NULL}, *const bad_urls[] = {"redis://a", "redis://b:99999", NULL},
+                         *const ten_urls[] = {"redis://a", "redis://b", "redis://c", "redis://d", "redis://e", "redis://f", "redis://g", "redis://h", "redis://i", "redis://j", NULL};
 static const struct hilock_allocator half_an_allocator = {.ctx = NULL};
 
 /* Which urls are bad is test_url's to say, which figures test_options's: here is one of each, as the program sees it. */
@@ -62,7 +65,15 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.url = "rediss://x"), HILOCK_UNSUPPORTED, "rediss:// is not in this version of hilock: it has redis://, unix://, "},
     {OPTIONS(.url = "redis+cluster://x/1"), HILOCK_INVALID, "a cluster has no databases but 0: leave it out"},
     {OPTIONS(.url = "redis+sentinel://"), HILOCK_INVALID, "the host is missing"},
-    {OPTIONS(.quorum_urls = one_url), HILOCK_UNSUPPORTED, "quorum_urls: this version has no quorum of masters yet: use url"},
+    {OPTIONS(.quorum_urls = one_url), HILOCK_INVALID, "bad quorum_urls: 1 given, must be 2..9 and end with NULL; for one server use url"},
+    {OPTIONS(.quorum_urls = ten_urls), HILOCK_INVALID, "bad quorum_urls: at least 10 given, must be 2..9"},
+    {OPTIONS(.quorum_urls = three_urls, .url = "redis://a"), HILOCK_INVALID, "url and quorum_urls are both set: give one of them"},
+    {OPTIONS(.quorum_needed = 2), HILOCK_INVALID, "quorum_needed 2 without quorum_urls: give the masters, or leave it 0"},
+    {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 1), HILOCK_INVALID, "bad quorum_needed 1 of 3 masters: must be 2..3, or 0 for the majority; with fewer two could hold at a time"},
+    {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 4), HILOCK_INVALID, "bad quorum_needed 4 of 3 masters: must be 2..3"},
+    {OPTIONS(.quorum_urls = same_urls), HILOCK_INVALID, "quorum_urls: number 1 and number 3 are the same server: it would vote twice"},
+    {OPTIONS(.quorum_urls = sentinel_urls), HILOCK_UNSUPPORTED, "quorum_urls: number 2 is no redis:// or unix:// url: each is one independent master"},
+    {OPTIONS(.quorum_urls = bad_urls), HILOCK_INVALID, "bad url at character 11: port 99999 must be 1..65535"},
     {OPTIONS(.sentinel_username = "s"), HILOCK_INVALID, "sentinel_username is set, but the url is not redis+sentinel: nobody would be told"},
     {OPTIONS(.url = "redis://x", .sentinel_password = SCENE_SECRET), HILOCK_INVALID, "sentinel_password is set, but the url is not redis+sentinel: nobody would be told"},
     {OPTIONS(.url = "redis://x", .tls_ca_file = "ca.pem"), HILOCK_INVALID, "tls_ca_file is set, but the url is not rediss: nothing would be encrypted"},

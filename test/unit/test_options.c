@@ -99,12 +99,8 @@ static void a_name_has_no_more_waiters_than_the_client(void **state)
 
 static void what_comes_later_is_UNSUPPORTED(void **state)
 {
-    static const char *const urls[] = {"redis://a", "redis://b", NULL};
-    struct hilock_client_options to;
     struct hilock_lock_options lock;
     (void)state;
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls)), HILOCK_UNSUPPORTED);
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.quorum_needed = 2)), HILOCK_UNSUPPORTED);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_UNSUPPORTED);
 }
 

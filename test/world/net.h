@@ -69,6 +69,7 @@ struct hl_link_factory net_links(struct net_port *port);
 
 enum net_which { NET_ALL, NET_COMMANDS, NET_STREAMS };
 unsigned net_reset(struct net *net, const struct world_loop *process, enum net_which which); /* NULL: everybody's. How many */
+unsigned net_reset_at(struct net *net, const struct net_place *place); /* everybody's there */
 void net_let_go(struct net *net, const void *held_by);
 /* Something a server says unasked, to each link of a process. */
 void net_say(struct net *net, const struct world_loop *process, enum net_which which, const struct hl_reply *reply);

@@ -160,6 +160,20 @@ unsigned net_reset(struct net *net, const struct world_loop *process, enum net_w
     return count;
 }
 
+unsigned net_reset_at(struct net *net, const struct net_place *place)
+{
+    struct net_pipe *pipe, *next;
+    unsigned count = 0;
+    for (pipe = TAILQ_FIRST(&net->pipes); pipe; pipe = next) {
+        next = TAILQ_NEXT(pipe, entry);
+        if (pipe->place != place || !is_meant(pipe, NULL, NET_ALL))
+            continue;
+        net_die(pipe, "Connection reset by peer");
+        count++;
+    }
+    return count;
+}
+
 void net_let_go(struct net *net, const void *held_by)
 {
     struct net_pipe *pipe;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gate_inside - a gate from the inside, for gate.c (the lines of those who stand there) and hearsay.c (what it knows of its name). */
+#ifndef HL_LOCK_GATE_INSIDE_H
+#define HL_LOCK_GATE_INSIDE_H
+
+#include "lock/gate.h"
+
+TAILQ_HEAD(hl_line, hl_acquire);
+
+struct hl_gate {
+    struct hl_core *core;
+    struct hl_name *name;
+    struct hl_line line;           /* who wait, in order of arrival; the last ones, and now and then the first, are untold that it is held */
+    struct hl_line aside, asking;  /* tries: that have not asked, and that have */
+    struct hl_line queued;         /* of kinds with a queue at the store: each asks for itself */
+    unsigned waiting;              /* of all but tries */
+    int is_deaf;                   /* no subscription to be had: poll */
+    uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
+    struct hl_courtesy courtesy;   /* to others who wait */
+    hilock_status known;           /* see struct hl_known; OK: nothing yet */
+    const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is right for another */
+    unsigned faults;               /* in a row */
+    unsigned yields, silences;     /* since the name was last free; in a row */
+    uint64_t left_until_us;        /* end of the holder's lease, as last told */
+    int has_no_ttl;
+    char *holder, *note;           /* NULL: "" */
+    struct hl_channel *channels[]; /* one at each node that decides; NULL: not wanted yet */
+};
+
+static inline struct hl_gate *hl_gate_at(const struct hl_name *name) { return name->is_awaited ? name->gate : NULL; }
+
+void hl_gate_advance(struct hl_gate *gate, int wakes); /* whose turn it is asks; wakes: also if it sleeps */
+void hl_gate_listen(struct hl_gate *gate);
+void hl_gate_news(struct hl_gate *gate);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Locks decided by the votes of independent masters: from the question to the grant, or the way back. */
+#include <stdio.h>
+#include <string.h>
+
+#include "quorum_stage.h"
+
+/* ---- granted ---- */
+
+static void all_are_asked_at_once_and_the_third_answer_decides(struct scene *s)
+{
+    struct party *p = quorum(s, 5);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    uint64_t begun_us = scene_us(s);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_DELAY_ANSWER, .us = 40000);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 4), .act = PLAN_DELAY_ANSWER, .us = 40000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    TELLS(s, "a:OK");
+    SAME(s, a->at_us - begun_us, s->net.there_us + s->net.back_us);
+    SAME(s, a->result.votes, 3);
+    SAME(s, a->result.attempts, 5);
+    SAME(s, a->result.fencing_token, 0);
+    HOLDS(s, strstr(a->detail, "3 of 5 masters said yes; not: 127.0.0.1:6380 (no answer yet), 127.0.0.1:6383 (no answer yet); valid for 29"));
+    BELIEVES(s, a, begun_us + 30000000 - 300000 - 7000);
+    run_ms(s, 100);
+    extend(a, 0);
+    run_ms(s, 1);
+    TELLS(s, "a:extended");
+    SAME(s, a->result.votes, 5); /* late votes join */
+    SAME(s, asked_all(s, "mutex_acquire"), 5);
+}
+
+static void two_that_are_dead_cost_their_votes_alone(struct scene *s)
+{
+    struct party *p;
+    struct hand *a;
+    scene_masters(s, 5);
+    s->net.places[0].mood = s->net.places[3].mood = NET_REFUSES;
+    p = quorum(s, 5);
+    a = hand_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_TRY);
+    run_us(s, 250);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.votes, 3);
+    SAME(s, a->result.attempts, 3);
+    HOLDS(s, strstr(a->detail, "127.0.0.1:6379 (away), 127.0.0.1:6382 (away)"));
+    release(a);
+    run_us(s, 250);
+    TELLS(s, "a:released");
+    SAME(s, kept(s, "stock"), 0);
+}
+
+static void two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer(struct scene *s)
+{
+    struct party *p = quorum(s, 5);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    world_freeze(&store_at(s, 1)->lane);
+    world_freeze(&store_at(s, 2)->lane);
+    for (int i = 0; i < 5; i++) {
+        acquire(a, HILOCK_TRY);
+        run_us(s, 250);
+        TELLS(s, "a:OK");
+        SAME(s, a->result.votes, 3);
+        SAME(s, a->result.attempts, i < 1 ? 5 : 3);
+        release(a);
+        run_ms(s, 200);
+        TELLS(s, "a:released");
+    }
+    world_thaw(&s->world, &store_at(s, 1)->lane);
+    world_thaw(&s->world, &store_at(s, 2)->lane);
+    run_ms(s, 500);
+    SAME(s, kept(s, "stock"), 0);
+    acquire(a, HILOCK_TRY);
+    run_us(s, 250);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.attempts, 5);
+}
+
+static void quorum_needed_may_be_all_of_them(struct scene *s)
+{
+    struct party *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .quorum_needed = 3});
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.votes, 3);
+    release(a);
+    run_ms(s, 1);
+    crash(s, 2);
+    run_ms(s, 1);
+    acquire(a, 500);
+    run_ms(s, 600);
+    TELLS(s, "a:released a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "no answer from 3 of 3 masters") && strstr(a->detail, "away: 127.0.0.1:6381"));
+    SAME(s, kept(s, "stock"), 0);
+}
+
+static void SIMPLE_locks_too(struct scene *s)
+{
+    struct party *p = quorum(s, 3), *q = quorum(s, 3);
+    const struct hilock_lock_options options = {.size = sizeof options, .kind = HILOCK_SIMPLE};
+    struct hand *a = hand_new(p, "a", "stock", &options), *b = hand_new(q, "b", "stock", &options);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 500);
+    TELLS(s, "a:OK b:WAITING");
+    release(a);
+    run_ms(s, 200);
+    TELLS(s, "a:released b:OK");
+}
+
+static void before_the_first_connection_it_waits_for_enough(struct scene *s)
+{
+    struct hilock_client_options options = hilock_client_options_default();
+    struct party *p;
+    struct hand *a;
+    scene_masters(s, 3);
+    options.quorum_urls = urls_of(3);
+    p = scene_open(s, &options);
+    a = hand_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+}
+
+/* ---- refused ---- */
+
+static void held_by_a_majority_it_waits_for_their_message(struct scene *s)
+{
+    struct party *p = quorum(s, 3), *q = quorum(s, 3);
+    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(q, "b", "stock", NULL);
+    size_t before;
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 100);
+    TELLS(s, "b:WAITING");
+    HOLDS(s, strncmp(b->holder, p->uuid, 36) == 0);
+    before = asked_all(s, "mutex_acquire");
+    run_ms(s, 4000);
+    SAME(s, asked_all(s, "mutex_acquire"), before);
+    release(a);
+    run_ms(s, 20);
+    TELLS(s, "a:released b:OK");
+    SAME(s, kept(s, "stock"), 3);
+}
+
+static void a_try_returns_the_minority_that_it_got(struct scene *s)
+{
+    struct party *p = quorum(s, 5);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    take_at(s, 0, 3, "another");
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 2);
+    TELLS(s, "a:TIMED_OUT");
+    TEXT(s, a->holder, "another");
+    SAME(s, kept(s, "stock"), 0);
+}
+
+static void without_a_majority_it_is_UNREACHABLE_and_nothing_stays(struct scene *s)
+{
+    struct party *p = quorum(s, 5);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    world_freeze(&store_at(s, 0)->lane);
+    world_freeze(&store_at(s, 1)->lane);
+    world_freeze(&store_at(s, 2)->lane);
+    acquire(a, 1000);
+    run_ms(s, 1001);
+    TELLS(s, "a:UNREACHABLE");
+    SAME(s, store_left_ms(store_at(s, 3), "stock"), -2);
+    SAME(s, store_left_ms(store_at(s, 4), "stock"), -2);
+    for (unsigned i = 0; i < 3; i++)
+        world_thaw(&s->world, &store_at(s, i)->lane);
+    run_ms(s, 8000);
+    SAME(s, kept(s, "stock"), 0);
+}
+
+static void refused_for_good_by_a_majority(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    store_set_string(store_at(s, 0), "stock", "text");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:OK"); /* one of three is no matter */
+    release(a);
+    run_ms(s, 5);
+    store_set_string(store_at(s, 1), "stock", "text");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:released a:WRONG_KIND");
+    SAME(s, kept(s, "stock"), 0);
+}
+
+/* The masters are reached by each of the others first. */
+static void split(struct scene *s, unsigned parties, unsigned masters)
+{
+    struct party *party[5];
+    struct hand *hands[5];
+    unsigned served = 0, is_served[5] = {0};
+    char tag[4];
+    for (unsigned i = 0; i < parties; i++) {
+        snprintf(tag, sizeof tag, "h%u", i);
+        party[i] = quorum(s, masters);
+        hands[i] = hand_new(party[i], tag, "stock", NULL);
+    }
+    for (unsigned i = 0; i < parties; i++) {
+        for (unsigned m = 0; m < masters; m++)
+            PLAN(s, .on = "mutex_acquire", .at = store_at(s, m), .act = PLAN_DELAY_REQUEST, .us = 20 * ((m + i) % parties));
+        acquire(hands[i], HILOCK_FOREVER);
+        run_us(s, 1);
+    }
+    for (int step = 0; step < 20000 && served < parties; step++) {
+        for (unsigned i = 0; i < parties; i++) {
+            if (is_served[i] || hilock_lock_state(hands[i]->lock) != HILOCK_HELD)
+                continue;
+            is_served[i] = 1;
+            served++;
+            release_quietly(hands[i]);
+        }
+        run_us(s, 100);
+    }
+    SAME(s, served, parties);
+    run_ms(s, 50);
+    SAME(s, kept(s, "stock"), 0);
+    scene_hush(s);
+}
+
+static void a_split_vote_of_two_resolves(struct scene *s) { split(s, 2, 5); }
+static void a_split_vote_of_three_resolves(struct scene *s) { split(s, 3, 5); }
+static void a_split_vote_of_five_resolves(struct scene *s) { split(s, 5, 5); }
+static void a_split_vote_over_four_masters_resolves(struct scene *s) { split(s, 2, 4); }
+
+/* node-redlock asks again while its own votes of the lost attempt still stand, and is refused by itself. */
+static void node_redlock_blocks_itself_after_a_split_vote_and_we_do_not(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    take_at(s, 0, 2, "another");
+    acquire(a, HILOCK_FOREVER);
+    run_us(s, 250);
+    store_free_name(store_at(s, 0), "stock");
+    store_free_name(store_at(s, 1), "stock");
+    run_ms(s, 50);
+    TELLS(s, "a:WAITING a:OK");
+    SAME(s, kept(s, "stock"), 3);
+}
+
+/* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
+static void redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    take_at(s, 0, 2, "another");
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_RESET_AFTER);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "a:TIMED_OUT");
+    SAME(s, kept(s, "stock"), 1);
+    run_ms(s, 4000);
+    SAME(s, kept(s, "stock"), 0);
+}
+
+static void a_vote_that_comes_after_the_end_is_undone(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    take_at(s, 0, 2, "another");
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_REQUEST, .us = 700000);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 150);
+    TELLS(s, "a:TIMED_OUT");
+    run_ms(s, 1000);
+    SAME(s, kept(s, "stock"), 0);
+    SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 1);
+}
+
+static void ended_while_under_way(struct scene *s, void (*end)(struct hand *hand), const char *told)
+{
+    struct party *p = quorum(s, 3);
+    for (unsigned at_us = 0; at_us < 1500; at_us += 50) {
+        struct hand *a = hand_new(p, "a", "stock", NULL);
+        take_at(s, 0, 2, "another");
+        acquire(a, HILOCK_FOREVER);
+        run_us(s, at_us);
+        scene_hush(s);
+        end(a);
+        run_ms(s, 10);
+        TELLS(s, told);
+        SAME(s, kept(s, "stock"), 0);
+        store_delete(store_at(s, 0), "stock");
+        store_delete(store_at(s, 1), "stock");
+    }
+}
+
+static void cancel_it(struct hand *hand) { SAME(hand->scene, cancel(hand), HILOCK_OK); }
+static void cancelled_at_any_moment_it_leaves_nothing(struct scene *s) { ended_while_under_way(s, cancel_it, "a:CANCELLED"); }
+static void freed_at_any_moment_it_leaves_nothing(struct scene *s) { ended_while_under_way(s, hand_free, ""); }
+
+static void siblings_stand_in_line(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL), *t = hand_new(p, "t", "stock", NULL);
+    acquire(b, HILOCK_FOREVER);
+    acquire(t, HILOCK_TRY);
+    run_ms(s, 5);
+    TELLS(s, "b:WAITING t:TIMED_OUT");
+    SAME(s, asked_all(s, "mutex_acquire"), 3);
+    release(a);
+    run_ms(s, 5);
+    TELLS(s, "a:released b:OK");
+    SAME(s, asked_all(s, "mutex_acquire"), 6); /* no hand-off: new votes */
+}
+
+/* ---- the rest ---- */
+
+static void without_memory_votes_are_returned_all_the_same(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    take_at(s, 0, 2, "another");
+    acquire(a, HILOCK_FOREVER);
+    s->memory.is_out = s->memory.spares_links = 1;
+    run_ms(s, 20);
+    SAME(s, kept(s, "stock"), 0);
+    s->memory.is_out = 0;
+    store_free_name(store_at(s, 0), "stock");
+    store_free_name(store_at(s, 1), "stock");
+    run_ms(s, 6000);
+    SAME(s, kept(s, "stock"), 3);
+    scene_hush(s);
+}
+
+static void what_a_quorum_has_not_is_UNSUPPORTED(struct scene *s)
+{
+    static const char *const names[] = {"a", "b", NULL};
+    struct party *p = quorum(s, 3);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    HOLDS(s, !multi_new(p, "m", names, NULL)->lock);
+    TEXT(s, hilock_client_refusal(p->client), "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
+    SAME(s, peek(a), HILOCK_UNSUPPORTED);
+    SAME(s, force(a, NULL), HILOCK_UNSUPPORTED);
+}
+
+static void connected_means_that_enough_are(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hilock_stats stats = {.size = sizeof stats};
+    crash(s, 0);
+    run_ms(s, 1);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    crash(s, 1);
+    run_ms(s, 1);
+    HOLDS(s, !hilock_client_is_connected(p->client));
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.nodes, 3);
+    SAME(s, stats.nodes_up, 1);
+}
+
+static const struct play plays[] = {
+    PLAY(all_are_asked_at_once_and_the_third_answer_decides),
+    PLAY(two_that_are_dead_cost_their_votes_alone),
+    PLAY(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer),
+    PLAY(quorum_needed_may_be_all_of_them),
+    PLAY(SIMPLE_locks_too),
+    PLAY(before_the_first_connection_it_waits_for_enough),
+    PLAY(held_by_a_majority_it_waits_for_their_message),
+    PLAY(a_try_returns_the_minority_that_it_got),
+    PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays),
+    PLAY(refused_for_good_by_a_majority),
+    PLAY(a_split_vote_of_two_resolves),
+    PLAY(a_split_vote_of_three_resolves),
+    PLAY(a_split_vote_of_five_resolves),
+    PLAY(a_split_vote_over_four_masters_resolves),
+    PLAY(node_redlock_blocks_itself_after_a_split_vote_and_we_do_not),
+    PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not),
+    PLAY(a_vote_that_comes_after_the_end_is_undone),
+    PLAY(cancelled_at_any_moment_it_leaves_nothing),
+    PLAY(freed_at_any_moment_it_leaves_nothing),
+    PLAY(siblings_stand_in_line),
+    PLAY(without_memory_votes_are_returned_all_the_same),
+    PLAY(what_a_quorum_has_not_is_UNSUPPORTED),
+    PLAY(connected_means_that_enough_are),
+};
+
+int main(void) { return PLAYS_RUN(plays); }

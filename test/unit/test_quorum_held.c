@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A hold by the votes of masters: renewed, healed, extended, lost, released; and what the restart guard is for. */
+#include <string.h>
+
+#include "quorum_stage.h"
+
+static void renewed_by_a_majority(struct scene *s)
+{
+    struct party *p = quorum(s, 5);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    crash(s, 1);
+    world_freeze(&store_at(s, 4)->lane);
+    run_ms(s, 20000);
+    TELLS(s, "");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
+    release(a);
+    run_ms(s, 5);
+    TELLS(s, "a:released");
+    SAME(s, a->result.votes, 3);
+}
+
+static void without_a_majority_renewals_fail_and_it_expires(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    crash(s, 0);
+    crash(s, 1);
+    run_ms(s, 5000);
+    TELLS(s, "a:RENEWAL_FAILED");
+    run_ms(s, 2000);
+    TELLS(s, "a:LOST EXPIRED");
+}
+
+static void without_a_majority_for_a_while_it_stands(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    crash(s, 0);
+    crash(s, 1);
+    run_ms(s, 5500);
+    s->net.places[0].mood = s->net.places[1].mood = NET_LISTENS;
+    run_ms(s, 10000);
+    TELLS(s, "a:RENEWAL_FAILED a:RENEWED");
+    SAME(s, kept(s, "stock"), 3);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
+}
+
+static void a_member_that_restarted_empty_is_healed(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    for (unsigned i = 0; i < 3; i++) {
+        restart_empty(s, i);
+        SAME(s, kept(s, "stock"), 2);
+        run_ms(s, 1500);
+        SAME(s, kept(s, "stock"), 3);
+    }
+    TELLS(s, "");
+    TEXT(s, store_holder(store_at(s, 0), "stock"), store_holder(store_at(s, 2), "stock")); /* the same id */
+    release(a);
+    run_ms(s, 5);
+    TELLS(s, "a:released");
+    SAME(s, kept(s, "stock"), 0);
+}
+
+static void one_that_was_away_joins_when_it_is_back(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a;
+    crash(s, 2);
+    run_ms(s, 5);
+    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 24000));
+    SAME(s, a->result.votes, 2);
+    s->net.places[2].mood = NET_LISTENS;
+    run_ms(s, 25000);
+    SAME(s, kept(s, "stock"), 3);
+}
+
+static void taken_at_a_minority_it_stands_and_is_healed_when_that_is_free(struct scene *s)
+{
+    struct party *p = quorum(s, 5);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    take_at(s, 0, 2, "another");
+    run_ms(s, 3000);
+    TELLS(s, "");
+    store_free_name(store_at(s, 0), "stock");
+    store_free_name(store_at(s, 1), "stock");
+    run_ms(s, 2000);
+    SAME(s, kept(s, "stock"), 5);
+    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_HELD);
+}
+
+static void taken_at_a_majority_it_is_lost_and_never_healed(struct scene *s)
+{
+    struct party *p = quorum(s, 5);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    s->is_tampered = 1;
+    for (unsigned i = 0; i < 3; i++)
+        store_delete(store_at(s, i), "stock");
+    run_ms(s, 1100);
+    TELLS(s, "a:LOST TAKEN");
+    run_ms(s, 4000);
+    SAME(s, kept(s, "stock"), 0);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+}
+
+static void extended_by_a_majority_or_not_at_all(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    world_freeze(&store_at(s, 0)->lane);
+    extend(a, 30000);
+    run_us(s, 250);
+    TELLS(s, "a:extended");
+    PLAN(s, .on = "renew", .at = store_at(s, 1), .act = PLAN_REFUSE, .error = "OOM command not allowed");
+    extend(a, 30000);
+    run_ms(s, 4000);
+    TELLS(s, "a:extend UNWRITABLE");
+    world_thaw(&s->world, &store_at(s, 0)->lane);
+}
+
+static void a_release_that_most_do_not_answer_is_UNKNOWN_and_settles(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = held(p, "a", "stock", NULL);
+    world_freeze(&store_at(s, 0)->lane);
+    world_freeze(&store_at(s, 1)->lane);
+    release(a);
+    run_ms(s, 2900);
+    TELLS(s, "");
+    run_ms(s, 200);
+    TELLS(s, "a:release UNKNOWN");
+    world_thaw(&s->world, &store_at(s, 0)->lane);
+    world_thaw(&s->world, &store_at(s, 1)->lane);
+    run_ms(s, 5000);
+    TELLS(s, "a:SETTLED");
+    SAME(s, kept(s, "stock"), 0);
+}
+
+/* ---- the restart guard ---- */
+
+/* a holds by the first two of three, the second restarts empty, and b asks the last two. */
+static struct hand *restarted_under_a_holder(struct scene *s, uint32_t guard_ms)
+{
+    const struct hilock_client_options options = {.size = sizeof options, .restart_guard_ms = guard_ms, .lease_ms = 10000};
+    struct party *p = quorum_with(s, 3, options), *q = quorum_with(s, 3, options);
+    struct hand *a, *b = hand_new(q, "b", "stock", NULL);
+    s->is_tampered = 1;
+    s->net.places[2].mood = NET_REFUSES;
+    net_reset_at(&s->net, &s->net.places[2]);
+    run_ms(s, 5);
+    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.renew = HILOCK_RENEW_NEVER));
+    s->net.places[0].mood = NET_REFUSES;
+    net_reset_at(&s->net, &s->net.places[0]);
+    s->net.places[2].mood = NET_LISTENS;
+    restart_empty(s, 1);
+    run_ms(s, 3000);
+    acquire(b, 2000);
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
+    return b;
+}
+
+static void by_default_a_restarted_master_gives_no_vote_for_a_lease(struct scene *s)
+{
+    struct hand *b = restarted_under_a_holder(s, 0);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_WAITING);
+    run_ms(s, 1500);
+    TELLS(s, "b:UNWRITABLE");
+    HOLDS(s, strstr(b->detail, "127.0.0.1:6380 started "));
+    run_ms(s, 5000);
+    acquire(b, 5000);
+    run_ms(s, 5000);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_HELD);
+    scene_hush(s);
+}
+
+static void without_the_guard_two_hold_at_a_time(struct scene *s)
+{
+    struct hand *b = restarted_under_a_holder(s, HILOCK_OFF);
+    TELLS(s, "b:OK");
+    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
+}
+
+static const struct play plays[] = {
+    PLAY(renewed_by_a_majority),
+    PLAY(without_a_majority_renewals_fail_and_it_expires),
+    PLAY(without_a_majority_for_a_while_it_stands),
+    PLAY(a_member_that_restarted_empty_is_healed),
+    PLAY(one_that_was_away_joins_when_it_is_back),
+    PLAY(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free),
+    PLAY(taken_at_a_majority_it_is_lost_and_never_healed),
+    PLAY(extended_by_a_majority_or_not_at_all),
+    PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles),
+    PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease),
+    PLAY(without_the_guard_two_hold_at_a_time),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
