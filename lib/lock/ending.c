@@ -17,8 +17,13 @@
 
 static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
 
-/* In a queue it is over when nobody grants to it any more, and what was granted last has lapsed. */
-static uint64_t queue_us(const struct hl_hold *hold) { return hold->is_queued ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0; }
+/* In a queue it is over when nobody grants to it any more, and what was granted last has lapsed. A heartbeat without an answer may put it there. */
+static uint64_t queue_us(const struct hl_hold *hold)
+{
+    const struct hl_part *part = &hold->parts[0];
+    int may_be_put = hold->terms->kind->has_queue && part->ask == PART_ACQUIRE && hl_request_is_busy(&part->request);
+    return hold->is_queued || may_be_put ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
+}
 
 static uint64_t over_us(const struct hl_hold *hold)
 {

@@ -5,32 +5,11 @@
 #include <sys/time.h>
 
 #include "support/check.h"
+#include "support/java.h"
 #include "support/scene.h"
 
 static const char java_holder[] = "6f1c2a3b-0000-4000-8000-00000000beef:57";
 static const char java_channel[] = "redisson_lock__channel:{stock}";
-
-/* What RLock does to the key: a hash, one field a holder, its value a count; the lease is the key's. nil: had; else the PTTL of who has it. */
-static const char lock_script[] = "local mine = redis.call('hexists', KEYS[1], ARGV[2]) == 1 "
-                                  "if not mine and redis.call('exists', KEYS[1]) == 1 then return redis.call('pttl', KEYS[1]) end "
-                                  "redis.call('hincrby', KEYS[1], ARGV[2], 1) "
-                                  "redis.call('pexpire', KEYS[1], ARGV[1]) "
-                                  "return nil";
-
-/* nil: not his; 0: still held, counted down; 1: free, told on the channel. The latch makes a repeated unlock harmless. */
-static const char unlock_script[] = "local before = redis.call('get', KEYS[3]) "
-                                    "if before then return tonumber(before) end "
-                                    "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return nil end "
-                                    "local is_free = 0 "
-                                    "if redis.call('hincrby', KEYS[1], ARGV[1], -1) > 0 then "
-                                    "  redis.call('pexpire', KEYS[1], ARGV[2]) "
-                                    "else "
-                                    "  redis.call('del', KEYS[1]) "
-                                    "  redis.call('publish', KEYS[2], '0') "
-                                    "  is_free = 1 "
-                                    "end "
-                                    "redis.call('set', KEYS[3], is_free, 'px', 16000) "
-                                    "return is_free";
 
 /* RReadWriteLock.readLock(): free is what has no mode. */
 static const char read_lock_script[] = "local mode = redis.call('hget', KEYS[1], 'mode') "
@@ -40,32 +19,10 @@ static const char read_lock_script[] = "local mode = redis.call('hget', KEYS[1],
                                        "redis.call('pexpire', KEYS[1], ARGV[1]) "
                                        "return nil";
 
-enum { HAD = -1, LEASE_MS = 60000 };
+enum { HAD = JAVA_HAD, LEASE_MS = 60000 };
 
-static long long run(struct redis *java, const char *script, int lease_ms)
-{
-    redisReply *reply = redis_reply(java, "EVAL %s 1 stock %d %s", script, lease_ms, java_holder);
-    long long answer = reply->type == REDIS_REPLY_NIL ? HAD : reply->integer;
-    assert_true(reply->type == REDIS_REPLY_NIL || reply->type == REDIS_REPLY_INTEGER);
-    freeReplyObject(reply);
-    return answer;
-}
-
-static long long java_lock(struct redis *java) { return run(java, lock_script, LEASE_MS); }
-
-static long long java_unlock(struct redis *java)
-{
-    static unsigned latches;
-    char latch[64];
-    redisReply *reply;
-    long long answer;
-    snprintf(latch, sizeof latch, "redisson_unlock_latch:{stock}:%032u", latches++);
-    reply = redis_reply(java, "EVAL %s 3 stock %s %s %s %d", unlock_script, java_channel, latch, java_holder, LEASE_MS);
-    answer = reply->type == REDIS_REPLY_INTEGER ? reply->integer : HAD;
-    freeReplyObject(reply);
-    redis_do(java, "DEL %s", latch);
-    return answer;
-}
+static long long locked(struct redis *java) { return java_lock(java, "stock", java_holder, LEASE_MS); }
+static long long unlocked(struct redis *java) { return java_unlock(java, "stock", java_holder, LEASE_MS); }
 
 static void is_kept_out_and_woken_by_us(void **state)
 {
@@ -79,11 +36,11 @@ static void is_kept_out_and_woken_by_us(void **state)
     client_open(&client, scene->server->url);
     handle_open(&held, &client, "stock", NULL);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    left_ms = java_lock(java);
+    left_ms = locked(java);
     assert_in_range(left_ms, 1, LEASE_MS); /* how long he will wait if nothing wakes him */
     assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 2); /* he has left no trace */
     redis_do(ear, "SUBSCRIBE %s", java_channel);
-    assert_in_range(java_lock(java), 1, LEASE_MS);
+    assert_in_range(locked(java), 1, LEASE_MS);
     assert_int_equal(handle_give(&held), HILOCK_OK);
     assert_int_equal(redisSetTimeout(ear->context, patience), REDIS_OK);
     assert_int_equal(redisGetReply(ear->context, (void **)&message), REDIS_OK);
@@ -91,10 +48,10 @@ static void is_kept_out_and_woken_by_us(void **state)
     assert_string_equal(message->element[1]->str, java_channel);
     assert_string_equal(message->element[2]->str, "0"); /* anything but a number would be an error in his log */
     freeReplyObject(message);
-    assert_int_equal(java_lock(java), HAD);
+    assert_int_equal(locked(java), HAD);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
     assert_string_equal(held.acquired.holder, java_holder);
-    assert_int_equal(java_unlock(java), 1);
+    assert_int_equal(unlocked(java), 1);
     handle_free(&held);
     redis_close(ear);
     redis_close(java);
@@ -120,19 +77,19 @@ static void keeps_us_out_and_wakes_us(void **state)
     long long java_has_it = 0;
     client_open(&client, scene->server->url);
     handle_open(&waiter, &client, "stock", NULL);
-    java_has_it += java_lock(java) == HAD;
-    java_has_it += java_lock(java) == HAD;
+    java_has_it += locked(java) == HAD;
+    java_has_it += locked(java) == HAD;
     assert_int_equal(java_has_it, 2);
     redis_do(scene->redis, "CONFIG RESETSTAT");
     handle_ask(&waiter, HILOCK_FOREVER);
     client_until(&client, has_called, &(struct calls){scene->redis, 2}, "both tries");
     handle_until(&waiter, &waiter.waiting, 1, "the wait");
     assert_string_equal(waiter.waiting.holder, java_holder);
-    assert_int_equal(java_unlock(java), 0);
+    assert_int_equal(unlocked(java), 0);
     client_for_ms(&client, 200);
     assert_int_equal(waiter.acquired.count, 0);
     assert_int_equal(client_stats(&client).wakeups, 0);
-    assert_int_equal(java_unlock(java), 1);
+    assert_int_equal(unlocked(java), 1);
     handle_until(&waiter, &waiter.acquired, 1, "the grant");
     assert_int_equal(waiter.acquired.status, HILOCK_OK);
     assert_int_equal(client_stats(&client).wakeups, 1);
@@ -154,7 +111,7 @@ static void dies_and_is_outlived(void **state)
     struct handle waiter;
     client_open(&client, scene->server->url);
     handle_open(&waiter, &client, "stock", NULL);
-    assert_int_equal(run(java, lock_script, 3000), HAD);
+    assert_int_equal(java_lock(java, "stock", java_holder, 3000), HAD);
     redis_close(java);
     assert_int_equal(handle_acquire(&waiter, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(client_stats(&client).wakeups, 0);
@@ -175,11 +132,11 @@ static void breaks_our_lock(void **state)
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
     redis_do(java, "DEL stock");
     redis_do(java, "PUBLISH %s 0", java_channel);
-    assert_int_equal(java_lock(java), HAD);
+    assert_int_equal(locked(java), HAD);
     handle_until(&held, &held.lost, 1, "the loss");
     assert_int_equal(held.lost.reason, HILOCK_LOST_TAKEN);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
-    assert_int_equal(java_unlock(java), 1); /* what is his was left alone */
+    assert_int_equal(unlocked(java), 1); /* what is his was left alone */
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
     handle_free(&held);
     redis_close(java);
@@ -195,12 +152,12 @@ static void cannot_join_with_a_read_lock(void **state)
     struct handle held;
     client_open(&client, scene->server->url);
     handle_open(&held, &client, "stock", NULL);
-    assert_int_equal(run(java, read_lock_script, LEASE_MS), HAD); /* free: he can */
+    assert_int_equal(java_ask(java, read_lock_script, "stock", java_holder, LEASE_MS), HAD); /* free: he can */
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
     assert_string_equal(held.acquired.holder, java_holder);
     redis_do(java, "DEL stock");
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    assert_in_range(run(java, read_lock_script, 3000), 1, LEASE_MS);
+    assert_in_range(java_ask(java, read_lock_script, "stock", java_holder, 3000), 1, LEASE_MS);
     assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 2);
     assert_string_equal(redis_text(scene->redis, "HGET stock mode"), "mutex");
     assert_true(redis_integer(scene->redis, "PTTL stock") > 3000);
@@ -225,7 +182,7 @@ static void keeps_what_it_put_beside_ours(void **state)
     assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 1);
     assert_int_equal(redis_integer(scene->redis, "HEXISTS stock %s", java_holder), 1);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
-    assert_int_equal(java_unlock(java), 1);
+    assert_int_equal(unlocked(java), 1);
     handle_free(&held);
     redis_close(java);
     client_close(&client);
@@ -241,18 +198,18 @@ static void takes_turns_with_us(void **state)
     struct handle ours;
     client_open(&client, scene->server->url);
     handle_open(&ours, &client, "stock", NULL);
-    assert_int_equal(java_lock(java), HAD);
+    assert_int_equal(locked(java), HAD);
     for (unsigned i = 1; i <= ROUNDS; i++) {
         handle_ask(&ours, HILOCK_FOREVER);
         handle_until(&ours, &ours.waiting, i, "the wait");
-        assert_int_equal(java_unlock(java), 1);
+        assert_int_equal(unlocked(java), 1);
         handle_until(&ours, &ours.acquired, i, "the grant");
         assert_int_equal(ours.acquired.status, HILOCK_OK);
-        assert_true(java_lock(java) != HAD);
+        assert_true(locked(java) != HAD);
         assert_int_equal(handle_give(&ours), HILOCK_OK);
-        assert_int_equal(java_lock(java), HAD);
+        assert_int_equal(locked(java), HAD);
     }
-    assert_int_equal(java_unlock(java), 1);
+    assert_int_equal(unlocked(java), 1);
     assert_int_equal(client_stats(&client).granted, ROUNDS);
     handle_free(&ours);
     redis_close(java);

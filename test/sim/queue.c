@@ -62,7 +62,7 @@ static int was_passed_over(const struct sim *sim, const struct sim_actor *actor,
     if (!fair || !fair->ticket || fair->is_polling || other->was_pushed || sim->world.now_us < SETTLED_US || !calm_us || calm_us > since_us)
         return 0;
     return other->asked_us < since_us && other->asked_us > calm_us && other->process->frozen_until_us < calm_us && !sim_process_is_frozen(other->process) &&
-           (!actor->ticket || fair->ticket < actor->ticket);
+           (actor->ticket ? fair->ticket < actor->ticket : other->asked_us + SETTLED_US < actor->asked_us);
 }
 
 void sim_queue_granted(struct sim_actor *actor)
