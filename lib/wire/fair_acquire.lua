@@ -31,7 +31,7 @@ end
 local mine, kept_free_ms = nil, 0
 if waiting > 0 then
   mine = call('ZSCORE', queue, me)
-  kept_free_ms = math.max(0, (call('HGET', waiters, '*') or 0) - now_ms)
+  if left == -2 then kept_free_ms = math.max(0, (call('HGET', waiters, '*') or 0) - now_ms) end
 end
 local ticket = tonumber(mine or ARGV[6])
 local first, token
@@ -42,7 +42,7 @@ if left == -2 and kept_free_ms == 0 then
   first, has_more = next_waiter(true)
   if has_more then
     let_go()
-    return {0, 0, 0, ticket, 1, '', call('ZCARD', queue)}
+    return {0, 0, 0, ticket, 1, '', waiting}
   end
   -- mine, though the queue has forgotten me, if my ticket is older than the first one in it
   if not first or first.id == me or (not mine and ticket > 0 and ticket < first.ticket) then
@@ -55,8 +55,9 @@ if left == -2 and kept_free_ms == 0 then
   end
 end
 
+local is_last = ticket == 0
 if ARGV[8] == '1' then
-  if ticket == 0 then
+  if is_last then
     local last = tonumber(call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2] or 0)
     ticket = math.max(now_us, last + 1)
   end
@@ -73,4 +74,6 @@ if first and grant(first, token, window_ms, nil, token_ttl_ms) then
   left, hands_over, holder = math.min(first.lease_ms, window_ms), 1, first.id
 end
 if left == -2 then left = kept_free_ms end
-return {0, left, (call('ZRANK', queue, me) or -1) + 1, ticket, hands_over, holder, call('ZCARD', queue)}
+local place = waiting
+if ARGV[8] ~= '1' or not is_last then place = (call('ZRANK', queue, me) or -1) + 1 end
+return {0, left, place, ticket, hands_over, holder, waiting}

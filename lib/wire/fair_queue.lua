@@ -45,11 +45,13 @@ local function waiter_of(id)
 end
 
 -- By ticket the first who is ready; if none of 64 is, the first of them who is alive: his next heartbeat finds the grant. The dead go.
--- Somebody skipped keeps his place. with_me: I am one of them, and ready. The second answer: too many dead, the rest next time
+-- Somebody skipped keeps his place. with_me: I am one of them, and ready. The second answer: too many dead, the rest next time.
+-- Mostly it is the first of all: he is looked at before a batch is fetched.
 local function next_waiter(with_me)
   local deaf
-  for from = 0, waiting - 1, 64 do
-    local batch = call('ZRANGE', queue, from, from + 63, 'WITHSCORES')
+  local from, to = 0, 0
+  while from < waiting do
+    local batch = call('ZRANGE', queue, from, to, 'WITHSCORES')
     for i = 1, #batch, 2 do
       local id, waiter = batch[i], nil
       if id ~= me then
@@ -64,9 +66,11 @@ local function next_waiter(with_me)
         deaf = deaf or waiter
       end
     end
-    if deaf then return deaf end
+    if deaf and to > 0 then return deaf end
     if #gone > 1000 then return nil, true end
+    from, to = to + 1, to == 0 and 63 or to + 64
   end
+  return deaf
 end
 
 -- max(highest + 1, now), as for a MUTEX; nil and an error if the key holds none of ours
@@ -81,8 +85,8 @@ end
 
 local function let_go()
   if #gone == 0 then return end
-  call('ZREM', queue, unpack(gone))
   if #gone >= waiting then call('DEL', waiters) else call('HDEL', waiters, unpack(gone)) end
+  waiting = waiting - call('ZREM', queue, unpack(gone))
 end
 
 -- He holds it for a window, within which he has to renew. Written first and told last: a server that refuses the write (a replica, no

@@ -19,8 +19,11 @@ local function tell() return type(redis.pcall(ARGV[4], channel, '0')) == 'table'
 
 if waiting > 0 then
   read_clock()
-  if call('ZSCORE', queue, me) then gone[1] = me end
-  local is_free = call('PTTL', name) == -2 and (call('HGET', waiters, '*') or 0) - now_ms <= 0
+  local is_free = false
+  if not was_mine then -- who holds is not in the queue
+    if call('ZSCORE', queue, me) then gone[1] = me end
+    is_free = call('PTTL', name) == -2 and (call('HGET', waiters, '*') or 0) - now_ms <= 0
+  end
   local token = (was_mine or is_free) and next_token()
   local first = token and next_waiter(false)
   if first and was_mine and yields_ms > 0 and (ARGV[6] == '' or is_heard(ARGV[6], channel)) then
