@@ -312,6 +312,52 @@ static void any_message_is_a_hint_and_no_more(struct scene *s)
     SAME(s, asked(s, "mutex_acquire"), 2 + 3);
 }
 
+static void nothing(const struct hilock_result *result, void *user) { (void)result, (void)user; }
+
+static hilock_lock *lock_of(struct scene *s, struct party *p, unsigned i)
+{
+    char name[32];
+    hilock_lock *lock = NULL;
+    snprintf(name, sizeof name, "order:%u", i);
+    SAME(s, hilock_lock_create(&lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_OK);
+    SAME(s, hilock_acquire(lock, HILOCK_FOREVER, nothing, NULL), HILOCK_OK);
+    return lock;
+}
+
+/* Each is held, waited for, handed on and waited for in vain; every tenth by another client too. */
+static void names_that_nobody_wants_any_more_leave_nothing(struct scene *s)
+{
+    enum { NAMES = 10000 };
+    struct party *p = scene_connect(s, NULL);
+    size_t blocks = 0, bytes = 0;
+    run_ms(s, 10);
+    s->store.is_unrecorded = 1;
+    for (unsigned i = 0; i < 2 * NAMES; i++) {
+        hilock_lock *first, *second, *third;
+        if (i == NAMES) {
+            run_ms(s, 2000); /* until no subscription lingers */
+            blocks = s->memory.blocks;
+            bytes = s->memory.bytes;
+        }
+        if (i % 10 == 0) {
+            char name[32];
+            snprintf(name, sizeof name, "order:%u", i);
+            store_take(&s->store, name, "another", 50);
+        }
+        first = lock_of(s, p, i);
+        second = lock_of(s, p, i);
+        third = lock_of(s, p, i);
+        run_ms(s, i % 10 == 0 ? 60 : 1);
+        hilock_lock_free(first);
+        run_ms(s, 1);
+        hilock_lock_free(third);
+        hilock_lock_free(second);
+    }
+    run_ms(s, 2000);
+    SAME(s, s->memory.blocks, blocks);
+    SAME(s, s->memory.bytes, bytes);
+}
+
 static const struct play plays[] = {
     PLAY(subscribe_confirm_ask_again_sleep),
     PLAY(a_message_wakes_within_one_round_trip),
@@ -332,6 +378,7 @@ static const struct play plays[] = {
     PLAY(our_own_subscription_is_nobody_else),
     PLAY(the_subscription_lingers_for_a_second),
     PLAY(any_message_is_a_hint_and_no_more),
+    PLAY(names_that_nobody_wants_any_more_leave_nothing),
 };
 
 int main(void) { return PLAYS_RUN(plays); }

@@ -79,6 +79,32 @@ static void leave(struct seat *seat)
     seat->lock = NULL;
 }
 
+/* One hold, two turns; what is cancelled before it is told goes on to the next one. */
+static void take_turns(struct scene *s, hilock_client *client)
+{
+    struct seat seats[] = {make(s, client, "fourth"), make(s, client, "fourth"), make(s, client, "fourth"), make(s, client, "fourth")};
+    hilock_validity *validity = NULL;
+    for (size_t i = 0; i < sizeof seats / sizeof *seats; i++)
+        ask(&seats[i], 3000);
+    run_ms(s, 500);
+    let_go(&seats[0]);
+    run_ms(s, 10);
+    if (seats[1].lock && hilock_lock_state(seats[1].lock) == HILOCK_HELD && !is_refused_well(s, hilock_lock_validity(seats[1].lock, &validity)))
+        HOLDS(s, hilock_validity_remaining_ms(validity) == hilock_lock_remaining_ms(seats[1].lock));
+    let_go(&seats[1]);
+    HOLDS(s, hilock_validity_remaining_ms(validity) == 0);
+    hilock_validity_unref(validity);
+    if (seats[2].lock)
+        (void)hilock_cancel(seats[2].lock);
+    run_ms(s, 10);
+    let_go(&seats[3]);
+    run_ms(s, 4000);
+    for (size_t i = 0; i < sizeof seats / sizeof *seats; i++) {
+        SAME(s, seats[i].owed, 0);
+        leave(&seats[i]);
+    }
+}
+
 /* Grant, wait, wake, time out, try, extend, enter again, renew, lose a link, release. */
 static void live(struct scene *s, hilock_client *client)
 {
@@ -125,11 +151,12 @@ static uint64_t play_day(uint64_t fail_at, uint64_t fails)
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" SCENE_SECRET "@localhost:6380/1", .name_prefix = "shop:", .command_timeout_ms = 1000));
     p->loop.name.addresses[0] = "127.0.0.1";
     if (!is_refused_well(s, p->status)) {
+        take_turns(s, p->client);
         live(s, p->client);
         party_close(p, 0);
         run_ms(s, 10000);
         HOLDS(s, p->is_closed);
-        HOLDS(s, !is_ours(s, "shop:stock") && !is_ours(s, "shop:other") && !is_ours(s, "shop:third"));
+        HOLDS(s, !is_ours(s, "shop:stock") && !is_ours(s, "shop:other") && !is_ours(s, "shop:third") && !is_ours(s, "shop:fourth"));
     } else
         TEXT(s, p->error.text, "out of memory");
     asked_for = s->memory.asked;
