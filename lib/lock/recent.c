@@ -78,11 +78,17 @@ void hl_recent_add(struct hl_core *core, const struct hl_hold *hold, const struc
     part->name->refs++;
 }
 
+/* Another server has the name than the one that acknowledged its release. */
+static int has_moved(struct hl_core *core, const struct released *released)
+{
+    return hl_route_node(core->route, released->name->bytes, released->name->length)->moved_us >= released->at_us;
+}
+
 void hl_recent_again(struct hl_core *core, uint64_t since_us)
 {
     for (unsigned i = 0; core->recent && since_us != UINT64_MAX && i < RECENT_MAX; i++) {
         struct released *released = &core->recent->ring[i];
-        if (!released->name || hl_route_node(core->route, released->name->bytes, released->name->length)->moved_us < since_us || hl_request_is_busy(&released->request) || released->at_us + BEFORE_US < since_us || HL_PLANTED(LOST_RELEASES_IGNORED))
+        if (!released->name || !has_moved(core, released) || hl_request_is_busy(&released->request) || released->at_us + BEFORE_US < since_us || HL_PLANTED(LOST_RELEASES_IGNORED))
             continue;
         released->tries = 0;
         submit(released);
