@@ -155,7 +155,7 @@ static void every_waiter_is_served_through_slot_moves(void **state)
     struct verdict verdict;
     (void)state;
     shards_settle(&set);
-    load_start(&load, set.url, 200000 + 20000 * (size_t)count);
+    load_start(&load, set.url, 200000 + 80000 * (size_t)count);
     for (unsigned i = 0; i < count; i++) {
         char name[32];
         unsigned slot;
@@ -185,7 +185,7 @@ static void every_waiter_is_served_through_failovers(void **state)
     static struct summary summary;
     struct load load;
     (void)state;
-    load_start(&load, set.url, 200000 + 20000 * (size_t)count);
+    load_start(&load, set.url, 200000 + 80000 * (size_t)count);
     for (unsigned i = 0; i < count; i++) {
         char name[32];
         uint64_t at_us;

@@ -102,7 +102,7 @@ static void every_waiter_is_served_through_failovers(void **state)
     struct verdict verdict;
     (void)state;
     assert_true(switches && spans);
-    load_start(&load, set.url, 200000 + 20000 * (size_t)count);
+    load_start(&load, set.url, 200000 + 80000 * (size_t)count);
     for (unsigned i = 0; i < count; i++) {
         sentinels_settle(&set);
         switches[i] = sentinels_failover(&set, faults[i % 3]);

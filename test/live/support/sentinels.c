@@ -43,7 +43,7 @@ void sentinels_start(struct sentinels *set, const char *const *more)
     memset(set, 0, sizeof *set);
     start_servers(set, more);
     snprintf(set->config, sizeof set->config,
-             "sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 600\n"
+             "sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 1000\n"
              "sentinel failover-timeout mymaster 3000\nsentinel parallel-syncs mymaster 2\n",
              set->servers[0]->port);
     for (int i = 0; i < SENTINELS; i++)
