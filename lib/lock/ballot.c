@@ -10,7 +10,7 @@ enum { TIME_MIN_US = 100000, ROUND_TRIPS = 8 };
 
 static struct hl_route *route_of(const struct hl_hold *hold) { return hl_hold_core(hold)->route; }
 
-static uint64_t patience_us(const struct hl_hold *hold)
+uint64_t hl_ballot_patience_us(const struct hl_hold *hold)
 {
     const struct hl_name *name = hold->parts[0].name;
     uint64_t usual_us = ROUND_TRIPS * hl_route_round_trip_us(route_of(hold), name->bytes, name->length);
@@ -20,7 +20,7 @@ static uint64_t patience_us(const struct hl_hold *hold)
 int hl_part_can_vote(const struct hl_hold *hold, const struct hl_part *part)
 {
     const struct hl_node *node = hl_route_member(route_of(hold), part->name->bytes, part->name->length, part->index);
-    return hl_node_is_able(node, hl_now_us(&hl_hold_core(hold)->host), patience_us(hold));
+    return hl_node_is_able(node, hl_now_us(&hl_hold_core(hold)->host), hl_ballot_patience_us(hold));
 }
 
 int hl_ballot_can_begin(const struct hl_hold *hold)
@@ -35,7 +35,7 @@ int hl_ballot_can_begin(const struct hl_hold *hold)
 uint64_t hl_ballot_ends_us(const struct hl_acquire *acquire)
 {
     const struct hl_core *core = hl_hold_core(acquire->hold);
-    uint64_t span_us = patience_us(acquire->hold) << hl_gate_silences(hl_acquire_name(acquire));
+    uint64_t span_us = hl_ballot_patience_us(acquire->hold) << hl_gate_silences(hl_acquire_name(acquire));
     uint64_t most_us = (uint64_t)core->limits.command_timeout_ms * 1000, lease_us = (uint64_t)acquire->lock->terms->lease_ms * 250;
     most_us = lease_us < most_us ? lease_us : most_us;
     return hl_now_us(&core->host) + (span_us < most_us ? span_us : most_us);

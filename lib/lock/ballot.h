@@ -17,6 +17,7 @@ enum hl_vote { VOTE_NONE, VOTE_YES, VOTE_HELD, VOTE_FAULT, VOTE_LASTING, VOTE_SI
 
 int hl_ballot_can_begin(const struct hl_hold *hold); /* enough masters can be asked */
 int hl_part_can_vote(const struct hl_hold *hold, const struct hl_part *part); /* its master can be asked */
+uint64_t hl_ballot_patience_us(const struct hl_hold *hold); /* how long a master may owe an answer before it counts as silent */
 uint64_t hl_ballot_ends_us(const struct hl_acquire *acquire); /* for one that begins now */
 void hl_ballot_begin(struct hl_hold *hold); /* nobody has voted; nothing for a hold of another kind */
 void hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked); /* an answer, by which it is not carried */

@@ -5,6 +5,7 @@
 
 #include "base/plant.h"
 #include "lock/acquire.h"
+#include "lock/ballot.h"
 #include "lock/deliver.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
@@ -43,6 +44,8 @@ static int is_part_clear(const struct hl_part *part) { return part->state == PAR
 static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 {
     uint64_t over = over_us(hold), unknown = unknown_us(hold);
+    uint64_t silent = hl_hold_is_quorum(hold) && hold->parts[0].is_counted ? hl_now_us(&hl_hold_core(hold)->host) + hl_ballot_patience_us(hold) : over;
+    over = silent < over ? silent : over;
     at_us = over < at_us ? over : at_us;
     hl_hold_wake_at(hold, unknown < at_us ? unknown : at_us);
 }
@@ -82,12 +85,16 @@ static void withdraw_all(struct hl_hold *hold)
 /* A name of a quorum is counted once, by the first part. */
 static struct hl_part *counter_of(struct hl_hold *hold, struct hl_part *part) { return hl_hold_is_quorum(hold) ? hold->parts : part; }
 
-/* Its name is not to be asked for yet: no answer has come. Of a quorum: from so many that a grant would need one of them. */
+/* Its name is not to be asked for yet: no answer has come. Of a quorum: from a master that would be asked again, where our own vote would
+ * be in our way; one that is silent is not waited for. */
 static int is_awaited(const struct hl_hold *hold, const struct hl_part *part)
 {
-    if (hl_hold_is_quorum(hold))
-        return hl_hold_heard(hold, HEARD_NOTHING) > (unsigned)(hold->parts_count - hold->needed);
-    return part->heard == HEARD_NOTHING;
+    if (!hl_hold_is_quorum(hold))
+        return part->heard == HEARD_NOTHING;
+    for (part = hold->parts; part < hold->parts + hold->parts_count; part++)
+        if (part->heard == HEARD_NOTHING && hl_part_can_vote(hold, part) && !HL_PLANTED(QUORUM_BLOCKS_ITSELF))
+            return 1;
+    return 0;
 }
 
 /* The round of releases begins: where nothing is left to release nothing needs to be heard. */
@@ -393,6 +400,8 @@ void hl_ending_tick(struct hl_hold *hold)
     }
     if (now_us >= unknown_us(hold))
         answer_caller(hold, HILOCK_UNKNOWN);
+    if (hl_hold_is_quorum(hold) && !is_awaited(hold, hold->parts))
+        count_out(hold, hold->parts, 0);
     release_all(hold);
     sleep_until(hold, UINT64_MAX);
 }

@@ -112,6 +112,7 @@ void hl_gate_advance(struct hl_gate *gate, int wakes)
         hl_acquire_ask(acquire);
     }
     acquire = TAILQ_FIRST(&gate->line);
+    gate->has_missed = !may_ask(gate) && (wakes || gate->has_missed);
     if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes))
         return;
     if (gate->courtesy.until_us > hl_now_us(&gate->core->host))
@@ -225,10 +226,12 @@ void hl_gate_yield(struct hl_core *core, struct hl_name *name)
 
 uint64_t hl_gate_yields_until_us(const struct hl_name *name) { return name->gate->courtesy.until_us; }
 
+/* Nothing that was held is free now: who sleeps goes on sleeping, unless its pause ended, or a message came, while it could not ask. */
 void hl_gate_returned(struct hl_name *name)
 {
-    if (hl_gate_at(name))
-        hl_gate_advance(name->gate, 1);
+    struct hl_gate *gate = hl_gate_at(name);
+    if (gate)
+        hl_gate_advance(gate, gate->has_missed);
 }
 
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners)

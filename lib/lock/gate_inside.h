@@ -15,6 +15,7 @@ struct hl_gate {
     struct hl_line queued;         /* of kinds with a queue at the store: each asks for itself */
     unsigned waiting;              /* of all but tries */
     int is_deaf;                   /* no subscription to be had: poll */
+    int has_missed;                /* somebody was to be woken while a release of ours was out */
     uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
     struct hl_courtesy courtesy;   /* to others who wait */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */

@@ -40,6 +40,23 @@ static void too_few_votes_are_given_back(struct scene *s)
     HOLDS(s, !strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
 }
 
+/* The third master's vote is on its way when the attempt is lost. */
+static void the_next_try_is_not_blocked_by_the_votes_of_the_last(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    run_ms(s, 1);
+    store_take(store_at(s, 0), "stock", "another", 60000);
+    store_take(store_at(s, 1), "stock", "another", 60000);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_ANSWER, .us = 1000);
+    acquire(a, HILOCK_TRY);
+    run_us(s, 250);
+    store_delete(store_at(s, 1), "stock");
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 5);
+    TELLS(s, "a:TIMED_OUT a:OK");
+}
+
 static void a_hanging_master_is_not_asked_again(struct scene *s)
 {
     struct party *p = quorum(s, 3);
@@ -88,6 +105,7 @@ const struct safety safety_quorum[] = {
     SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few),
     SAFETY(MULTI_KEEPS, too_few_votes_are_given_back),
     SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again),
+    SAFETY(QUORUM_BLOCKS_ITSELF, the_next_try_is_not_blocked_by_the_votes_of_the_last),
     SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed),
     SAFETY(QUORUM_STRAGGLER, a_late_answer_moves_the_deadline_by_what_it_was_asked),
     {NULL, {NULL, NULL}},

@@ -28,7 +28,7 @@ struct told {
     hilock_status status;     /* results */
     hilock_state state;
     hilock_lost_reason reason; /* LOST */
-    uint32_t remaining_ms, waited_ms, attempts, hold_count, holder_remaining_ms;
+    uint32_t remaining_ms, waited_ms, attempts, hold_count, votes, holder_remaining_ms;
     char holder[128], detail[512];
 };
 
@@ -65,6 +65,7 @@ struct hilock_stats client_stats(const struct client *client);
 
 /* Options: on_lost, on_event and user are the handle's; NULL: a lease that no stall of the machine ends. The handle must stay where it is. */
 void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options);
+void handle_open_all(struct handle *handle, struct client *client, const char *const *names, const struct hilock_lock_options *options); /* a multi */
 void handle_free(struct handle *handle);
 
 /* The calls, which must be accepted; the answer comes by and by. */

@@ -17,6 +17,7 @@ static void tell_result(struct told *told, const struct hilock_result *result)
     told->waited_ms = result->waited_ms;
     told->attempts = result->attempts;
     told->hold_count = result->hold_count;
+    told->votes = result->votes;
     told->holder_remaining_ms = result->holder_remaining_ms;
     snprintf(told->holder, sizeof told->holder, "%s", result->holder);
     snprintf(told->detail, sizeof told->detail, "%s", result->detail);
@@ -81,7 +82,7 @@ static void on_event(const struct hilock_event *event, void *user)
         tell_event(&handle->settled, event);
 }
 
-hilock_status handle_try_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options)
+static struct hilock_lock_options prepare(struct handle *handle, struct client *client, const struct hilock_lock_options *options)
 {
     struct hilock_lock_options mine = options ? *options : hilock_lock_options_default();
     memset(handle, 0, sizeof *handle);
@@ -90,7 +91,20 @@ hilock_status handle_try_open(struct handle *handle, struct client *client, cons
     mine.on_lost = on_lost;
     mine.on_event = on_event;
     mine.user = handle;
+    return mine;
+}
+
+hilock_status handle_try_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options)
+{
+    struct hilock_lock_options mine = prepare(handle, client, options);
     return hilock_lock_create(&handle->lock, client->hilock, name, &mine);
+}
+
+void handle_open_all(struct handle *handle, struct client *client, const char *const *names, const struct hilock_lock_options *options)
+{
+    struct hilock_lock_options mine = prepare(handle, client, options);
+    if (hilock_multi_create(&handle->lock, client->hilock, names, &mine) != HILOCK_OK)
+        check_fail("create refused: %s", hilock_client_refusal(client->hilock));
 }
 
 void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options)
