@@ -218,8 +218,8 @@ static void check_idle(struct sim *sim, unsigned i)
 {
     struct sim_name *name = &sim->names[i];
     uint64_t now_us = sim->world.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000, since_us;
-    if (name->kind == HILOCK_FAIR) /* two windows; behind heads that died, when the server's clock has jumped, the slowest heartbeat */
-        patience_us = sim->swarm.mean_gap_us ? 10500000 : 7000000;
+    if (name->kind == HILOCK_FAIR && sim->swarm.mean_gap_us) /* behind heads that died, when the server's clock has jumped: the slowest heartbeat */
+        patience_us = 10500000;
     since_us = now_us > patience_us ? now_us - patience_us : 0;
     if (name->granted_us >= since_us || (name->tainted_us && name->tainted_us + 5500000 > since_us) || sim_store_left_us(sim->server.store, name->text, strlen(name->text)) != -2) {
         name->free_since_us = 0;

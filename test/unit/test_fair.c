@@ -56,7 +56,6 @@ static void handed_over_by_one_script_and_one_push(struct scene *s)
     SAME(s, b->event.position, 1);
     SAME(s, b->event.waiters, 1);
     store_forget(&s->store);
-    s->world.now_us += 0;
     release(a);
     run_ms(s, 1);
     TELLS(s, "b:OK a:released");
@@ -65,9 +64,326 @@ static void handed_over_by_one_script_and_one_push(struct scene *s)
     HOLDS(s, b->result.remaining_ms > 2900 && b->result.remaining_ms < 3000);
 }
 
-const struct play plays[] = {
+/* ---- who waits ---- */
+
+static void the_place_is_told(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(p, "b"), *c = hand_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
+    char holder[64];
+    run_ms(s, 2);
+    acquire(c, 1500);
+    run_ms(s, 1010);
+    TELLS(s, "b:WAITING c:WAITING c:WAITING");
+    SAME(s, c->event.position, 2);
+    SAME(s, c->event.waiters, 2);
+    snprintf(holder, sizeof holder, "%s:1:fair", a->party->uuid);
+    TEXT(s, c->holder, holder);
+    run_ms(s, 500);
+    TELLS(s, "c:TIMED_OUT");
+    SAME(s, c->result.position, 2);
+    SAME(s, c->result.waiters, 2);
+    HOLDS(s, strstr(c->detail, "; place 2 of 2 in its queue") != NULL);
+    peek(b);
+    run_ms(s, 1);
+    SAME(s, b->result.position, 1);
+    SAME(s, b->result.waiters, 1);
+}
+
+static void a_try_takes_no_place_and_jumps_nobody(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *t = fair(scene_connect(s, NULL), "t");
+    waits(scene_connect(s, NULL), "b");
+    acquire(t, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "b:WAITING t:TIMED_OUT");
+    SAME(s, t->result.position, 0);
+    SAME(s, t->result.waiters, 1);
+    SAME(s, t->result.attempts, 1);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock"); /* free, and nobody was told */
+    acquire(t, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "b:OK t:TIMED_OUT");
+    hand_free(a);
+}
+
+static void siblings_stand_in_the_queue_each_for_itself(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = holds(p, "a"), *b = waits(p, "b"), *c = waits(p, "c");
+    TELLS(s, "b:WAITING c:WAITING");
+    SAME(s, c->event.position, 2);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    release_quietly(b);
+    run_ms(s, 1);
+    TELLS(s, "c:OK");
+    SAME(s, asked(s, "fair_acquire"), 3);
+}
+
+static void who_waits_long_is_heard_of(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    waits(scene_connect(s, NULL), "c");
+    store_forget(&s->store);
+    run_ms(s, 60000);
+    TELLS(s, "b:WAITING c:WAITING");
+    HOLDS(s, asked(s, "fair_acquire") >= 28 && asked(s, "fair_acquire") <= 30); /* every 3 s, and every 6 s */
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    release_quietly(b);
+    run_ms(s, 1);
+    TELLS(s, "c:OK");
+}
+
+/* Its process is gone: who listens is counted, and it is passed over; its place is kept as long as it counts as alive. */
+static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *c;
+    waits(q, "b");
+    c = waits(scene_connect(s, NULL), "c");
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, &q->loop, NET_STREAMS);
+    scene_hush(s);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "c:OK");
+    s->place->mood = NET_LISTENS;
+    release_quietly(c);
+    run_ms(s, 3010);
+    TELLS(s, "b:OK"); /* deaf, but alive: it was granted, and found it by its heartbeat */
+}
+
+static void a_lost_push_is_found_by_the_heartbeat(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *a = holds(scene_connect(s, NULL), "a");
+    waits(q, "b");
+    scene_hush(s);
+    release_quietly(a);
+    run_us(s, 150); /* granted, and the push is on its way */
+    net_reset(&s->net, &q->loop, NET_STREAMS);
+    run_ms(s, 500);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "fair_acquire"), 4);
+}
+
+/* ---- polling ---- */
+
+static void without_a_channel_it_polls(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = hand_new(q, "b", "stock", FAIR(.wake = HILOCK_WAKE_POLL));
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 2000);
+    TELLS(s, "b:WAITING");
+    HOLDS(s, asked(s, "fair_acquire") > 20 && asked(s, "fair_acquire") <= 43);
+    release_quietly(a);
+    run_ms(s, 101);
+    TELLS(s, "b:OK");
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 29000); /* by a heartbeat: the whole lease */
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+}
+
+static void a_refused_channel_makes_it_poll(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a");
+    PLAN(s, .on = "SUBSCRIBE", .on_stream = 1, .act = PLAN_REFUSE, .error = "NOPERM no permissions to access one of the channels", .times = PLAN_ALWAYS);
+    waits(scene_connect(s, NULL), "b");
+    run_ms(s, 1000);
+    TELLS(s, "b:WAITING");
+    HOLDS(s, asked(s, "fair_acquire") > 10);
+    release_quietly(a);
+    run_ms(s, 101);
+    TELLS(s, "b:OK");
+}
+
+/* ---- what a push cannot give ---- */
+
+static void a_fixed_lease_is_got_whole(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = hand_new(scene_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    run_ms(s, 2);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 2);
+    scene_hush(s);
+    store_forget(&s->store);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "fair_acquire"), 1);
+    BELIEVES(s, b, sent_at_us(s, "fair_acquire", 0) + 10000000 - MARGIN_US(10000000));
+    run_ms(s, 9000);
+    SAME(s, asked(s, "renew"), 0);
+}
+
+static void much_validity_is_got_first(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = hand_new(scene_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 30000, .min_validity_ms = 20000));
+    run_ms(s, 2);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 2);
+    scene_hush(s);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    HOLDS(s, b->result.remaining_ms > 29000);
+}
+
+static void a_window_becomes_a_lease_after_a_third(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    scene_hush(s);
+    store_forget(&s->store);
+    release_quietly(a);
+    run_ms(s, 900);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "renew"), 0);
+    run_ms(s, 200);
+    SAME(s, asked(s, "renew"), 1);
+    BELIEVES(s, b, sent_at_us(s, "renew", 0) + 30000000 - MARGIN_US(30000000));
+    run_ms(s, 9000);
+    SAME(s, asked(s, "renew"), 1);
+    TELLS(s, "");
+}
+
+/* ---- ends ---- */
+
+static void a_cancel_that_crosses_the_grant_hands_on(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    waits(scene_connect(s, NULL), "c");
+    scene_hush(s);
+    release_quietly(a);
+    run_us(s, 150);
+    cancel(b);
+    run_ms(s, 2);
+    TELLS(s, "b:CANCELLED c:OK");
+}
+
+static void a_dropped_client_leaves_the_queue(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(q, "b");
+    scene_hush(s);
+    hand_free(b);
+    party_close(q, 0);
+    run_ms(s, 5);
+    TELLS(s, "closed");
+    peek(a);
+    run_ms(s, 1);
+    SAME(s, a->result.waiters, 0);
+    HOLDS(s, strlen(a->holder) > 5);
+}
+
+static void an_unanswered_enqueue_is_taken_back(struct scene *s)
+{
+    struct party *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = fair(q, "b");
+    run_ms(s, 2);
+    PLAN(s, .on = "fair_acquire", .act = PLAN_LOSE_ANSWER);
+    acquire(b, 100);
+    run_ms(s, 150);
+    TELLS(s, "b:UNREACHABLE");
+    net_reset(&s->net, &q->loop, NET_COMMANDS);
+    run_ms(s, 2000);
+    peek(a);
+    run_ms(s, 1);
+    SAME(s, a->result.waiters, 0);
+    SAME(s, asked(s, "fair_release"), 2); /* once more when its bytes can no longer run */
+}
+
+static void a_forced_release_grants_the_next(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *o = hand_new(scene_connect(s, NULL), "o", "stock", NULL);
+    waits(scene_connect(s, NULL), "b");
+    scene_hush(s);
+    s->is_tampered = 1;
+    force(o, NULL);
+    run_ms(s, 2);
+    TELLS(s, "b:OK o:force OK");
+    SAME(s, asked(s, "mutex_release"), 0); /* though it was asked through a MUTEX handle */
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:release LOST");
+}
+
+/* While a hash slot moves: one key, and who waits finds it by itself. */
+static void a_release_that_may_not_span_keys_is_said_as_of_a_MUTEX(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a");
+    waits(scene_connect(s, NULL), "b");
+    scene_hush(s);
+    PLAN(s, .on = "fair_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+    SAME(s, asked(s, "mutex_release"), 1);
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    run_ms(s, 3000);
+    TELLS(s, "b:OK");
+}
+
+static void a_guarded_store_s_push_is_not_believed(struct scene *s)
+{
+    struct party *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
+    struct hand *b;
+    store_take(&s->store, "stock", "x:9:fair", 600000);
+    b = waits(q, "b");
+    store_restart(&s->store, 1);
+    net_reset(&s->net, &q->loop, NET_ALL);
+    run_ms(s, 10000);
+    TELLS(s, "b:WAITING");
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    acquire(fair(scene_connect(s, NULL), "t"), HILOCK_TRY); /* whoever finds it free grants it, on whoever's behalf */
+    run_ms(s, 100);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_WAITING);
+    scene_hush(s);
+    run_ms(s, 55000);
+    TELLS(s, "b:OK");
+}
+
+static void what_the_store_says_is_bounded(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *b = waits(q, "b");
+    char channel[64], text[200];
+    snprintf(channel, sizeof channel, "hilock:grant:%s", q->uuid);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(text, sizeof text, "G %s:1:fair %d 5 3000 17 name%d", q->uuid, i, i);
+        store_publish(&s->store, channel, i % 2 ? text : "nonsense");
+    }
+    run_ms(s, 10);
+    HOLDS(s, asked(s, "fair_release") <= 256);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
+}
+
+static const struct play plays[] = {
     PLAY(a_free_lock_is_one_round_trip),
     PLAY(handed_over_by_one_script_and_one_push),
+    PLAY(the_place_is_told),
+    PLAY(a_try_takes_no_place_and_jumps_nobody),
+    PLAY(siblings_stand_in_the_queue_each_for_itself),
+    PLAY(who_waits_long_is_heard_of),
+    PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place),
+    PLAY(a_lost_push_is_found_by_the_heartbeat),
+    PLAY(without_a_channel_it_polls),
+    PLAY(a_refused_channel_makes_it_poll),
+    PLAY(a_fixed_lease_is_got_whole),
+    PLAY(much_validity_is_got_first),
+    PLAY(a_window_becomes_a_lease_after_a_third),
+    PLAY(a_cancel_that_crosses_the_grant_hands_on),
+    PLAY(a_dropped_client_leaves_the_queue),
+    PLAY(an_unanswered_enqueue_is_taken_back),
+    PLAY(a_forced_release_grants_the_next),
+    PLAY(a_release_that_may_not_span_keys_is_said_as_of_a_MUTEX),
+    PLAY(a_guarded_store_s_push_is_not_believed),
+    PLAY(what_the_store_says_is_bounded),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
