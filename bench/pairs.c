@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "masters.h"
 #include "memory.h"
 #include "scenario.h"
 #include "server.h"
@@ -32,7 +33,7 @@ static const struct option_entry options[] = {
     {"seconds", OPTION_SECONDS, &round_seconds, "of each loop in each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of both loops", 1, ROUNDS_MAX},
     {"held", OPTION_COUNT, &held_locks, "locks held to see what one costs", 1, 1000000},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
+    {"url", OPTION_TEXT, &url, "redis://.., unix://.. or redis+cluster://..; without it a private redis-server is started", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
@@ -47,7 +48,8 @@ struct bench {
     struct event_base *base;
     struct pairs_ours *ours;
     struct pairs_bare *bare;
-    struct commands *commands;
+    struct masters *masters;
+    struct commands *commands[MASTERS_MAX];
     struct turn ours_sum, bare_sum;
     double ratios[ROUNDS_MAX];
     uint64_t commands_sum;
@@ -82,6 +84,16 @@ static double rate(const struct turn *turn)
     return (double)turn->pairs / turn->seconds;
 }
 
+static int count_all(const struct bench *bench, uint64_t *ret_count)
+{
+    uint64_t count;
+    *ret_count = 0;
+    for (unsigned i = 0; i < masters_count(bench->masters); i++, *ret_count += count)
+        if (commands_count(bench->commands[i], &count) != 0)
+            return -1;
+    return 0;
+}
+
 static int run_round(struct bench *bench, unsigned round)
 {
     struct turn ours = {0}, bare = {0};
@@ -92,10 +104,10 @@ static int run_round(struct bench *bench, unsigned round)
             bare = run_turn(bench, false, round_seconds);
             continue;
         }
-        if (commands_count(bench->commands, &before) != 0)
+        if (count_all(bench, &before) != 0)
             return -1;
         ours = run_turn(bench, true, round_seconds);
-        if (commands_count(bench->commands, &after) != 0)
+        if (count_all(bench, &after) != 0)
             return -1;
         bench->commands_sum += after - before;
     }
@@ -152,10 +164,18 @@ static void tell(const struct bench *bench)
     json_end();
 }
 
+static int open_commands(struct bench *bench, char *error)
+{
+    for (unsigned i = 0; i < masters_count(bench->masters); i++)
+        if (!(bench->commands[i] = commands_open(masters_url(bench->masters, i), error)))
+            return -1;
+    return 0;
+}
+
 static int set_up(struct bench *bench)
 {
     char error[STORE_ERROR_SIZE];
-    if (server_start(&bench->server, url, error) != 0 || !(bench->commands = commands_open(bench->server.url, error))) {
+    if (server_start(&bench->server, url, error) != 0 || !(bench->masters = masters_open(bench->server.url, error)) || open_commands(bench, error) != 0) {
         fprintf(stderr, "hilock-bench: %s\n", error);
         return -1;
     }
@@ -188,7 +208,9 @@ static void tear_down(struct bench *bench)
     pairs_ours_close(bench->ours);
     if (bench->base)
         event_base_free(bench->base);
-    commands_close(bench->commands);
+    for (unsigned i = 0; i < MASTERS_MAX; i++)
+        commands_close(bench->commands[i]);
+    masters_close(bench->masters);
     server_stop(&bench->server);
 }
 

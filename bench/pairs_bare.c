@@ -7,6 +7,7 @@
 #include "pairs.h"
 
 #include "base/command.h"
+#include "masters.h"
 #include "store.h"
 #include "wire/mutex.h"
 #include "wire/scripts.h"
@@ -24,6 +25,7 @@ static const char uuid[] = "5d7bf3c2-6d0e-4b0b-9f0e-0123456789ab"; /* as good as
 
 struct lane {
     struct pairs_bare *bare;
+    unsigned master; /* which has its name */
     char name[PAIRS_NAME_SIZE];
     struct hl_words words;
 };
@@ -31,7 +33,8 @@ struct lane {
 struct pairs_bare {
     struct event_base *base;
     struct event *end;
-    redisAsyncContext *store;
+    struct masters *masters;
+    redisAsyncContext *stores[MASTERS_MAX];
     struct lane *lanes;
     unsigned inflight, busy;
     uint64_t pairs, holders;
@@ -55,7 +58,8 @@ static void send_command(struct lane *lane, redisCallbackFn *on_answer)
 {
     struct pairs_bare *bare = lane->bare;
     struct hl_command *command = &bare->command;
-    if (!bare->store || redisAsyncCommandArgv(bare->store, on_answer, lane, command->argc, command->argv, command->lengths) != REDIS_OK)
+    redisAsyncContext *store = bare->stores[lane->master];
+    if (!store || redisAsyncCommandArgv(store, on_answer, lane, command->argc, command->argv, command->lengths) != REDIS_OK)
         retire(bare, "cannot send");
 }
 
@@ -110,9 +114,8 @@ static void on_end(evutil_socket_t fd, short what, void *user)
 
 static void on_disconnected(const redisAsyncContext *store, int status)
 {
-    struct pairs_bare *bare = store->data;
     (void)status;
-    bare->store = NULL; /* hiredis frees it as this returns */
+    *(redisAsyncContext **)store->data = NULL; /* hiredis frees it as this returns */
 }
 
 static int load_scripts(const char *url)
@@ -140,8 +143,23 @@ static void prepare_lanes(struct pairs_bare *bare)
         struct lane *lane = &bare->lanes[i];
         lane->bare = bare;
         snprintf(lane->name, sizeof lane->name, "bare:%011u", i);
+        lane->master = masters_of(bare->masters, lane->name, strlen(lane->name));
         lane->words = (struct hl_words){.name = lane->name, .name_length = strlen(lane->name), .uuid = uuid};
     }
+}
+
+/* Messages of a lock go over the channels of its slot where there are slots; nobody listens here. */
+static int connect_all(struct pairs_bare *bare, char *error)
+{
+    bare->wants.is_sharded = masters_count(bare->masters) > 1;
+    for (unsigned i = 0; i < masters_count(bare->masters); i++) {
+        const char *url = masters_url(bare->masters, i);
+        if (load_scripts(url) != 0 || !(bare->stores[i] = store_connect_async(url, bare->base, error)))
+            return -1;
+        bare->stores[i]->data = &bare->stores[i];
+        redisAsyncSetDisconnectCallback(bare->stores[i], on_disconnected);
+    }
+    return 0;
 }
 
 struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, unsigned inflight)
@@ -154,9 +172,8 @@ struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, uns
     bare->inflight = inflight;
     bare->lanes = calloc(inflight, sizeof *bare->lanes);
     bare->end = evtimer_new(base, on_end, bare);
-    if (bare->lanes && bare->end && load_scripts(url) == 0 && (bare->store = store_connect_async(url, base, error))) {
-        bare->store->data = bare;
-        redisAsyncSetDisconnectCallback(bare->store, on_disconnected);
+    bare->masters = masters_open(url, error);
+    if (bare->lanes && bare->end && bare->masters && connect_all(bare, error) == 0) {
         prepare_lanes(bare);
         return bare;
     }
@@ -166,11 +183,11 @@ struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, uns
 }
 
 /* The options of hilock's client, as its defaults make them; not_after like its, a command's timeout ahead of the server's clock. */
-static struct hl_wants wants_now(double seconds)
+static struct hl_wants wants_now(double seconds, int is_sharded)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (struct hl_wants){.lease_ms = PAIRS_LEASE_MS, .reserved = 15, .token_ttl_ms = 600000,
+    return (struct hl_wants){.lease_ms = PAIRS_LEASE_MS, .is_sharded = is_sharded, .reserved = 15, .token_ttl_ms = 600000,
                                    .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
 }
 
@@ -180,7 +197,7 @@ uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds)
     bare->pairs = 0;
     bare->is_ending = false;
     bare->busy = bare->inflight;
-    bare->wants = wants_now(seconds);
+    bare->wants = wants_now(seconds, bare->wants.is_sharded);
     evtimer_add(bare->end, &span);
     for (unsigned i = 0; i < bare->inflight; i++)
         acquire(&bare->lanes[i]);
@@ -194,8 +211,10 @@ void pairs_bare_close(struct pairs_bare *bare)
 {
     if (!bare)
         return;
-    if (bare->store)
-        redisAsyncFree(bare->store);
+    for (unsigned i = 0; i < MASTERS_MAX; i++)
+        if (bare->stores[i])
+            redisAsyncFree(bare->stores[i]);
+    masters_close(bare->masters);
     if (bare->end)
         event_free(bare->end);
     free(bare->lanes);

@@ -104,6 +104,8 @@ static void work(void *arg)
         worker->handle.user = worker;
         handle_ask(&worker->handle, LOAD_WAIT_MS);
     }
+    while (!atomic_load(word(load, STOP))) /* the test may take its time */
+        client_for_ms(&client, 1000);
     client_until(&client, all_are_over, workers, "the last rounds");
     for (unsigned i = 0; i < HANDLES; i++) {
         handle_free(&workers[i].handle);
