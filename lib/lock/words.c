@@ -165,7 +165,7 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
     case HILOCK_LOST_TAKEN:
         hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", quoted(name).bytes);
         if (node->moved_us && lost_us - node->moved_us < (uint64_t)hold->terms->lease_ms * 1000)
-            hl_text_add(text, ": a failover, %s had it for %u ms then", hl_node_name(node), hl_span_ms(lost_us - node->moved_us));
+            hl_text_add(text, ": a failover%s, %s had it for %u ms then", core->route->ops->is_spread ? " or a move of its slot" : "", hl_node_name(node), hl_span_ms(lost_us - node->moved_us));
         break;
     case HILOCK_LOST_EXPIRED:
         hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s" : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",

@@ -63,7 +63,7 @@ static void on_timer(void *arg)
 
 static void follow(struct sentinel *sentinel, const struct hl_address *to)
 {
-    struct hl_text what;
+    struct hl_text what, why;
     char from[HL_ADDRESS_TEXT_MAX];
     int is_first = !sentinel->address.port;
     if (hl_address_is_same(&sentinel->address, to))
@@ -74,8 +74,11 @@ static void follow(struct sentinel *sentinel, const struct hl_address *to)
     hl_text_set(&what, "%s took over from %.120s", sentinel->name, from);
     if (!is_first)
         hl_trace(sentinel->host, HL_FAILOVER, &(struct hl_fact){.node = sentinel->name, .detail = what.bytes});
-    hl_node_move(&sentinel->node, &(struct hl_endpoint){NULL, sentinel->address.host, sentinel->address.port, sentinel->name}, "another master serves now");
-    if (!is_first)
+    hl_text_set(&why, "%.120s, the master before it, is left", from);
+    hl_node_move(&sentinel->node, &(struct hl_endpoint){NULL, sentinel->address.host, sentinel->address.port, sentinel->name}, why.bytes);
+    if (is_first)
+        sentinel->node.moved_us = 0;
+    else
         sentinel->events->on_moved(sentinel->arg, sentinel->lost_us ? sentinel->lost_us : hl_now_us(sentinel->host));
     watch(sentinel);
 }

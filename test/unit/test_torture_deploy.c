@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A day behind Sentinel, and one in a cluster, with a failover in each, played once for every allocation, timer, link, command and query that may
+ * fail in it: nothing crashes or leaks, the client ends, and where memory came back it works again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cluster_stage.h"
+#include "play.h"
+#include "sentinel_stage.h"
+
+#include <cmocka.h>
+
+typedef struct party *day_fn(struct scene *s);
+
+static void hold_and_wait(struct party *p, const char *one, const char *other)
+{
+    struct hand *a = hand_new(p, "a", one, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b;
+    b = hand_new(p, "b", other, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    if (a->lock)
+        (void)acquire(a, HILOCK_FOREVER);
+    if (b->lock)
+        (void)acquire(b, HILOCK_FOREVER);
+    run_ms(p->scene, 200);
+    if (a->lock)
+        (void)release(a);
+    run_ms(p->scene, 200);
+}
+
+static struct party *sentinel_day(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    store_take(&s->store, "other", "another", 60000);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .command_timeout_ms = 1000));
+    if (p->status != HILOCK_OK)
+        return p;
+    run_ms(s, 3000);
+    hold_and_wait(p, "stock", "other");
+    store_copy(stage.other, &s->store);
+    stage_fail_over(&stage, 3, 1, 1);
+    run_ms(s, 5000);
+    hold_and_wait(p, "stock", "third");
+    return p;
+}
+
+static struct party *cluster_day(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    char one[16], other[16];
+    cluster_set(&stage, s);
+    snprintf(one, sizeof one, "%s", cluster_name(0, 0));
+    snprintf(other, sizeof other, "%s", cluster_name(1, 0));
+    store_take(stage.stores[1], other, "another", 60000);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
+    if (p->status != HILOCK_OK)
+        return p;
+    run_ms(s, 3000);
+    hold_and_wait(p, one, other);
+    cluster_begin_move(&stage, cluster_slot(one), 0, 2);
+    hold_and_wait(p, one, other);
+    cluster_end_move(&stage, cluster_slot(one), 0, 2);
+    hold_and_wait(p, one, other);
+    cluster_take_over(&stage, 1, 0, 1);
+    run_ms(s, 5000);
+    hold_and_wait(p, one, other);
+    return p;
+}
+
+/* How often memory was asked for; 0: a claim failed. */
+static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
+{
+    struct scene s;
+    struct party *p;
+    struct hand *last;
+    uint64_t asked_for;
+    scene_begin(&s);
+    s.is_untold = 1;
+    s.memory.fail_at = fail_at;
+    s.memory.fails = fails;
+    p = day(&s);
+    asked_for = s.memory.asked;
+    s.memory.fail_at = 0;
+    HOLDS(&s, p->status == HILOCK_OK || (p->status == HILOCK_NO_MEMORY && s.memory.refused));
+    if (p->status == HILOCK_OK) {
+        last = hand_new(p, "last", "last", NULL);
+        acquire(last, HILOCK_FOREVER);
+        run_ms(&s, 10000);
+        SAME(&s, hilock_lock_state(last->lock), HILOCK_HELD);
+        party_close(p, 0);
+        run_ms(&s, 10000);
+        HOLDS(&s, p->is_closed);
+    }
+    return scene_end(&s) ? asked_for : 0;
+}
+
+static void play_days(day_fn *day, uint64_t fails)
+{
+    uint64_t most = play_day(day, 0, 0);
+    assert_true(most > 50);
+    for (uint64_t at = 1; at <= most; at++)
+        if (!play_day(day, at, fails))
+            fail_msg("when allocation %llu of %llu fails", (unsigned long long)at, (unsigned long long)most);
+}
+
+static void behind_sentinel_each_may_fail(void **state) { (void)state, play_days(sentinel_day, 1); }
+static void behind_sentinel_ten_may_fail(void **state) { (void)state, play_days(sentinel_day, 10); }
+static void in_a_cluster_each_may_fail(void **state) { (void)state, play_days(cluster_day, 1); }
+static void in_a_cluster_ten_may_fail(void **state) { (void)state, play_days(cluster_day, 10); }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(behind_sentinel_each_may_fail),
+        cmocka_unit_test(behind_sentinel_ten_may_fail),
+        cmocka_unit_test(in_a_cluster_each_may_fail),
+        cmocka_unit_test(in_a_cluster_ten_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
