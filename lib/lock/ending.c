@@ -23,7 +23,7 @@ static uint64_t queue_us(const struct hl_hold *hold)
 {
     const struct hl_part *part = &hold->parts[0];
     int may_be_put = hold->terms->kind->has_queue && part->ask == PART_ACQUIRE && hl_request_is_busy(&part->request);
-    return hold->is_queued || may_be_put ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
+    return (hold->is_queued || may_be_put) && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN) ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
 }
 
 static uint64_t over_us(const struct hl_hold *hold)

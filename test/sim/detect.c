@@ -45,6 +45,7 @@ static const struct { const char *name, *why; } for_units[] = {
     {"EXTEND_SHORTENS", "belief in less than the store keeps breaks no promise that can be seen from outside"},
     {"EXTEND_FORGOTTEN", "needs a store that is away for longer than a lease and a command's time, and a release just before"},
     {"FAIR_BELIEVES_OLD_LINK", "needs a failover to a clock far ahead, between a heartbeat and the grant that names it"},
+    {"FAIR_QUEUE_FORGOTTEN", "needs an outage that begins with an enqueue and outlasts the lease: met after thousands of seeds (TRACK_RECORD.md)"},
     {"FAIR_RETAKEN_BELIEVED", "needs data lost between a push and the answer to a heartbeat that crossed it"},
     {"FAIR_TAIL", "needs data lost, and of places after that no book is kept"},
     {"FAIR_UNKNOWN_KEPT", "the grant lapses with its window, which is seldom longer than what I8 allows for"},

@@ -205,6 +205,28 @@ static void who_gives_up_leaves_the_queue_at_once(struct scene *s)
     SAME(s, b->result.waiters, 0);
 }
 
+/* It was put in the queue, nobody heard so, and then the server was away for longer than a lease. */
+static void who_gave_up_leaves_the_queue_after_a_long_outage(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), *q = scene_connect(s, NULL);
+    struct hand *b = hand_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = hand_new(q, "o", "stock", FAIR(0));
+    taken(s);
+    run_ms(s, 2);
+    PLAN(s, .on = "fair_acquire", .act = PLAN_LOSE_ANSWER);
+    acquire(b, 100);
+    run_ms(s, 200);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, &p->loop, NET_ALL);
+    run_ms(s, 10000);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+    TELLS(s, "b:UNREACHABLE");
+    peek(o);
+    run_ms(s, 2);
+    SAME(s, o->result.waiters, 0);
+    HOLDS(s, asked(s, "fair_release") > 0);
+}
+
 static void a_grant_that_nobody_waits_for_is_given_back_at_once(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -249,6 +271,7 @@ const struct safety safety_fair[] = {
     SAFETY(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds),
     SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease),
     SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once),
+    SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage),
     SAFETY(FAIR_UNKNOWN_KEPT, a_grant_that_nobody_waits_for_is_given_back_at_once),
     SAFETY(FAIR_NO_YIELD, a_queue_that_is_never_empty_lets_other_kinds_in),
     {NULL, {NULL, NULL}},
