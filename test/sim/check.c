@@ -302,24 +302,13 @@ void sim_check_log(struct sim *sim, const char *line)
 
 struct leftover { struct sim *sim; unsigned found; };
 
-/* The dead stay in a queue until they have not been heard of for long. */
-static int is_queue(const char *key, size_t length)
-{
-    return length > 13 && (memcmp(key, "hilock:queue:", 13) == 0 || memcmp(key, "hilock:waiter", 13) == 0);
-}
-
 static void on_key(void *arg, const char *key, size_t length)
 {
     struct leftover *left = arg;
-    struct sim_store_field field;
-    int is_excused = 0;
-    for (size_t i = 0; sim_store_hash_field(left->sim->server.store, key, length, i, &field); i++)
-        is_excused |= field.name_length > HL_UUID_LENGTH && sim_process_has_gone(left->sim, field.name);
-    is_excused |= is_queue(key, length) && left->sim->gone_count;
-    if ((length < 12 || memcmp(key, "hilock:token", 12) != 0) && !is_excused) {
-        sim_trace(&left->sim->world, "left: %.*s", (int)length, key);
-        left->found++;
-    }
+    if (length >= 12 && memcmp(key, "hilock:token", 12) == 0)
+        return;
+    sim_trace(&left->sim->world, "left: %.*s", (int)length, key);
+    left->found++;
 }
 
 void sim_check_end(struct sim *sim)

@@ -145,7 +145,6 @@ static void kill_or_close(struct sim *sim, struct hl_random *random)
         return;
     if (sim_chance(random, 0.4)) {
         process->is_closing = 1;
-        sim_process_goes(process);
         sim_trace(&sim->world, "p%u closes", process->index);
         (void)hilock_client_close(process->client, (uint32_t)sim_between(random, 0, 2000), on_closed, process);
         return;

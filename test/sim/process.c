@@ -160,26 +160,8 @@ void sim_process_init(struct sim_process *process, struct sim *sim, unsigned ind
                                          .resolve_cancel = no_cancel};
 }
 
-int sim_process_has_gone(const struct sim *sim, const char *uuid)
-{
-    for (unsigned i = 0; i < sim->gone_count; i++)
-        if (memcmp(sim->gone[i], uuid, HL_UUID_LENGTH) == 0)
-            return 1;
-    return 0;
-}
-
-void sim_process_goes(struct sim_process *process)
-{
-    struct sim *sim = process->sim;
-    sim->gone = realloc(sim->gone, (sim->gone_count + 1) * sizeof *sim->gone);
-    if (!sim->gone)
-        abort();
-    memcpy(sim->gone[sim->gone_count++], process->client->core.uuid, HL_UUID_LENGTH);
-}
-
 void sim_process_kill(struct sim_process *process)
 {
-    sim_process_goes(process);
     hilock_client_abandon(process->client);
     process->client = NULL;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sim.h"
+#include "wire/fair.h"
 
 enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
 
@@ -86,11 +87,12 @@ static unsigned clients(const struct sim *sim)
     return count;
 }
 
-/* Who closes while the store is away leaves his hold to its lease, which an extend may have made twice as long. */
+/* Who is killed, or closes while the store is away, leaves his hold to its lease (an extend may have made it twice as long) and his place in a
+ * queue to the time after which nobody asks for it: then nothing is left. */
 static void outlast_leases(struct sim *sim)
 {
-    uint64_t over_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, least_us = sim->world.now_us + 10 * LIVE_STEP_US;
-    run_until(sim, over_us > least_us ? over_us : least_us);
+    uint64_t over_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, queues_us = sim->world.now_us + 2000u * (uint64_t)HL_FAIR_ALIVE_MS + 10 * LIVE_STEP_US;
+    run_until(sim, over_us > queues_us ? over_us : queues_us);
 }
 
 static void close_all(struct sim *sim)
@@ -141,6 +143,5 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
     sim_failover_end(sim);
     sim_server_done(&sim->server);
     sim_world_done(&sim->world);
-    free(sim->gone);
     free(sim);
 }

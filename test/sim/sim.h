@@ -77,8 +77,6 @@ struct sim_process {
 };
 void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index);
 void sim_process_open(struct sim_process *process);
-int sim_process_has_gone(const struct sim *sim, const char *uuid);
-void sim_process_goes(struct sim_process *process); /* its client ends while faults go on: what it could not release runs out */
 void sim_process_kill(struct sim_process *process); /* its memory goes; nothing is sent */
 int sim_process_is_frozen(const struct sim_process *process);
 uint64_t sim_process_now_us(const struct sim_process *process);
@@ -183,8 +181,6 @@ struct sim {
     int is_healed, is_ending, is_over; /* is_over: all is closed and checked */
     uint64_t healed_us;
     uint64_t ghost_us; /* true time at which a dead link's renewal last found its hold */
-    char (*gone)[HL_UUID_LENGTH]; /* clients that ended in the midst of faults: what they held or waited for may stay until it runs out */
-    unsigned gone_count;
     uint32_t lease_ms, command_timeout_ms, turns_max; /* lease: the longest of any handle */
     uint64_t live_allocations;
 };
