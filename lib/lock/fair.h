@@ -17,7 +17,8 @@
 #include "lock/acquire.h"
 #include "wire/fair.h"
 
-enum { HL_FAIR_SENDS = 8 };
+/* One is under way at most, and a link does not outlive one without an answer: over the present links a grant names the latest, or the one before. */
+enum { HL_FAIR_SENDS = 2 };
 
 struct hl_fair {
     struct hl_acquire acquire;       /* first */
