@@ -236,6 +236,33 @@ static void a_server_that_is_no_cluster_is_told(struct scene *s)
     HOLDS(s, strstr(a->detail, "no answer from the cluster within 500 ms: 127.0.0.1:6379 tells no slots: ERR unknown command"));
 }
 
+/* One handle, names at two servers; one of them moves while it is held. */
+static void names_of_a_multi_may_be_at_several_servers(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *m;
+    char one[16], other[16];
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    snprintf(one, sizeof one, "%s", cluster_name(0, 0));
+    snprintf(other, sizeof other, "%s", cluster_name(2, 0));
+    m = hand_new(p, "m", one, NULL);
+    hand_free(m);
+    SAME(s, hilock_multi_create(&m->lock, p->client, (const char *const[]){one, other, NULL}, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_OK);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 10);
+    cluster_move_key(&stage, other, 2, 1);
+    cluster_end_move(&stage, cluster_slot(other), 2, 1);
+    run_ms(s, 11000);
+    release(m);
+    run_ms(s, 10);
+    TELLS(s, "m:OK m:released");
+    SAME(s, store_count(stage.stores[1], "renew"), 1);
+    SAME(s, store_left_ms(&s->store, one), -2);
+    SAME(s, store_left_ms(stage.stores[1], other), -2);
+}
+
 static void what_a_cluster_has_not_is_refused(struct scene *s)
 {
     struct cluster_stage stage;
@@ -283,6 +310,7 @@ static const struct play plays[] = {
     PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream),
     PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached),
     PLAY(a_server_that_is_no_cluster_is_told),
+    PLAY(names_of_a_multi_may_be_at_several_servers),
     PLAY(what_a_cluster_has_not_is_refused),
     PLAY(a_topology_without_end_is_bounded),
 };
