@@ -52,6 +52,8 @@ def wrong_with(report, claim, is_due):
     errors = re.search(r'errors: (\d+)', report)
     if not errors:
         return 'the search told nothing'
+    if claim != 'assertions' and not re.search(r'never claim\s+\+ \(' + claim + r'\)', report):
+        return 'the search did not look for it'
     if not is_due:
         if errors.group(1) != '0':
             return 'violated'
