@@ -24,9 +24,8 @@ int hl_address_read(struct hl_address *ret, const char *host, size_t host_length
         return 0;
     if (port_length == 0 || hl_reply_decimal(port, port_length, &number) != port_length || number == 0 || number > 65535)
         return 0;
+    *ret = (struct hl_address){.port = (int)number}; /* no byte of it is what stood there before */
     memcpy(ret->host, host, host_length);
-    ret->host[host_length] = '\0';
-    ret->port = (int)number;
     return 1;
 }
 

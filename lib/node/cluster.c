@@ -220,15 +220,12 @@ static void adopt(struct cluster *cluster)
 static void on_question_done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct cluster *cluster = (struct cluster *)(void *)((char *)request - offsetof(struct cluster, question));
-    struct hl_text why;
     memset(cluster->told, 0, sizeof cluster->told);
     if (answer->reply && hl_slots_read(answer->reply, on_range, cluster))
         adopt(cluster);
-    else if (answer->reply && !cluster->has_table) {
-        hl_text_set(&why, "%s tells no slots: %s", hl_node_name(&cluster->asked->node),
+    else if (answer->reply && !cluster->has_table)
+        hl_text_set(&cluster->nobody.session.why, "%s tells no slots: %s", hl_node_name(&cluster->asked->node),
                     answer->reply->type == HL_REPLY_ERROR ? hl_quote(answer->reply->bytes, answer->reply->length).bytes : "is it part of a cluster?");
-        cluster->nobody.session.why = why;
-    }
     if (is_unsettled(cluster))
         refresh_later(cluster);
 }
@@ -402,8 +399,8 @@ static int make(struct cluster *cluster, const struct hl_place *places, unsigned
         return -1;
     for (unsigned i = 0; i < count; i++) {
         HL_REQUIRE(strlen(places[i].host) <= HL_ADDRESS_HOST_MAX);
-        memcpy(address.host, places[i].host, strlen(places[i].host) + 1);
-        address.port = places[i].port;
+        address = (struct hl_address){.port = places[i].port};
+        memcpy(address.host, places[i].host, strlen(places[i].host));
         if (!hl_members_find(&cluster->members, &address, NULL))
             return -1;
     }
