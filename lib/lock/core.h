@@ -158,9 +158,10 @@ struct hl_hold {
     uint8_t is_settled : 1;      /* ENDING: the end of a release that was UNKNOWN has been told */
     uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
-    uint8_t verdict;             /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
+    uint8_t verdict : 7;         /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
     struct hl_part parts[];
 };
+_Static_assert(sizeof(struct hl_hold) <= 112 || sizeof(void *) != 8, "every lock that is held or waited for has one");
 
 TAILQ_HEAD(hl_extends, hl_extend);
 TAILQ_HEAD(hl_entries, hl_entry);

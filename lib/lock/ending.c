@@ -188,7 +188,7 @@ static void answer_caller(struct hl_hold *hold, hilock_status status)
     if (hold->state != HOLD_ENDING || hold->is_answered)
         return;
     hold->is_answered = 1;
-    hold->verdict = (uint8_t)-(int)status;
+    hold->verdict = (unsigned)-(int)status & 0x7fu;
     if (hold->on_result)
         hl_notice_tell(core, &hold->notice, TELL_RELEASED);
 }

@@ -68,7 +68,7 @@ static void end(struct hl_core *core, struct hilock_lock *lock)
 static void answer(struct hl_core *core, struct hl_hold *hold, hilock_status status)
 {
     hold->is_answered = 1;
-    hold->verdict = (uint8_t)-(int)status;
+    hold->verdict = (unsigned)-(int)status & 0x7fu;
     if (hold->on_result)
         hl_notice_tell(core, &hold->notice, TELL_RELEASED);
     else
