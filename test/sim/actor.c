@@ -96,17 +96,17 @@ static uint64_t hold_us(struct sim *sim)
     return sim_between(random, 0, (uint64_t)sim->lease_ms * (sim_chance(random, 0.2) ? 4000 : 400));
 }
 
-/* True time at which the request left to which the hold is owed. A renewal may be under way for one that was handed on: then a time by which
- * the grant's own had not left yet. */
+/* True time at which the request left to which the hold is owed. A renewal may have been sent for one that was handed on: then a time by which
+ * no request that its deadline counts from had left yet. */
 static uint64_t begun_us(const struct sim_actor *actor)
 {
     const struct hl_hold *hold = actor->lock->hold;
-    uint64_t answered_us = sim_true(&actor->process->clock, hold->granted_us), most_us = 1100 * (uint64_t)sim_of(actor)->command_timeout_ms;
+    uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms, deadline_us = hold->parts[0].deadline_us;
     if (hold->is_windowed) /* by some heartbeat of this wait */
         return actor->asked_us;
-    if (!hold->turn)
+    if (!hold->turn || hold->parts[0].ask == PART_ACQUIRE)
         return sim_true(&actor->process->clock, hold->parts[0].request.sent_us);
-    return answered_us > most_us ? answered_us - most_us : 0;
+    return deadline_us > reach_us ? sim_true(&actor->process->clock, deadline_us - reach_us) : 0;
 }
 
 static void on_result(const struct hilock_result *result, void *user)
