@@ -50,6 +50,12 @@ void hl_courtesy_go_on(struct hl_courtesy *courtesy, struct hl_core *core, const
         hold_back(courtesy, core, name);
 }
 
+void hl_courtesy_come_back(struct hl_courtesy *courtesy, struct hl_core *core)
+{
+    if (courtesy->until_us <= hl_now_us(&core->host))
+        courtesy->behind = 0;
+}
+
 void hl_courtesy_done(struct hl_courtesy *courtesy)
 {
     if (courtesy->behind)

@@ -34,6 +34,7 @@ static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
     gate->core = core;
     gate->name = name;
     gate->courtesy = name->courtesy;
+    hl_courtesy_come_back(&gate->courtesy, core);
     TAILQ_INIT(&gate->line);
     TAILQ_INIT(&gate->aside);
     TAILQ_INIT(&gate->asking);

@@ -5,7 +5,9 @@
  * from asking while a sibling holds the name, while a release of this client is unanswered, and for a moment after a release that others
  * listened to (so that they get their turn: back to back we would win against every other process).
  * Handles of several kinds may stand in one line, and ask each in the words of its own. Who polls neither needs the channel nor asks for it.
- * A try (wait 0) stands in no line: it asks beside it, or is answered from what the gate knows. */
+ * A try (wait 0) stands in no line: it asks beside it, or is answered from what the gate knows.
+ * Invariant: nothing here goes through the line: who stands in it costs the same however many others do. (Those who are queued at the store
+ * are gone through, when a message or a new link comes.) */
 #ifndef HL_LOCK_GATE_H
 #define HL_LOCK_GATE_H
 

@@ -134,13 +134,25 @@ static void try_seed(struct cluster *cluster)
     }
 }
 
+/* Somebody who has slots too, and whose word may settle it: linked, it is among those who are asked. */
+static void ask_another(struct cluster *cluster)
+{
+    for (unsigned i = 0; i < cluster->members.count; i++) {
+        struct hl_member *member = cluster->members.list[i];
+        if (!member->slots || member->node.is_started)
+            continue;
+        hl_node_start(&member->node);
+        return;
+    }
+}
+
 static int is_unsettled(const struct cluster *cluster)
 {
     if (!cluster->has_table || !hl_node_is_idle(&cluster->nobody))
         return 1;
     for (unsigned i = 0; i < cluster->members.count; i++) {
         const struct hl_member *member = cluster->members.list[i];
-        if (member->slots && member->node.is_started && !member->node.is_up)
+        if (member->slots && member->node.is_started && (!member->node.is_up || member->node.is_silent))
             return 1;
     }
     return 0;
@@ -155,6 +167,7 @@ static void refresh(struct cluster *cluster)
         hl_node_submit(&cluster->asked->node, &cluster->question, cluster->members.options.command_timeout_ms, HL_REQUEST_URGENT);
     else {
         try_seed(cluster);
+        ask_another(cluster);
         refresh_later(cluster);
     }
 }
@@ -182,19 +195,6 @@ static int is_believed(struct cluster *cluster, unsigned slot)
            (owner->lost_us && hl_now_us(cluster->host) - owner->lost_us > OWN_WORD_US);
 }
 
-/* Somebody who has slots too, and whose word may settle it: linked, it is among those who are asked. */
-static void ask_another(struct cluster *cluster)
-{
-    for (unsigned i = 0; i < cluster->members.count; i++) {
-        struct hl_member *member = cluster->members.list[i];
-        if (!member->slots || member->node.is_started)
-            continue;
-        hl_node_start(&member->node);
-        refresh_later(cluster);
-        return;
-    }
-}
-
 static void adopt(struct cluster *cluster)
 {
     unsigned changes = 0, doubts = 0;
@@ -209,8 +209,10 @@ static void adopt(struct cluster *cluster)
         changes++;
     }
     cluster->has_table = 1;
-    if (doubts)
+    if (doubts) {
         ask_another(cluster);
+        refresh_later(cluster);
+    }
     if (changes) {
         cluster->pause_us = PAUSE_MIN_US;
         on_given(cluster);
@@ -344,6 +346,13 @@ static void on_down(void *arg, struct hl_node *node)
     refresh_later(cluster);
 }
 
+/* Another may have its slots by now, and it would go on with what was asked when it wakes. */
+static void on_silence(void *arg, struct hl_node *node)
+{
+    (void)node;
+    refresh_later(arg);
+}
+
 static void on_misplaced(void *arg) { refresh_later(arg); }
 
 /* ---- the route ---- */
@@ -388,7 +397,7 @@ static void free_route(struct hl_route *route)
 
 static int make(struct cluster *cluster, const struct hl_place *places, unsigned count, const struct hl_node_options *options)
 {
-    static const struct hl_node_events events = {on_up, on_down, on_error};
+    static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     struct hl_node_options nobody = *options;
     struct hl_address address;
     hl_members_init(&cluster->members, cluster->host, options, &events, on_misplaced, cluster);

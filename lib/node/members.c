@@ -91,7 +91,7 @@ struct hl_member *hl_members_up(struct hl_members *members)
     unsigned from = members->count ? (unsigned)hl_random_below(&members->host->random, members->count) : 0;
     for (unsigned i = 0; i < members->count; i++) {
         struct hl_member *member = members->list[(from + i) % members->count];
-        if (is_up(member))
+        if (is_up(member) && !member->node.is_silent)
             return member;
     }
     return NULL;

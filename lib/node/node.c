@@ -5,7 +5,7 @@
 #include "base/contract.h"
 #include "base/plant.h"
 
-enum { STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
+enum { SILENCE_US = 500000, STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -54,6 +54,30 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
     TAILQ_INSERT_TAIL(&node->sent, request, entry);
     node->sent_count++;
     watch(node, request->sent_us + (uint64_t)request->timeout_ms * 1000);
+    if (node->events->on_silence && !node->is_silent)
+        watch(node, request->sent_us + SILENCE_US);
+}
+
+/* Of the oldest question, unless something was answered since. UINT64_MAX: nothing is to be looked after. */
+static uint64_t silence_us(const struct hl_node *node)
+{
+    const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
+    if (!oldest || !node->events->on_silence || node->is_silent)
+        return UINT64_MAX;
+    return (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
+}
+
+static void look_for_silence(struct hl_node *node, uint64_t now_us)
+{
+    uint64_t ends_us = silence_us(node);
+    if (ends_us == UINT64_MAX || HL_PLANTED(SILENCE_UNNOTICED))
+        return;
+    if (ends_us > now_us) {
+        watch(node, ends_us);
+        return;
+    }
+    node->is_silent = 1;
+    node->events->on_silence(node->arg, node);
 }
 
 /* Good for the one command behind it. */
@@ -251,6 +275,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
 {
     struct hl_node *node = arg;
     node->active_us = hl_now_us(node->host);
+    node->is_silent = 0;
     if (hl_prelude_is_over(&node->prelude))
         on_answer(node, reply);
     else if (hl_prelude_answered(node, reply) == HL_PRELUDE_OVER)
@@ -290,6 +315,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     node->prelude = (struct hl_prelude){0, 0};
     node->due_us = 0;
     node->sent_count = 0;
+    node->is_silent = 0;
     hl_timer_stop(node->host, node->timer);
     tell_down(node, why, retry_us, was_up);
     node->events->on_down(node->arg, node);
@@ -340,6 +366,7 @@ static void on_timer(void *arg)
     if (earliest > now_us) {
         if (earliest != UINT64_MAX)
             watch(node, earliest);
+        look_for_silence(node, now_us);
         probe(node, now_us);
     } else if (due_us && now_us - due_us > STALL_US)
         watch(node, now_us + GRACE_US);

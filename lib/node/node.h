@@ -34,6 +34,8 @@ struct hl_node_events {
     void (*on_down)(void *arg, struct hl_node *node);
     /* An error that is about where the request was sent? 1: it has been submitted or parked again, else it is answered. NULL: never. */
     int (*on_error)(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error);
+    /* Asked, and silent for longer than a server that is well: once, until it answers. It may be none any more. NULL: nobody wants to know. */
+    void (*on_silence)(void *arg, struct hl_node *node);
 };
 
 struct hl_node {
@@ -61,7 +63,7 @@ struct hl_node {
     int has_sharded;               /* as the latest connection was told */
     uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it was given to another server, or more slots; 0: never */
-    int is_up, is_started;
+    int is_up, is_started, is_silent;
 };
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,

@@ -141,6 +141,12 @@ static void on_down(void *arg, struct hl_node *node)
     seek(sentinel);
 }
 
+static void on_silence(void *arg, struct hl_node *node)
+{
+    (void)node;
+    ask_all(arg);
+}
+
 /* It was demoted, and nothing was done: the request waits for whoever is master next. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
@@ -227,7 +233,7 @@ static int add_sentry(struct sentinel *sentinel, const struct hl_place *place, c
 
 static int make(struct sentinel *sentinel, const struct hl_sentinel_options *options, const struct hl_node_options *node)
 {
-    static const struct hl_node_events node_events = {on_up, on_down, on_error};
+    static const struct hl_node_events node_events = {on_up, on_down, on_error, on_silence};
     struct hl_node_options own = *node, guide = *node;
     sentinel->master = hl_memory_copy(&sentinel->host->memory, options->master, strlen(options->master));
     sentinel->timer = hl_timer_new(sentinel->host, on_timer, sentinel);

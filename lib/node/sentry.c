@@ -135,7 +135,7 @@ static void on_down(void *arg, struct hl_node *node)
 int hl_sentry_init(struct hl_sentry *sentry, struct hl_host *host, const struct hl_node_options *options, const char *master,
                    const struct hl_sentry_events *events, void *arg)
 {
-    static const struct hl_node_events node_events = {on_up, on_down, NULL};
+    static const struct hl_node_events node_events = {on_up, on_down, NULL, NULL};
     static const struct hl_request_ops epoch_ops = {NULL, encode_epoch, on_epoch}, address_ops = {NULL, encode_address, on_address};
     memset(sentry, 0, sizeof *sentry);
     sentry->master = master;

@@ -66,7 +66,7 @@ static char *name_of(const struct hl_memory *memory, const struct hl_place *plac
 struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *place, const struct hl_node_options *options,
                                const struct hl_route_events *events, void *arg)
 {
-    static const struct hl_node_events node_events = {on_up, on_down, NULL};
+    static const struct hl_node_events node_events = {on_up, on_down, NULL, NULL};
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 0};
     const char *address = place->path ? place->path : place->host;
     struct hl_node_options own = *options;

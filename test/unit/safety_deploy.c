@@ -109,7 +109,8 @@ static void what_another_server_has_now_is_asked_for_there(struct scene *s)
     net_reset(&s->net, NULL, NET_ALL);
     cluster_take_over(&stage, 1, 2, 0);
     run_ms(s, 4000);
-    TELLS(s, "a:OK b:WAITING a:LOST TAKEN b:OK");
+    SAME(s, a->event.reason, HILOCK_LOST_TAKEN);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
 }
 
 /* It was stopped, another took over, and it goes on as if nothing had been. */
@@ -160,6 +161,27 @@ static void a_subscription_that_is_taken_back_is_made_elsewhere(struct scene *s)
     TELLS(s, "b:WAITING b:OK");
 }
 
+/* It is stopped with a renewal in its hands, and goes on with it when another has its slots: that is not read any more. */
+static void a_silent_server_is_asked_after(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    cluster_set(&stage, s);
+    a = hand_new(cluster_connect(&stage), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1900);
+    world_freeze(&stage.stores[1]->lane);
+    store_copy(stage.stores[2], stage.stores[1]);
+    cluster_take_over(&stage, 1, 2, 0);
+    run_ms(s, 1500);
+    SAME(s, store_count(stage.stores[2], "renew"), 1);
+    world_thaw(&s->world, &stage.stores[1]->lane);
+    run_ms(s, 100);
+    SAME(s, store_count(stage.stores[1], "renew"), 0);
+    TELLS(s, "a:OK");
+    BELIEVES(s, a, store_line(stage.stores[2], "renew", -1)->at_us - s->net.there_us + 6000000 - 60000 - 7000);
+}
+
 const struct safety safety_deploy[] = {
     SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back),
     SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left),
@@ -169,5 +191,6 @@ const struct safety safety_deploy[] = {
     SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there),
     SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),
     SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere),
+    SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after),
     {NULL, {NULL, NULL}},
 };

@@ -105,7 +105,7 @@ static void take_turn(struct chance *c, struct wish *wish, int is_healed)
     } else if (hilock_lock_state(hand->lock) == HILOCK_HELD) {
         wish->served += is_healed;
         release(hand);
-        wish->next_us += is_healed ? below(c, 300000) : 0; /* who wants many names needs a moment in which all are free */
+        wish->next_us += is_healed ? below(c, 1500000) : 0; /* who wants many names needs a moment in which all are free */
     } else if (!is_healed && below(c, 6) == 0)
         below(c, 2) ? (void)cancel(hand) : hand_drop(hand);
 }
