@@ -65,22 +65,48 @@ static int is_done(struct hand *hand, hilock_status accepted)
 
 static int is_waiting(struct hand *hand)
 {
+    int before = hand->answers;
+    hand->waits = 0;
     if (hilock_acquire(hand->lock, HILOCK_FOREVER, on_result, hand) != HILOCK_OK)
         return 0;
-    while (hand->waits == 0 && hand->answers == 0 && complaints == 0)
+    while (hand->waits == 0 && hand->answers == before && complaints == 0)
         event_base_loop(base, EVLOOP_ONCE);
     return hand->waits > 0;
 }
 
+static void on_given_up(const struct hilock_result *result, void *user)
+{
+    struct hand *hand = user;
+    hand->status = result->status;
+    hand->answers++;
+    if (result->status != HILOCK_CANCELLED)
+        printf("%s: %s\n", hilock_status_name(result->status), result->detail);
+}
+
+/* A wait that is cancelled is answered before the server is: what comes next shows whether that may be done. */
+static int gives_up(struct hand *hand)
+{
+    int before = hand->answers;
+    hand->waits = 0;
+    if (hilock_acquire(hand->lock, HILOCK_FOREVER, on_given_up, hand) != HILOCK_OK)
+        return 0;
+    while (hand->waits == 0 && hand->answers == before && complaints == 0)
+        event_base_loop(base, EVLOOP_ONCE);
+    (void)hilock_cancel(hand->lock);
+    while (hand->answers == before && complaints == 0)
+        event_base_loop(base, EVLOOP_ONCE);
+    return hand->status == HILOCK_CANCELLED;
+}
+
 static int may_all(struct hand *one, struct hand *other)
 {
-    if (!is_done(one, hilock_acquire(one->lock, HILOCK_FOREVER, on_result, one)) || !is_waiting(other))
+    if (!is_done(one, hilock_acquire(one->lock, HILOCK_FOREVER, on_result, one)) || !gives_up(other) || !is_waiting(other))
         return 0;
     if (!is_done(one, hilock_extend(one->lock, LONGER_MS, on_result, one)) || !is_done(one, hilock_peek(one->lock, on_result, one)))
         return 0;
     if (!is_done(one, hilock_release(one->lock, on_result, one)))
         return 0;
-    while (other->answers == 0 && complaints == 0)
+    while (hilock_lock_state(other->lock) == HILOCK_WAITING && complaints == 0)
         event_base_loop(base, EVLOOP_ONCE);
     return other->status == HILOCK_OK && is_done(other, hilock_release(other->lock, on_result, other)) &&
            is_done(one, hilock_acquire(one->lock, HILOCK_FOREVER, on_result, one)) && is_done(other, hilock_force_release(other->lock, NULL, on_result, other));
