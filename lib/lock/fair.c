@@ -186,15 +186,18 @@ void hl_fair_yielded(struct hl_fair *fair, const struct hl_push *push)
 
 /* ---- grants that are not told ---- */
 
+/* A renewal under way would be answered to a hold that is none any more: then it is given back. */
 int hl_fair_confirms(struct hl_fair *fair)
 {
     struct hl_acquire *acquire = &fair->acquire;
     struct hl_hold *hold = acquire->hold;
     struct hl_name *name = acquire->lock->name;
-    if (fair->confirms++ >= CONFIRMS_MAX) {
+    int is_renewing = hold->parts[0].ask != PART_ACQUIRE && hl_request_is_busy(&hold->parts[0].request);
+    if (is_renewing || fair->confirms++ >= CONFIRMS_MAX) {
         fair->confirms = 0;
         return 0;
     }
+    fair->news_us = hl_now_us(&core_of(fair)->host);
     hold->state = HOLD_ASKING;
     hold->is_windowed = 0;
     hold->parts[0].state = PART_MAYBE;

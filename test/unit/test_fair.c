@@ -251,6 +251,44 @@ static void a_window_becomes_a_lease_after_a_third(struct scene *s)
     TELLS(s, "");
 }
 
+static void what_came_late_is_confirmed_with_the_whole_lease(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(q, "b");
+    scene_hush(s);
+    store_forget(&s->store);
+    release_quietly(a);
+    run_us(s, 150);
+    world_freeze(&q->loop.lane);
+    run_ms(s, 2000);
+    world_thaw(&s->world, &q->loop.lane);
+    run_ms(s, 2);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "fair_acquire"), 1);
+    BELIEVES(s, b, sent_at_us(s, "fair_acquire", 0) + 30000000 - MARGIN_US(30000000));
+}
+
+/* It stood still for longer than the window: the lock went by, and the place was kept. */
+static void what_lapsed_meanwhile_comes_back_in_turn(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *c;
+    waits(q, "b");
+    c = waits(scene_connect(s, NULL), "c");
+    waits(scene_connect(s, NULL), "d");
+    scene_hush(s);
+    release_quietly(a);
+    run_us(s, 150);
+    world_freeze(&q->loop.lane);
+    run_ms(s, 6100);
+    TELLS(s, "c:OK");
+    world_thaw(&s->world, &q->loop.lane);
+    run_ms(s, 10);
+    release_quietly(c);
+    run_ms(s, 20);
+    TELLS(s, "b:OK");
+}
+
 /* ---- ends ---- */
 
 static void a_cancel_that_crosses_the_grant_hands_on(struct scene *s)
@@ -377,6 +415,8 @@ static const struct play plays[] = {
     PLAY(a_fixed_lease_is_got_whole),
     PLAY(much_validity_is_got_first),
     PLAY(a_window_becomes_a_lease_after_a_third),
+    PLAY(what_came_late_is_confirmed_with_the_whole_lease),
+    PLAY(what_lapsed_meanwhile_comes_back_in_turn),
     PLAY(a_cancel_that_crosses_the_grant_hands_on),
     PLAY(a_dropped_client_leaves_the_queue),
     PLAY(an_unanswered_enqueue_is_taken_back),
