@@ -79,7 +79,7 @@ static uint64_t play_once(unsigned masters, uint64_t at)
     s.memory.fails = IN_A_ROW;
     play(&s, masters);
     asked_for = s.memory.asked;
-    SAME(&s, s.memory.refused > 0, at > 0);
+    HOLDS(&s, s.memory.refused > 0 || at + 20 > asked_for || !at); /* the last ones are asked for when none fails any more */
     return scene_end(&s) ? (at ? 1 : asked_for) : 0;
 }
 
