@@ -9,7 +9,7 @@
 #include "support/check.h"
 #include "support/masters.h"
 
-enum { LEASE_MS = 3000, CRASHES = 5 };
+enum { LEASE_MS = 5000, CRASHES = 5 };
 
 static unsigned crashes(void)
 {
