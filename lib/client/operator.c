@@ -68,8 +68,6 @@ static hilock_status admit_inquiry(const struct hilock_lock *lock)
         return status == HILOCK_OK ? HILOCK_CLOSED : status;
     if (lock->terms->cell->core->is_closing)
         return hl_refuse(client_of(lock), HILOCK_CLOSED, "the client is closing: no new inquiries; open another client for them");
-    if (lock->terms->cell->core->route->masters)
-        return hl_refuse(client_of(lock), HILOCK_UNSUPPORTED, "this version cannot look at a lock of a quorum yet: ask each master with a client of its own");
     if (lock->terms->multi)
         return hl_refuse(client_of(lock), HILOCK_UNSUPPORTED, "a multi has no one holder: make a handle of the one name to look at");
     return HILOCK_OK;

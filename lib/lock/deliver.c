@@ -389,7 +389,7 @@ static void tell_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
     struct hilock_result result = {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
                                    .operation = inquiry->is_forcing ? HILOCK_FORCE_RELEASE : HILOCK_PEEK, .attempts = inquiry->attempts,
                                    .waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
-                                   .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters, .position = inquiry->position};
+                                   .holder_remaining_ms = inquiry->holder_remaining_ms, .votes = inquiry->votes, .waiters = inquiry->waiters, .position = inquiry->position};
     memcpy(holder, inquiry->holder, sizeof holder);
     fill_handle(core, lock, &result);
     take_bit(core, &inquiry->notice);

@@ -24,8 +24,8 @@ static uint64_t ends_us(const struct hl_inquiry *inquiry)
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
-    const struct hl_name *name = inquiry_of((struct hl_request *)(uintptr_t)request)->lock->name;
-    *ret = (struct hl_about){name->bytes, name->length, 0};
+    const struct hl_inquiry *inquiry = inquiry_of((struct hl_request *)(uintptr_t)request);
+    *ret = (struct hl_about){inquiry->lock->name->bytes, inquiry->lock->name->length, inquiry->part};
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
@@ -72,9 +72,96 @@ void hl_inquiry_retire(struct hl_core *core, struct hl_inquiry *inquiry)
         inquiry_free(core, inquiry);
 }
 
+/* ---- on a quorum ---- */
+
+static void decide(struct hl_inquiry *inquiry, hilock_status status);
+
+static int is_same(const struct hl_inquiry *a, const struct hl_inquiry *b)
+{
+    return a->holder_length == b->holder_length && strcmp(a->holder, b->holder) == 0;
+}
+
+static unsigned count(const struct hl_inquiry *whole, hilock_status status, const struct hl_inquiry *like)
+{
+    const struct hl_inquiry *part;
+    unsigned found = 0;
+    TAILQ_FOREACH(part, &core_of(whole)->inquiries, entry)
+        found += part->whole == whole && part->state == INQUIRY_DECIDED && part->status == status && (!like || is_same(part, like));
+    return found;
+}
+
+/* What the most of them saw: who holds, or that nobody does. */
+static void keep_most(struct hl_inquiry *whole)
+{
+    const struct hl_inquiry *part;
+    TAILQ_FOREACH(part, &core_of(whole)->inquiries, entry) {
+        unsigned votes = part->whole == whole && part->state == INQUIRY_DECIDED && part->status == HILOCK_OK ? count(whole, HILOCK_OK, part) : 0;
+        if (votes <= whole->votes)
+            continue;
+        whole->votes = (uint8_t)votes;
+        whole->holder_length = part->holder_length;
+        whole->holder_remaining_ms = part->holder_remaining_ms;
+        memcpy(whole->holder, part->holder, sizeof whole->holder);
+    }
+}
+
+/* What is still on its way is answered to nobody. */
+static void part_with_parts(struct hl_inquiry *whole)
+{
+    struct hl_core *core = core_of(whole);
+    struct hl_inquiry *part, *next;
+    for (part = TAILQ_FIRST(&core->inquiries); part; part = next) {
+        next = TAILQ_NEXT(part, entry);
+        if (part->whole != whole)
+            continue;
+        if (part->state != INQUIRY_DECIDED) {
+            hl_node_withdraw(&part->request);
+            part->state = INQUIRY_DECIDED;
+            core->inquiries_open--;
+            hl_timer_stop(&core->host, part->timer);
+        }
+        part->whole = NULL;
+        hl_inquiry_retire(core, part);
+    }
+}
+
+static void conclude(struct hl_inquiry *whole)
+{
+    const struct hl_route *route = core_of(whole)->route;
+    unsigned yes = count(whole, HILOCK_OK, NULL), lost = count(whole, HILOCK_LOST, NULL);
+    if (yes)
+        keep_most(whole);
+    if (whole->is_forcing)
+        whole->votes = (uint8_t)yes;
+    if (yes >= route->needed)
+        decide(whole, HILOCK_OK);
+    else if (lost > (unsigned)(route->masters - route->needed))
+        decide(whole, HILOCK_LOST);
+    else
+        decide(whole, whole->is_forcing && whole->was_sent ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
+}
+
+static void decide_part(struct hl_inquiry *part, hilock_status status)
+{
+    struct hl_inquiry *whole = part->whole;
+    part->status = status;
+    part->state = INQUIRY_DECIDED;
+    core_of(part)->inquiries_open--;
+    hl_timer_stop(&core_of(part)->host, part->timer);
+    whole->attempts += part->attempts;
+    whole->was_sent |= part->was_sent;
+    if (--whole->open == 0)
+        conclude(whole);
+}
+
 static void decide(struct hl_inquiry *inquiry, hilock_status status)
 {
     struct hl_core *core = core_of(inquiry);
+    if (inquiry->whole) {
+        decide_part(inquiry, status);
+        return;
+    }
+    part_with_parts(inquiry);
     inquiry->status = status;
     if (!*inquiry->detail.bytes)
         hl_words_of_inquiry(core, inquiry);
@@ -95,10 +182,14 @@ static void run_out(struct hl_inquiry *inquiry)
 
 void hl_inquiries_end(struct hl_core *core)
 {
-    struct hl_inquiry *inquiry;
-    TAILQ_FOREACH(inquiry, &core->inquiries, entry)
-        if (inquiry->state != INQUIRY_DECIDED)
+    struct hl_inquiry *inquiry = TAILQ_FIRST(&core->inquiries);
+    while (inquiry) {
+        if (inquiry->state != INQUIRY_DECIDED && !inquiry->whole) {
             run_out(inquiry);
+            inquiry = TAILQ_FIRST(&core->inquiries); /* others may have gone with it */
+        } else
+            inquiry = TAILQ_NEXT(inquiry, entry);
+    }
 }
 
 void hl_inquiries_clear(struct hl_core *core)
@@ -214,26 +305,74 @@ static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *
     return inquiry;
 }
 
-hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+static void name_holder(struct hl_inquiry *inquiry, const char *holder)
 {
-    struct hl_inquiry *inquiry = inquiry_new(core, lock, on_result, user);
+    if (!holder || HL_PLANTED(FORCE_OF_WHOEVER))
+        return;
+    inquiry->state = INQUIRY_RELEASING;
+    inquiry->holder_length = strnlen(holder, HL_INQUIRY_HOLDER_MAX);
+    memcpy(inquiry->holder, holder, inquiry->holder_length);
+}
+
+static int is_able(struct hl_inquiry *whole, unsigned i)
+{
+    const struct hl_name *name = whole->lock->name;
+    return hl_route_member(core_of(whole)->route, name->bytes, name->length, i)->is_up;
+}
+
+/* Those that are away are not asked, if the others are enough. */
+static hilock_status begin_parts(struct hl_inquiry *whole, const char *holder)
+{
+    struct hl_core *core = core_of(whole);
+    struct hl_inquiry *parts[HL_MASTERS_MAX];
+    const struct hl_name *name = whole->lock->name;
+    int is_enough = hl_route_can_decide(core->route, name->bytes, name->length);
+    unsigned count = 0;
+    for (unsigned i = 0; i < core->route->masters; i++) {
+        struct hl_inquiry *part = is_enough && !is_able(whole, i) ? NULL : inquiry_new(core, whole->lock, NULL, NULL);
+        if (!part && (!is_enough || is_able(whole, i)))
+            return HILOCK_NO_MEMORY;
+        if (!part)
+            continue;
+        part->part = (uint8_t)i;
+        part->whole = whole;
+        part->is_forcing = whole->is_forcing;
+        name_holder(part, holder);
+        parts[count++] = part;
+    }
+    whole->open = (uint8_t)count;
+    for (unsigned i = 0; i < count; i++)
+        ask(parts[i]);
+    return HILOCK_OK;
+}
+
+static hilock_status begin(struct hl_inquiry *inquiry, const char *holder)
+{
+    struct hl_core *core = inquiry ? core_of(inquiry) : NULL;
     if (!inquiry)
         return HILOCK_NO_MEMORY;
-    ask(inquiry);
-    return HILOCK_OK;
+    name_holder(inquiry, holder);
+    if (!core->route->masters) {
+        ask(inquiry);
+        return HILOCK_OK;
+    }
+    if (begin_parts(inquiry, holder) == HILOCK_OK)
+        return HILOCK_OK;
+    part_with_parts(inquiry);
+    core->inquiries_open--;
+    inquiry_free(core, inquiry);
+    return HILOCK_NO_MEMORY;
+}
+
+hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    return begin(inquiry_new(core, lock, on_result, user), NULL);
 }
 
 hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user)
 {
     struct hl_inquiry *inquiry = inquiry_new(core, lock, on_result, user);
-    if (!inquiry)
-        return HILOCK_NO_MEMORY;
-    inquiry->is_forcing = 1;
-    if (holder && !HL_PLANTED(FORCE_OF_WHOEVER)) {
-        inquiry->state = INQUIRY_RELEASING;
-        inquiry->holder_length = strnlen(holder, HL_INQUIRY_HOLDER_MAX);
-        memcpy(inquiry->holder, holder, inquiry->holder_length);
-    }
-    ask(inquiry);
-    return HILOCK_OK;
+    if (inquiry)
+        inquiry->is_forcing = 1;
+    return begin(inquiry, holder);
 }

@@ -6,7 +6,7 @@
  *
  * A peek ends with PEEKING, a force_release of a named holder begins with RELEASING, one of whoever holds does both. Invariants: it is
  * answered once, command_timeout_ms after the call at the latest, also while the client closes - or never, when its handle was silenced;
- * what it needs of memory is taken with the call; only the very holder that was named, or seen, is released. */
+ * what it needs of memory is taken with the call (on a quorum an inquiry for each master besides); only the very holder that was named, or seen, is released. */
 #ifndef HL_LOCK_INQUIRY_H
 #define HL_LOCK_INQUIRY_H
 
@@ -27,6 +27,8 @@ struct hl_inquiry {
     uint64_t begun_us;
     uint32_t attempts;             /* requests that left */
     uint8_t state, is_forcing;
+    uint8_t part, open, votes;     /* of a quorum: which master it asks; inquiries of it that are not decided; masters that said what is told */
+    struct hl_inquiry *whole;      /* on a quorum each master is asked by an inquiry of its own, for this one; NULL: it is the user's */
     uint8_t was_sent;              /* a release left */
     uint8_t was_repeated;          /* one went unanswered */
     hilock_status status;          /* DECIDED */

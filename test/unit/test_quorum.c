@@ -338,8 +338,57 @@ static void what_a_quorum_has_not_is_UNSUPPORTED(struct scene *s)
     struct hand *a = hand_new(p, "a", "stock", NULL);
     HOLDS(s, !multi_new(p, "m", names, NULL)->lock);
     TEXT(s, hilock_client_refusal(p->client), "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
-    SAME(s, peek(a), HILOCK_UNSUPPORTED);
-    SAME(s, force(a, NULL), HILOCK_UNSUPPORTED);
+    (void)a;
+}
+
+static void peek_tells_whom_most_masters_name(struct scene *s)
+{
+    struct party *p = quorum(s, 5);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    take_at(s, 0, 2, "one");
+    take_at(s, 2, 3, "another");
+    SAME(s, peek(a), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "a:peek OK");
+    TEXT(s, a->holder, "another");
+    SAME(s, a->result.votes, 3);
+    SAME(s, a->result.attempts, 5);
+    crash(s, 4);
+    run_ms(s, 1);
+    peek(a);
+    run_ms(s, 1);
+    TELLS(s, "a:peek OK");
+    SAME(s, a->result.attempts, 4);
+    crash(s, 3);
+    crash(s, 2);
+    run_ms(s, 1);
+    peek(a);
+    run_ms(s, 3100);
+    TELLS(s, "a:peek UNREACHABLE");
+}
+
+static void force_release_needs_a_majority(struct scene *s)
+{
+    struct party *p = quorum(s, 3), *q = quorum(s, 3);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(q, "b", "stock", NULL);
+    char holder[64];
+    s->is_tampered = 1;
+    snprintf(holder, sizeof holder, "%s", store_holder(store_at(s, 0), "stock"));
+    SAME(s, force(b, "somebody:1"), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "b:force LOST");
+    SAME(s, force(b, holder), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "b:force OK");
+    SAME(s, b->result.votes, 3);
+    run_ms(s, 1100);
+    TELLS(s, "a:LOST TAKEN");
+    run_ms(s, 10);
+    SAME(s, kept(s, "stock"), 0);
+    SAME(s, force(b, NULL), HILOCK_OK);
+    hand_free(b);
+    run_ms(s, 10);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
 }
 
 static void connected_means_that_enough_are(struct scene *s)
@@ -380,6 +429,8 @@ static const struct play plays[] = {
     PLAY(siblings_stand_in_line),
     PLAY(without_memory_votes_are_returned_all_the_same),
     PLAY(what_a_quorum_has_not_is_UNSUPPORTED),
+    PLAY(peek_tells_whom_most_masters_name),
+    PLAY(force_release_needs_a_majority),
     PLAY(connected_means_that_enough_are),
 };
 
