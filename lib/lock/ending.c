@@ -341,14 +341,29 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
         on_gone(hold, part, &said);
 }
 
-/* However late: also when it was given up meanwhile (its script had to be loaded again), for its lease begins now. */
+/* However late: also when it was given up meanwhile (the process slept, or a script had to be loaded again), for its lease begins now. */
+static void take_up(struct hl_hold *hold, struct hl_part *part)
+{
+    part->state = PART_MAYBE;
+    hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
+    sleep_for_next(hold, UINT64_MAX);
+}
+
 static void undo(struct hl_hold *hold, struct hl_part *part, uint64_t token)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = part->name->bytes, .token = token});
-    part->state = HL_PLANTED(R4_NO_UNDO) ? PART_CLEAR : PART_MAYBE;
-    hold->since_us = hl_now_us(&core->host);
-    sleep_for_next(hold, UINT64_MAX);
+    hl_trace(&hl_hold_core(hold)->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = part->name->bytes, .token = token});
+    take_up(hold, part);
+    if (HL_PLANTED(R4_NO_UNDO))
+        part->state = PART_CLEAR;
+}
+
+static void renewed(struct hl_hold *hold, struct hl_part *part, const struct hl_reply *reply)
+{
+    enum hl_verdict verdict = hl_part_said(hold, part, reply).verdict;
+    if (verdict == HL_NO)
+        part->state = PART_CLEAR;
+    else if (verdict == HL_YES && part->state == PART_CLEAR && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
+        take_up(hold, part);
 }
 
 /* What was under way when the end began. Of an acquire: refused in words, it left nothing; else it is released. */
@@ -365,8 +380,8 @@ void hl_ending_answered(struct hl_hold *hold, struct hl_part *part, const struct
             part->state = PART_CLEAR;
         else
             hl_ending_haunt(hold, part);
-    } else if (part->ask == PART_RENEW && answer->reply && hl_part_said(hold, part, answer->reply).verdict == HL_NO)
-        part->state = PART_CLEAR;
+    } else if (part->ask == PART_RENEW && answer->reply)
+        renewed(hold, part, answer->reply);
     if (part->state == PART_CLEAR) {
         hear(hold, part, HEARD_NO, 0);
         conclude(hold);

@@ -117,7 +117,7 @@ static void another_thread_is_refused(void **state)
     begin(&trial, state, 3000);
     assert_int_equal(pthread_create(&thread, NULL, other_thread, &trial), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(client_stats(&trial.client).wrong_thread, 24);
+    assert_int_equal(client_stats(&trial.client).wrong_thread, 25);
     assert_int_equal(client_stats(&trial.client).refused, 0);
     assert_string_equal(hilock_client_refusal(trial.client.hilock), "");
     assert_int_equal(hilock_lock_state(trial.held.lock), HILOCK_HELD);

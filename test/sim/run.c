@@ -88,11 +88,12 @@ static unsigned clients(const struct sim *sim)
 }
 
 /* Who is killed, or closes while the store is away, leaves his hold to its lease (an extend may have made it twice as long) and his place in a
- * queue to the time after which nobody asks for it: then nothing is left. */
+ * queue to the time after which nobody asks for it: then nothing is left. Without faults nothing is left at once. */
 static void outlast_leases(struct sim *sim)
 {
-    uint64_t over_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, queues_us = sim->world.now_us + 2000u * (uint64_t)HL_FAIR_ALIVE_MS + 10 * LIVE_STEP_US;
-    run_until(sim, over_us > queues_us ? over_us : queues_us);
+    uint64_t soon_us = sim->world.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 2000u * (uint64_t)HL_FAIR_ALIVE_MS;
+    uint64_t leases_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, later_us = leases_us > queues_us ? leases_us : queues_us;
+    run_until(sim, sim->swarm.mean_gap_us ? later_us : soon_us);
 }
 
 static void close_all(struct sim *sim)

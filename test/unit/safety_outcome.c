@@ -101,6 +101,27 @@ static void a_grant_is_undone_however_late_it_comes(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* The loop is so late that nobody looks after the link; a sibling's try finds the loss. The hold is given up, and then its renewal is answered. */
+static void a_renewal_answered_after_the_end_is_released(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 20000000);
+    run_ms(s, 990);
+    p->loop.late_us = 100000000;
+    run_ms(s, 20);
+    p->loop.late_us = 0;
+    SAME(s, asked(s, "renew"), 1);
+    run_ms(s, 4000);
+    acquire(b, HILOCK_TRY);
+    run_ms(s, 10000);
+    TELLS(s, "a:LOST SUSPENDED b:TIMED_OUT");
+    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    run_ms(s, 10000);
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
 static void a_script_forgotten_again_is_loaded_again(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -117,6 +138,7 @@ const struct safety safety_outcome[] = {
     SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone),
     SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run),
     SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes),
+    SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released),
     SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again),
     SAFETY(R4_UNDO_UNORDERED, the_next_try_waits_for_the_answer_to_a_release),
     {NULL, {NULL, NULL}},
