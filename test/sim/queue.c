@@ -4,7 +4,7 @@
 #include "lock/fair.h"
 #include "sim.h"
 
-enum { SETTLED_US = 1500000 }; /* for so long it has been able to hear of grants */
+enum { SETTLED_US = 1500000, LINKED_US = 4000000 }; /* for so long it has been able to hear of grants; after the heal every link is found dead or good in this time */
 
 static struct hl_fair *wait_of(const struct sim_actor *actor)
 {
@@ -58,7 +58,7 @@ void sim_queue_said(struct sim *sim, const struct hl_reply *push)
 static int was_passed_over(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
 {
     const struct hl_fair *fair = other == actor || other->name != actor->name ? NULL : wait_of(other);
-    uint64_t calm_us = sim->swarm.mean_gap_us ? sim->healed_us : 1, since_us = sim->world.now_us - SETTLED_US;
+    uint64_t calm_us = !sim->swarm.mean_gap_us ? 1 : sim->healed_us ? sim->healed_us + LINKED_US : 0, since_us = sim->world.now_us - SETTLED_US;
     if (!fair || !fair->ticket || fair->is_polling || other->was_pushed || sim->world.now_us < SETTLED_US || !calm_us || calm_us > since_us)
         return 0;
     return other->asked_us < since_us && other->asked_us > calm_us && other->process->frozen_until_us < calm_us && !sim_process_is_frozen(other->process) &&
