@@ -150,12 +150,13 @@ int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path)
 {
     FILE *out = evidence_path ? fopen(evidence_path, "a") : stdout;
     unsigned missed = 0, found = 0;
+    int first = hl_plant == HL_PLANT_NONE ? 1 : (int)hl_plant; /* a hunt that goes on */
     if (!out)
         return perror(evidence_path), 2;
     tries = tries > TRIES_MAX ? TRIES_MAX : tries;
     fprintf(out, "\n## Planted bugs\n\nSeeds until found: median of %u searches from different seeds, each of at most %u.\n\n| bug | seeds | what is wrong |\n|---|---|---|\n",
             tries, seeds_max);
-    for (int i = 1; i < HL_PLANT_COUNT; i++) {
+    for (int i = first; i < HL_PLANT_COUNT; i++) {
         enum hl_plant plant = (enum hl_plant)i;
         unsigned median;
         if (is_for_units(plant) || (is_rare(plant) && tries < TRIES_LONG))
