@@ -370,14 +370,6 @@ static void tell_hold(struct hl_core *core, struct hl_hold *hold)
 
 /* ---- inquiries ---- */
 
-static void fill_handle(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result)
-{
-    result->state = hl_lock_state(lock);
-    result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
-    result->fencing_token = lock->hold ? hl_hold_token(lock->hold) : 0;
-    result->hold_count = lock->hold ? 1 : 0;
-}
-
 /* The inquiry may be gone with its retirement, so its texts are copied. */
 static void tell_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
 {
@@ -389,9 +381,10 @@ static void tell_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
     struct hilock_result result = {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
                                    .operation = inquiry->is_forcing ? HILOCK_FORCE_RELEASE : HILOCK_PEEK, .attempts = inquiry->attempts,
                                    .waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
-                                   .holder_remaining_ms = inquiry->holder_remaining_ms, .votes = inquiry->votes, .waiters = inquiry->waiters, .position = inquiry->position};
+                                   .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters, .position = inquiry->position};
     memcpy(holder, inquiry->holder, sizeof holder);
-    fill_handle(core, lock, &result);
+    fill_hold(core, lock, &result);
+    result.votes = inquiry->votes; /* not those of a hold of its own */
     take_bit(core, &inquiry->notice);
     lock->refs++;
     hl_inquiry_retire(core, inquiry);
@@ -433,7 +426,7 @@ static void drain(struct hl_core *core)
     uint64_t ends_us = hl_now_us(&core->host) + BATCH_US;
     struct hl_notice *notice;
     hl_watchdog_sweep(core);
-    if (TAILQ_EMPTY(&core->losses) && TAILQ_EMPTY(&core->news))
+    if (!hl_deliver_is_due(core))
         return;
     hl_notice_move(core, &core->marker, PLACE_NEWS);
     for (int told = 0; !core->is_gone && told < BATCH && (notice = next_notice(core)) != NULL; told++) {

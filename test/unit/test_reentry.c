@@ -438,8 +438,23 @@ static void everything_is_legal_inside(struct scene *s)
     }
 }
 
+static void a_peek_tells_the_count_of_its_handle(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1));
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    scene_hush(s);
+    peek(a);
+    run_ms(s, 1);
+    SAME(s, a->result.operation, HILOCK_PEEK);
+    SAME(s, a->result.hold_count, 2);
+    SAME(s, a->result.votes, 0);
+}
+
 static const struct play plays[] = {
     PLAY(it_counts_up_and_down_with_no_command),
+    PLAY(a_peek_tells_the_count_of_its_handle),
     PLAY(a_thousand_deep_costs_no_command),
     PLAY(a_handle_that_waits_is_IN_USE_all_the_same),
     PLAY(no_count_overflows),
