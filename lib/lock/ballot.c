@@ -58,14 +58,6 @@ static unsigned votes(struct hl_hold *hold, enum hl_vote vote)
     return found;
 }
 
-static unsigned asking(const struct hl_hold *hold)
-{
-    unsigned found = 0;
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        found += hl_request_is_busy(&hold->parts[i].request) != 0;
-    return found;
-}
-
 /* Nobody has enough of it: several asked at the same time. */
 static int is_split(struct hl_hold *hold)
 {
@@ -103,7 +95,7 @@ static hilock_status fault_of(struct hl_hold *hold, enum hl_vote vote)
 static void lose(struct hl_hold *hold, int is_over)
 {
     unsigned yes = hl_hold_count(hold, PART_OURS), held = votes(hold, VOTE_HELD), lasting = votes(hold, VOTE_LASTING);
-    unsigned open = is_over ? 0 : asking(hold);
+    unsigned open = is_over ? 0 : hl_hold_asking(hold);
     struct hl_asked verdict = {.answer = ASKED_UNANSWERED, .is_verdict = 1, .asked_us = begun_us(hold)};
     if (lasting > (unsigned)(hold->parts_count - hold->needed)) {
         verdict.answer = ASKED_FAULT;
@@ -143,7 +135,7 @@ void hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_
     share->status = (uint8_t)-(int)asked->fault.status;
     if (asked->answer == ASKED_HELD || asked->answer == ASKED_FAULT)
         hl_gate_hear(hl_hold_core(hold), hold->owner.acquire, asked);
-    if (hl_hold_count(hold, PART_OURS) + asking(hold) < hold->needed)
+    if (hl_hold_count(hold, PART_OURS) + hl_hold_asking(hold) < hold->needed)
         lose(hold, 0);
 }
 

@@ -16,8 +16,6 @@
 #include "lock/validity.h"
 #include "lock/words.h"
 
-static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
-
 /* In a queue it is over when nobody grants to it any more, and what was granted last has lapsed. A heartbeat without an answer may put it there. */
 static uint64_t queue_us(const struct hl_hold *hold)
 {
@@ -28,7 +26,7 @@ static uint64_t queue_us(const struct hl_hold *hold)
 
 static uint64_t over_us(const struct hl_hold *hold)
 {
-    uint64_t longest_us = queue_us(hold) > lease_us(hold) ? queue_us(hold) : lease_us(hold);
+    uint64_t longest_us = queue_us(hold) > hl_terms_lease_us(hold->terms) ? queue_us(hold) : hl_terms_lease_us(hold->terms);
     uint64_t own_us = hl_lease_over_us(hold->since_us, longest_us, hl_hold_core(hold)->limits.command_timeout_ms);
     uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_extend_over_us(hold);
     return extended_us > own_us ? extended_us : own_us;
@@ -317,7 +315,7 @@ static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl
     part->is_refused = 1;
     if (!hl_hold_is_quorum(hold))
         count_out(hold, part, 0);
-    sleep_for_next(hold, hl_now_us(&core->host) + hl_lease_retry_us(&core->host.random, lease_us(hold)));
+    sleep_for_next(hold, hl_now_us(&core->host) + hl_lease_retry_us(&core->host.random, hl_terms_lease_us(hold->terms)));
 }
 
 void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)

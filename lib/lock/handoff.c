@@ -16,34 +16,24 @@ unsigned hl_handoff_reserved(const struct hl_hold *hold)
     return hold->terms->kind->hands_on && hold->parts_count == 1 ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
 }
 
-static uint64_t lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
-
 static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
 {
-    int is_within = hold->turn < hl_handoff_reserved(hold) && now_us - hold->granted_us < lease_us(hold->terms) / 3;
+    int is_within = hold->turn < hl_handoff_reserved(hold) && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
     return hold->state == HOLD_HELD && (is_within || (HL_PLANTED(HANDOFF_UNBOUNDED) && hold->turn < UINT8_MAX));
-}
-
-static int is_busy(const struct hl_hold *hold)
-{
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        if (hl_request_is_busy(&hold->parts[i].request))
-            return 1;
-    return 0;
 }
 
 /* No script shortens a lease, so what may stand at the store must not outlast the next one's own from now: his crash would cost more than
  * he said. */
 static int is_short_enough(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
-    uint64_t own_us = now_us + lease_us(to) + hl_lease_drift_us(lease_us(to));
+    uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
     return (to->lease_ms >= hold->terms->lease_ms && hl_extend_reach_us(hold) <= own_us) || HL_PLANTED(HANDOFF_ANY_LEASE);
 }
 
 /* What a renewal under way asked for is forgotten with the turn: its answer will be taken for one about the next one's lease. */
 static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
 {
-    return !is_busy(hold) || hl_extend_lease_ms(hold) == to->lease_ms || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
+    return !hl_hold_asking(hold) || hl_extend_lease_ms(hold) == to->lease_ms || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
 }
 
 static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)

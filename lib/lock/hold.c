@@ -393,13 +393,18 @@ uint64_t hl_hold_token(const struct hl_hold *hold)
     return hold->parts[0].token + turn - HL_PLANTED(TOKEN_STALE);
 }
 
+unsigned hl_hold_asking(const struct hl_hold *hold)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        found += hl_request_is_busy(&hold->parts[i].request) != 0;
+    return found;
+}
+
 /* Nothing of its id is at the store, nor will be: it was never asked for, or each answer was a no. */
 int hl_hold_is_blank(const struct hl_hold *hold)
 {
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        if (hold->parts[i].state != PART_CLEAR || hl_request_is_busy(&hold->parts[i].request))
-            return 0;
-    return 1;
+    return hl_hold_count(hold, PART_CLEAR) == hold->parts_count && !hl_hold_asking(hold);
 }
 
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)

@@ -25,6 +25,7 @@ uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: not enough parts
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
 int hl_hold_is_quorum(const struct hl_hold *hold); /* its parts are one name at several masters */
 unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state);
+unsigned hl_hold_asking(const struct hl_hold *hold); /* parts that have a request under way */
 unsigned hl_hold_heard(const struct hl_hold *hold, enum hl_part_heard heard); /* of those that are not behind */
 const struct hl_part *hl_hold_weakest(const struct hl_hold *hold); /* one that does not stand, or else the one that ends first */
 struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part); /* NULL: it is the only part */

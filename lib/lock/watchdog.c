@@ -17,13 +17,11 @@
 
 static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
 
-static uint64_t lease_us(const struct hl_hold *hold) { return (uint64_t)hold->terms->lease_ms * 1000; }
-
 /* What was granted, or renewed, last. */
 static uint64_t stood_us(const struct hl_hold *hold)
 {
     uint64_t window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000;
-    return hold->is_windowed && window_us < lease_us(hold) ? window_us : lease_us(hold);
+    return hold->is_windowed && window_us < hl_terms_lease_us(hold->terms) ? window_us : hl_terms_lease_us(hold->terms);
 }
 
 static uint64_t hold_max_ends_us(const struct hl_hold *hold)
@@ -66,7 +64,7 @@ static uint64_t renewal_us(const struct hl_hold *hold)
 {
     if (hold->is_windowed)
         return hl_left_us(hl_hold_deadline_us(hold), stood_us(hold) / 3 * 2);
-    return hl_lease_renewal_us(round_sent_us(hold), lease_us(hold));
+    return hl_lease_renewal_us(round_sent_us(hold), hl_terms_lease_us(hold->terms));
 }
 
 static void sleep_for_a_third(struct hl_hold *hold)
@@ -300,7 +298,7 @@ static void look_at_end(struct hl_hold *hold)
 static void look_for_overlong(struct hl_hold *hold, struct hl_part *part, uint64_t found_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    int is_overlong = found_us > lease_us(hold) + hl_lease_drift_us(lease_us(hold)) && part->request.sent_us + found_us > hl_extend_over_us(hold);
+    int is_overlong = found_us > hl_terms_lease_us(hold->terms) + hl_lease_drift_us(hl_terms_lease_us(hold->terms)) && part->request.sent_us + found_us > hl_extend_over_us(hold);
     struct hl_text detail;
     if (is_overlong && !part->is_overlong) {
         hl_words_of_anomaly(part->name, found_us, "longer than was asked for", &detail);
@@ -340,7 +338,7 @@ static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_
     struct hl_core *core = hl_hold_core(hold);
     int is_cut = may_be_cut(hold, part);
     uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
-             asked_us = is_cut ? lease_us(hold) : (uint64_t)hl_extend_part_ms(hold, part) * 1000;
+             asked_us = is_cut ? hl_terms_lease_us(hold->terms) : (uint64_t)hl_extend_part_ms(hold, part) * 1000;
     int is_from_reply = HL_PLANTED(R1_DEADLINE_FROM_REPLY) || (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
     uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : part->request.sent_us, asked_us);
     if (now_us + found_us + 1000 < part->deadline_us) {
@@ -414,7 +412,7 @@ void hl_watchdog_taken(struct hl_hold *hold) { lose(hold, HILOCK_LOST_TAKEN); }
 
 void hl_watchdog_confirmed(struct hl_hold *hold, struct hl_part *part)
 {
-    uint64_t deadline_us = hl_lease_deadline_us(part->request.sent_us, lease_us(hold));
+    uint64_t deadline_us = hl_lease_deadline_us(part->request.sent_us, hl_terms_lease_us(hold->terms));
     if (has_ended(hold, hl_now_us(&hl_hold_core(hold)->host)))
         return;
     if (deadline_us > part->deadline_us)
