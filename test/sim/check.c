@@ -9,14 +9,6 @@
 #include "lock/turn.h"
 #include "sim.h"
 
-static uint64_t number(const char *digits, size_t length)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < length && digits[i] >= '0' && digits[i] <= '9'; i++)
-        value = value * 10 + (uint64_t)(digits[i] - '0');
-    return value;
-}
-
 static uint64_t true_left_us(const struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
@@ -28,25 +20,17 @@ static void check_belief(struct sim_actor *actor)
 {
     struct sim *sim = actor->process->sim;
     const struct sim_name *name = &sim->names[actor->name];
-    struct sim_server *server = &sim->server;
-    char holder[HL_HOLDER_MAX];
-    size_t length, value_length = 0;
-    const char *value;
-    uint64_t left_us = true_left_us(actor), stored_us;
+    uint64_t left_us = true_left_us(actor), kept_us;
+    int is_known;
     if (!left_us || name->tainted_us >= actor->begun_us)
         return;
-    sim_server_now(server);
-    length = sim_queue_holder(actor, actor->lock->hold->id, holder);
-    value = sim_store_hash_get(server->store, name->text, strlen(name->text), holder, length, &value_length);
-    if (!value || number(value, value_length) + actor->turn != actor->token) {
-        sim_violate(&sim->world, value ? "I3" : "I2", "p%u.%u believes in %s for %llu us, the store knows nothing of it", actor->process->index,
+    kept_us = sim_kept_us(actor, &is_known);
+    if (!kept_us)
+        sim_violate(&sim->world, is_known ? "I3" : "I2", "p%u.%u believes in %s for %llu us, the store knows nothing of it", actor->process->index,
                     actor->index, name->text, (unsigned long long)left_us);
-        return;
-    }
-    stored_us = (uint64_t)((double)sim_store_left_us(server->store, name->text, strlen(name->text)) / server->clock.rate);
-    if (stored_us < left_us)
+    else if (kept_us < left_us)
         sim_violate(&sim->world, "I2", "p%u.%u believes in %s for %llu us, the store keeps it for %llu", actor->process->index, actor->index, name->text,
-                    (unsigned long long)left_us, (unsigned long long)stored_us);
+                    (unsigned long long)left_us, (unsigned long long)kept_us);
 }
 
 /* A loss is told in the first turn after the deadline; an answer is given in the first turns after the wait's end. */
@@ -151,23 +135,6 @@ void sim_check_write(struct sim_actor *actor, uint64_t token, int is_late)
     name->resource_token = token;
 }
 
-static int is_of(const struct sim_actor *actor, const struct sim_store_field *field, uint64_t token)
-{
-    char holder[HL_HOLDER_MAX];
-    size_t length = sim_queue_holder(actor, actor->believed_id, holder);
-    return number(field->value, field->value_length) + actor->turn == token && field->name_length == length && memcmp(field->name, holder, length) == 0;
-}
-
-static int is_kept(struct sim_server *server, const struct sim_actor *actor, const char *name, uint64_t token)
-{
-    struct sim_store_field field;
-    sim_server_now(server);
-    for (size_t i = 0; sim_store_hash_field(server->store, name, strlen(name), i, &field); i++)
-        if (is_of(actor, &field, token))
-            return 1;
-    return 0;
-}
-
 /* TAKEN only if the store does not keep it (a former master may have said so for itself); in a world without faults and with time to spare
  * nothing is lost but by its own terms. */
 void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
@@ -175,8 +142,7 @@ void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
     struct sim *sim = actor->process->sim;
     const char *name = sim->names[actor->name].text;
     int is_by_terms = event->reason == HILOCK_LOST_HOLD_MAX || event->reason == HILOCK_LOST_CLOSING || !actor->is_renewed;
-    if (event->reason == HILOCK_LOST_TAKEN && is_kept(&sim->server, actor, name, event->fencing_token) &&
-        (!sim->former.store || is_kept(&sim->former, actor, name, event->fencing_token)))
+    if (event->reason == HILOCK_LOST_TAKEN && sim_is_kept(actor, event->fencing_token))
         sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name);
     if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms)
         sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name);
@@ -221,7 +187,7 @@ static void check_idle(struct sim *sim, unsigned i)
     if (name->kind == HILOCK_FAIR && sim->swarm.mean_gap_us) /* behind heads that died, when the server's clock has jumped: the slowest heartbeat */
         patience_us = 10500000;
     since_us = now_us > patience_us ? now_us - patience_us : 0;
-    if (name->granted_us >= since_us || (name->tainted_us && name->tainted_us + 5500000 > since_us) || sim_store_left_us(sim->server.store, name->text, strlen(name->text)) != -2) {
+    if (name->granted_us >= since_us || (name->tainted_us && name->tainted_us + 5500000 > since_us) || !sim_is_free(sim, name)) {
         name->free_since_us = 0;
         return;
     }
@@ -249,7 +215,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
 {
     if (field->name_length <= HL_UUID_LENGTH + 1)
         return 0;
-    *ret_id = number(field->name + HL_UUID_LENGTH + 1, field->name_length - HL_UUID_LENGTH - 1);
+    *ret_id = sim_number(field->name + HL_UUID_LENGTH + 1, field->name_length - HL_UUID_LENGTH - 1);
     for (unsigned i = 0; i < sim->processes_count; i++) {
         const struct sim_process *process = &sim->processes[i];
         const struct hl_core *core = process->client ? &process->client->core : NULL;
@@ -263,6 +229,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
  * nothing the client could still do would tell it. */
 static void check_known(struct sim *sim, struct sim_name *name)
 {
+    const struct sim_store *store = sim_place_of(sim, name)->server.store;
     struct sim_store_field field;
     uint64_t id = 0, now_us = sim->world.now_us, ghost_us = (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms;
     int found = 0;
@@ -270,7 +237,7 @@ static void check_known(struct sim *sim, struct sim_name *name)
         ghost_us += 1000u * (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS);
     if (sim->swarm.steps)
         return; /* a clock that steps back makes a lease longer than we could know */
-    for (size_t i = 0; !found && sim_store_hash_field(sim->server.store, name->text, strlen(name->text), i, &field); i++)
+    for (size_t i = 0; !found && sim_store_hash_field(store, name->text, strlen(name->text), i, &field); i++)
         found = is_unknown(sim, &field, &id);
     if (!found || id != name->unknown_id)
         name->unknown_since_us = 0;
@@ -283,7 +250,8 @@ static void check_known(struct sim *sim, struct sim_name *name)
 
 void sim_check_names(struct sim *sim)
 {
-    sim_server_now(&sim->server);
+    for (unsigned i = 0; i < sim->places_count; i++)
+        sim_server_now(&sim->places[i].server);
     for (unsigned i = 0; i < sim->names_count; i++) {
         if (sim->is_healed || !sim->swarm.mean_gap_us)
             check_idle(sim, i);
@@ -300,25 +268,12 @@ void sim_check_log(struct sim *sim, const char *line)
             sim_violate(&sim->world, "I12", "a whole holder id in a log line");
 }
 
-struct leftover { struct sim *sim; unsigned found; };
-
-static void on_key(void *arg, const char *key, size_t length)
-{
-    struct leftover *left = arg;
-    if (length >= 12 && memcmp(key, "hilock:token", 12) == 0)
-        return;
-    sim_trace(&left->sim->world, "left: %.*s", (int)length, key);
-    left->found++;
-}
-
 void sim_check_end(struct sim *sim)
 {
-    struct leftover left = {sim, 0};
-    sim_server_now(&sim->server);
-    sim_store_each_key(sim->server.store, on_key, &left);
-    if (left.found)
-        sim_violate(&sim->world, "I9", "%u keys are left at the store", left.found);
-    if (sim_store_subscriptions(sim->server.store))
+    unsigned left = sim_keys_left(sim);
+    if (left)
+        sim_violate(&sim->world, "I9", "%u keys are left at the store", left);
+    if (sim_subscriptions_left(sim))
         sim_violate(&sim->world, "I9", "subscriptions are left at the store");
     if (!TAILQ_EMPTY(&sim->links))
         sim_violate(&sim->world, "I9", "links are left");

@@ -24,70 +24,86 @@ void sim_swarm_choose(struct sim *sim)
     swarm->tail_us = sim_chance(random, 0.3) ? (uint32_t)sim_between(random, 1000, 20000) : (uint32_t)sim_between(random, 20, 500);
 }
 
-static void restart(struct sim *sim, int keeps_data)
+/* Whom a fault of a server befalls. */
+static struct sim_place *some_place(struct sim *sim, struct hl_random *random)
 {
+    return &sim->places[sim->places_count > 1 ? hl_random_below(random, sim->places_count) : 0];
+}
+
+static void stall(struct sim_place *place, struct hl_random *random)
+{
+    struct sim_world *world = &place->sim->world;
+    world->sometimes[SIM_FAULT_SERVER_STALL]++;
+    place->server.stalled_until_us = world->now_us + sim_between(random, 1000, 5000000);
+}
+
+static void restart(struct sim_place *place, int keeps_data)
+{
+    struct sim *sim = place->sim;
     sim->world.sometimes[keeps_data ? SIM_FAULT_RESTART_KEPT : SIM_FAULT_RESTART_EMPTY]++;
-    sim_network_reset_all(sim, sim->server.epoch);
-    sim_server_now(&sim->server);
-    sim_store_restart(sim->server.store, keeps_data);
+    sim_network_reset_all(&place->server);
+    sim_server_now(&place->server);
+    sim_store_restart(place->server.store, keeps_data);
     if (!keeps_data)
         sim_taint_all(sim);
 }
 
-static void command(struct sim *sim, int argc, const char *const *argv)
+static void command(struct sim_place *place, int argc, const char *const *argv)
 {
     size_t lengths[8];
-    unsigned connection = sim_server_login(&sim->server);
+    unsigned connection = sim_server_login(&place->server);
     for (int i = 0; i < argc; i++)
         lengths[i] = strlen(argv[i]);
-    (void)sim_server_execute(&sim->server, connection, argc, argv, lengths);
-    sim_store_disconnect(sim->server.store, connection);
+    (void)sim_server_execute(&place->server, connection, argc, argv, lengths);
+    sim_store_disconnect(place->server.store, connection);
 }
 
 /* Redisson's RMultiLock does that: a bare PEXPIRE. To a length that still leaves time to find out. */
-static void shorten(struct sim *sim, struct hl_random *random)
+static void shorten(struct sim_place *place, struct hl_random *random)
 {
+    struct sim *sim = place->sim;
     unsigned i = (unsigned)hl_random_below(random, sim->names_count);
     uint64_t span_ms = sim_between(random, sim->lease_ms / 2, sim->lease_ms);
     char span[24];
     const char *argv[] = {"PEXPIRE", sim->names[i].text, span};
-    sim_server_now(&sim->server);
-    if (sim_store_left_us(sim->server.store, sim->names[i].text, strlen(sim->names[i].text)) <= (int64_t)span_ms * 1000)
+    sim_server_now(&place->server);
+    if (sim_store_left_us(place->server.store, sim->names[i].text, strlen(sim->names[i].text)) <= (int64_t)span_ms * 1000)
         return;
     snprintf(span, sizeof span, "%llu", (unsigned long long)span_ms);
     sim->names[i].tainted_us = sim->world.now_us;
     sim->world.sometimes[SIM_FAULT_SHORTENED]++;
-    command(sim, 3, argv);
+    command(place, 3, argv);
 }
 
-static void flush(struct sim *sim)
+static void flush(struct sim_place *place)
 {
     static const char *const argv[] = {"FLUSHALL"};
-    sim->world.sometimes[SIM_FAULT_FLUSH]++;
-    sim_taint_all(sim);
-    command(sim, 1, argv);
+    place->sim->world.sometimes[SIM_FAULT_FLUSH]++;
+    sim_taint_all(place->sim);
+    command(place, 1, argv);
 }
 
-static void step_clock(struct sim *sim, struct hl_random *random)
+static void step_clock(struct sim_place *place, struct hl_random *random)
 {
     uint64_t by_us = sim_between(random, 1000, 5000000);
-    sim->world.sometimes[SIM_FAULT_CLOCK_STEP]++;
+    place->sim->world.sometimes[SIM_FAULT_CLOCK_STEP]++;
     if (sim_chance(random, 0.5))
-        sim->server.clock.offset_us += by_us;
+        place->server.clock.offset_us += by_us;
     else
-        sim->server.clock.offset_us -= by_us;
-    sim_taint_all(sim);
-    sim_server_now(&sim->server);
+        place->server.clock.offset_us -= by_us;
+    sim_taint_all(place->sim);
+    sim_server_now(&place->server);
 }
 
 static void on_errors_over(struct sim_world *world, void *arg)
 {
     (void)world;
-    sim_store_refuse(((struct sim *)arg)->server.store, SIM_REFUSE_NOTHING, NULL);
+    sim_store_refuse(((struct sim_place *)arg)->server.store, SIM_REFUSE_NOTHING, NULL);
 }
 
-static void answer_errors(struct sim *sim, struct hl_random *random)
+static void answer_errors(struct sim_place *place, struct hl_random *random)
 {
+    struct sim_world *world = &place->sim->world;
     static const struct { enum sim_refusal what; const char *text; } errors[] = {
         {SIM_REFUSE_WRITES, "READONLY You can't write against a read only replica."},
         {SIM_REFUSE_WRITES, "OOM command not allowed when used memory > 'maxmemory'."},
@@ -96,9 +112,9 @@ static void answer_errors(struct sim *sim, struct hl_random *random)
         {SIM_REFUSE_ALL, "BUSY Redis is busy running a script."},
         {SIM_REFUSE_ALL, "MASTERDOWN Link with MASTER is down"}};
     size_t i = hl_random_below(random, sizeof errors / sizeof *errors);
-    sim->world.sometimes[SIM_FAULT_ERRORS]++;
-    sim_store_refuse(sim->server.store, errors[i].what, errors[i].text);
-    sim_after(&sim->world, sim_between(random, 10000, 3000000), on_errors_over, sim);
+    world->sometimes[SIM_FAULT_ERRORS]++;
+    sim_store_refuse(place->server.store, errors[i].what, errors[i].text);
+    sim_after(world, sim_between(random, 10000, 3000000), on_errors_over, place);
 }
 
 /* ---- processes ---- */
@@ -194,18 +210,18 @@ void sim_faults_connecting(struct sim_process *process)
 
 static void forget_scripts(struct sim_world *world, void *arg)
 {
-    struct sim *sim = arg;
-    (void)world;
-    sim->world.sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
-    sim_store_flush_scripts(sim->server.store);
+    struct sim_place *place = arg;
+    world->sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
+    sim_store_flush_scripts(place->server.store);
 }
 
 /* Often a second time, while what was forgotten is being loaded. */
-static void flush_scripts(struct sim *sim, struct hl_random *random)
+static void flush_scripts(struct sim_place *place, struct hl_random *random)
 {
-    forget_scripts(&sim->world, sim);
+    struct sim *sim = place->sim;
+    forget_scripts(&sim->world, place);
     if (sim_chance(random, 0.5))
-        sim_after(&sim->world, sim_between(random, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), forget_scripts, sim);
+        sim_after(&sim->world, sim_between(random, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), forget_scripts, place);
 }
 
 static void strike(struct sim *sim)
@@ -218,29 +234,28 @@ static void strike(struct sim *sim)
         sim_network_reset_some(sim, random);
     else if (kind < 7 && swarm->cuts)
         sim_network_cut_some(sim, random);
-    else if (kind < 8 && swarm->stalls) {
-        sim->world.sometimes[SIM_FAULT_SERVER_STALL]++;
-        sim->server.stalled_until_us = sim->world.now_us + sim_between(random, 1000, 5000000);
-    } else if (kind == 8 && swarm->restarts_kept)
-        restart(sim, 1);
+    else if (kind < 8 && swarm->stalls)
+        stall(some_place(sim, random), random);
+    else if (kind == 8 && swarm->restarts_kept)
+        restart(some_place(sim, random), 1);
     else if (kind == 9 && swarm->restarts_empty)
-        restart(sim, 0);
+        restart(some_place(sim, random), 0);
     else if (kind == 10 && swarm->flushes)
-        flush(sim);
+        flush(some_place(sim, random));
     else if (kind == 11 && swarm->script_flushes)
-        flush_scripts(sim, random);
+        flush_scripts(some_place(sim, random), random);
     else if (kind == 12 && swarm->errors)
-        answer_errors(sim, random);
+        answer_errors(some_place(sim, random), random);
     else if (kind == 13 && swarm->steps)
-        step_clock(sim, random);
+        step_clock(some_place(sim, random), random);
     else if (kind == 14 && swarm->shortens)
-        shorten(sim, random);
+        shorten(some_place(sim, random), random);
     else if (kind < 17 && swarm->freezes)
         freeze_some(sim, random, 0);
     else if (kind == 17 && swarm->suspends)
         freeze_some(sim, random, 1);
     else if (kind == 20 && swarm->failovers)
-        sim_failover_start(sim, random);
+        sim_failover_start(some_place(sim, random), random);
     else if (kind < 20 && swarm->kills)
         kill_or_close(sim, random);
 }
@@ -260,13 +275,19 @@ void sim_faults_start(struct sim *sim)
         sim_after(&sim->world, sim->swarm.mean_gap_us, on_fault, sim);
 }
 
+static void heal(struct sim_place *place)
+{
+    place->server.stalled_until_us = 0;
+    sim_failover_end(place);
+    sim_store_refuse(place->server.store, SIM_REFUSE_NOTHING, NULL);
+}
+
 void sim_faults_heal(struct sim *sim)
 {
     sim->is_healed = 1;
     sim->healed_us = sim->world.now_us;
     sim_trace(&sim->world, "healed");
-    sim->server.stalled_until_us = 0;
-    sim_failover_end(sim);
-    sim_store_refuse(sim->server.store, SIM_REFUSE_NOTHING, NULL);
+    for (unsigned i = 0; i < sim->places_count; i++)
+        heal(&sim->places[i]);
     sim_network_heal(sim);
 }

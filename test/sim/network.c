@@ -6,102 +6,28 @@
  * received). A cut link loses everything one way or both and says nothing. What comes for a frozen process waits, in order. */
 #include <stdlib.h>
 
+#include "message.h"
 #include "sim.h"
 #include "wire/scripts.h"
-
-enum message_kind { MESSAGE_UP, MESSAGE_REPLY, MESSAGE_DOWN, MESSAGE_REQUEST };
-
-struct message {
-    TAILQ_ENTRY(message) entry;
-    enum message_kind kind;
-    uint64_t at_us;
-    struct hl_reply *reply; /* REPLY */
-    int argc;               /* REQUEST */
-    const char **argv;
-    size_t *lengths;
-};
-TAILQ_HEAD(messages, message);
 
 struct hl_link {
     TAILQ_ENTRY(hl_link) entry;
     struct sim *sim;
     struct sim_process *process;
+    struct sim_place *place;
     struct hl_host *host;
     const struct hl_link_events *events;
     void *arg;
-    struct messages in, out;           /* towards the process, towards the server */
+    struct sim_messages in, out;           /* towards the process, towards the server */
     struct sim_event *arrives, *leaves; /* the first of each */
-    unsigned connection, epoch;        /* at the store of that server; connection 0: none */
+    unsigned connection, epoch;        /* at the store of that server of its place; connection 0: none */
     int is_up, is_down, is_closed, is_cut_in, is_cut_out, depth;
 };
 
-/* ---- messages ---- */
-
-static void *copy(const void *from, size_t size, size_t extra)
-{
-    char *to = malloc(size + extra + 1);
-    if (!to)
-        abort();
-    memcpy(to, from, size);
-    to[size] = '\0';
-    return to;
-}
-
-static void copy_reply(struct hl_reply *to, const struct hl_reply *from)
-{
-    *to = *from;
-    if (from->bytes)
-        to->bytes = copy(from->bytes, from->length, 0);
-    if (from->type != HL_REPLY_ARRAY || !from->count)
-        return;
-    to->items = copy(from->items, from->count * sizeof *from->items, 0);
-    for (size_t i = 0; i < from->count; i++)
-        copy_reply((struct hl_reply *)&to->items[i], &from->items[i]);
-}
-
-static void free_reply(const struct hl_reply *reply)
-{
-    for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i < reply->count; i++)
-        free_reply(&reply->items[i]);
-    if (reply->type == HL_REPLY_ARRAY && reply->count)
-        free((void *)reply->items);
-    free((void *)reply->bytes);
-}
-
-static struct message *message_new(enum message_kind kind)
-{
-    struct message *message = calloc(1, sizeof *message);
-    if (!message)
-        abort();
-    message->kind = kind;
-    return message;
-}
-
-static void message_free(struct message *message)
-{
-    if (message->reply)
-        free_reply(message->reply);
-    free(message->reply);
-    for (int i = 0; i < message->argc; i++)
-        free((void *)message->argv[i]);
-    free(message->argv);
-    free(message->lengths);
-    free(message);
-}
-
-static void drop_all(struct messages *messages)
-{
-    struct message *message;
-    while ((message = TAILQ_FIRST(messages)) != NULL) {
-        TAILQ_REMOVE(messages, message, entry);
-        message_free(message);
-    }
-}
-
 /* Least latency plus an exponential tail, rarely a long one; never before the message in front of it. */
-static uint64_t arrival_us(struct sim *sim, const struct messages *row)
+static uint64_t arrival_us(struct sim *sim, const struct sim_messages *row)
 {
-    const struct message *last = TAILQ_LAST(row, messages);
+    const struct sim_message *last = TAILQ_LAST(row, sim_messages);
     uint64_t tail = sim->swarm.tail_us, delay = sim->swarm.latency_us, at_us;
     while (tail && sim_chance(&sim->world.network, 0.5))
         delay += hl_random_below(&sim->world.network, tail) + 1;
@@ -116,7 +42,7 @@ static uint64_t arrival_us(struct sim *sim, const struct messages *row)
 static void on_arrival(struct sim_world *world, void *arg);
 static void on_leaving(struct sim_world *world, void *arg);
 
-static void push_in(struct hl_link *link, struct message *message)
+static void push_in(struct hl_link *link, struct sim_message *message)
 {
     message->at_us = arrival_us(link->sim, &link->in);
     TAILQ_INSERT_TAIL(&link->in, message, entry);
@@ -124,7 +50,7 @@ static void push_in(struct hl_link *link, struct message *message)
         link->arrives = sim_at(&link->sim->world, message->at_us, on_arrival, link);
 }
 
-static void push_out(struct hl_link *link, struct message *message)
+static void push_out(struct hl_link *link, struct sim_message *message)
 {
     message->at_us = arrival_us(link->sim, &link->out);
     TAILQ_INSERT_TAIL(&link->out, message, entry);
@@ -136,16 +62,16 @@ static void push_out(struct hl_link *link, struct message *message)
 
 static void disconnect(struct hl_link *link)
 {
-    const struct sim_server *server = sim_server_of(link->sim, link->epoch);
-    if (link->connection && server)
+    const struct sim_server *server = link->connection ? sim_place_server(link->place, link->epoch) : NULL;
+    if (server)
         sim_store_disconnect(server->store, link->connection);
     link->connection = 0;
 }
 
 /* What asks for a lock, keeps it or ends it. */
-static int may_haunt(const struct message *sent) { return sent->argc > 2 && (strcmp(sent->argv[0], "EVALSHA") == 0 || strcmp(sent->argv[0], "SET") == 0); }
+static int may_haunt(const struct sim_message *sent) { return sent->argc > 2 && (strcmp(sent->argv[0], "EVALSHA") == 0 || strcmp(sent->argv[0], "SET") == 0); }
 
-static void count_execution(struct sim *sim, const struct message *message, const struct hl_reply *reply)
+static void count_execution(struct sim *sim, const struct sim_message *message, const struct hl_reply *reply)
 {
     if (!may_haunt(message))
         return;
@@ -156,17 +82,9 @@ static void count_execution(struct sim *sim, const struct message *message, cons
     sim->world.sometimes[SIM_OPERATION]++;
 }
 
-static void answer(struct hl_link *link, const struct hl_reply *reply)
-{
-    struct message *message = message_new(MESSAGE_REPLY);
-    message->reply = calloc(1, sizeof *message->reply);
-    if (!message->reply)
-        abort();
-    copy_reply(message->reply, reply);
-    push_in(link, message);
-}
+static void answer(struct hl_link *link, const struct hl_reply *reply) { push_in(link, sim_message_reply(reply)); }
 
-static void trace_execution(struct sim *sim, const char *who, unsigned process, const struct message *request, const struct hl_reply *reply)
+static void trace_execution(struct sim *sim, const char *who, unsigned process, const struct sim_message *request, const struct hl_reply *reply)
 {
     const char *key = request->argc > 3 ? request->argv[3] : "", *id = "", *script = request->argc > 1 ? request->argv[1] : "";
     for (int i = 4; i < request->argc; i++)
@@ -179,19 +97,19 @@ static void trace_execution(struct sim *sim, const char *who, unsigned process, 
 }
 
 /* What a former master does after another took over is worth nothing, and believed all the same: that is the stated limit. */
-static void count_stale(struct sim *sim, const struct sim_server *server)
+static void count_stale(const struct sim_server *server)
 {
-    if (server != &sim->former)
+    if (!server || server != &server->place->former)
         return;
-    sim->world.sometimes[SIM_STALE_MASTER]++;
-    sim_taint_all(sim);
+    server->place->sim->world.sometimes[SIM_STALE_MASTER]++;
+    sim_taint_all(server->place->sim);
 }
 
-static void execute(struct hl_link *link, const struct message *request)
+static void execute(struct hl_link *link, const struct sim_message *request)
 {
-    struct sim_server *server = sim_server_of(link->sim, link->epoch);
+    struct sim_server *server = sim_place_server(link->place, link->epoch);
     const struct hl_reply *reply = server ? sim_server_execute(server, link->connection, request->argc, request->argv, request->lengths) : NULL;
-    count_stale(link->sim, server);
+    count_stale(server);
     if (!reply)
         return;
     trace_execution(link->sim, "server runs for", link->process->index, request, reply);
@@ -203,8 +121,8 @@ static void execute(struct hl_link *link, const struct message *request)
 static void on_leaving(struct sim_world *world, void *arg)
 {
     struct hl_link *link = arg;
-    struct sim_server *server = sim_server_of(link->sim, link->epoch);
-    struct message *message;
+    struct sim_server *server = sim_place_server(link->place, link->epoch);
+    struct sim_message *message;
     link->leaves = NULL;
     if (server && server->stalled_until_us > world->now_us) {
         link->leaves = sim_at(world, server->stalled_until_us, on_leaving, link);
@@ -214,17 +132,17 @@ static void on_leaving(struct sim_world *world, void *arg)
         TAILQ_REMOVE(&link->out, message, entry);
         if (!link->is_cut_out && link->connection)
             execute(link, message);
-        message_free(message);
+        sim_message_free(message);
     }
     if (message)
         link->leaves = sim_at(world, message->at_us, on_leaving, link);
 }
 
 /* What the server had received of a dead link: lost, or run late with nobody to hear the answer. */
-struct ghost { struct sim *sim; struct message *request; unsigned process, epoch; };
+struct ghost { struct sim *sim; struct sim_place *place; struct sim_message *request; unsigned process, epoch; };
 
 /* A renewal, or the acquire of a SIMPLE lock, which has no time after which it is refused: it stands for a lease. */
-static int keeps_unknown(const struct message *request, const struct hl_reply *reply)
+static int keeps_unknown(const struct sim_message *request, const struct hl_reply *reply)
 {
     const char *sha1 = request->argv[1];
     int is_kept = strcmp(sha1, hl_script_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_acquire.sha1) == 0;
@@ -236,7 +154,7 @@ static void haunt(struct ghost *ghost, struct sim_server *server)
     struct sim_world *world = &ghost->sim->world;
     unsigned connection = sim_server_login(server);
     const struct hl_reply *reply = sim_server_execute(server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
-    count_stale(ghost->sim, server);
+    count_stale(server);
     count_execution(ghost->sim, ghost->request, reply);
     world->sometimes[SIM_LATE_RUN]++;
     if (keeps_unknown(ghost->request, reply))
@@ -249,11 +167,11 @@ static void haunt(struct ghost *ghost, struct sim_server *server)
 static void on_ghost(struct sim_world *world, void *arg)
 {
     struct ghost *ghost = arg;
-    struct sim_server *server = sim_server_of(ghost->sim, ghost->epoch);
+    struct sim_server *server = sim_place_server(ghost->place, ghost->epoch);
     (void)world;
     if (!ghost->sim->is_over && server)
         haunt(ghost, server);
-    message_free(ghost->request);
+    sim_message_free(ghost->request);
     free(ghost);
 }
 
@@ -261,7 +179,7 @@ static void lose_requests(struct hl_link *link)
 {
     struct sim_world *world = &link->sim->world;
     uint64_t at_us = world->now_us;
-    struct message *message;
+    struct sim_message *message;
     sim_cancel(world, link->leaves);
     link->leaves = NULL;
     while ((message = TAILQ_FIRST(&link->out)) != NULL) {
@@ -269,25 +187,25 @@ static void lose_requests(struct hl_link *link)
         TAILQ_REMOVE(&link->out, message, entry);
         world->sometimes[SIM_FAULT_REQUEST_LOST]++;
         if (!link->sim->is_healed && may_haunt(message) && sim_chance(&world->network, 0.5) && (ghost = malloc(sizeof *ghost)) != NULL) {
-            *ghost = (struct ghost){link->sim, message, link->process->index, link->epoch};
+            *ghost = (struct ghost){link->sim, link->place, message, link->process->index, link->epoch};
             at_us += hl_random_below(&world->network, sim_chance(&world->network, 0.5) ? 600000 : 3000000);
             sim_at(world, at_us, on_ghost, ghost);
         } else
-            message_free(message);
+            sim_message_free(message);
     }
 }
 
 /* A close that is no reset: what has been written still arrives. */
 static void leave_requests(struct hl_link *link)
 {
-    struct message *message, *next;
+    struct sim_message *message, *next;
     for (message = TAILQ_FIRST(&link->out); message && link->connection && !link->is_cut_out; message = next) {
         struct ghost *ghost = may_haunt(message) ? malloc(sizeof *ghost) : NULL;
         next = TAILQ_NEXT(message, entry);
         if (!ghost)
             continue;
         TAILQ_REMOVE(&link->out, message, entry);
-        *ghost = (struct ghost){link->sim, message, link->process->index, link->epoch};
+        *ghost = (struct ghost){link->sim, link->place, message, link->process->index, link->epoch};
         sim_at(&link->sim->world, message->at_us, on_ghost, ghost);
     }
 }
@@ -296,10 +214,10 @@ void sim_network_on_message(void *arg, unsigned connection, const struct hl_repl
 {
     const struct sim_ear *ear = arg;
     struct hl_link *link;
-    sim_queue_said(ear->sim, push);
-    TAILQ_FOREACH(link, &ear->sim->links, entry)
+    sim_queue_said(ear->place->sim, push);
+    TAILQ_FOREACH(link, &ear->place->sim->links, entry)
     {
-        if (link->connection == connection && link->epoch == ear->epoch && !link->is_cut_in && !link->is_down)
+        if (link->connection == connection && link->place == ear->place && link->epoch == ear->epoch && !link->is_cut_in && !link->is_down)
             answer(link, push);
     }
 }
@@ -310,14 +228,14 @@ static void destroy(struct hl_link *link)
 {
     struct sim_world *world = &link->sim->world;
     lose_requests(link);
-    drop_all(&link->in);
+    sim_messages_drop(&link->in);
     sim_cancel(world, link->arrives);
     disconnect(link);
     TAILQ_REMOVE(&link->sim->links, link, entry);
     free(link);
 }
 
-static void give(struct hl_link *link, const struct message *message)
+static void give(struct hl_link *link, const struct sim_message *message)
 {
     switch (message->kind) {
     case MESSAGE_UP:
@@ -336,7 +254,7 @@ static void on_arrival(struct sim_world *world, void *arg)
     struct hl_link *link = arg;
     struct sim_process *process = link->process;
     struct hl_host *host = link->host;
-    struct message *message;
+    struct sim_message *message;
     link->arrives = NULL;
     if (sim_process_is_frozen(process)) {
         link->arrives = sim_at(world, process->frozen_until_us, on_arrival, link);
@@ -347,7 +265,7 @@ static void on_arrival(struct sim_world *world, void *arg)
     while (!link->is_closed && (message = TAILQ_FIRST(&link->in)) != NULL && message->at_us <= world->now_us) {
         TAILQ_REMOVE(&link->in, message, entry);
         give(link, message);
-        message_free(message);
+        sim_message_free(message);
     }
     link->depth = 0;
     if (link->is_closed)
@@ -367,11 +285,19 @@ static void go_down(struct hl_link *link)
     disconnect(link);
     if (!TAILQ_EMPTY(&link->in) && sim_chance(&link->sim->world.network, 0.5)) {
         link->sim->world.sometimes[SIM_FAULT_REPLY_LOST]++;
-        drop_all(&link->in);
+        sim_messages_drop(&link->in);
         sim_cancel(&link->sim->world, link->arrives);
         link->arrives = NULL;
     }
-    push_in(link, message_new(MESSAGE_DOWN));
+    push_in(link, sim_message_new(MESSAGE_DOWN));
+}
+
+/* By the number that its address ends with. NULL: nobody answers there. */
+static struct sim_place *place_of(struct sim *sim, const struct hl_link_target *target)
+{
+    const char *number = target->path ? strrchr(target->path, '/') : NULL;
+    unsigned long i = number ? strtoul(number + 1, NULL, 10) : target->port >= SIM_PORT ? (unsigned long)(target->port - SIM_PORT) : SIM_PLACES_MAX;
+    return i < sim->places_count ? &sim->places[i] : NULL;
 }
 
 static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
@@ -380,11 +306,11 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     struct sim_process *process = ctx;
     struct sim *sim = process->sim;
     struct hl_link *link = calloc(1, sizeof *link);
-    int is_refused = !sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2);
-    (void)target;
+    struct sim_place *place = place_of(sim, target);
+    int is_refused = !place || (!sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2));
     if (!link)
         abort();
-    *link = (struct hl_link){.sim = sim, .process = process, .host = host, .events = events, .arg = arg, .epoch = sim->server.epoch};
+    *link = (struct hl_link){.sim = sim, .process = process, .place = place, .host = host, .events = events, .arg = arg, .epoch = place ? place->server.epoch : 0};
     TAILQ_INIT(&link->in);
     TAILQ_INIT(&link->out);
     TAILQ_INSERT_TAIL(&sim->links, link, entry);
@@ -392,28 +318,16 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
         sim->world.sometimes[SIM_FAULT_REFUSED_CONNECT]++;
         link->is_down = 1;
     } else
-        link->connection = sim_store_connect(sim->server.store);
-    push_in(link, message_new(is_refused ? MESSAGE_DOWN : MESSAGE_UP));
+        link->connection = sim_store_connect(place->server.store);
+    push_in(link, sim_message_new(is_refused ? MESSAGE_DOWN : MESSAGE_UP));
     sim_faults_connecting(process);
     return link;
 }
 
 static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
 {
-    struct message *message;
-    if (link->is_down)
-        return 0; /* into a socket whose end has not been heard of */
-    message = message_new(MESSAGE_REQUEST);
-    message->argc = argc;
-    message->argv = malloc((size_t)argc * sizeof *message->argv);
-    message->lengths = malloc((size_t)argc * sizeof *message->lengths);
-    if (!message->argv || !message->lengths)
-        abort();
-    for (int i = 0; i < argc; i++) {
-        message->argv[i] = copy(argv[i], lengths[i], 0);
-        message->lengths[i] = lengths[i];
-    }
-    push_out(link, message);
+    if (!link->is_down) /* else into a socket whose end has not been heard of */
+        push_out(link, sim_message_request(argc, argv, lengths));
     return 0;
 }
 
@@ -471,12 +385,12 @@ void sim_network_cut_some(struct sim *sim, struct hl_random *random)
     sim_trace(&sim->world, "fault: a link of p%u is cut, ways %u", link->process->index, ways);
 }
 
-void sim_network_reset_all(struct sim *sim, unsigned epoch)
+void sim_network_reset_all(const struct sim_server *server)
 {
     struct hl_link *link;
-    TAILQ_FOREACH(link, &sim->links, entry)
+    TAILQ_FOREACH(link, &server->place->sim->links, entry)
     {
-        if (link->epoch == epoch)
+        if (link->place == server->place && link->epoch == server->epoch)
             go_down(link);
     }
 }

@@ -89,10 +89,10 @@ void sim_queue_leaves(const struct sim_actor *actor)
     const char *name = sim->names[actor->name].text;
     char holder[HL_HOLDER_MAX];
     size_t length;
-    if (!fair || !sim->server.store)
+    if (!fair)
         return;
     length = sim_queue_holder(actor, fair->id, holder);
-    sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim->server.store, name, strlen(name), holder, length, &length) != NULL;
+    sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim_place_of(sim, &sim->names[actor->name])->server.store, name, strlen(name), holder, length, &length) != NULL;
 }
 
 void sim_queue_waits(const struct sim_actor *actor, const struct hilock_event *event)

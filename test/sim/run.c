@@ -120,7 +120,9 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
     TAILQ_INIT(&sim->links);
     sim_world_init(&sim->world, seed, trace);
     sim_swarm_choose(sim);
-    sim_server_init(&sim->server, sim, 0);
+    sim->places_count = 1;
+    for (unsigned i = 0; i < sim->places_count; i++)
+        sim_place_init(&sim->places[i], sim, i);
     populate(sim);
     sim_faults_start(sim);
     while (sim->world.now_us < (sim->is_duel ? DUEL_US : FAULT_PHASE_US) && !sim->world.is_broken) {
@@ -141,8 +143,8 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
     if (sim->world.is_broken) /* what is broken is left as it is: freeing it could crash */
         return;
     sim_network_done(sim);
-    sim_failover_end(sim);
-    sim_server_done(&sim->server);
+    for (unsigned i = 0; i < sim->places_count; i++)
+        sim_place_done(&sim->places[i]);
     sim_world_done(&sim->world);
     free(sim);
 }

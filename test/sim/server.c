@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server - a simulated Redis: the store, under a clock of its own. */
+/* server - a simulated Redis: the store, under a clock of its own; and the place at whose address it answers. */
 #include <stdlib.h>
 
 #include "sim.h"
 
-void sim_server_init(struct sim_server *server, struct sim *sim, unsigned epoch)
+void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
 {
+    struct sim *sim = place->sim;
     static const struct sim_store_events events = {sim_network_on_message};
     struct sim_ear *ear = malloc(sizeof *ear);
     if (!ear)
         abort();
-    *ear = (struct sim_ear){sim, epoch};
-    *server = (struct sim_server){.sim = sim, .ear = ear, .epoch = epoch, .store = sim_store_new(&events, ear)};
+    *ear = (struct sim_ear){place, epoch};
+    *server = (struct sim_server){.place = place, .ear = ear, .epoch = epoch, .store = sim_store_new(&events, ear)};
     sim_store_set_password(server->store, "swordfish");
     server->clock = (struct sim_clock){1700000000000000u + hl_random_below(&sim->world.clocks, 1000000000u),
                                        1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
@@ -36,10 +37,28 @@ void sim_server_done(struct sim_server *server)
     server->store = NULL;
 }
 
-void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, sim_read(&server->clock, server->sim->world.now_us)); }
+void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, sim_read(&server->clock, server->place->sim->world.now_us)); }
 
 const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths)
 {
     sim_server_now(server);
     return sim_store_execute(server->store, connection, argc, argv, lengths);
+}
+
+void sim_place_init(struct sim_place *place, struct sim *sim, unsigned index)
+{
+    *place = (struct sim_place){.sim = sim, .index = index};
+    sim_server_init(&place->server, place, 0);
+}
+
+void sim_place_done(struct sim_place *place)
+{
+    sim_failover_end(place);
+    sim_server_done(&place->server);
+}
+
+struct sim_server *sim_place_server(struct sim_place *place, unsigned epoch)
+{
+    struct sim_server *server = epoch == place->server.epoch ? &place->server : epoch == place->former.epoch ? &place->former : NULL;
+    return server && server->store ? server : NULL;
 }

@@ -8,7 +8,7 @@
 #include "store/store.h"
 #include "world.h"
 
-enum { SIM_PROCESSES_MAX = 6, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 5, SIM_NAME_LENGTH = 16 };
+enum { SIM_PROCESSES_MAX = 6, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 5, SIM_NAME_LENGTH = 16, SIM_PLACES_MAX = 9, SIM_PORT = 7000 };
 
 struct sim;
 
@@ -28,34 +28,60 @@ void sim_faults_connecting(struct sim_process *process); /* a link of it begins 
 
 /* ---- server.c ---- */
 
+struct sim_place;
+
 struct sim_server {
-    struct sim *sim;
+    struct sim_place *place;
     struct sim_store *store; /* NULL: there is none */
     struct sim_ear *ear;     /* hears its messages */
     struct sim_clock clock;
     uint64_t stalled_until_us;
-    unsigned epoch;          /* how many masters there were before it */
+    unsigned epoch;          /* how many there were at this place before it */
 };
-struct sim_ear { struct sim *sim; unsigned epoch; };
-void sim_server_init(struct sim_server *server, struct sim *sim, unsigned epoch);
+struct sim_ear { struct sim_place *place; unsigned epoch; };
+
+struct sim_place { /* an address, and who answers there */
+    struct sim *sim;
+    unsigned index;
+    struct sim_server server;       /* whom a new link reaches */
+    struct sim_server former;       /* a master that was replaced, and goes on for those who are still linked to it */
+    struct sim_store_data *replica; /* what the next one knows, once it is on its way */
+};
+void sim_place_init(struct sim_place *place, struct sim *sim, unsigned index);
+void sim_place_done(struct sim_place *place);
+struct sim_server *sim_place_server(struct sim_place *place, unsigned epoch); /* NULL: it is no more */
+
+void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch);
 void sim_server_done(struct sim_server *server);
 unsigned sim_server_login(struct sim_server *server); /* a connection past AUTH, for what is not sent by a client */
 const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths);
 void sim_server_now(struct sim_server *server); /* the store's clock to the present */
 
+/* ---- kept.c ---- */
+
+struct sim_actor;
+struct sim_name;
+struct sim_place *sim_place_of(struct sim *sim, const struct sim_name *name); /* that decides about it */
+/* True time for which the store goes on keeping the actor's present hold, under its token; 0: it does not. *ret_knows: some hold of that id. */
+uint64_t sim_kept_us(const struct sim_actor *actor, int *ret_knows);
+int sim_is_kept(const struct sim_actor *actor, uint64_t token); /* the hold it believed in after the latest turn, whoever answers there */
+uint64_t sim_number(const char *digits, size_t length);
+int sim_is_free(struct sim *sim, const struct sim_name *name);
+unsigned sim_keys_left(struct sim *sim);          /* that are not tokens, all told */
+unsigned sim_subscriptions_left(struct sim *sim);
+
 /* ---- failover.c ---- */
 
-void sim_failover_start(struct sim *sim, struct hl_random *random);  /* a replica that lags takes over soon */
-void sim_failover_end(struct sim *sim);                              /* the former master, if any, falls silent */
-struct sim_server *sim_server_of(struct sim *sim, unsigned epoch);   /* NULL: it is no more */
-void sim_taint_all(struct sim *sim);                                 /* what the store has acknowledged may not be so */
+void sim_failover_start(struct sim_place *place, struct hl_random *random); /* a replica that lags takes over soon */
+void sim_failover_end(struct sim_place *place); /* the former master, if any, falls silent */
+void sim_taint_all(struct sim *sim);            /* what the store has acknowledged may not be so */
 
 /* ---- network.c ---- */
 
 struct sim_process;
 struct hl_link_factory sim_network_links(struct sim_process *process);
 void sim_network_reset_some(struct sim *sim, struct hl_random *random); /* one link, chosen by chance */
-void sim_network_reset_all(struct sim *sim, unsigned epoch);            /* that server died */
+void sim_network_reset_all(const struct sim_server *server);            /* it died */
 void sim_network_cut_some(struct sim *sim, struct hl_random *random);
 void sim_network_heal(struct sim *sim);                                 /* cut links are reset */
 void sim_network_on_message(void *arg, unsigned connection, const struct hl_reply *push); /* the store's events */
@@ -168,13 +194,11 @@ void sim_check_end(struct sim *sim); /* I9: all is closed */
 struct sim {
     struct sim_world world;
     struct sim_swarm swarm;
-    struct sim_server server; /* whom a new link reaches */
-    struct sim_server former; /* a master that was replaced, and goes on for those who are still linked to it */
-    struct sim_store_data *replica; /* what the next master knows, once it is on its way */
+    struct sim_place places[SIM_PLACES_MAX];
     struct sim_process processes[SIM_PROCESSES_MAX];
     struct sim_actor actors[SIM_PROCESSES_MAX * SIM_ACTORS_MAX];
     struct sim_name names[SIM_NAMES_MAX];
-    unsigned processes_count, actors_count, names_count;
+    unsigned places_count, processes_count, actors_count, names_count;
     int has_extras; /* actors extend, enter again, keep validities */
     int is_duel; /* two handles of two processes and one name: nobody else's messages make good what was missed */
     TAILQ_HEAD(, hl_link) links;
