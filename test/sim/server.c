@@ -7,7 +7,7 @@
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
 {
     struct sim *sim = place->sim;
-    static const struct sim_store_events events = {sim_network_on_message};
+    static const struct sim_store_events events = {sim_network_on_message, NULL};
     struct sim_ear *ear = malloc(sizeof *ear);
     if (!ear)
         abort();

@@ -392,11 +392,12 @@ static void say_keys(struct scene *scene, struct line *line)
 
 static void say_publish(struct scene *scene, struct line *line)
 {
-    begin(line, scene_below(scene, 3) ? "PUBLISH" : "PUBSUB");
-    if (line->command.argv[0][3] == 'S')
-        add(line, scene_below(scene, 9) ? "NUMSUB" : "numsub");
+    int is_said = scene_below(scene, 3) != 0;
+    begin(line, is_said ? PICK(scene, "PUBLISH", "SPUBLISH") : "PUBSUB");
+    if (!is_said)
+        add(line, PICK(scene, "NUMSUB", "numsub", "SHARDNUMSUB", "shardnumsub"));
     add_channel(scene, line);
-    if (line->command.argv[0][3] == 'L')
+    if (is_said)
         add(line, PICK(scene, "0", "", "G 1 2 3"));
     else if (scene_below(scene, 2))
         add_channel(scene, line);
@@ -429,7 +430,7 @@ static void say_listener(struct scene *scene, struct line *line)
             add_key(scene, line);
         return;
     }
-    begin(line, kind < 6 ? "SUBSCRIBE" : "UNSUBSCRIBE");
+    begin(line, kind < 6 ? PICK(scene, "SUBSCRIBE", "SSUBSCRIBE") : PICK(scene, "UNSUBSCRIBE", "SUNSUBSCRIBE"));
     for (uint64_t channels = 1 + scene_below(scene, 3); channels > 0; channels--)
         add_channel(scene, line);
 }

@@ -84,12 +84,12 @@ static const struct hl_reply *hkeys(const struct sim_call *call) { return list(c
 static const struct hl_reply *hgetall(const struct sim_call *call) { return list(call, 1); }
 
 const struct sim_command sim_commands_hash[] = {
-    {"hget", 3, 0, hget},
-    {"hexists", 3, 0, hexists},
-    {"hset", -4, SIM_WRITES, hset},
-    {"hdel", -3, SIM_WRITES, hdel},
-    {"hlen", 2, 0, hlen},
-    {"hkeys", 2, 0, hkeys},
-    {"hgetall", 2, 0, hgetall},
+    {"hget", 3, SIM_KEY, hget},
+    {"hexists", 3, SIM_KEY, hexists},
+    {"hset", -4, SIM_WRITES | SIM_KEY, hset},
+    {"hdel", -3, SIM_WRITES | SIM_KEY, hdel},
+    {"hlen", 2, SIM_KEY, hlen},
+    {"hkeys", 2, SIM_KEY, hkeys},
+    {"hgetall", 2, SIM_KEY, hgetall},
     {0},
 };

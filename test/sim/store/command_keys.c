@@ -111,13 +111,13 @@ static const struct hl_reply *flushall(const struct sim_call *call)
 }
 
 const struct sim_command sim_commands_keys[] = {
-    {"pttl", 2, 0, pttl},
-    {"pexpiretime", 2, 0, pexpiretime},
-    {"pexpire", -3, SIM_WRITES, pexpire},
-    {"pexpireat", -3, SIM_WRITES, pexpireat},
-    {"del", -2, SIM_WRITES, del},
-    {"exists", -2, 0, exists},
-    {"type", 2, 0, type},
+    {"pttl", 2, SIM_KEY, pttl},
+    {"pexpiretime", 2, SIM_KEY, pexpiretime},
+    {"pexpire", -3, SIM_WRITES | SIM_KEY, pexpire},
+    {"pexpireat", -3, SIM_WRITES | SIM_KEY, pexpireat},
+    {"del", -2, SIM_WRITES | SIM_KEYS, del},
+    {"exists", -2, SIM_KEYS, exists},
+    {"type", 2, SIM_KEY, type},
     {"dbsize", 1, 0, dbsize},
     {"flushall", -1, SIM_WRITES, flushall},
     {0},

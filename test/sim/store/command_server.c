@@ -80,20 +80,11 @@ static const struct hl_reply *info(const struct sim_call *call)
     char text[320];
     uint64_t uptime_s = call->store->keys.now_us / 1000000 - call->store->started_us / 1000000;
     int length = snprintf(text, sizeof text,
-                          "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:%040" PRIx64 "\r\nuptime_in_seconds:%" PRId64 "\r\n\r\n"
-                          "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n",
-                          call->store->started_us, (int64_t)uptime_s);
+                          "# Server\r\nredis_version:7.0.15\r\nredis_mode:%s\r\nrun_id:%040" PRIx64 "\r\nuptime_in_seconds:%" PRId64 "\r\n\r\n"
+                          "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\n# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n",
+                          call->store->map ? "cluster" : call->store->is_sentinel ? "sentinel" : "standalone", call->store->started_us, (int64_t)uptime_s,
+                          sim_store_is_replica(call->store) ? "slave" : "master");
     return sim_reply(&call->store->replies, HL_REPLY_STRING, text, (size_t)length);
-}
-
-static const struct hl_reply *role(const struct sim_call *call)
-{
-    struct sim_replies *replies = &call->store->replies;
-    struct hl_reply *array = sim_reply_array(replies, 3);
-    sim_reply_put(replies, array, 0, "master", 6);
-    sim_reply_set(array, 1, sim_zero);
-    sim_reply_set(array, 2, *sim_reply_array(replies, 0));
-    return array;
 }
 
 static const struct hl_reply *wait_for_replicas(const struct sim_call *call)
@@ -124,14 +115,13 @@ static const struct hl_reply *command(const struct sim_call *call)
 }
 
 const struct sim_command sim_commands_server[] = {
-    {"ping", -1, SIM_LISTENS, ping},
-    {"auth", -2, SIM_ALWAYS | SIM_NOSCRIPT, auth},
+    {"ping", -1, SIM_LISTENS | SIM_GUIDES, ping},
+    {"auth", -2, SIM_ALWAYS | SIM_NOSCRIPT | SIM_GUIDES, auth},
     {"select", 2, SIM_ALWAYS, select_database},
-    {"client", -2, SIM_ALWAYS | SIM_NOSCRIPT, client},
+    {"client", -2, SIM_ALWAYS | SIM_NOSCRIPT | SIM_GUIDES, client},
     {"time", 1, SIM_ALWAYS, time_of_day},
     {"command", -3, SIM_ALWAYS, command},
-    {"info", -1, SIM_ALWAYS, info},
-    {"role", 1, SIM_ALWAYS | SIM_NOSCRIPT, role},
+    {"info", -1, SIM_ALWAYS | SIM_GUIDES, info},
     {"wait", 3, SIM_NOSCRIPT, wait_for_replicas},
     {0},
 };

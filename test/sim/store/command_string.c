@@ -124,8 +124,8 @@ static const struct hl_reply *incr(const struct sim_call *call)
 }
 
 const struct sim_command sim_commands_string[] = {
-    {"get", 2, 0, get},
-    {"set", -3, SIM_WRITES, set},
-    {"incr", 2, SIM_WRITES, incr},
+    {"get", 2, SIM_KEY, get},
+    {"set", -3, SIM_WRITES | SIM_KEY, set},
+    {"incr", 2, SIM_WRITES | SIM_KEY, incr},
     {0},
 };

@@ -139,12 +139,12 @@ static const struct hl_reply *zrange(const struct sim_call *call) { return range
 static const struct hl_reply *zrevrange(const struct sim_call *call) { return range(call, 1); }
 
 const struct sim_command sim_commands_zset[] = {
-    {"zadd", -4, SIM_WRITES, zadd},
-    {"zrem", -3, SIM_WRITES, zrem},
-    {"zscore", 3, 0, zscore},
-    {"zrank", 3, 0, zrank},
-    {"zcard", 2, 0, zcard},
-    {"zrange", -4, 0, zrange},
-    {"zrevrange", -4, 0, zrevrange},
+    {"zadd", -4, SIM_WRITES | SIM_KEY, zadd},
+    {"zrem", -3, SIM_WRITES | SIM_KEY, zrem},
+    {"zscore", 3, SIM_KEY, zscore},
+    {"zrank", 3, SIM_KEY, zrank},
+    {"zcard", 2, SIM_KEY, zcard},
+    {"zrange", -4, SIM_KEY, zrange},
+    {"zrevrange", -4, SIM_KEY, zrevrange},
     {0},
 };

@@ -94,8 +94,8 @@ size_t sim_store_subscriptions(const struct sim_store *store) { return store->pu
 
 size_t sim_store_listeners(const struct sim_store *store, const char *name, size_t length)
 {
-    const struct sim_channel *channel = sim_pubsub_channel(&store->pubsub, name, length);
-    return channel ? channel->count : 0;
+    const struct sim_channel *plain = sim_pubsub_channel(&store->pubsub, 0, name, length), *sharded = sim_pubsub_channel(&store->pubsub, 1, name, length);
+    return (plain ? plain->count : 0) + (sharded ? sharded->count : 0);
 }
 
 /* ---- digest: FNV-1a of each part, parts added up, so that their order does not matter ---- */

@@ -42,16 +42,20 @@ void sim_keyspace_clear(struct sim_keyspace *keys)
         sim_key_delete(keys, of(keys->table.first));
 }
 
+struct sim_key *sim_key_copy(struct sim_keyspace *to, const struct sim_key *key, int64_t expires_ms)
+{
+    struct sim_key *copy = sim_key_new(to, key->name, key->length, key->type);
+    copy->expires_ms = expires_ms;
+    for (const struct sim_item *item = key->items; item < key->items + key->count; item++)
+        sim_item_add(copy, (struct sim_item){item->name ? sim_bytes_new(item->name->at, item->name->length) : NULL,
+                                             item->value ? sim_bytes_new(item->value->at, item->value->length) : NULL, item->score});
+    return copy;
+}
+
 void sim_keyspace_copy(struct sim_keyspace *to, const struct sim_keyspace *from)
 {
-    for (struct hl_table_entry *entry = from->table.first; entry; entry = hl_table_next(&from->table, entry)) {
-        const struct sim_key *key = of(entry);
-        struct sim_key *copy = sim_key_new(to, key->name, key->length, key->type);
-        copy->expires_ms = key->expires_ms;
-        for (const struct sim_item *item = key->items; item < key->items + key->count; item++)
-            sim_item_add(copy, (struct sim_item){item->name ? sim_bytes_new(item->name->at, item->name->length) : NULL,
-                                                 item->value ? sim_bytes_new(item->value->at, item->value->length) : NULL, item->score});
-    }
+    for (struct hl_table_entry *entry = from->table.first; entry; entry = hl_table_next(&from->table, entry))
+        sim_key_copy(to, of(entry), of(entry)->expires_ms);
 }
 
 int64_t sim_keyspace_now_ms(const struct sim_keyspace *keys) { return (int64_t)(keys->now_us / 1000); }

@@ -38,6 +38,7 @@ struct sim_keyspace {
 void sim_keyspace_init(struct sim_keyspace *keys);
 void sim_keyspace_clear(struct sim_keyspace *keys);
 void sim_keyspace_copy(struct sim_keyspace *to, const struct sim_keyspace *from); /* to is empty */
+struct sim_key *sim_key_copy(struct sim_keyspace *to, const struct sim_key *key, int64_t expires_ms); /* there is none of its name */
 void sim_keyspace_sweep(struct sim_keyspace *keys);
 int64_t sim_keyspace_now_ms(const struct sim_keyspace *keys);
 

@@ -38,14 +38,15 @@ static const struct hl_reply *execute(const struct sim_call *call)
 {
     const struct sim_store *store = call->store;
     const struct sim_command *command = sim_command_find(store, call->argv[0], call->lengths[0]);
+    const char *refused;
     if (!command)
         return script_error(call, "Unknown Redis command called from script");
     if (!sim_command_fits(command, call->argc))
         return script_error(call, "Wrong number of args calling Redis command from script");
     if (command->flags & SIM_NOSCRIPT)
         return script_error(call, "This Redis command is not allowed from script");
-    if (store->refuses == SIM_REFUSE_WRITES && command->flags & SIM_WRITES)
-        return sim_reply_error(&call->store->replies, "%s", store->refusal);
+    if ((refused = sim_write_refusal(store, command)) != NULL)
+        return sim_reply_error(&call->store->replies, "%s", refused);
     return command->run(call);
 }
 
@@ -332,6 +333,6 @@ static const struct hl_reply *evalsha(const struct sim_call *call)
 
 const struct sim_command sim_commands_script[] = {
     {"script", -2, SIM_NOSCRIPT, script_command},
-    {"evalsha", -3, SIM_NOSCRIPT, evalsha},
+    {"evalsha", -3, SIM_NOSCRIPT | SIM_COUNTED_KEYS, evalsha},
     {0},
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* state - what a store is made of. The order of dependence is keyspace, replies <- pubsub, script, command_* <- store, inspect. */
+/* state - what a store is made of. The order of dependence is keyspace, replies <- pubsub, script, command_* <- peers, map <- store, inspect. */
 #ifndef SIM_STORE_STATE_H
 #define SIM_STORE_STATE_H
 
 #include "store/keyspace.h"
+#include "store/peers.h"
 #include "store/pubsub.h"
 #include "store/replies.h"
 #include "store/script.h"
@@ -22,6 +23,9 @@ struct sim_store {
     enum sim_refusal refuses;
     const char *refusal;
     char *password;
+    int is_replica, is_sentinel;
+    struct sim_sentinel sentinel;
+    struct sim_map *map; /* NULL: in no cluster */
     const struct sim_command *index[SIM_COMMANDS_ROOM]; /* by hash of the name, linear probing */
 };
 
@@ -37,7 +41,13 @@ enum {
     SIM_WRITES = 1,   /* refused by SIM_REFUSE_WRITES */
     SIM_ALWAYS = 2,   /* not refused by SIM_REFUSE_ALL */
     SIM_NOSCRIPT = 4, /* not legal inside a script */
-    SIM_LISTENS = 8   /* legal on a connection that is subscribed */
+    SIM_LISTENS = 8,  /* legal on a connection that is subscribed */
+    SIM_KEY = 16,     /* argument 1 is a key, */
+    SIM_KEYS = 32,    /* all are, */
+    SIM_COUNTED_KEYS = 64, /* argument 2 is the number of those that follow */
+    SIM_CHANNEL = 128, /* argument 1 is a sharded channel */
+    SIM_GUIDES = 256, /* of a Sentinel, too, */
+    SIM_GUIDES_ONLY = 512 /* or of it alone */
 };
 
 struct sim_command {
@@ -48,10 +58,14 @@ struct sim_command {
 };
 
 extern const struct sim_command sim_commands_keys[], sim_commands_string[], sim_commands_hash[], sim_commands_zset[], sim_commands_server[],
-    sim_commands_pubsub[], sim_commands_script[]; /* each ended by a name of NULL */
+    sim_commands_pubsub[], sim_commands_script[], sim_commands_peers[], sim_commands_map[]; /* each ended by a name of NULL */
 
 const struct sim_command *sim_command_find(const struct sim_store *store, const char *name, size_t length);
 int sim_command_fits(const struct sim_command *command, int argc);
+
+const char *sim_write_refusal(const struct sim_store *store, const struct sim_command *command); /* NULL: it may run */
+int sim_store_is_replica(const struct sim_store *store);
+const struct hl_reply *sim_map_refusal(const struct sim_call *call, const struct sim_command *command, int is_asking); /* NULL: it belongs here */
 
 /* ---- what commands share (arguments.c) ---- */
 

@@ -49,7 +49,8 @@ int sim_command_fits(const struct sim_command *command, int argc)
 struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg)
 {
     static const struct sim_command *const lists[] = {sim_commands_keys, sim_commands_string, sim_commands_hash, sim_commands_zset,
-                                                      sim_commands_server, sim_commands_pubsub, sim_commands_script};
+                                                      sim_commands_server, sim_commands_pubsub, sim_commands_script, sim_commands_peers,
+                                                      sim_commands_map};
     struct sim_store *store = calloc(1, sizeof *store);
     HL_REQUIRE(store);
     store->events = events;
@@ -72,6 +73,7 @@ void sim_store_free(struct sim_store *store)
     sim_replies_done(&store->replies);
     sim_keyspace_clear(&store->keys);
     free(store->password);
+    free(store->map);
     free(store);
 }
 
@@ -134,17 +136,30 @@ static const struct hl_reply *unknown(const struct sim_call *call)
                            sim_reply(&call->store->replies, HL_REPLY_STRING, call->argv[0], call->lengths[0])->bytes, with);
 }
 
+const char *sim_write_refusal(const struct sim_store *store, const struct sim_command *command)
+{
+    if (!(command->flags & SIM_WRITES))
+        return NULL;
+    if (sim_store_is_replica(store))
+        return "READONLY You can't write against a read only replica.";
+    return store->refuses == SIM_REFUSE_WRITES ? store->refusal : NULL;
+}
+
 /* Why a server would not even begin with it; NULL: it would. */
 static const struct hl_reply *refusal(const struct sim_call *call, const struct sim_command *command,
-                                      const struct sim_connection *connection)
+                                      const struct sim_connection *connection, int is_asking)
 {
     struct sim_store *store = call->store;
+    const struct hl_reply *elsewhere;
+    const char *refused;
     if (!sim_command_fits(command, call->argc))
         return sim_wrong_arguments(call, command->name);
     if (store->password && !connection->is_logged_in && strcmp(command->name, "auth") != 0)
         return sim_reply_error(&store->replies, "NOAUTH Authentication required.");
-    if (store->refuses == SIM_REFUSE_WRITES && command->flags & SIM_WRITES)
-        return sim_reply_error(&store->replies, "%s", store->refusal);
+    if ((elsewhere = sim_map_refusal(call, command, is_asking)) != NULL)
+        return elsewhere;
+    if ((refused = sim_write_refusal(store, command)) != NULL)
+        return sim_reply_error(&store->replies, "%s", refused);
     if (connection->count > 0 && !(command->flags & SIM_LISTENS))
         return sim_reply_error(&store->replies, "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
                                                 "allowed in this context", command->name);
@@ -157,17 +172,20 @@ const struct hl_reply *sim_store_execute(struct sim_store *store, unsigned conne
                                          const size_t *lengths)
 {
     const struct sim_call call = {store, connection, argc, argv, lengths};
-    const struct sim_connection *from = sim_pubsub_connection(&store->pubsub, connection);
+    struct sim_connection *from = sim_pubsub_connection(&store->pubsub, connection);
     const struct sim_command *command;
     const struct hl_reply *refused;
+    int is_asking;
     HL_REQUIRE(argc > 0);
     if (!from)
         return NULL;
+    is_asking = from->is_asking; /* for this command alone */
+    from->is_asking = 0;
     sim_replies_reset(&store->replies);
     store->commands++;
     command = sim_command_find(store, argv[0], lengths[0]);
-    if (!command)
+    if (!command || (store->is_sentinel && !(command->flags & SIM_GUIDES)) || (!store->is_sentinel && command->flags & SIM_GUIDES_ONLY))
         return unknown(&call);
-    refused = refusal(&call, command, from);
+    refused = refusal(&call, command, from, is_asking);
     return refused ? refused : command->run(&call);
 }

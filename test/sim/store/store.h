@@ -13,10 +13,14 @@
 
 struct sim_store;
 
+struct sim_said { const char *channel, *text; size_t channel_length, text_length; };
+
 struct sim_store_events {
     /* Of a subscribed connection: [message, channel, payload]; and the confirmations of a SUBSCRIBE or UNSUBSCRIBE of several channels, but
-     * for the last, which is the command's reply. Dies when the call returns. */
+     * for the last, which is the command's reply. Dies when the call returns. Sharded: smessage, and an unasked sunsubscribe (peers.h). */
     void (*message)(void *arg, unsigned connection, const struct hl_reply *push);
+    /* By a PUBLISH or SPUBLISH: replicas, and for a plain channel all of a cluster, hear it as well (sim_store_hear). NULL: nobody does. */
+    void (*published)(void *arg, int is_sharded, const struct sim_said *said);
 };
 
 struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg);
