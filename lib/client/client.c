@@ -18,6 +18,7 @@
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/recent.h"
+#include "lock/shortage.h"
 #include "lock/teardown.h"
 #include "lock/turn.h"
 #include "lock/walk.h"
@@ -236,6 +237,7 @@ static void free_half_open(struct hilock_client *client, int has_host)
         client->core.route->ops->free(client->core.route);
     if (has_host) {
         hl_timer_free(&client->core.host, client->close_timer);
+        hl_shortage_done(&client->core);
         hl_host_done(&client->core.host);
     }
     if (client->strings)
@@ -259,7 +261,7 @@ static struct hilock_client *client_new(const struct hilock_loop *loop, const st
     if (has_host)
         init_core(client, doors, options);
     if (has_host && (client->core.cell = hl_cell_new(memory)) != NULL &&
-        (client->close_timer = hl_timer_new(&client->core.host, on_close_timer, client)) != NULL && keep_strings(client, urls, options) == 0 &&
+        (client->close_timer = hl_timer_new(&client->core.host, on_close_timer, client)) != NULL && hl_shortage_init(&client->core) == 0 && keep_strings(client, urls, options) == 0 &&
         (client->core.route = hl_deployment_new(client, doors, urls, options, &events)) != NULL) {
         client->core.cell->core = &client->core;
         return client;
@@ -334,6 +336,7 @@ static void detach(struct hilock_client *client)
     core->route->ops->free(core->route);
     core->route = NULL;
     hl_timer_free(&core->host, client->close_timer);
+    hl_shortage_done(core);
     if (client->terms)
         hl_terms_unref(client->terms);
     core->cell->core = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* acquire - see acquire.h. Its timer is its hold's, which has nothing else to do with it until the grant. It stays in line until the
- * answer is handed over, so that going back to waiting (a grant found too old at the last moment) needs no memory. */
+/* acquire - see acquire.h. Its begin is in arrival.c. It stays in line until the answer is handed over, so that going back to waiting (a grant
+ * found too old at the last moment) needs no memory. */
 #include "lock/acquire.h"
 
 #include "base/contract.h"
@@ -26,16 +26,12 @@ struct hl_name *hl_acquire_name(const struct hl_acquire *acquire)
     return names ? names->of[acquire->at] : acquire->lock->name;
 }
 
-void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us)
-{
-    uint64_t next_us = acquire->ends_us < at_us ? acquire->ends_us : at_us;
-    acquire->hold->resume_us = at_us;
-    hl_hold_wake_at(acquire->hold, acquire->hold->report_us < next_us ? acquire->hold->report_us : next_us);
-}
+/* ---- its end ---- */
 
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     hl_notice_move(core, &acquire->notice, PLACE_NONE);
+    hl_acquire_stop(acquire);
     if (hl_fair_of(acquire))
         hl_fair_forget(core, hl_fair_of(acquire));
     if (acquire->state == ACQUIRE_DECIDED) {
@@ -45,83 +41,33 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
     hl_memory_free(&core->host.memory, acquire);
 }
 
-static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms)
+/* Granted, and nobody was told: the next in line has a use for it. Else the hold goes its own way, and whoever is next in line waits for the
+ * first answer to what it may have left at the store. */
+static void let_hold_go(struct hl_core *core, struct hl_acquire *acquire, struct hl_hold *hold)
 {
-    struct hl_acquire *acquire = hl_memory_new(&core->host.memory, hl_fair_size(lock->terms));
-    uint32_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
-    if (!acquire)
-        return NULL;
-    acquire->hold = hl_hold_new(core, lock);
-    if (!acquire->hold) {
-        hl_memory_free(&core->host.memory, acquire);
-        return NULL;
-    }
-    acquire->hold->owner.acquire = acquire;
-    acquire->notice.kind = NOTICE_ACQUIRE;
-    acquire->notice.epoch = lock->epoch;
-    acquire->lock = lock;
-    acquire->is_try = wait_ms == HILOCK_TRY;
-    acquire->begun_us = hl_now_us(&core->host);
-    acquire->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : acquire->begun_us + (uint64_t)limit_ms * 1000;
-    acquire->hold->report_us = UINT64_MAX;
-    return acquire;
-}
-
-hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
-{
-    int held_at = lock->terms->kind->has_queue ? -1 : hl_multi_held_at(lock), is_denied = wait_ms == HILOCK_TRY && held_at >= 0;
-    struct hl_acquire *acquire = acquire_new(core, lock, wait_ms);
-    if (!acquire)
-        return HILOCK_NO_MEMORY;
-    acquire->on_result = on_result;
-    acquire->user = user;
-    hl_acquire_resume_at(acquire, UINT64_MAX);
-    if (hl_fair_of(acquire))
-        hl_fair_begin(core, hl_fair_of(acquire));
-    if (!is_denied && hl_gate_join(core, acquire) != HILOCK_OK) {
-        if (hl_fair_of(acquire))
-            hl_fair_forget(core, hl_fair_of(acquire));
-        hl_hold_free(acquire->hold);
-        hl_memory_free(&core->host.memory, acquire);
-        return HILOCK_NO_MEMORY;
-    }
-    lock->acquire = acquire;
-    core->waiting++;
-    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.name = lock->name->bytes});
-    if (is_denied) {
-        acquire->at = (uint8_t)held_at;
-        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
-    } else if (hl_gate_knows_held(lock->name))
-        hl_gate_tell_waiting(core, lock->name);
-    return HILOCK_OK;
-}
-
-/* Granted, and nobody was told: the next in line has a use for it. */
-static void pass_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
-{
-    hl_hold_free(hl_handoff(core, hold, next));
-    hl_notice_tell(core, &next->notice, TELL_RESULT);
-}
-
-/* Its hold goes its own way, and whoever is next in line waits for the first answer to what it may have left at the store. */
-static void let_go(struct hl_acquire *acquire)
-{
-    struct hl_core *core = core_of(acquire);
-    struct hl_hold *hold = acquire->hold;
     struct hl_acquire *next = hl_handoff_next(core, hold);
     if (acquire->state == ACQUIRE_GRANTED && !next)
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(hold)});
-    if (hl_fair_of(acquire))
-        hl_fair_forget(core, hl_fair_of(acquire));
     acquire->state = ACQUIRE_DECIDED;
     acquire->hold = NULL;
     hold->owner.lock = NULL;
     if (next)
-        pass_on(core, hold, next);
+        hl_handoff(core, hold, next);
     else
         hl_ending_begin(hold);
+}
+
+static void let_go(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    if (hl_fair_of(acquire))
+        hl_fair_forget(core, hl_fair_of(acquire));
+    if (acquire->hold)
+        let_hold_go(core, acquire, acquire->hold);
+    acquire->state = ACQUIRE_DECIDED;
+    hl_acquire_stop(acquire);
     if (acquire->stands)
-        hl_gate_leave(core, acquire);
+        hl_gate_leave(acquire);
     acquire->words.holder = acquire->words.detail = NULL;
 }
 
@@ -162,7 +108,7 @@ struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire)
     struct hl_hold *hold = acquire->hold;
     HL_REQUIRE(acquire->state == ACQUIRE_GRANTED);
     acquire->hold = NULL;
-    hl_gate_leave(core_of(acquire), acquire);
+    hl_gate_leave(acquire);
     return hold;
 }
 
@@ -223,7 +169,6 @@ static uint64_t next_report_us(const struct hl_acquire *acquire)
 static void begin_anew(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold, *fresh = hold->parts_count > 1 ? hl_hold_new(core_of(acquire), acquire->lock) : NULL;
-    (fresh ? fresh : hold)->report_us = hold->state == HOLD_HELD ? next_report_us(acquire) : hold->report_us;
     if (!fresh) {
         hl_ending_return(hold);
         return;
@@ -297,11 +242,11 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
     const struct hl_terms *terms = acquire->lock->terms;
     acquire->is_untold = 0;
     hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = hl_acquire_name(acquire)->bytes});
-    acquire->hold->report_us = next_report_us(acquire);
+    acquire->report_us = next_report_us(acquire);
     if (terms->on_event)
         hl_notice_tell(core, &acquire->notice, TELL_WAITING);
     if (terms->wait_report_ms)
-        hl_acquire_resume_at(acquire, acquire->hold->resume_us);
+        hl_acquire_sleep_on(acquire);
 }
 
 /* R7: what the store said is older than news that came after the question left; then the question is put again before sleeping. */
@@ -434,13 +379,13 @@ void hl_acquire_tick(struct hl_acquire *acquire)
     struct hl_core *core = core_of(acquire);
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
-        hl_acquire_decide(acquire, hl_gate_known(core, acquire).status);
+        hl_acquire_decide(acquire, acquire->is_starved ? HILOCK_NO_MEMORY : hl_gate_known(core, acquire).status);
         return;
     }
-    if (acquire->hold->report_us <= now_us)
+    if (acquire->report_us <= now_us)
         hl_acquire_tell_waiting(core, acquire);
-    if (acquire->hold->resume_us <= now_us)
+    if (acquire->hold && acquire->hold->resume_us <= now_us)
         resume(acquire);
-    if (acquire->hold && acquire->state != ACQUIRE_GRANTED)
-        hl_acquire_resume_at(acquire, acquire->hold->resume_us);
+    if (acquire->state != ACQUIRE_DECIDED && acquire->state != ACQUIRE_GRANTED)
+        hl_acquire_sleep_on(acquire);
 }

@@ -26,7 +26,7 @@ struct hl_recent;
 
 /* ---- notices (deliver.c) ---- */
 
-enum hl_notice_kind { NOTICE_ACQUIRE, NOTICE_HOLD, NOTICE_EXTEND, NOTICE_ENTRY, NOTICE_INQUIRY, NOTICE_CLIENT, NOTICE_MARKER };
+enum hl_notice_kind { NOTICE_ACQUIRE, NOTICE_HOLD, NOTICE_EXTEND, NOTICE_ENTRY, NOTICE_RECEIPT, NOTICE_INQUIRY, NOTICE_CLIENT, NOTICE_MARKER };
 enum hl_notice_place { PLACE_NONE, PLACE_HOLDS, PLACE_LOSSES, PLACE_NEWS };
 
 struct hl_notice {
@@ -142,7 +142,6 @@ struct hl_hold {
     union {
         void *user;              /* ENDING */
         uint64_t granted_us;     /* HELD: the grant at the store */
-        uint64_t report_us;      /* before: the acquire's next WAITING event; UINT64_MAX is never */
     };
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
@@ -161,7 +160,7 @@ struct hl_hold {
     uint8_t verdict : 7;         /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
     struct hl_part parts[];
 };
-_Static_assert(sizeof(struct hl_hold) <= 112 || sizeof(void *) != 8, "every lock that is held or waited for has one");
+_Static_assert(sizeof(struct hl_hold) <= 112 || sizeof(void *) != 8, "every lock that is held has one");
 
 TAILQ_HEAD(hl_extends, hl_extend);
 TAILQ_HEAD(hl_entries, hl_entry);
@@ -177,7 +176,7 @@ struct hl_side {
     uint32_t entries_count;
 };
 
-/* ---- waits (acquire.c, gate.c) ---- */
+/* ---- waits (acquire.c, arrival.c, gate.c) ---- */
 
 enum hl_stands { /* with its gate */
     STANDS_NOWHERE,
@@ -196,10 +195,12 @@ struct hl_acquire {
         struct { char *holder, *detail; } words; /* DECIDED; NULL: "", the status' own sentence */
     };
     struct hilock_lock *lock;
-    struct hl_hold *hold;           /* its own: what it asks with */
+    struct hl_hold *hold;           /* its own: what it asks with; NULL: its turn to ask has not come */
+    void *timer;                    /* until it has a hold; NULL: it has nothing to do with time */
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us;
+    uint64_t report_us;             /* the next WAITING event; UINT64_MAX is never */
     union {
         uint64_t ends_us;           /* UINT64_MAX is never */
         struct { hilock_status status; uint32_t holder_remaining_ms; } verdict; /* DECIDED; remaining: what was last known of the holder */
@@ -211,7 +212,9 @@ struct hl_acquire {
     uint8_t is_try : 1;
     uint8_t is_untold : 1;          /* no WAITING event yet */
     uint8_t is_moving : 1;          /* SLEEPING for a moment: then it goes to another name's line */
+    uint8_t is_starved : 1;         /* its turn has come, and there was no memory for its hold (shortage.c) */
 };
+_Static_assert(sizeof(struct hl_acquire) <= 112 || sizeof(void *) != 8, "every wait has one");
 
 /* ---- the client ---- */
 
@@ -235,6 +238,8 @@ struct hl_core {
     char grant_channel[HL_FAIR_CHANNEL_MAX];
     struct hl_inquiries inquiries;       /* inquiry.c */
     struct hl_recent *recent;            /* recent.c; NULL: none yet */
+    void *shortage_timer;                /* shortage.c */
+    int is_short;                        /* it runs */
     unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's belief ends before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds not over; handles */

@@ -9,6 +9,7 @@
 #include "lock/extend.h"
 #include "lock/fair.h"
 #include "lock/gate.h"
+#include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/lease.h"
@@ -322,7 +323,7 @@ static void tell_released(struct hl_core *core, struct hl_hold *hold)
     void *user = hold->user;
     struct hl_text detail;
     struct hilock_result result = {.size = sizeof result, .status = status, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
-                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = hold->id != 0};
+                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
     hl_words_of_release(hold, status, &detail);
     result.votes = hl_hold_is_quorum(hold) ? hl_hold_heard(hold, HEARD_YES) : 0;
     if (!on_result) {
@@ -334,6 +335,25 @@ static void tell_released(struct hl_core *core, struct hl_hold *hold)
     result.state = hl_lock_state(lock);
     result.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     call_result(lock, on_result, &result, user);
+    hl_lock_unref(lock);
+}
+
+static void tell_receipt(struct hl_core *core, struct hl_receipt *receipt)
+{
+    struct hilock_lock *lock = receipt->lock;
+    hilock_result_fn *on_result = is_off(lock, &receipt->notice) ? NULL : receipt->on_result;
+    void *user = receipt->user;
+    struct hl_text detail;
+    struct hilock_result result = {.size = sizeof result, .status = HILOCK_OK, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
+                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
+    lock->refs++;
+    hl_receipt_free(core, receipt);
+    if (on_result) {
+        hl_words_of_handing_on(lock->name, &detail);
+        result.state = hl_lock_state(lock);
+        result.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+        call_result(lock, on_result, &result, user);
+    }
     hl_lock_unref(lock);
 }
 
@@ -403,6 +423,7 @@ static void tell(struct hl_core *core, struct hl_notice *notice)
     case NOTICE_INQUIRY: tell_inquiry(core, (struct hl_inquiry *)(void *)notice); break;
     case NOTICE_EXTEND: tell_extend(core, (struct hl_extend *)(void *)notice, NULL); break;
     case NOTICE_ENTRY: tell_entry(core, (struct hl_entry *)(void *)notice); break;
+    case NOTICE_RECEIPT: tell_receipt(core, (struct hl_receipt *)(void *)notice); break;
     case NOTICE_CLIENT:
         hl_notice_move(core, notice, PLACE_NONE);
         core->on_client_notice(core, notice);

@@ -180,6 +180,17 @@ void hl_ending_begin(struct hl_hold *hold)
     hl_ending_settle(hold);
 }
 
+int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id)
+{
+    struct hl_hold *hold = hl_hold_new(core, lock);
+    if (!hold)
+        return 0;
+    hold->id = id;
+    hold->parts[0].state = PART_MAYBE;
+    hl_ending_begin(hold);
+    return 1;
+}
+
 static void answer_caller(struct hl_hold *hold, hilock_status status)
 {
     struct hl_core *core = hl_hold_core(hold);

@@ -101,7 +101,8 @@ static int may_ask(const struct hl_gate *gate)
 
 static int is_ready(const struct hl_acquire *acquire, int wakes)
 {
-    return (acquire->state == ACQUIRE_IN_LINE || (wakes && acquire->state == ACQUIRE_SLEEPING)) && acquire->hold->state != HOLD_RETURNING;
+    return (acquire->state == ACQUIRE_IN_LINE || (wakes && acquire->state == ACQUIRE_SLEEPING)) &&
+           !(acquire->hold && acquire->hold->state == HOLD_RETURNING);
 }
 
 /* Tries all ask; of those who wait only the first. wakes: also if it sleeps. */
@@ -114,7 +115,7 @@ void hl_gate_advance(struct hl_gate *gate, int wakes)
     }
     acquire = TAILQ_FIRST(&gate->line);
     gate->has_missed = !may_ask(gate) && (wakes || gate->has_missed);
-    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes))
+    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes) || !hl_acquire_may_ask(gate->core, acquire))
         return;
     if (gate->courtesy.until_us > hl_now_us(&gate->core->host))
         hl_acquire_resume_at(acquire, gate->courtesy.until_us);
@@ -129,7 +130,7 @@ struct hl_acquire *hl_gate_next(const struct hl_name *name)
     struct hl_acquire *acquire = gate ? TAILQ_FIRST(&gate->line) : NULL;
     if (acquire && acquire->state == ACQUIRE_GRANTED)
         acquire = TAILQ_NEXT(acquire, line);
-    return acquire && is_ready(acquire, 1) && hl_hold_is_blank(acquire->hold) ? acquire : NULL;
+    return acquire && is_ready(acquire, 1) && !(acquire->hold && !hl_hold_is_blank(acquire->hold)) ? acquire : NULL;
 }
 
 void hl_gate_wake(struct hl_name *name) { hl_gate_advance(name->gate, 1); }
@@ -198,7 +199,7 @@ int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at)
     enum hl_stands stands = (enum hl_stands)acquire->stands;
     if (!gate)
         return at == acquire->at;
-    hl_gate_leave(core, acquire);
+    hl_gate_leave(acquire);
     acquire->at = (uint8_t)at;
     stand(gate, acquire, stands);
     return 1;
@@ -209,10 +210,9 @@ int hl_gate_is_head(const struct hl_acquire *acquire)
     return acquire->is_try || TAILQ_FIRST(&hl_acquire_name(acquire)->gate->line) == acquire;
 }
 
-void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire)
+void hl_gate_leave(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = hl_acquire_name(acquire)->gate;
-    (void)core;
     stand(gate, acquire, STANDS_NOWHERE);
     hl_gate_advance(gate, 0);
     drop_if_empty(gate);
@@ -272,6 +272,16 @@ void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node)
     }
 }
 
+void hl_gates_advance(struct hl_core *core)
+{
+    struct hl_table_entry *entry = NULL;
+    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
+        struct hl_gate *gate = hl_gate_at((struct hl_name *)(void *)entry);
+        if (gate)
+            hl_gate_advance(gate, 0);
+    }
+}
+
 /* A channel at the old node says nothing any more. */
 void hl_gate_follow_all(struct hl_core *core)
 {
@@ -316,6 +326,27 @@ void hl_gates_clear(struct hl_core *core)
         next = hl_table_next(&core->names, entry);
         if (gate)
             clear(gate);
+    }
+}
+
+static void visit_line(const struct hl_line *line, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
+{
+    const struct hl_acquire *acquire;
+    TAILQ_FOREACH(acquire, line, line)
+        visit(acquire->lock, arg);
+}
+
+void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
+{
+    const struct hl_table_entry *entry = NULL;
+    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
+        const struct hl_gate *gate = hl_gate_at((const struct hl_name *)(const void *)entry);
+        if (!gate)
+            continue;
+        visit_line(&gate->line, visit, arg);
+        visit_line(&gate->aside, visit, arg);
+        visit_line(&gate->asking, visit, arg);
+        visit_line(&gate->queued, visit, arg);
     }
 }
 

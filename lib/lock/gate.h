@@ -15,7 +15,7 @@
 #include "lock/name.h"
 
 hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire); /* HILOCK_OK or NO_MEMORY */
-void hl_gate_leave(struct hl_core *core, struct hl_acquire *acquire);
+void hl_gate_leave(struct hl_acquire *acquire);
 /* To the end of the line of another of its names. 0: there is no memory for that line, and it stays where it is. */
 int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at);
 int hl_gate_is_head(const struct hl_acquire *acquire); /* of those who wait */
@@ -29,6 +29,8 @@ void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back what cam
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
 void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node); /* a link is back: whose name is there tries again */
 void hl_gate_follow_all(struct hl_core *core); /* names have moved: listens where they are now, and tries again there */
+void hl_gates_advance(struct hl_core *core);   /* whose turn it is anywhere asks, if it does not yet */
+void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg); /* who stand somewhere */
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
 void hl_gate_forget(struct hl_acquire *acquire); /* out of the line, and nothing follows from it */
 void hl_gates_clear(struct hl_core *core);     /* every wait is freed, and nobody is told */

@@ -56,13 +56,8 @@ static int is_too_much(struct hl_grants *grants)
 void hl_grants_undo(struct hl_core *core, struct hl_name *name, uint64_t id)
 {
     const struct hilock_lock some = {.terms = core->fair_terms, .name = name};
-    struct hl_hold *hold = core->fair_terms ? hl_hold_new(core, &some) : NULL;
-    if (!hold)
-        return;
-    hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
-    hold->id = id;
-    hold->parts[0].state = PART_MAYBE;
-    hl_ending_begin(hold);
+    if (core->fair_terms && hl_ending_of(core, &some, id))
+        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
 }
 
 /* Held already, found by a heartbeat that was faster: then it is no news. */

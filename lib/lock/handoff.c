@@ -3,12 +3,14 @@
 #include "lock/handoff.h"
 
 #include "base/plant.h"
+#include "lock/acquire.h"
 #include "lock/deliver.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/side.h"
+#include "lock/turn.h"
 #include "lock/watchdog.h"
 
 unsigned hl_handoff_reserved(const struct hl_hold *hold)
@@ -51,26 +53,52 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
     return next && fits(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
-struct hl_hold *hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
+/* What the next one would have asked with, if it has that already, it needs no more. */
+static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
-    struct hl_hold *own = next->hold;
-    struct hl_terms *from = hold->terms, *to = own->terms;
+    struct hl_terms *from = hold->terms;
     hl_notice_hush(core, &hold->notice);
     if (!HL_PLANTED(HANDOFF_OLD_ALIVE))
         hl_side_free(core, hold);
-    hold->terms = to; /* each counts one reference, as before */
-    own->terms = from;
+    hold->terms = next->lock->terms;
+    hold->terms->refs++;
+    hl_terms_unref(from);
+    if (next->hold)
+        hl_hold_free(next->hold);
     hold->owner.acquire = next;
-    own->owner.lock = NULL;
-    next->hold = hold;
-    next->state = ACQUIRE_GRANTED;
     hold->is_told = 0;
+    hl_acquire_taken_over(next, hold);
+}
+
+void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
+{
+    const struct hl_terms *to = next->lock->terms;
+    int is_more = !to->is_renewed || to->lease_ms > hold->terms->lease_ms;
+    take_over(core, hold, next);
     hold->turn++;
-    hold->is_owed = hold->is_owed || ((!to->is_renewed || to->lease_ms > from->lease_ms) && !HL_PLANTED(HANDOFF_LEASE_UNASKED));
+    hold->is_owed = hold->is_owed || (is_more && !HL_PLANTED(HANDOFF_LEASE_UNASKED));
     hold->since_us = hl_now_us(&core->host);
-    hl_hold_wake_at(own, UINT64_MAX);
     hl_trace(&core->host, HL_HOLD_HANDED_ON, &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->turn, .token = hl_hold_token(hold),
                                                                .waited_us = hold->since_us - hold->granted_us});
     hl_watchdog_begin(hold);
-    return own;
+    hl_notice_tell(core, &next->notice, TELL_RESULT);
+}
+
+struct hl_receipt *hl_receipt_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    struct hl_receipt *receipt = hl_memory_new(&core->host.memory, sizeof *receipt);
+    if (!receipt)
+        return NULL;
+    *receipt = (struct hl_receipt){.notice = {.kind = NOTICE_RECEIPT, .epoch = lock->epoch}, .lock = lock, .on_result = on_result, .user = user,
+                                   .begun_us = hl_now_us(&core->host)};
+    lock->refs++;
+    return receipt;
+}
+
+void hl_receipt_free(struct hl_core *core, struct hl_receipt *receipt)
+{
+    struct hilock_lock *lock = receipt->lock;
+    hl_notice_move(core, &receipt->notice, PLACE_NONE);
+    hl_memory_free(&core->host.memory, receipt);
+    hl_lock_unref(lock);
 }

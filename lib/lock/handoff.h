@@ -3,7 +3,8 @@
  *
  *   granted --> turn 0 --release--> turn 1 --release--> ... --the bound, or the next one does not fit--> ENDING
  *
- * The next one brings a hold of its own, which it needs no more: so there is memory for the answer to the release, and handing on cannot fail.
+ * Handing on cannot fail. A release that is to be answered needs a receipt for that, without which nothing is handed on: the release goes to the
+ * store, and that needs no memory.
  * Invariants:
  *  - the old handle is idle and what other threads see of its turn is over before the next one is told;
  *  - the tokens of the turns rise, and are out of those that the acquire set aside: below that of anybody's later grant;
@@ -15,9 +16,20 @@
 
 #include "lock/core.h"
 
+struct hl_receipt { /* the answer to the release of a hold that was handed on */
+    struct hl_notice notice;  /* one thing to tell */
+    struct hilock_lock *lock; /* referenced */
+    hilock_result_fn *on_result;
+    void *user;
+    uint64_t begun_us;
+};
+
 unsigned hl_handoff_reserved(const struct hl_hold *hold); /* tokens that its acquire sets aside */
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold); /* who gets it when its turn is over; NULL: it is released */
-/* HELD, and its turn is over. The hold is next's, which is GRANTED and to be told; returns next's own, blank and in no state. */
-struct hl_hold *hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next);
+/* HELD, and its turn is over. The hold is next's, which is GRANTED and told so. */
+void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next);
+
+struct hl_receipt *hl_receipt_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user); /* NULL: no memory */
+void hl_receipt_free(struct hl_core *core, struct hl_receipt *receipt);
 
 #endif

@@ -6,7 +6,7 @@
  *             v  |  (granted with too little left)
  *          RETURNING
  *
- * A hold is made with its acquire, timer included, so that renewing, releasing and undoing need no memory. Invariants:
+ * A hold is made before anything is asked, timer included, so that renewing, releasing and undoing need no memory. Invariants:
  *  - its id is new for every acquisition and never used again (R2);
  *  - what may be at the store is released before the hold is freed, unless the store said that it is not there (R3, R4, R5);
  *  - a part's deadline moves only by a reply, by that request's own send time, and never after it has passed (R1, R11). */

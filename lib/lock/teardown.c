@@ -7,6 +7,7 @@
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
+#include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/recent.h"
@@ -60,6 +61,8 @@ static void forget_list(struct hl_core *core, struct hl_notices *list)
             hl_extend_free(core, (struct hl_extend *)(void *)notice);
         else if (notice->kind == NOTICE_ENTRY)
             hl_entry_free(core, (struct hl_entry *)(void *)notice);
+        else if (notice->kind == NOTICE_RECEIPT)
+            hl_receipt_free(core, (struct hl_receipt *)(void *)notice);
         else
             hl_notice_move(core, notice, PLACE_NONE);
     }

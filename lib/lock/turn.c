@@ -75,45 +75,29 @@ static void answer(struct hl_core *core, struct hl_hold *hold, hilock_status sta
         hl_ending_settle(hold);
 }
 
-/* What ends answers the release: the hold, or, when that goes on, the one that the next handle has no use for. */
-static void ask_of(struct hl_hold *ends, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    ends->notice.epoch = lock->epoch;
-    ends->on_result = on_result;
-    ends->user = user;
+    hold->notice.epoch = lock->epoch;
+    hold->on_result = on_result;
+    hold->user = user;
     if (!on_result)
         return;
-    ends->owner.lock = lock;
+    hold->owner.lock = lock;
     lock->refs++;
 }
 
-static void hand_on(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold, struct hl_acquire *next, hilock_result_fn *on_result,
-                    void *user)
+static void hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next, struct hl_receipt *receipt)
 {
-    struct hl_hold *receipt = hl_handoff(core, hold, next);
-    receipt->state = HOLD_ENDING;
-    receipt->id = 0;
-    receipt->since_us = hl_now_us(&core->host);
-    ask_of(receipt, lock, on_result, user);
-    if (HL_PLANTED(HANDOFF_AFTER_RELEASE)) {
-        receipt->id = hold->id;
-        receipt->parts[0].state = PART_OURS;
-        hl_ending_begin(receipt);
-    } else
-        answer(core, receipt, HILOCK_OK);
-    hl_notice_tell(core, &next->notice, TELL_RESULT);
+    if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
+        hl_ending_of(core, next->lock, hold->id);
+    if (receipt)
+        hl_notice_tell(core, &receipt->notice, TELL_RELEASED);
+    hl_handoff(core, hold, next);
 }
 
-void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold, hilock_result_fn *on_result, void *user)
 {
-    struct hl_hold *hold = lock->hold;
     int was_lost = hold->state == HOLD_ENDING;
-    struct hl_acquire *next = hl_handoff_next(core, hold);
-    end(core, lock);
-    if (next) {
-        hand_on(core, lock, hold, next, on_result, user);
-        return;
-    }
     ask_of(hold, lock, on_result, user);
     hl_notice_hush(core, &hold->notice);
     if (was_lost) { /* in the very turn in which its loss was to be told: one wound is told once, by the release */
@@ -121,6 +105,18 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
         answer(core, hold, HILOCK_LOST);
     } else
         hl_ending_begin(hold);
+}
+
+void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    struct hl_hold *hold = lock->hold;
+    struct hl_acquire *next = hl_handoff_next(core, hold);
+    struct hl_receipt *receipt = next && on_result ? hl_receipt_new(core, lock, on_result, user) : NULL;
+    end(core, lock);
+    if (next && (receipt || !on_result))
+        hand_on(core, hold, next, receipt);
+    else
+        give_back(core, lock, hold, on_result, user);
 }
 
 void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* walk - see walk.h. Every wait has a hold of its own until it is decided, so all but the decided are found from the holds. */
+/* walk - see walk.h. Who waits stands in a gate until it is decided, and among the news from then on. */
 #include "lock/walk.h"
+
+#include "lock/gate.h"
 
 static void walk(const struct hl_notices *list, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
 {
@@ -13,8 +15,6 @@ static void walk(const struct hl_notices *list, void (*visit)(const struct hiloc
             visit(acquire->lock, arg);
         else if (notice->kind == NOTICE_HOLD && hold->is_told && hold->owner.lock)
             visit(hold->owner.lock, arg);
-        else if (notice->kind == NOTICE_HOLD && hold->state != HOLD_ENDING && !hold->is_told && hold->owner.acquire)
-            visit(hold->owner.acquire->lock, arg);
     }
 }
 
@@ -23,6 +23,7 @@ void hl_walk_locks(const struct hl_core *core, void (*visit)(const struct hilock
     walk(&core->losses, visit, arg);
     walk(&core->news, visit, arg);
     walk(&core->holds, visit, arg);
+    hl_gates_visit(core, visit, arg);
 }
 
 static void walk_held(struct hl_notices *list, void (*visit)(struct hl_hold *hold, void *arg), void *arg)

@@ -110,6 +110,8 @@ struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_a
         outvoted(core, &text, waited_ms, acquire->attempts);
     else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, node, waited_ms);
+    else if (status == HILOCK_NO_MEMORY)
+        hl_text_set(&text, "\"%s\": its turn to ask came, and there was no memory for that until its end", quoted(name).bytes);
     else if (status <= HILOCK_DENIED)
         hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
     else
@@ -195,10 +197,13 @@ void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struc
         hl_text_set(text, "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have overlapped", quoted(name).bytes);
     else if (status == HILOCK_UNKNOWN)
         hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until its lease has run out", quoted(name).bytes);
-    else if (!hold->id)
-        hl_text_set(text, "handed to the next handle of this client that waited for \"%s\", with no command", quoted(name).bytes);
     else
         hl_text_set(text, "%s", hilock_status_text(status));
+}
+
+void hl_words_of_handing_on(const struct hl_name *name, struct hl_text *text)
+{
+    hl_text_set(text, "handed to the next handle of this client that waited for \"%s\", with no command", quoted(name).bytes);
 }
 
 void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text)

@@ -20,6 +20,7 @@ void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry); /* i
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text); /* an extend's time is over */
 void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text);
+void hl_words_of_handing_on(const struct hl_name *name, struct hl_text *text); /* the answer to the release of what was handed on */
 void hl_words_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text);
 void hl_words_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text); /* of a release that was UNKNOWN */
 void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);

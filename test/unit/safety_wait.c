@@ -115,7 +115,26 @@ static void of_three_who_want_it_all_the_time_each_has_his_turn(struct scene *s)
     TELLS(s, "b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING");
 }
 
+/* Its turn comes when there is no memory, and nothing that is heard later would make it ask. */
+static void who_had_no_memory_asks_when_there_is_some(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    store_take(&s->store, "stock", "another", 2000);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    scene_hush(s);
+    s->memory.is_out = s->memory.spares_links = 1;
+    cancel(a);
+    run_ms(s, 10);
+    s->memory.is_out = 0;
+    run_ms(s, 5000);
+    TELLS(s, "a:CANCELLED b:OK");
+}
+
 const struct safety safety_wait[] = {
+    SAFETY(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some),
     SAFETY(HOLD_BACK_ONCE, of_three_who_want_it_all_the_time_each_has_his_turn),
     SAFETY(HOLD_BACK_UNBOUNDED, a_slow_round_trip_does_not_hold_back_for_long),
     SAFETY(R7_NO_SECOND_TRY, released_before_the_subscription_stood_it_is_still_noticed),

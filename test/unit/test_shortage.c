@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who stands in line behind another has next to nothing; when its turn comes there may be no memory for more. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "play.h"
+
+static struct hand *waiting(struct party *p, const char *tag, uint32_t wait_ms)
+{
+    struct hand *hand = hand_new(p, tag, "stock", NULL);
+    SAME(p->scene, acquire(hand, wait_ms), HILOCK_OK);
+    return hand;
+}
+
+static void run_out(struct scene *s) { s->memory.is_out = s->memory.spares_links = 1; }
+
+static void who_waits_behind_another_costs_one_block(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *c = hand_new(p, "c", "stock", NULL), *d = hand_new(p, "d", "stock", NULL);
+    size_t blocks, bytes;
+    held(p, "a", "stock", NULL);
+    waiting(p, "b", HILOCK_FOREVER);
+    run_ms(s, 1);
+    blocks = s->memory.blocks;
+    bytes = s->memory.bytes;
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 1);
+    SAME(s, s->memory.blocks, blocks + 1);
+    HOLDS(s, s->memory.bytes <= bytes + 112);
+    acquire(d, 5000);
+    run_ms(s, 1);
+    SAME(s, s->memory.blocks, blocks + 2);
+    TELLS(s, "b:WAITING c:WAITING d:WAITING");
+    run_ms(s, 5000);
+    TELLS(s, "d:TIMED_OUT");
+    SAME(s, s->memory.blocks, blocks + 1);
+}
+
+static void the_call_of_who_would_ask_at_once_is_refused(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    s->memory.fail_at = s->memory.asked + 2; /* the second block is its hold */
+    s->memory.fails = 1;
+    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
+    TEXT(s, hilock_client_refusal(p->client), "out of memory for an acquire");
+    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "a:OK");
+}
+
+/* The holder's lease runs out unheard: nothing else would make it ask. */
+static void a_turn_without_memory_is_had_when_there_is_some(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a, *b;
+    store_take(&s->store, "stock", "another", 2000);
+    a = waiting(p, "a", HILOCK_FOREVER);
+    run_ms(s, 10);
+    b = waiting(p, "b", HILOCK_FOREVER);
+    run_ms(s, 10);
+    scene_hush(s);
+    run_out(s);
+    cancel(a);
+    run_ms(s, 200);
+    TELLS(s, "a:CANCELLED");
+    HOLDS(s, s->memory.refused >= 4 && s->memory.refused <= 6);
+    s->memory.is_out = 0;
+    run_ms(s, 3000);
+    TELLS(s, "b:OK");
+    SAME(s, b->result.attempts, 2);
+}
+
+static void who_has_no_memory_until_its_end_is_told_so(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a, *b;
+    store_take(&s->store, "stock", "another", 60000);
+    a = waiting(p, "a", HILOCK_FOREVER);
+    run_ms(s, 10);
+    b = waiting(p, "b", 100);
+    waiting(p, "c", HILOCK_FOREVER);
+    run_ms(s, 10);
+    scene_hush(s);
+    run_out(s);
+    cancel(a);
+    run_ms(s, 60);
+    s->memory.is_out = 0; /* it comes to its end before the line is looked at again */
+    run_ms(s, 200);
+    TELLS(s, "a:CANCELLED b:NO_MEMORY");
+    TEXT(s, b->result.detail, "\"stock\": its turn to ask came, and there was no memory for that until its end");
+    store_free_name(&s->store, "stock");
+    run_ms(s, 10);
+    TELLS(s, "c:OK");
+}
+
+static void a_release_that_nobody_is_told_of_is_handed_on_without_memory(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
+    run_ms(s, 1);
+    scene_hush(s);
+    run_out(s);
+    release_quietly(a);
+    run_us(s, 1);
+    release_quietly(b);
+    run_us(s, 1);
+    TELLS(s, "b:OK c:OK");
+    s->memory.is_out = 0;
+    SAME(s, asked(s, "mutex_release"), 0);
+    release_quietly(c);
+}
+
+static void without_memory_for_its_answer_a_release_goes_to_the_store(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    waiting(p, "b", HILOCK_FOREVER);
+    run_ms(s, 1);
+    scene_hush(s);
+    run_out(s);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, a->result.attempts, 1);
+    s->memory.is_out = 0;
+}
+
+static void a_client_that_goes_meanwhile_leaves_nothing(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a;
+    store_take(&s->store, "stock", "another", 60000);
+    a = waiting(p, "a", HILOCK_FOREVER);
+    run_ms(s, 10);
+    waiting(p, "b", HILOCK_FOREVER);
+    waiting(p, "c", 60000);
+    run_ms(s, 10);
+    run_out(s);
+    cancel(a);
+    run_ms(s, 10);
+    s->memory.is_out = 0;
+    party_abandon(p);
+    run_ms(s, 1000);
+}
+
+static const struct play plays[] = {
+    PLAY(who_waits_behind_another_costs_one_block),
+    PLAY(the_call_of_who_would_ask_at_once_is_refused),
+    PLAY(a_turn_without_memory_is_had_when_there_is_some),
+    PLAY(who_has_no_memory_until_its_end_is_told_so),
+    PLAY(a_release_that_nobody_is_told_of_is_handed_on_without_memory),
+    PLAY(without_memory_for_its_answer_a_release_goes_to_the_store),
+    PLAY(a_client_that_goes_meanwhile_leaves_nothing),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
