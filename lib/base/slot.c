@@ -32,3 +32,16 @@ unsigned hl_slot_of(const char *key, size_t length)
         return crc16(open + 1, (size_t)(close - open - 1)) % HL_SLOTS;
     return crc16(key, length) % HL_SLOTS;
 }
+
+/* Tags are of the letters @ to O, whose low four bits are free; so a tag has 16 bits, which the CRC maps one to one: each bit of a slot asks for
+ * some of them to be turned over, beginning with the slot of "@@@@". */
+void hl_slot_tag(unsigned slot, char to[HL_SLOT_TAG + 1])
+{
+    static const uint16_t turned[] = {0x1afa, 0x06ed, 0x277b, 0x110c, 0x2a91, 0x39c0, 0x1f63, 0x277f, 0x1104, 0x2208, 0x1bea, 0x04cd, 0x233b, 0x198c};
+    unsigned bits = 0, differs = slot ^ 0x3639;
+    for (unsigned i = 0; i < sizeof turned / sizeof *turned; i++)
+        bits ^= differs >> i & 1 ? turned[i] : 0u;
+    for (unsigned i = 0; i < HL_SLOT_TAG; i++)
+        to[i] = (char)('@' | (bits >> (12 - 4 * i) & 15));
+    to[HL_SLOT_TAG] = 0;
+}

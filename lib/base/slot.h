@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-enum { HL_SLOTS = 16384 };
+enum { HL_SLOTS = 16384, HL_SLOT_TAG = 4 };
 
 unsigned hl_slot_of(const char *key, size_t length); /* below HL_SLOTS */
+void hl_slot_tag(unsigned slot, char to[HL_SLOT_TAG + 1]); /* letters that fall into that slot, for a key of no name's: always the same */
 
 #endif

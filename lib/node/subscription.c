@@ -22,7 +22,7 @@ struct hl_channel {
     void *arg;
     uint64_t sent_us, leaves_us;
     enum channel_state state;
-    uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced;
+    uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced, may_rest;
     size_t length;
     char name[];
 };
@@ -278,17 +278,22 @@ static void lose(struct hl_channel *channel)
         tell(channel, HL_CHANNEL_OFF, NULL);
 }
 
-static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
+static void lose_all(struct hl_subscription *subscription)
 {
-    struct hl_subscription *subscription = arg;
     struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
-    struct hl_text what;
-    (void)refusal;
     while ((entry = next) != NULL) {
         next = hl_table_next(&subscription->channels, entry);
         lose((struct hl_channel *)(void *)entry);
     }
     subscription->sent_count = 0;
+}
+
+static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
+{
+    struct hl_subscription *subscription = arg;
+    struct hl_text what;
+    (void)refusal;
+    lose_all(subscription);
     hl_text_set(&what, "subscriptions: %s", why);
     if (subscription->session.failures > 1)
         return;
@@ -400,11 +405,13 @@ void hl_subscription_move(struct hl_subscription *subscription, const char *why)
         hl_session_move(&subscription->session, why);
 }
 
+static int is_restful(const struct hl_channel *channel) { return is_own(channel) || (channel->may_rest && channel->listener); }
+
 int hl_subscription_is_idle(const struct hl_subscription *subscription)
 {
     const struct hl_table_entry *entry = NULL;
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL)
-        if (!is_own((const struct hl_channel *)(const void *)entry))
+        if (!is_restful((const struct hl_channel *)(const void *)entry))
             return 0;
     return 1;
 }
@@ -414,8 +421,7 @@ void hl_subscription_rest(struct hl_subscription *subscription)
     HL_REQUIRE(hl_subscription_is_idle(subscription));
     hl_session_stop(&subscription->session);
     hl_timer_stop(subscription->host, subscription->timer);
-    lose(subscription->beat);
-    subscription->sent_count = 0;
+    lose_all(subscription);
     subscription->due_us = 0;
     subscription->is_started = 0;
 }
@@ -451,6 +457,8 @@ struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const c
     pump(subscription);
     return channel;
 }
+
+void hl_channel_let_rest(struct hl_channel *channel) { channel->may_rest = 1; }
 
 void hl_channel_close(struct hl_channel *channel)
 {

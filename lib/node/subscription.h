@@ -52,12 +52,13 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
 void hl_subscription_start(struct hl_subscription *subscription); /* connects; once. The first channel does it too */
 void hl_subscription_move(struct hl_subscription *subscription, const char *why); /* the endpoint has changed: all is subscribed there */
 int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length); /* that channel is on, if only lingering */
-int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no channel, wanted or lingering */
+int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no channel, wanted or lingering, but such as may rest */
 void hl_subscription_rest(struct hl_subscription *subscription); /* idle: no link until it is started again */
 void hl_subscription_done(struct hl_subscription *subscription); /* channels with it */
 
 /* NULL: no memory. The listener hears of it from the loop only; ask is_on for how it stands now. No other listener may have it. */
 struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *listener, void *arg);
+void hl_channel_let_rest(struct hl_channel *channel); /* it is no reason to keep the link: hl_subscription_rest, and on again with the next start */
 void hl_channel_close(struct hl_channel *channel); /* the listener hears nothing more; NULL is allowed */
 int hl_channel_is_on(const struct hl_channel *channel);
 const struct hl_subscription *hl_channel_where(const struct hl_channel *channel);

@@ -23,6 +23,21 @@ static void test_slots_of_keys(void **state)
     assert_int_equal(hl_slot_of("{a\0b}x", 7), hl_slot_of("a\0b", 3));
 }
 
+/* Every slot has a tag of its own, and of letters: no braces, nothing that a pattern would take apart. */
+static void test_a_tag_for_every_slot(void **state)
+{
+    char tag[HL_SLOT_TAG + 1], key[64];
+    (void)state;
+    for (unsigned slot = 0; slot < HL_SLOTS; slot++) {
+        hl_slot_tag(slot, tag);
+        assert_int_equal(strlen(tag), HL_SLOT_TAG);
+        assert_int_equal(strspn(tag, "@ABCDEFGHIJKLMNO"), HL_SLOT_TAG);
+        snprintf(key, sizeof key, "hilock:grant:x:{%s}", tag);
+        assert_int_equal(hl_slot_of(tag, HL_SLOT_TAG), slot);
+        assert_int_equal(hl_slot_of(key, strlen(key)), slot);
+    }
+}
+
 struct redirect_case { const char *text; int is_one; unsigned slot; const char *host; int port; };
 
 static void test_redirects(void **state)
@@ -116,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slots_of_keys),
+        cmocka_unit_test(test_a_tag_for_every_slot),
         cmocka_unit_test(test_redirects),
         cmocka_unit_test(test_tables),
     };
