@@ -116,6 +116,7 @@ static void on_moved(void *arg, uint64_t since_us)
     struct hilock_client *client = arg;
     struct verifying verifying = {NULL, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
     hl_walk_held(&client->core, verify, &verifying);
+    hl_grants_follow(&client->core);
     hl_gate_follow_all(&client->core);
     hl_recent_again(&client->core, since_us);
 }

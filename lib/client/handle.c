@@ -181,8 +181,6 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
     struct hilock_lock_options options;
     struct hl_name *name;
     hilock_status status = read_options(client, &options, given);
-    if (status == HILOCK_OK && options.kind == HILOCK_FAIR && client->core.route->ops->is_spread)
-        status = hl_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR in a cluster: this version has MUTEX and SIMPLE there");
     if (status == HILOCK_OK)
         status = read_name(client, &name, text, options.name_length ? options.name_length : strlen(text));
     if (status != HILOCK_OK)

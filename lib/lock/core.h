@@ -107,6 +107,7 @@ struct hl_part {
     uint8_t is_haunted : 1;   /* an acquire of this id went unanswered: its bytes may still run, until not_after */
     uint8_t is_stray : 1;     /* a native renewal went unanswered: until haunted_until_us it may still set the lease, to less than was extended */
     uint8_t was_repeated : 1; /* a release of this id went unanswered */
+    uint8_t is_half_said : 1; /* its release was said in the second way, which leaves the id in the queue */
     uint8_t is_overlong : 1;  /* its lease was found longer than was asked for, which was told */
     uint8_t is_refused : 1;   /* its release was, which was told */
     uint8_t is_counted : 1;   /* in name->ending */
@@ -233,9 +234,9 @@ struct hl_core {
     struct hl_notices holds, losses, news; /* holds with nothing to tell; losses and everything else to be told */
     struct hl_notice marker;
     struct hl_table fair_waits;          /* FAIR: by id (fair.c) */
-    TAILQ_HEAD(, hl_grants) grants;      /* grants.c */
+    struct hl_table slot_grants;         /* grants.c: by slot */
+    TAILQ_HEAD(, hl_grants) grants;      /* the same; who was of use last stands last */
     struct hl_terms *fair_terms;         /* of some FAIR handle, referenced: to release in the words of that kind. NULL: there was none */
-    char grant_channel[HL_FAIR_CHANNEL_MAX];
     struct hl_inquiries inquiries;       /* inquiry.c */
     struct hl_recent *recent;            /* recent.c; NULL: none yet */
     void *shortage_timer;                /* shortage.c */

@@ -291,6 +291,12 @@ static void conclude(struct hl_hold *hold)
     answer_caller(hold, is_released ? HILOCK_OK : HILOCK_LOST);
 }
 
+static uint64_t again_us(const struct hl_hold *hold)
+{
+    struct hl_host *host = &hl_hold_core(hold)->host;
+    return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
+}
+
 static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     static const char unheard[] = "released, but the message to those who wait was refused (has the user a right to the channel?)";
@@ -298,8 +304,8 @@ static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_
     /* gone by our own doing, or by its lease's end */
     int is_doubtful = part->was_repeated || hl_now_us(&core->host) >= part->deadline_us;
     int was_ours = said->verdict == HL_YES || (is_doubtful && hold->since_us < part->deadline_us);
-    int is_haunting = haunts(hold, part);
-    part->state = is_haunting ? PART_MAYBE : PART_CLEAR;
+    int is_haunting = haunts(hold, part), is_over = !is_haunting && !part->is_half_said;
+    part->state = is_over ? PART_CLEAR : PART_MAYBE;
     hl_recent_add(core, hold, part);
     if (said->was_unheard && !core->is_unheard_told)
         hl_trace(&core->host, HL_NODE_FAULT,
@@ -308,10 +314,10 @@ static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_
     hl_node_saw_trip(part->request.node, hl_now_us(&core->host) - part->request.sent_us);
     hear(hold, part, was_ours ? HEARD_YES : HEARD_NO, said->listeners + hl_node_hears_in_part(part->request.node));
     conclude(hold);
-    if (is_haunting)
-        sleep_for_next(hold, hold->haunted_until_us);
-    else
+    if (is_over)
         go_on(hold);
+    else
+        sleep_for_next(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
 }
 
 /* Told once: it is tried again several times a lease. */
@@ -326,7 +332,7 @@ static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl
     part->is_refused = 1;
     if (!hl_hold_is_quorum(hold))
         count_out(hold, part, 0);
-    sleep_for_next(hold, hl_now_us(&core->host) + hl_lease_retry_us(&core->host.random, hl_terms_lease_us(hold->terms)));
+    sleep_for_next(hold, again_us(hold));
 }
 
 void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
@@ -341,6 +347,7 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
         return;
     }
     said = hl_part_said(hold, part, answer->reply);
+    part->is_half_said = part->is_second && said.verdict == HL_NO && hold->is_queued && !HL_PLANTED(FAIR_HALF_RELEASED);
     part->is_second = said.verdict == HL_AGAIN;
     if (hl_part_forgoes_native(part, &said) || said.verdict == HL_AGAIN)
         release_all(hold);

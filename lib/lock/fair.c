@@ -21,20 +21,19 @@ struct hl_fair *hl_fair_of(struct hl_acquire *acquire)
 
 size_t hl_fair_size(const struct hl_terms *terms) { return terms->kind->has_queue ? sizeof(struct hl_fair) : sizeof(struct hl_acquire); }
 
-/* Without memory for the index it polls: no push would find it. */
 void hl_fair_begin(struct hl_core *core, struct hl_fair *fair)
 {
     hl_fair_forget(core, fair);
     fair->acquire.hold->id = fair->id = ++core->id_last;
     fair->ticket = 0;
-    fair->is_indexed = hl_table_add(&core->fair_waits, &fair->entry, (const char *)&fair->id, sizeof fair->id) == 0;
+    if (!fair->acquire.lock->terms->is_polling)
+        hl_grants_join(core, fair);
 }
 
 void hl_fair_forget(struct hl_core *core, struct hl_fair *fair)
 {
-    if (fair->is_indexed)
-        hl_table_remove(&core->fair_waits, &fair->entry);
-    fair->is_indexed = 0;
+    if (fair->grants)
+        hl_grants_leave(core, fair);
 }
 
 /* ---- heartbeats ---- */
@@ -51,13 +50,15 @@ void hl_fair_say(struct hl_hold *hold, struct hl_part *part, struct hl_wants *wa
     if (!fair)
         return;
     fair->number = next_number(fair);
+    if (fair->node != part->request.node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE)) /* what was sent elsewhere was timed by another clock */
+        memset(fair->sent_us, 0, sizeof fair->sent_us);
     fair->node = part->request.node;
     fair->sent_us[fair->number % HL_FAIR_SENDS] = hl_now_us(&core->host);
     wants->number = fair->number;
     wants->ticket = HL_PLANTED(FAIR_TAIL) ? 0 : fair->ticket;
     wants->is_try = fair->acquire.is_try;
-    if (fair->is_indexed && !fair->acquire.lock->terms->is_polling)
-        wants->channel = hl_grants_channel(core, fair->node);
+    if (fair->grants)
+        wants->channel = hl_grants_channel(fair->grants);
     fair->is_polling = !*wants->channel;
 }
 
@@ -115,7 +116,7 @@ void hl_fair_wake(struct hl_fair *fair, uint64_t within_us)
 static uint64_t deadline_of(const struct hl_fair *fair, const struct hl_node *node, const struct hl_push *push)
 {
     uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? fair->number : push->number, sent_us, elapsed_us;
-    if (!number || number > fair->number || fair->number - number >= HL_FAIR_SENDS || fair->node != node)
+    if (!number || number > fair->number || fair->number - number >= HL_FAIR_SENDS || (fair->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE)))
         return 0;
     sent_us = fair->sent_us[number % HL_FAIR_SENDS];
     elapsed_us = now_us - sent_us;

@@ -15,12 +15,14 @@ enum { YIELDS_MAX = 7, PACE_US = 20 };
 
 /* ---- the line ---- */
 
-/* What may have passed unheard is asked for by everybody who stands in the store's queue; paced, for they may be many. */
-static void wake_queued(struct hl_gate *gate)
+/* What may have passed unheard is asked for by everybody who stands in the store's queue, but for those last heard of at that node; paced, for
+ * they may be many. */
+static void wake_queued(struct hl_gate *gate, const struct hl_node *but)
 {
     struct hl_acquire *acquire;
     TAILQ_FOREACH(acquire, &gate->queued, line)
-        hl_fair_wake(hl_fair_of(acquire), (uint64_t)gate->waiting * PACE_US);
+        if (hl_fair_of(acquire)->node != but || !but)
+            hl_fair_wake(hl_fair_of(acquire), (uint64_t)gate->waiting * PACE_US);
 }
 
 static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
@@ -268,7 +270,7 @@ void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node)
             continue;
         wake_tries(name->gate);
         hl_gate_news(name->gate);
-        wake_queued(name->gate);
+        wake_queued(name->gate, NULL);
     }
 }
 
@@ -289,9 +291,10 @@ void hl_gate_follow_all(struct hl_core *core)
     while ((entry = hl_table_next(&core->names, entry)) != NULL) {
         struct hl_name *name = (struct hl_name *)(void *)entry;
         struct hl_gate *gate = hl_gate_at(name);
+        const struct hl_node *node = gate ? hl_route_node(core->route, name->bytes, name->length) : NULL;
         if (gate)
-            wake_queued(gate);
-        if (!gate || !gate->channels[0] || hl_channel_where(gate->channels[0]) == &hl_route_node(core->route, name->bytes, name->length)->subscription)
+            wake_queued(gate, node);
+        if (!gate || !gate->channels[0] || hl_channel_where(gate->channels[0]) == &node->subscription)
             continue;
         hl_channel_close(gate->channels[0]);
         gate->channels[0] = NULL;

@@ -3,20 +3,27 @@
 #include "lock/grants.h"
 
 #include "base/plant.h"
+#include "base/slot.h"
 #include "lock/ending.h"
 #include "lock/fair.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/turn.h"
 
-enum { PACE_US = 20, UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000 };
+enum { PACE_US = 20, UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000, SWEPT_MAX = 2 };
 
 struct hl_grants {
-    TAILQ_ENTRY(hl_grants) entry; /* in core->grants */
+    struct hl_table_entry by_slot;  /* first: found from it */
+    TAILQ_ENTRY(hl_grants) by_use;
+    LIST_HEAD(, hl_fair) waits;
     struct hl_core *core;
-    struct hl_node *node;
-    struct hl_channel *channel;
+    struct hl_node *node;           /* where it listens */
+    struct hl_channel *channel;     /* NULL: there was no memory for it */
+    uint64_t used_us;
     int is_refused;
+    unsigned slot;                  /* 0 where there are none */
+    char tag[HL_SLOT_TAG + 1];      /* of the slot; "" */
+    char said[HL_FAIR_CHANNEL_MAX]; /* the channel, as heartbeats name it */
     uint64_t undone_since_us; /* of the grants that nobody knew, only so many are released a second: the rest lapse */
     unsigned undone;
 };
@@ -25,17 +32,22 @@ void hl_grants_init(struct hl_core *core)
 {
     TAILQ_INIT(&core->grants);
     hl_table_init(&core->fair_waits, &core->host.memory, core->names.seed[0], core->names.seed[1]);
-    hl_fair_channel(core->grant_channel, core->uuid);
+    hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
+}
+
+static void drop(struct hl_grants *grants)
+{
+    hl_table_remove(&grants->core->slot_grants, &grants->by_slot);
+    TAILQ_REMOVE(&grants->core->grants, grants, by_use);
+    hl_channel_close(grants->channel);
+    hl_memory_free(&grants->core->host.memory, grants);
 }
 
 void hl_grants_done(struct hl_core *core)
 {
     struct hl_grants *grants;
-    while ((grants = TAILQ_FIRST(&core->grants)) != NULL) {
-        TAILQ_REMOVE(&core->grants, grants, entry);
-        hl_channel_close(grants->channel);
-        hl_memory_free(&core->host.memory, grants);
-    }
+    while ((grants = TAILQ_FIRST(&core->grants)) != NULL)
+        drop(grants);
     if (core->fair_terms)
         hl_terms_unref(core->fair_terms);
     core->fair_terms = NULL;
@@ -97,13 +109,9 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 
 static void wake_all(struct hl_grants *grants)
 {
-    struct hl_core *core = grants->core;
-    struct hl_table_entry *entry = NULL;
-    while ((entry = hl_table_next(&core->fair_waits, entry)) != NULL) {
-        struct hl_fair *fair = (struct hl_fair *)(void *)((char *)entry - offsetof(struct hl_fair, entry));
-        if (fair->node == grants->node)
-            hl_fair_wake(fair, (uint64_t)core->waiting * PACE_US);
-    }
+    struct hl_fair *fair;
+    LIST_FOREACH(fair, &grants->waits, peers)
+        hl_fair_wake(fair, (uint64_t)grants->core->waiting * PACE_US);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
@@ -125,30 +133,112 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
 
 /* ---- channels ---- */
 
-static struct hl_grants *grants_at(struct hl_core *core, struct hl_node *node)
+static void listen_where_it_is(struct hl_grants *grants)
 {
-    struct hl_grants *grants;
-    TAILQ_FOREACH(grants, &core->grants, entry)
-        if (grants->node == node)
-            return grants;
-    grants = hl_memory_new(&core->host.memory, sizeof *grants);
+    struct hl_core *core = grants->core;
+    struct hl_subscription *subscription;
+    const char *channel;
+    hl_channel_close(grants->channel);
+    grants->node = hl_route_node(core->route, grants->tag, strlen(grants->tag));
+    grants->is_refused = 0;
+    subscription = &grants->node->subscription;
+    hl_fair_channel(grants->said, core->uuid, grants->tag, subscription->is_sharded);
+    channel = grants->said + (subscription->is_sharded != 0);
+    grants->channel = hl_channel_open(subscription, channel, strlen(channel), on_channel, grants);
+    if (!grants->channel)
+        return;
+    hl_channel_let_rest(grants->channel);
+    if (hl_channel_is_on(grants->channel)) /* it lingered there, and nobody listened */
+        wake_all(grants);
+}
+
+static int is_where_it_was(const struct hl_grants *grants)
+{
+    return grants->channel && (grants->node == hl_route_node(grants->core->route, grants->tag, strlen(grants->tag)) || HL_PLANTED(FAIR_CHANNEL_STAYS));
+}
+
+static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
+{
+    struct hl_grants *grants = hl_memory_new(&core->host.memory, sizeof *grants);
     if (!grants)
         return NULL;
     grants->core = core;
-    grants->node = node;
-    grants->channel = hl_channel_open(&node->subscription, core->grant_channel, strlen(core->grant_channel), on_channel, grants);
-    if (!grants->channel) {
+    grants->slot = slot;
+    if (core->route->ops->is_spread)
+        hl_slot_tag(slot, grants->tag);
+    if (hl_table_add(&core->slot_grants, &grants->by_slot, (const char *)&grants->slot, sizeof grants->slot) != 0) {
         hl_memory_free(&core->host.memory, grants);
         return NULL;
     }
-    TAILQ_INSERT_TAIL(&core->grants, grants, entry);
+    TAILQ_INSERT_TAIL(&core->grants, grants, by_use);
+    listen_where_it_is(grants);
     return grants;
 }
 
-const char *hl_grants_channel(struct hl_core *core, struct hl_node *node)
+static void use(struct hl_grants *grants)
 {
-    const struct hl_grants *grants = grants_at(core, node);
-    return grants && !grants->is_refused ? core->grant_channel : "";
+    grants->used_us = hl_now_us(&grants->core->host);
+    TAILQ_REMOVE(&grants->core->grants, grants, by_use);
+    TAILQ_INSERT_TAIL(&grants->core->grants, grants, by_use);
+}
+
+/* A few of those that were of no use for longest. */
+static void sweep(struct hl_core *core)
+{
+    for (unsigned i = 0; i < SWEPT_MAX; i++) {
+        struct hl_grants *oldest = TAILQ_FIRST(&core->grants);
+        if (oldest->used_us + UNUSED_US > hl_now_us(&core->host))
+            return;
+        if (LIST_EMPTY(&oldest->waits))
+            drop(oldest);
+        else
+            use(oldest);
+    }
+}
+
+static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *name)
+{
+    unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : 0;
+    struct hl_grants *grants = (struct hl_grants *)(void *)hl_table_find(&core->slot_grants, (const char *)&slot, sizeof slot);
+    if (!grants)
+        grants = grants_new(core, slot);
+    if (grants) {
+        use(grants);
+        sweep(core);
+    }
+    return grants;
+}
+
+void hl_grants_join(struct hl_core *core, struct hl_fair *fair)
+{
+    struct hl_grants *grants = grants_of(core, fair->acquire.lock->name);
+    if (!grants || hl_table_add(&core->fair_waits, &fair->entry, (const char *)&fair->id, sizeof fair->id) != 0)
+        return;
+    LIST_INSERT_HEAD(&grants->waits, fair, peers);
+    fair->grants = grants;
+}
+
+void hl_grants_leave(struct hl_core *core, struct hl_fair *fair)
+{
+    hl_table_remove(&core->fair_waits, &fair->entry);
+    LIST_REMOVE(fair, peers);
+    fair->grants = NULL;
+}
+
+const char *hl_grants_channel(struct hl_grants *grants)
+{
+    if (!is_where_it_was(grants))
+        listen_where_it_is(grants);
+    hl_subscription_start(&grants->node->subscription); /* it may have rested */
+    return grants->channel && !grants->is_refused ? grants->said : "";
+}
+
+void hl_grants_follow(struct hl_core *core)
+{
+    struct hl_grants *grants;
+    TAILQ_FOREACH(grants, &core->grants, by_use)
+        if (!is_where_it_was(grants))
+            listen_where_it_is(grants);
 }
 
 void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock)
@@ -158,5 +248,5 @@ void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock)
         lock->terms->refs++;
     }
     if (!lock->terms->is_polling)
-        (void)grants_at(core, hl_route_node(core->route, lock->name->bytes, lock->name->length));
+        (void)grants_of(core, lock->name);
 }

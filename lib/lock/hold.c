@@ -63,6 +63,7 @@ static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part
         .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
         .natives = node->natives,
         .is_sharded = node->subscription.is_sharded,
+        .hears_in_part = hl_node_hears_in_part(node) != 0,
         .yields = yields(hold, part),
     };
 }

@@ -355,9 +355,11 @@ static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_
         on_renewed(hold, part, is_cut);
 }
 
+/* A store that forgot a grant which it had pushed may have the id in its queue still. */
 static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
 {
-    part->state = HL_PLANTED(R5_TAKEN_IGNORED) ? PART_OURS : PART_CLEAR;
+    int may_be_queued = hold->is_windowed && !HL_PLANTED(FAIR_FORGOTTEN_KEPT);
+    part->state = HL_PLANTED(R5_TAKEN_IGNORED) ? PART_OURS : may_be_queued ? PART_MAYBE : PART_CLEAR;
     if (hl_hold_deadline_us(hold) == 0) {
         lose(hold, HILOCK_LOST_TAKEN);
         return;

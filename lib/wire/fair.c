@@ -55,7 +55,7 @@ static void end_release(struct hl_command *command, const struct hl_words *words
     hl_key_add(command, hl_key_channel, words->name, words->name_length);
     hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
     hl_command_add_number(command, wants->yields ? HL_FAIR_YIELD_MS : 0);
-    hl_command_add_word(command, wants->is_sharded ? "SHARDNUMSUB" : "NUMSUB");
+    hl_command_add_word(command, wants->is_sharded ? "SHARDNUMSUB" : wants->hears_in_part ? "" : "NUMSUB");
     hl_command_add_number(command, wants->token_ttl_ms);
 }
 
@@ -136,7 +136,10 @@ struct hl_said hl_fair_released(const struct hl_reply *reply, enum hl_form form)
     return said;
 }
 
-void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid) { snprintf(to, HL_FAIR_CHANNEL_MAX, "hilock:grant:%.36s", uuid); }
+void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
+{
+    snprintf(to, HL_FAIR_CHANNEL_MAX, *tag ? "%shilock:grant:%.36s:{%.16s}" : "%shilock:grant:%.36s%s", is_sharded ? "!" : "", uuid, tag);
+}
 
 /* ---- pushes: "G <holder> <number> <ms since that heartbeat> <lease ms> <token> <name>", "F <holder> <ms>" ---- */
 

@@ -32,7 +32,9 @@ hl_hear_fn hl_fair_acquired, hl_fair_released;
 hl_force_fn hl_fair_force;
 
 enum { HL_FAIR_CHANNEL_MAX = 64 };
-void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid); /* where a client is told of its grants */
+/* Where a client is told of its grants, as its heartbeats say it; sharded: the channel itself begins behind the '!'. tag: "", or the hash tag
+ * of the lock's slot. */
+void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded);
 struct hl_push hl_fair_heard(const struct hl_reply *message, const char *uuid); /* of another client's holder: NONSENSE */
 
 #endif

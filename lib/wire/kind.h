@@ -27,6 +27,7 @@ struct hl_wants { /* what else it says; a kind leaves out what it does not know 
     unsigned natives;      /* renew, release: what the server has (natives.h) */
     int is_sharded;        /* release: its channels are those of a cluster's slots */
     /* of a kind with a queue */
+    int hears_in_part;     /* release: who listens to its channel is counted at this server only, and others may */
     uint64_t number;       /* acquire: of this heartbeat, never used twice with this id */
     uint64_t ticket;       /* acquire: 0: none yet */
     const char *channel;   /* acquire: where a grant is to be told; "": who asks polls */

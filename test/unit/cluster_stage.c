@@ -68,6 +68,24 @@ void cluster_move_key(struct cluster_stage *stage, const char *name, unsigned fr
     keys_delete(keys, key);
 }
 
+void cluster_move_lock(struct cluster_stage *stage, const char *name, unsigned from, unsigned to)
+{
+    static const char *const prefixes[] = {"hilock:queue", "hilock:waiter", "hilock:token"};
+    char key[64];
+    cluster_move_key(stage, name, from, to);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        snprintf(key, sizeof key, "%s:{%s}", prefixes[i], name);
+        cluster_move_key(stage, key, from, to);
+    }
+}
+
+void cluster_move(struct cluster_stage *stage, const char *name, unsigned from, unsigned to)
+{
+    cluster_begin_move(stage, cluster_slot(name), from, to);
+    cluster_move_lock(stage, name, from, to);
+    cluster_end_move(stage, cluster_slot(name), from, to);
+}
+
 void cluster_end_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to)
 {
     stage->stores[from]->map->leaving = stage->stores[to]->map->arriving = -1;

@@ -24,8 +24,10 @@ unsigned cluster_slot(const char *name);
 /* The slot begins to move; keys go over one by one; all know that it has moved. */
 void cluster_begin_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to);
 void cluster_move_key(struct cluster_stage *stage, const char *key, unsigned from, unsigned to);
+void cluster_move_lock(struct cluster_stage *stage, const char *name, unsigned from, unsigned to); /* all keys of a lock */
+void cluster_move(struct cluster_stage *stage, const char *name, unsigned from, unsigned to); /* begin, the lock's keys, end */
 void cluster_end_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to);
-/* All slots of one are another's, as all know but the one that lost them, unless it knows too. */
+/* All slots of one are another's, as all know but the one that lost them, unless it knows too. Keys stay where they are: see store_copy. */
 void cluster_take_over(struct cluster_stage *stage, unsigned from, unsigned to, int is_known_to_all);
 
 #endif

@@ -263,16 +263,6 @@ static void names_of_a_multi_may_be_at_several_servers(struct scene *s)
     SAME(s, store_left_ms(stage.stores[1], other), -2);
 }
 
-static void what_a_cluster_has_not_is_refused(struct scene *s)
-{
-    struct cluster_stage stage;
-    struct party *p;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    HOLDS(s, !hand_new(p, "f", "fair", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR))->lock);
-    TEXT(s, hilock_client_refusal(p->client), "kind FAIR in a cluster: this version has MUTEX and SIMPLE there");
-}
-
 static struct hl_reply *many(int hosts)
 {
     struct hl_reply *all = say_array(0);
@@ -311,7 +301,6 @@ static const struct play plays[] = {
     PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached),
     PLAY(a_server_that_is_no_cluster_is_told),
     PLAY(names_of_a_multi_may_be_at_several_servers),
-    PLAY(what_a_cluster_has_not_is_refused),
     PLAY(a_topology_without_end_is_bounded),
 };
 

@@ -62,6 +62,22 @@ static void release_is_said_so(void **state)
     assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|600000");
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .yields = 1});
     assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|5|NUMSUB|600000");
+    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .is_sharded = 1});
+    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|SPUBLISH|0|SHARDNUMSUB|600000");
+    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .hears_in_part = 1});
+    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0||600000");
+}
+
+static void a_channel_is_of_a_client_and_of_a_slot(void **state)
+{
+    char channel[HL_FAIR_CHANNEL_MAX];
+    (void)state;
+    hl_fair_channel(channel, UUID, "", 0);
+    assert_string_equal(channel, "hilock:grant:" UUID);
+    hl_fair_channel(channel, UUID, "@CAN", 0);
+    assert_string_equal(channel, "hilock:grant:" UUID ":{@CAN}");
+    hl_fair_channel(channel, UUID, "@CAN", 1);
+    assert_string_equal(channel, "!hilock:grant:" UUID ":{@CAN}");
 }
 
 /* For a slot that moves: one key only. */
@@ -257,6 +273,7 @@ int main(void)
         cmocka_unit_test(acquire_is_said_so),
         cmocka_unit_test(renew_is_said_so),
         cmocka_unit_test(release_is_said_so),
+        cmocka_unit_test(a_channel_is_of_a_client_and_of_a_slot),
         cmocka_unit_test(the_second_way_to_release_names_one_key),
         cmocka_unit_test(a_forced_release_names_its_holder),
         cmocka_unit_test(peek_names_who_may_wait),

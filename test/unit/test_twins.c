@@ -97,6 +97,7 @@ int main(void)
     collect(safety_held);
     collect(safety_multi);
     collect(safety_fair);
+    collect(safety_fair_cluster);
     collect(safety_quorum);
     collect(safety_promise);
     collect(safety_handoff);

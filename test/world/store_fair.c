@@ -122,7 +122,23 @@ static int read_waiter(const struct script *script, const struct keys_field *pla
     return script->now_ms <= (int64_t)(waiter->asked_ms + waiter->alive_ms);
 }
 
-static int is_ready(const struct script *script, const struct waiter *waiter) { return !*waiter->channel || store_listeners(script->store, waiter->channel) > 0; }
+static int is_sharded(const char *channel) { return *channel == '!'; }
+
+static int is_ready(const struct script *script, const struct waiter *waiter)
+{
+    const char *channel = waiter->channel;
+    if (is_sharded(channel))
+        return store_shard_listeners(script->store, channel + 1) > 0;
+    return !*channel || store_listeners(script->store, channel) > 0;
+}
+
+static void push(const struct script *script, const struct waiter *to, struct keys_bytes text)
+{
+    if (is_sharded(to->channel))
+        store_publish_to_shard(script->store, keys_text(to->channel + 1), text);
+    else if (*to->channel)
+        store_publish_bytes(script->store, keys_text(to->channel), text);
+}
 
 /* The dead leave at once. */
 static struct waiter next_waiter(const struct script *script, int with_me)
@@ -174,16 +190,15 @@ static uint64_t grant(const struct script *script, const struct waiter *to, uint
 {
     uint64_t lease_ms = to->lease_ms < window_ms ? to->lease_ms : window_ms;
     struct keys_bytes name = script->words[NAME];
-    char push[PUSH_MAX], holder[ENTRY_MAX];
+    char text[PUSH_MAX], holder[ENTRY_MAX];
     int length;
     snprintf(holder, sizeof holder, "%.*s", (int)to->place->name.length, to->place->name.bytes);
     hold(script, keys_text(holder), token, lease_ms, token_ttl_ms);
     let_go(script, keys_text(holder));
-    length = snprintf(push, sizeof push, "G %s %" PRIu64 " %" PRId64 " %" PRIu64 " %" PRIu64 " ", holder, to->number, script->now_ms - (int64_t)to->asked_ms,
+    length = snprintf(text, sizeof text, "G %s %" PRIu64 " %" PRId64 " %" PRIu64 " %" PRIu64 " ", holder, to->number, script->now_ms - (int64_t)to->asked_ms,
                       lease_ms, token);
-    memcpy(push + length, name.bytes, name.length);
-    if (*to->channel)
-        store_publish_bytes(script->store, keys_text(to->channel), (struct keys_bytes){push, (size_t)length + name.length});
+    memcpy(text + length, name.bytes, name.length);
+    push(script, to, (struct keys_bytes){text, (size_t)length + name.length});
     return lease_ms;
 }
 
@@ -298,7 +313,10 @@ static struct hl_reply *tell(const struct script *script)
 {
     if (script->store->publish_is_denied)
         return say_integer(-1);
-    store_publish_bytes(script->store, script->words[R_CHANNEL], keys_text("0"));
+    if (keys_are_same(script->words[R_COMMAND], keys_text("SPUBLISH")))
+        store_publish_to_shard(script->store, script->words[R_CHANNEL], keys_text("0"));
+    else
+        store_publish_bytes(script->store, script->words[R_CHANNEL], keys_text("0"));
     return say_integer(1);
 }
 
@@ -313,14 +331,23 @@ static struct hl_reply *yield(const struct script *script, const struct waiter *
     struct keys_key *waiters = key_of(script, WAITERS);
     uint64_t pause_ms = argument(script, R_YIELDS);
     struct hl_reply *reply;
-    char digits[24], push[PUSH_MAX];
+    char digits[24], text[PUSH_MAX];
     free_it(script);
     keys_set(waiters, keys_text("*"), digits_of((uint64_t)script->now_ms + pause_ms, digits));
     reply = tell(script);
-    snprintf(push, sizeof push, "F %.*s %" PRIu64, (int)first->place->name.length, first->place->name.bytes, pause_ms);
-    if (*first->channel)
-        store_publish_bytes(script->store, keys_text(first->channel), keys_text(push));
+    snprintf(text, sizeof text, "F %.*s %" PRIu64, (int)first->place->name.length, first->place->name.bytes, pause_ms);
+    push(script, first, keys_text(text));
     return reply;
+}
+
+static int has_listeners(const struct script *script)
+{
+    const struct keys_bytes word = script->words[R_NUMSUB];
+    char channel[PUSH_MAX];
+    snprintf(channel, sizeof channel, "%.*s", (int)script->words[R_CHANNEL].length, script->words[R_CHANNEL].bytes);
+    if (keys_are_same(word, keys_text("SHARDNUMSUB")))
+        return store_shard_listeners(script->store, channel) > 0;
+    return !word.length || store_listeners(script->store, channel) > 0;
 }
 
 struct hl_reply *store_fair_release(struct store *store, const struct keys_bytes *words)
@@ -328,7 +355,6 @@ struct hl_reply *store_fair_release(struct store *store, const struct keys_bytes
     const struct script script = run_of(store, words);
     struct keys_key *key = key_of(&script, NAME);
     int was_mine, is_free = !key && !kept_free_ms(&script);
-    char channel[PUSH_MAX];
     struct waiter first = {NULL, 0, 0, 0, 0, 0, ""};
     if (key && key->type != KEYS_HASH)
         return wrong_type();
@@ -336,8 +362,7 @@ struct hl_reply *store_fair_release(struct store *store, const struct keys_bytes
     let_go(&script, words[HOLDER]);
     if ((was_mine || is_free) && next_token(&script))
         first = next_waiter(&script, 0);
-    snprintf(channel, sizeof channel, "%.*s", (int)words[R_CHANNEL].length, words[R_CHANNEL].bytes);
-    if (first.place && was_mine && argument(&script, R_YIELDS) && store_listeners(store, channel))
+    if (first.place && was_mine && argument(&script, R_YIELDS) && has_listeners(&script))
         return yield(&script, &first);
     if (first.place) {
         unset(&script, NAME, words[HOLDER]);

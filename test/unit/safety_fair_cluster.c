@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A queue at a store that moves, or that another server takes over: what may be believed of its pushes, and what is left behind. */
+#include <stdio.h>
+
+#include "cluster_stage.h"
+#include "safety.h"
+
+#define FAIR HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000)
+
+/* Has it, or stands in the queue; its client is linked to the server already. */
+static struct hand *waits(struct party *p, const char *tag, const char *name)
+{
+    struct hand *hand = hand_new(p, tag, name, FAIR);
+    run_ms(p->scene, 2);
+    acquire(hand, HILOCK_FOREVER);
+    run_ms(p->scene, 5);
+    scene_hush(p->scene);
+    return hand;
+}
+
+/* The servers' clocks differ. The heartbeat that the grant names went to the first of them, and the push is late. */
+static void a_push_about_another_server_is_confirmed_first(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *q;
+    struct hand *a, *b;
+    char name[16];
+    cluster_set(&stage, s);
+    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
+    q = cluster_connect(&stage);
+    waits(q, "o", cluster_name(0, 0));
+    a = waits(cluster_connect(&stage), "a", name);
+    b = waits(q, "b", name);
+    world_clock_step(&stage.stores[0]->clock, 400000);
+    PLAN(s, .on = "fair_acquire", .at = stage.stores[0], .act = PLAN_DELAY_REQUEST, .us = 1500000);
+    cluster_move(&stage, name, 1, 0);
+    run_ms(s, 500);
+    release_quietly(a);
+    run_us(s, 150);
+    world_freeze(&q->loop.lane);
+    run_ms(s, 500);
+    world_thaw(&s->world, &q->loop.lane);
+    run_ms(s, 1);
+    HOLDS(s, (int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(stage.stores[0], name));
+    run_ms(s, 1500);
+    TELLS(s, "b:OK");
+}
+
+static void the_channel_goes_where_its_slot_goes(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    char name[16];
+    cluster_set(&stage, s);
+    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
+    a = waits(cluster_connect(&stage), "a", name);
+    waits(cluster_connect(&stage), "b", name);
+    cluster_move(&stage, name, 1, 2);
+    run_ms(s, 1000);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+}
+
+/* The script that would take it out of the queue may not run before the move is over. */
+static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a, *b;
+    char name[16], token[64];
+    cluster_set(&stage, s);
+    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
+    snprintf(token, sizeof token, "hilock:token:{%s}", name);
+    a = waits(cluster_connect(&stage), "a", name);
+    b = waits(cluster_connect(&stage), "b", name);
+    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
+    cluster_move_key(&stage, token, 1, 2);
+    cancel(b);
+    run_ms(s, 500);
+    TELLS(s, "b:CANCELLED");
+    cluster_move_lock(&stage, name, 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    run_ms(s, 3000);
+    peek(a);
+    run_ms(s, 1);
+    SAME(s, a->result.waiters, 0);
+}
+
+/* The new server has the queue as it was before the grant. */
+static void a_grant_that_a_failover_forgot_leaves_no_place_behind(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a, *o;
+    char name[16];
+    cluster_set(&stage, s);
+    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
+    a = waits(cluster_connect(&stage), "a", name);
+    waits(cluster_connect(&stage), "b", name);
+    waits(cluster_connect(&stage), "c", name);
+    o = hand_new(cluster_connect(&stage), "o", name, FAIR);
+    run_ms(s, 2);
+    store_copy(stage.stores[2], stage.stores[1]);
+    hand_free(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    cluster_take_over(&stage, 1, 2, 1);
+    run_ms(s, 1500);
+    TELLS(s, "b:LOST TAKEN c:OK");
+    peek(o);
+    run_ms(s, 1);
+    SAME(s, o->result.waiters, 0);
+}
+
+const struct safety safety_fair_cluster[] = {
+    SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first),
+    SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes),
+    SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it),
+    SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind),
+    {NULL, {NULL, NULL}},
+};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind FAIR in a cluster: the queue is at the server of the lock's slot, and goes where that goes; grants are told on a channel of that server. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/slot.h"
+#include "cluster_stage.h"
+#include "play.h"
+
+#define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000, __VA_ARGS__)
+
+static struct hand *fair(struct party *p, const char *tag, const char *name)
+{
+    struct hand *hand = hand_new(p, tag, name, FAIR(0));
+    run_ms(p->scene, 2);
+    return hand;
+}
+
+/* Has it, or stands in the queue, and the clients are quiet. */
+static struct hand *waits(struct party *p, const char *tag, const char *name)
+{
+    struct hand *hand = fair(p, tag, name);
+    acquire(hand, HILOCK_FOREVER);
+    run_ms(p->scene, 5);
+    return hand;
+}
+
+static const char *channel_of(const struct hand *hand)
+{
+    static char channel[80];
+    char tag[HL_SLOT_TAG + 1];
+    hl_slot_tag(cluster_slot(hilock_lock_name(hand->lock)), tag);
+    snprintf(channel, sizeof channel, "hilock:grant:%s:{%s}", hand->party->uuid, tag);
+    return channel;
+}
+
+static unsigned listeners(const struct cluster_stage *stage, unsigned at, const struct hand *hand)
+{
+    return store_shard_listeners(stage->stores[at], channel_of(hand));
+}
+
+static size_t asked_at(const struct cluster_stage *stage, unsigned at, const char *word) { return store_count(stage->stores[at], word); }
+
+static size_t asked_of_all(const struct cluster_stage *stage, const char *word)
+{
+    return asked_at(stage, 0, word) + asked_at(stage, 1, word) + asked_at(stage, 2, word);
+}
+
+static void forget_all(struct cluster_stage *stage)
+{
+    scene_hush(stage->scene);
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        store_forget(stage->stores[i]);
+}
+
+/* a has it, b and c wait for it, each a client of its own; at server 1. */
+struct three { struct party *p, *q, *r; struct hand *a, *b, *c; };
+
+static struct three three_at(struct cluster_stage *stage, const char *name)
+{
+    struct three three = {cluster_connect(stage), cluster_connect(stage), cluster_connect(stage), NULL, NULL, NULL};
+    three.a = waits(three.p, "a", name);
+    three.b = waits(three.q, "b", name);
+    three.c = waits(three.r, "c", name);
+    TELLS(stage->scene, "a:OK b:WAITING c:WAITING");
+    forget_all(stage);
+    return three;
+}
+
+/* ---- the plain way ---- */
+
+static void handed_over_at_the_server_of_the_slot(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct three three;
+    cluster_set(&stage, s);
+    three = three_at(&stage, cluster_name(1, 0));
+    SAME(s, listeners(&stage, 1, three.b), 1);
+    release(three.a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK a:released");
+    SAME(s, asked_of_all(&stage, NULL), 1);
+    HOLDS(s, three.b->result.remaining_ms > 2900 && three.b->result.remaining_ms < 3000);
+    release_quietly(three.b);
+    run_ms(s, 1);
+    TELLS(s, "c:OK");
+}
+
+static void a_slot_is_listened_to_once_for_all_its_locks(struct scene *s)
+{
+    static const char *const names[] = {"one", "{one}:a", "{one}:b", "two", "{two}:a"};
+    struct cluster_stage stage;
+    struct party *p;
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        waits(p, "h", names[i]);
+    SAME(s, asked_of_all(&stage, "SSUBSCRIBE"), 2);
+    SAME(s, asked_of_all(&stage, "SUBSCRIBE"), 0);
+}
+
+/* Names that were of use once leave nothing for long. */
+static void a_channel_that_nobody_uses_is_given_up(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *h;
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    waits(cluster_connect(&stage), "x", "kept");
+    waits(p, "y", "kept");
+    for (unsigned i = 0; i < 200; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "used:%u", i);
+        h = waits(p, "h", name);
+        release_quietly(h);
+        run_ms(s, 1000);
+        hand_free(h);
+    }
+    HOLDS(s, asked_of_all(&stage, "SSUBSCRIBE") > 200);
+    HOLDS(s, asked_of_all(&stage, "SUNSUBSCRIBE") > 130);
+    SAME(s, listeners(&stage, 0, waits(p, "y", "kept")) + listeners(&stage, 1, waits(p, "y", "kept")) + listeners(&stage, 2, waits(p, "y", "kept")), 1);
+    scene_hush(s);
+}
+
+/* PUBLISH reaches every server, and NUMSUB counts at one: a channel for each, and whoever may listen elsewhere is let in, too. */
+static void an_older_server_has_plain_channels(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct three three;
+    cluster_set(&stage, s);
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        stage.stores[i]->map->has_no_shards = 1;
+    three = three_at(&stage, cluster_name(1, 0));
+    SAME(s, store_listeners(stage.stores[1], channel_of(three.b)), 1);
+    release(three.a);
+    run_ms(s, 1);
+    HOLDS(s, strstr(store_line(stage.stores[1], "fair_release", 0)->text, " PUBLISH "));
+    HOLDS(s, !strstr(store_line(stage.stores[1], "fair_release", 0)->text, "NUMSUB"));
+    run_ms(s, 10); /* now and then it is left to others */
+    TELLS(s, "b:OK a:released");
+}
+
+static void a_server_that_nobody_uses_is_left(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a, *b;
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    acquire(hand_new(p, "m", cluster_name(0, 0), NULL), HILOCK_FOREVER); /* renewed there, all the time */
+    a = waits(p, "a", cluster_name(2, 0));
+    release_quietly(a);
+    run_ms(s, 1000);
+    HOLDS(s, !TAILQ_EMPTY(&stage.stores[2]->peers));
+    run_ms(s, 200000);
+    HOLDS(s, TAILQ_EMPTY(&stage.stores[2]->peers));
+    scene_hush(s);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, listeners(&stage, 2, a), 1);
+    b = waits(cluster_connect(&stage), "b", hilock_lock_name(a->lock));
+    release_quietly(a);
+    run_ms(s, 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    release_quietly(b);
+    run_ms(s, 1);
+    TELLS(s, "a:OK b:WAITING b:OK a:WAITING a:OK");
+    SAME(s, asked_at(&stage, 2, "fair_release"), 3);
+}
+
+/* ---- slots that move ---- */
+
+static void the_queue_goes_along_with_its_slot(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct three three;
+    cluster_set(&stage, s);
+    three = three_at(&stage, cluster_name(1, 0));
+    cluster_move(&stage, cluster_name(1, 0), 1, 2);
+    run_ms(s, 1000);
+    SAME(s, listeners(&stage, 2, three.c), 1);
+    forget_all(&stage);
+    release(three.a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK a:released");
+    release(three.b);
+    run_ms(s, 1);
+    TELLS(s, "c:OK b:released");
+    SAME(s, asked_at(&stage, 1, "fair_release"), 0);
+    SAME(s, asked_at(&stage, 2, NULL), 2);
+}
+
+/* The move is over, and nobody who waits has been heard of at the new server: whoever comes first there is deaf, but alive. */
+static void who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct three three;
+    cluster_set(&stage, s);
+    three = three_at(&stage, cluster_name(1, 0));
+    cluster_move(&stage, cluster_name(1, 0), 1, 2);
+    release_quietly(three.a);
+    run_ms(s, 3000);
+    TELLS(s, "b:OK");
+    release_quietly(three.b);
+    run_ms(s, 1);
+    TELLS(s, "c:OK");
+}
+
+/* Not all keys of the lock are on one side: neither script of its own runs, and it is freed by the one of a MUTEX. Once the slot has moved it goes
+ * to whoever comes first: the others cannot hear yet, and keep their places. */
+static void a_release_amid_the_move_frees_and_a_heartbeat_finds_it(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct three three;
+    const char *name = cluster_name(1, 0);
+    char queue[64];
+    cluster_set(&stage, s);
+    three = three_at(&stage, name);
+    snprintf(queue, sizeof queue, "hilock:queue:{%s}", name);
+    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
+    cluster_move_key(&stage, queue, 1, 2);
+    release(three.a);
+    run_ms(s, 100);
+    TELLS(s, "a:released");
+    SAME(s, asked_at(&stage, 1, "mutex_release"), 1);
+    cluster_move_lock(&stage, name, 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_state(three.b->lock) == HILOCK_HELD || hilock_lock_state(three.c->lock) == HILOCK_HELD);
+    release_quietly(three.b);
+    release_quietly(three.c);
+    run_ms(s, 5);
+    HOLDS(s, three.b->result.status == HILOCK_OK && three.c->result.status == HILOCK_OK);
+    scene_hush(s);
+}
+
+static void an_acquire_waits_for_the_end_of_a_move(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    const char *name = cluster_name(1, 0);
+    cluster_set(&stage, s);
+    a = fair(cluster_connect(&stage), "a", name);
+    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5000);
+    TELLS(s, "");
+    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    run_ms(s, 3100);
+    TELLS(s, "a:OK");
+}
+
+/* The queue has gone over, the channel has not: nobody can be told, and each finds its grant by itself. */
+static void who_is_asked_for_at_both_ends_is_granted_there(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct three three;
+    const char *name = cluster_name(1, 0);
+    cluster_set(&stage, s);
+    three = three_at(&stage, name);
+    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
+    cluster_move_lock(&stage, name, 1, 2);
+    run_ms(s, 6200);
+    HOLDS(s, asked_at(&stage, 2, "fair_acquire") > 1);
+    SAME(s, asked_at(&stage, 2, "SSUBSCRIBE"), 0);
+    release_quietly(three.a);
+    run_ms(s, 3100);
+    TELLS(s, "b:OK");
+    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    run_ms(s, 1000);
+    SAME(s, listeners(&stage, 2, three.c), 1);
+    release_quietly(three.b);
+    run_ms(s, 100);
+    TELLS(s, "c:OK");
+}
+
+/* ---- failovers ---- */
+
+static void fail_over(struct cluster_stage *stage, unsigned from, unsigned to)
+{
+    store_copy(stage->stores[to], stage->stores[from]);
+    stage->places[from]->mood = NET_REFUSES;
+    net_reset(&stage->scene->net, NULL, NET_ALL);
+    cluster_take_over(stage, from, to, 0);
+}
+
+static void the_order_outlives_a_failover(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct three three;
+    cluster_set(&stage, s);
+    three = three_at(&stage, cluster_name(1, 0));
+    fail_over(&stage, 1, 2);
+    run_ms(s, 4000);
+    TELLS(s, "");
+    release_quietly(three.a);
+    run_ms(s, 2);
+    TELLS(s, "b:OK");
+    release_quietly(three.b);
+    run_ms(s, 2);
+    TELLS(s, "c:OK");
+    SAME(s, asked_at(&stage, 2, "fair_release"), 2);
+}
+
+static const struct play plays[] = {
+    PLAY(handed_over_at_the_server_of_the_slot),
+    PLAY(a_slot_is_listened_to_once_for_all_its_locks),
+    PLAY(a_channel_that_nobody_uses_is_given_up),
+    PLAY(an_older_server_has_plain_channels),
+    PLAY(a_server_that_nobody_uses_is_left),
+    PLAY(the_queue_goes_along_with_its_slot),
+    PLAY(who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it),
+    PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it),
+    PLAY(an_acquire_waits_for_the_end_of_a_move),
+    PLAY(who_is_asked_for_at_both_ends_is_granted_there),
+    PLAY(the_order_outlives_a_failover),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
