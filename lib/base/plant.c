@@ -11,9 +11,11 @@ static const char *const names[] = {
     "none",
 #define HL_PLANT(name, rule) #name,
 #define HL_SIM_PLANT HL_PLANT
+#define HL_TLS_PLANT HL_PLANT
 #include "base/plants.def"
 #undef HL_PLANT
 #undef HL_SIM_PLANT
+#undef HL_TLS_PLANT
 };
 
 const char *hl_plant_name(enum hl_plant plant) { return names[plant]; }

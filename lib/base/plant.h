@@ -9,10 +9,12 @@
 enum hl_plant {
 #define HL_PLANT(name, rule) HL_PLANT_##name,
 #define HL_SIM_PLANT HL_PLANT
+#define HL_TLS_PLANT HL_PLANT
     HL_PLANT_NONE,
 #include "base/plants.def"
 #undef HL_PLANT
 #undef HL_SIM_PLANT
+#undef HL_TLS_PLANT
     HL_PLANT_COUNT
 };
 extern enum hl_plant hl_plant; /* the one that is on */

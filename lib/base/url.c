@@ -30,16 +30,16 @@ __attribute__((format(printf, 3, 4))) static hilock_status refuse(const struct r
 
 static const struct scheme {
     const char *name;
-    int is_here;
+    int is_tls;
     enum hl_url_scheme scheme;
 } schemes[] = {
-    {"redis", 1, HL_URL_REDIS},
-    {"unix", 1, HL_URL_UNIX},
-    {"rediss", 0, HL_URL_REDIS},
-    {"redis+sentinel", 1, HL_URL_SENTINEL},
-    {"rediss+sentinel", 0, HL_URL_SENTINEL},
-    {"redis+cluster", 1, HL_URL_CLUSTER},
-    {"rediss+cluster", 0, HL_URL_CLUSTER},
+    {"redis", 0, HL_URL_REDIS},
+    {"unix", 0, HL_URL_UNIX},
+    {"rediss", 1, HL_URL_REDIS},
+    {"redis+sentinel", 0, HL_URL_SENTINEL},
+    {"rediss+sentinel", 1, HL_URL_SENTINEL},
+    {"redis+cluster", 0, HL_URL_CLUSTER},
+    {"rediss+cluster", 1, HL_URL_CLUSTER},
 };
 
 /* What is left of a url without what could be a secret: between the scheme and the last '@', and from a second ':' or a '?' on. */
@@ -64,10 +64,8 @@ static hilock_status take_scheme(struct reading *reading, const char **ret_rest)
             continue;
         *ret_rest = end + 3;
         reading->url->scheme = schemes[i].scheme;
-        if (schemes[i].is_here)
-            return HILOCK_OK;
-        hl_text_set(reading->error, "%s:// is not in this version of hilock: it has redis://, unix://, redis+sentinel:// and redis+cluster://", schemes[i].name);
-        return HILOCK_UNSUPPORTED;
+        reading->url->is_tls = schemes[i].is_tls;
+        return HILOCK_OK;
     }
     refuse_scheme(reading);
     return HILOCK_INVALID;

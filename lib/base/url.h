@@ -5,6 +5,7 @@
  *   unix://[user[:password]@]/path[?db=number]
  *   redis+sentinel://[user[:password]@]host[:port],..[/master[/db]]   user and password are the master's
  *   redis+cluster://[user[:password]@]host[:port],..
+ *   rediss, rediss+sentinel, rediss+cluster: the same over TLS
  *
  * User, password, path and master may have %-escapes. Pure: nothing is looked up. A refusal names the place and what must stand there; it shows
  * neither what could be a user or a password, nor what could be one because a letter in it was not escaped. */
@@ -25,6 +26,7 @@ struct hl_url_host {
 
 struct hl_url {
     enum hl_url_scheme scheme;
+    int is_tls;
     char *user, *password; /* NULL: none, or empty */
     struct hl_url_host hosts[HL_URL_HOSTS_MAX]; /* hosts_count of them; REDIS: one, UNIX: none */
     unsigned hosts_count;
@@ -35,7 +37,7 @@ struct hl_url {
     size_t block_size;
 };
 
-/* text NULL: redis://127.0.0.1:6379/0. OK, INVALID, UNSUPPORTED (a deployment that this version does not have), NO_MEMORY. */
+/* text NULL: redis://127.0.0.1:6379/0. OK, INVALID, NO_MEMORY. */
 hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text, struct hl_text *ret_error);
 void hl_url_done(struct hl_url *url, const struct hl_memory *memory); /* wipes and frees; all zero is allowed */
 

@@ -171,6 +171,7 @@ static size_t put_strings(struct hilock_client *client, const struct hl_urls *ur
 {
     char *to = client->strings;
     size_t used = 0, prefix_at = put(to, &used, options->name_prefix ? options->name_prefix : ""), name_at = put(to, &used, name);
+    size_t tls_at = put(to, &used, options->tls_server_name ? options->tls_server_name : "");
     for (unsigned i = 0; i < urls->count; i++) {
         const struct hl_url *url = &urls->of[i];
         put_login(to, &used, &client->logins[i], options->username ? options->username : url->user, options->password ? options->password : url->password);
@@ -180,10 +181,11 @@ static size_t put_strings(struct hilock_client *client, const struct hl_urls *ur
     put_login(to, &used, &client->sentinel_login, options->sentinel_username, options->sentinel_password);
     client->sentinel_login.client_name = to ? to + name_at : NULL;
     client->prefix = to ? to + prefix_at : NULL;
+    client->tls_server_name = to && options->tls_server_name ? to + tls_at : NULL;
     return used;
 }
 
-/* Users, passwords, prefix and the connections' name in one block, so that one wipe is enough. */
+/* Users, passwords, prefix, the connections' and the servers' name in one block, so that one wipe is enough. */
 static int keep_strings(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options)
 {
     const char *label = options->label ? options->label : program_invocation_short_name;
@@ -230,6 +232,21 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     client->restart_guard_ms = guard_ms(options);
 }
 
+static hilock_status begin_tls(struct hilock_client *client, const struct hilock_client_options *options, struct hl_text *why)
+{
+    const struct hl_tls_options tls = {options->tls_ca_file, options->tls_ca_dir, options->tls_cert_file, options->tls_key_file};
+    hilock_status status = client->links.secure(&client->links, &client->core.host.memory, &tls, why);
+    client->is_secured = status == HILOCK_OK;
+    return status;
+}
+
+static void end_tls(struct hilock_client *client)
+{
+    if (client->is_secured)
+        client->links.insecure(&client->links);
+    client->is_secured = 0;
+}
+
 static void free_half_open(struct hilock_client *client, int has_host)
 {
     struct hl_memory memory = client->core.host.memory;
@@ -244,31 +261,46 @@ static void free_half_open(struct hilock_client *client, int has_host)
     if (client->strings)
         hl_memory_wipe(client->strings, client->strings_size);
     hl_memory_free(&memory, client->strings);
+    end_tls(client);
     if (client->core.cell)
         hl_cell_unref(client->core.cell);
     hl_memory_free(&memory, client);
 }
 
-static struct hilock_client *client_new(const struct hilock_loop *loop, const struct hl_doors *doors, const struct hl_memory *memory,
-                                        const struct hl_urls *urls, const struct hilock_client_options *options)
+static int furnish(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options)
 {
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
+    struct hl_core *core = &client->core;
+    if ((core->cell = hl_cell_new(&core->host.memory)) == NULL || (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
+        hl_shortage_init(core) != 0 || keep_strings(client, urls, options) != 0 || (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
+        return -1;
+    core->cell->core = core;
+    return 0;
+}
+
+static hilock_status client_new(struct hilock_client **ret_client, const struct hilock_loop *loop, const struct hl_doors *doors, const struct hl_memory *memory,
+                                const struct hl_urls *urls, const struct hilock_client_options *options, struct hl_text *why)
+{
     struct hilock_client *client = hl_memory_new(memory, sizeof *client);
+    hilock_status status = HILOCK_OK;
     int has_host;
+    hl_text_set(why, "out of memory");
     if (!client)
-        return NULL;
+        return HILOCK_NO_MEMORY;
     client->core.host.memory = *memory;
+    client->links = doors->links;
     has_host = hl_host_init(&client->core.host, loop, memory, doors->seed) == 0;
     if (has_host)
         init_core(client, doors, options);
-    if (has_host && (client->core.cell = hl_cell_new(memory)) != NULL &&
-        (client->close_timer = hl_timer_new(&client->core.host, on_close_timer, client)) != NULL && hl_shortage_init(&client->core) == 0 && keep_strings(client, urls, options) == 0 &&
-        (client->core.route = hl_deployment_new(client, doors, urls, options, &events)) != NULL) {
-        client->core.cell->core = &client->core;
-        return client;
-    }
-    free_half_open(client, has_host);
-    return NULL;
+    if (hl_deployment_is_tls(urls))
+        status = begin_tls(client, options, why);
+    if (status == HILOCK_OK && (!has_host || furnish(client, urls, options) != 0))
+        status = HILOCK_NO_MEMORY;
+    if (status == HILOCK_OK)
+        *ret_client = client;
+    else
+        free_half_open(client, has_host);
+    return status;
 }
 
 static hilock_status check_loop(const struct hilock_loop *loop, struct hl_text *why)
@@ -303,12 +335,10 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     status = hl_deployment_read(&urls, &memory, &settled, &why);
     if (status != HILOCK_OK)
         return refuse_open(status, &why, ret_error);
-    *ret_client = client_new(loop, doors, &memory, &urls, &settled);
+    status = client_new(ret_client, loop, doors, &memory, &urls, &settled, &why);
     hl_deployment_done(&urls, &memory);
-    if (!*ret_client) {
-        hl_text_set(&why, "out of memory");
-        return refuse_open(HILOCK_NO_MEMORY, &why, ret_error);
-    }
+    if (status != HILOCK_OK)
+        return refuse_open(status, &why, ret_error);
     (*ret_client)->core.route->ops->start((*ret_client)->core.route);
     return HILOCK_OK;
 }
@@ -336,6 +366,7 @@ static void detach(struct hilock_client *client)
     hl_teardown(core);
     core->route->ops->free(core->route);
     core->route = NULL;
+    end_tls(client);
     hl_timer_free(&core->host, client->close_timer);
     hl_shortage_done(core);
     if (client->terms)

@@ -24,10 +24,12 @@ struct hilock_client {
     void *user; /* of both */
     hilock_log_level log_level;
     struct hl_text refusal;
+    struct hl_link_factory links;
+    int is_secured; /* which it gives back */
     struct hl_login logins[HL_MASTERS_MAX], sentinel_login; /* of a quorum's masters; else the first */
     char *strings; /* user, password, prefix, name of the connection: one block, wiped */
     size_t strings_size;
-    const char *prefix;
+    const char *prefix, *tls_server_name; /* the latter NULL: each server's own */
     size_t prefix_length;
     uint32_t lease_ms, restart_guard_ms; /* guard 0: off */
     struct hl_terms *terms; /* of the handle made last, referenced: the next one is likely to be made alike */

@@ -32,7 +32,7 @@ static hilock_status check_master(const struct hl_urls *urls, struct hl_text *wh
     unsigned latest = urls->count - 1;
     const struct hl_url *url = &urls->of[latest];
     if (url->scheme != HL_URL_REDIS && url->scheme != HL_URL_UNIX) {
-        hl_text_set(why, "quorum_urls: number %u is no redis:// or unix:// url: each is one independent master", urls->count);
+        hl_text_set(why, "quorum_urls: number %u is no redis://, rediss:// or unix:// url: each is one independent master", urls->count);
         return HILOCK_UNSUPPORTED;
     }
     for (unsigned i = 0; i < latest; i++) {
@@ -84,6 +84,33 @@ static hilock_status read_url(struct hl_urls *urls, const struct hl_memory *memo
     return status == HILOCK_OK && options->quorum_urls ? check_master(urls, why) : status;
 }
 
+/* NULL: none is set. */
+static const char *tls_option(const struct hilock_client_options *options)
+{
+    return options->tls_ca_file       ? "tls_ca_file"
+           : options->tls_ca_dir      ? "tls_ca_dir"
+           : options->tls_cert_file   ? "tls_cert_file"
+           : options->tls_key_file    ? "tls_key_file"
+           : options->tls_server_name ? "tls_server_name"
+                                      : NULL;
+}
+
+int hl_deployment_is_tls(const struct hl_urls *urls)
+{
+    for (unsigned i = 0; i < urls->count; i++)
+        if (urls->of[i].is_tls)
+            return 1;
+    return 0;
+}
+
+static hilock_status check_tls(const struct hl_urls *urls, const struct hilock_client_options *options, struct hl_text *why)
+{
+    if (!tls_option(options) || hl_deployment_is_tls(urls))
+        return HILOCK_OK;
+    hl_text_set(why, "%s is set, but %s: nothing would be encrypted", tls_option(options), options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
+    return HILOCK_INVALID;
+}
+
 hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory, const struct hilock_client_options *options, struct hl_text *why)
 {
     hilock_status status = check_count(options, why);
@@ -92,6 +119,8 @@ hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memor
         status = read_url(ret_urls, memory, options->url, options, why);
     for (unsigned i = 0; status == HILOCK_OK && options->quorum_urls && options->quorum_urls[i]; i++)
         status = read_url(ret_urls, memory, options->quorum_urls[i], options, why);
+    if (status == HILOCK_OK)
+        status = check_tls(ret_urls, options, why);
     if (status != HILOCK_OK)
         hl_deployment_done(ret_urls, memory);
     return status;
@@ -116,6 +145,7 @@ static struct hl_route *quorum_new(struct hilock_client *client, const struct hl
         const struct hl_url *url = &urls->of[i];
         quorum.places[i] = (struct hl_place){url->path, url->hosts[0].host, url->hosts[0].port};
         quorum.logins[i] = &client->logins[i];
+        quorum.are_tls[i] = url->is_tls != 0;
     }
     return hl_quorum_new(&client->core.host, &quorum, node, events, client);
 }
@@ -137,12 +167,12 @@ static struct hl_route *route_new(struct hilock_client *client, const struct hl_
     return NULL;
 }
 
-struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
-                                   const struct hilock_client_options *options, const struct hl_route_events *events)
+struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options,
+                                   const struct hl_route_events *events)
 {
     const struct hl_node_options node = {
-        .session = {.links = doors->links, .login = &client->logins[0], .connect_timeout_ms = options->connect_timeout_ms,
-                    .retry_max_ms = options->retry_max_ms},
+        .session = {.links = client->links, .login = &client->logins[0], .connect_timeout_ms = options->connect_timeout_ms,
+                    .retry_max_ms = options->retry_max_ms, .is_tls = urls->of[0].is_tls, .tls_server_name = client->tls_server_name},
         .scripts = hl_scripts,
         .ask_natives = hl_natives_ask,
         .natives_told = hl_natives_told,

@@ -14,10 +14,11 @@ struct hl_urls { /* one, or a quorum's */
 /* Also what only one deployment knows, with the url of another: INVALID. OK: to be given back. */
 hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory, const struct hilock_client_options *options, struct hl_text *why);
 void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory);
+int hl_deployment_is_tls(const struct hl_urls *urls); /* one of them at least */
 unsigned hl_deployment_needed(const struct hl_urls *urls, const struct hilock_client_options *options); /* of a quorum's votes */
 
-/* The client's strings are kept by then: its logins are used by reference. events is called with the client. NULL: no memory. */
-struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
-                                   const struct hilock_client_options *options, const struct hl_route_events *events);
+/* The client's strings are kept by then, its links secured where need be: its logins are used by reference. events is called with the client. NULL: no memory. */
+struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options,
+                                   const struct hl_route_events *events);
 
 #endif

@@ -5,7 +5,7 @@
 #include <hilock/version.h>
 #include <string.h>
 
-enum { POLL_MS = 50 };
+enum { POLL_MS = 50, TLS_NAME_MAX = 253 };
 
 static hilock_status refuse(struct hl_text *why, hilock_status status, const char *text)
 {
@@ -70,11 +70,13 @@ static int settle_spans(const struct span *spans, size_t count, struct hl_text *
     return 0;
 }
 
-static hilock_status check_later(const struct hilock_client_options *options, struct hl_text *why)
+static hilock_status check_tls(const struct hilock_client_options *options, struct hl_text *why)
 {
-    if ((options->tls_ca_file || options->tls_ca_dir || options->tls_cert_file || options->tls_key_file || options->tls_server_name) &&
-        !(options->url && strncmp(options->url, "rediss", 6) == 0)) /* which the url's own check refuses */
-        return refuse(why, HILOCK_INVALID, "tls_ca_file is set, but the url is not rediss: nothing would be encrypted");
+    size_t length = options->tls_server_name ? strlen(options->tls_server_name) : 1;
+    if (options->tls_key_file && !options->tls_cert_file)
+        return refuse(why, HILOCK_INVALID, "tls_key_file is set, but tls_cert_file is not: a key is nothing without its certificate");
+    if (length == 0 || length > TLS_NAME_MAX)
+        return refuse(why, HILOCK_INVALID, "bad tls_server_name: must be the name or address in the server's certificate, 1..253 letters");
     return HILOCK_OK;
 }
 
@@ -144,7 +146,7 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
     if (status == HILOCK_OK)
         status = check_pointers(to, why);
     if (status == HILOCK_OK)
-        status = check_later(to, why);
+        status = check_tls(to, why);
     if (to->name_waiters_max == 0 || to->name_waiters_max > to->waiters_max)
         to->name_waiters_max = to->waiters_max;
     if (!to->log_level)

@@ -11,6 +11,7 @@
 
 #include "base/host.h"
 #include "base/reply.h"
+#include "base/text.h"
 
 struct hl_link; /* made by a factory; opaque to all but it */
 
@@ -18,6 +19,12 @@ struct hl_link_target { /* copied by open */
     const char *path;    /* a unix socket, or NULL: */
     const char *address; /* a numeric IPv4 or IPv6 address */
     int port;
+    const char *tls_host; /* NULL: plain. Else TLS, and nothing is said to a server whose certificate is not of this name or address */
+};
+
+struct hl_tls_options { /* by reference */
+    const char *ca_file, *ca_dir;     /* who is trusted; both NULL: whom the system trusts */
+    const char *cert_file, *key_file; /* our own certificate. NULL: none; the key is in cert_file */
 };
 
 struct hl_link_events {
@@ -28,6 +35,10 @@ struct hl_link_events {
 
 struct hl_link_factory {
     void *ctx;
+    /* Before the first link by TLS, once. OK: to be given back by insecure when no more links are opened; those that are open may go on.
+     * INVALID, UNSUPPORTED, NO_MEMORY: with the sentence, nothing was made. Reads the files, so it may block. */
+    hilock_status (*secure)(struct hl_link_factory *factory, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why);
+    void (*insecure)(struct hl_link_factory *factory);
     /* NULL: no memory. A connection that fails at once is told by on_down all the same. events and arg outlive the link. */
     struct hl_link *(*open)(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
                             void *arg);

@@ -4,6 +4,8 @@
  * hiredis connects, formats, parses and keeps the row of pending commands. It never writes: what it has buffered goes out at the host's
  * next leave in one send (hiredis' own write would raise SIGPIPE), and only after a short one the descriptor is watched for writing.
  * A stream (subscriptions) is read past hiredis' rows of callbacks, which lose their place at the first error reply.
+ * With TLS the handshake stands between the connect and on_up, hiredis writes (through OpenSSL, in one go), and each event lets both
+ * directions go on, for either may have waited for the other.
  *
  * A context ends in two ways, and both pass on_cleanup, the last moment at which its descriptor and its error text are there: by itself
  * inside hiredis' handlers, or by redisAsyncFree, which we call only when none of these is on the stack (0.14.1 then touches freed
@@ -20,8 +22,9 @@
 #include "base/text.h"
 #include "link/link.h"
 #include "link/reader.h"
+#include "link/tls.h"
 
-enum { WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10, KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
+enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10, KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
     struct hl_flush flush; /* first: flush hands it back */
@@ -29,8 +32,11 @@ struct hl_link {
     const struct hl_link_events *events;
     void *arg;
     redisAsyncContext *context; /* NULL: gone */
+    struct hl_tls *tls;  /* NULL: plain */
+    char *tls_host;
+    struct ssl_st *ssl;  /* from the begin of the handshake on; the context's */
     void *watch;
-    void *timer; /* what must be told and has no event of its own */
+    void *timer; /* what must be told or read and has no event of its own */
     unsigned interest;
     unsigned depth; /* of turns */
     int is_up, is_stream, is_down, is_closed;
@@ -65,6 +71,10 @@ static void note_error(struct hl_link *link, const redisContext *context)
     const char *text = context->errstr[0] ? context->errstr : "the connection ended";
     if (link->why.bytes[0])
         return;
+    if (link->ssl && context->err == REDIS_ERR_IO)
+        link->tls->ops->explain(link->ssl, &link->why);
+    if (link->why.bytes[0])
+        return;
     if (link->reader.refusal)
         text = link->reader.refusal;
     else if (context->err == REDIS_ERR_OTHER) {
@@ -82,6 +92,7 @@ static void on_cleanup(void *arg)
         link->host->loop.watch_free(link->watch);
     link->watch = NULL;
     link->context = NULL;
+    link->ssl = NULL;
     hl_host_flush_never(link->host, &link->flush);
 }
 
@@ -95,6 +106,9 @@ static void destroy(struct hl_link *link)
 {
     struct hl_host *host = link->host;
     end_context(link);
+    if (link->tls)
+        hl_tls_unref(link->tls);
+    hl_memory_free(&host->memory, link->tls_host);
     hl_reader_done(&link->reader);
     hl_timer_free(host, link->timer);
     hl_memory_free(&host->memory, link);
@@ -158,9 +172,11 @@ static void read_stream(struct hl_link *link)
         end_context(link);
 }
 
-static void read_some(struct hl_link *link)
+static void read_once(struct hl_link *link)
 {
     int is_stream = link->is_stream; /* may change inside a reply: from the next read on */
+    if (link->ssl)
+        link->tls->ops->prepare();
     link->reader.asked = is_stream ? NULL : &link->context->replies;
     if (is_stream)
         read_stream(link);
@@ -170,6 +186,22 @@ static void read_some(struct hl_link *link)
         link->reader.refusal = "the server's answer is too long";
         end_context(link);
     }
+}
+
+static int has_more(const struct hl_link *link)
+{
+    return link->context && link->ssl && !link->is_closed && !link->is_deaf && link->tls->ops->has_more(link->ssl);
+}
+
+/* A server that never stops talking gets its share of a turn, and the rest in the next. */
+static void read_some(struct hl_link *link)
+{
+    int reads = 0;
+    do
+        read_once(link);
+    while (has_more(link) && ++reads < READS_MAX);
+    if (has_more(link))
+        hl_timer_start(link->host, link->timer, 0);
 }
 
 /* What had arrived before the failure is read first: it says more, and answers some of what would else be unknown. */
@@ -188,7 +220,28 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-static void write_some(struct hl_link *link)
+/* What has come may tell why nothing more is taken (an alert of TLS), so it is still read: hiredis would not, in error. */
+static void fail_to_write(struct hl_link *link, redisContext *context)
+{
+    struct hl_text why = {""};
+    link->tls->ops->explain(link->ssl, &why);
+    fail_later(link, why.bytes[0] ? why.bytes : context->errstr);
+    context->err = 0, context->errstr[0] = '\0';
+    want(link, HILOCK_READABLE);
+}
+
+static void write_tls(struct hl_link *link)
+{
+    redisContext *context = &link->context->c;
+    int is_done;
+    link->tls->ops->prepare();
+    if (redisBufferWrite(context, &is_done) != REDIS_OK)
+        fail_to_write(link, context);
+    else
+        want(link, HILOCK_READABLE | (link->tls->ops->wants_write(link->ssl) ? HILOCK_WRITABLE : 0u));
+}
+
+static void write_plain(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
     size_t length = sdslen(context->obuf) < WRITE_MAX ? sdslen(context->obuf) : WRITE_MAX;
@@ -206,6 +259,14 @@ static void write_some(struct hl_link *link)
         if (fresh)
             sdsfree(context->obuf), context->obuf = fresh;
     }
+}
+
+static void write_some(struct hl_link *link)
+{
+    if (link->ssl)
+        write_tls(link);
+    else
+        write_plain(link);
 }
 
 static void on_flush(struct hl_flush *flush)
@@ -249,14 +310,52 @@ static size_t backlog(const struct hl_link *link) { return link->context ? sdsle
 
 /* ---- the loop ---- */
 
+static void tell_up(struct hl_link *link)
+{
+    link->is_up = 1;
+    want(link, HILOCK_READABLE);
+    link->events->on_up(link->arg);
+    if (has_more(link))
+        hl_timer_start(link->host, link->timer, 0);
+}
+
+static void shake_hands(struct hl_link *link)
+{
+    switch (link->tls->ops->shake(link->ssl, link->tls_host, &link->why)) {
+    case HL_TLS_DONE: tell_up(link); break;
+    case HL_TLS_READS: want(link, HILOCK_READABLE); break;
+    case HL_TLS_WRITES: want(link, HILOCK_WRITABLE); break;
+    case HL_TLS_FAILED: end_context(link); break;
+    }
+}
+
+static void begin_tls(struct hl_link *link)
+{
+    link->ssl = link->tls->ops->begin(link->tls, &link->context->c, link->tls_host, &link->why);
+    if (link->ssl) {
+        link->why.bytes[0] = '\0';
+        shake_hands(link);
+    } else
+        end_context(link);
+}
+
 static void finish_connect(struct hl_link *link)
 {
     redisAsyncHandleWrite(link->context); /* nothing is buffered yet: it only asks how the connect went */
     if (!link->context || !(link->context->c.flags & REDIS_CONNECTED))
         return;
-    link->is_up = 1;
-    want(link, HILOCK_READABLE);
-    link->events->on_up(link->arg);
+    if (link->tls)
+        begin_tls(link);
+    else
+        tell_up(link);
+}
+
+static void go_on(struct hl_link *link, unsigned ready)
+{
+    if ((ready & HILOCK_READABLE) || link->ssl)
+        read_some(link);
+    if (((ready & HILOCK_WRITABLE) || (link->ssl && backlog(link))) && link->context && !link->is_closed)
+        write_some(link);
 }
 
 static void on_ready(unsigned ready, void *arg)
@@ -265,14 +364,12 @@ static void on_ready(unsigned ready, void *arg)
     turn_begin(link);
     if (link->is_failing)
         give_up(link);
-    else if (!link->is_up)
+    else if (link->is_up)
+        go_on(link, ready);
+    else if (link->ssl)
+        shake_hands(link);
+    else
         finish_connect(link);
-    else {
-        if (ready & HILOCK_READABLE)
-            read_some(link);
-        if ((ready & HILOCK_WRITABLE) && link->context && !link->is_closed)
-            write_some(link);
-    }
     turn_end(link);
 }
 
@@ -282,10 +379,26 @@ static void on_fire(void *arg)
     turn_begin(link);
     if (link->is_failing)
         give_up(link);
+    else if (link->is_up && link->context)
+        go_on(link, HILOCK_READABLE);
     turn_end(link);
 }
 
 /* ---- open and close ---- */
+
+static hilock_status secure(struct hl_link_factory *factory, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why)
+{
+    struct hl_tls *tls = NULL;
+    hilock_status status = hl_tls_new(&tls, memory, options, why);
+    factory->ctx = tls;
+    return status;
+}
+
+static void insecure(struct hl_link_factory *factory)
+{
+    hl_tls_unref(factory->ctx);
+    factory->ctx = NULL;
+}
 
 static void tune(redisContext *context, int is_tcp)
 {
@@ -335,15 +448,19 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
                                  void *arg)
 {
     struct hl_link *link = hl_memory_new(&host->memory, sizeof *link);
-    (void)ctx;
     if (!link)
         return NULL;
+    HL_REQUIRE(!target->tls_host || ctx);
+    if (target->tls_host) {
+        link->tls = hl_tls_ref(ctx);
+        link->tls_host = hl_memory_copy(&host->memory, target->tls_host, strlen(target->tls_host));
+    }
     link->flush.flush = on_flush;
     link->host = host;
     link->events = events;
     link->arg = arg;
     link->timer = hl_timer_new(host, on_fire, link);
-    if (link->timer && connect_to(link, target) == 0)
+    if (link->timer && (!link->tls || link->tls_host) && connect_to(link, target) == 0)
         return link;
     destroy(link);
     return NULL;
@@ -362,5 +479,5 @@ static void close_link(struct hl_link *link, int is_reset)
 
 struct hl_link_factory hl_link_hiredis(void)
 {
-    return (struct hl_link_factory){NULL, open_link, send_command, make_stream, backlog, close_link};
+    return (struct hl_link_factory){NULL, secure, insecure, open_link, send_command, make_stream, backlog, close_link};
 }

@@ -53,6 +53,7 @@ struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_opti
     for (unsigned i = 0; i < options->count; i++) {
         struct hl_node_options own = *node;
         own.session.login = options->logins[i];
+        own.session.is_tls = options->are_tls[i];
         quorum->masters[i] = hl_single_new(host, &options->places[i], &own, events, arg);
         if (!quorum->masters[i]) {
             free_route(&quorum->route);

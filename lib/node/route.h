@@ -76,6 +76,7 @@ struct hl_sentinel_options { /* copied, but for login */
 struct hl_quorum_options { /* copied, but for logins */
     struct hl_place places[HL_MASTERS_MAX];
     const struct hl_login *logins[HL_MASTERS_MAX]; /* outlive the route */
+    uint8_t are_tls[HL_MASTERS_MAX];
     unsigned count, needed;
 };
 
@@ -91,7 +92,7 @@ struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_
 struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *places, unsigned count, const struct hl_node_options *options,
                                 const struct hl_route_events *events, void *arg);
 
-/* Independent masters; node: of each, but for its login. NULL: no memory. */
+/* Independent masters; node: of each, but for its login and TLS. NULL: no memory. */
 struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_options *options, const struct hl_node_options *node,
                                const struct hl_route_events *events, void *arg);
 

@@ -166,20 +166,30 @@ static void on_down(void *arg, const char *why)
         fail(session, why, NULL);
 }
 
-static void connect_to(struct hl_session *session, const struct hl_link_target *target)
+/* NULL: plain. What was asked for as TLS is never anything else, whatever fails. */
+static const char *tls_host(const struct hl_session *session)
+{
+    const struct hl_session_options *options = session->options;
+    if (!options->is_tls || (HL_PLANTED(TLS_DOWNGRADED) && session->failures))
+        return NULL;
+    if (HL_PLANTED(TLS_NAME_OF_ADDRESS) && session->address)
+        return session->addresses[session->address - 1];
+    return options->tls_server_name ? options->tls_server_name : options->endpoint.host;
+}
+
+/* address: numeric, or NULL: the endpoint's path. */
+static void connect_to(struct hl_session *session, const char *address)
 {
     static const struct hl_link_events events = {on_up, on_reply, on_down};
+    const struct hl_endpoint *endpoint = &session->options->endpoint;
+    const struct hl_link_target target = {endpoint->path, address, endpoint->port, tls_host(session)};
     session->state = SESSION_CONNECTING;
-    session->link = session->options->links.open(session->options->links.ctx, session->host, target, &events, session);
+    session->link = session->options->links.open(session->options->links.ctx, session->host, &target, &events, session);
     if (!session->link)
         hl_session_break(session, "out of memory while connecting");
 }
 
-static void connect_next(struct hl_session *session)
-{
-    struct hl_link_target target = {NULL, session->addresses[session->address++], session->options->endpoint.port};
-    connect_to(session, &target);
-}
+static void connect_next(struct hl_session *session) { connect_to(session, session->addresses[session->address++]); }
 
 static void add_address(struct hl_session *session, const struct sockaddr *address)
 {
@@ -228,13 +238,12 @@ static int is_literal(const char *host)
 static void attempt(struct hl_session *session)
 {
     const struct hl_endpoint *endpoint = &session->options->endpoint;
-    struct hl_link_target target = {endpoint->path, endpoint->host, endpoint->port};
     if (!endpoint->path && !endpoint->host)
         return; /* nobody knows where yet: hl_session_move begins it */
     session->addresses_count = session->address = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
     if (endpoint->path || is_literal(endpoint->host))
-        connect_to(session, &target);
+        connect_to(session, endpoint->host);
     else
         resolve(session);
 }
@@ -251,7 +260,7 @@ static void on_timer(void *arg)
     case SESSION_RESOLVING:
     case SESSION_CONNECTING:
     case SESSION_GREETING:
-        hl_text_set(&session->why, "no connection within %u ms", session->options->connect_timeout_ms);
+        hl_text_set(&session->why, "no %s within %u ms", session->options->is_tls ? "TLS connection" : "connection", session->options->connect_timeout_ms);
         fail(session, session->why.bytes, NULL);
         break;
     case SESSION_BROKEN:

@@ -29,6 +29,8 @@ struct hl_session_options {
     struct hl_endpoint endpoint;
     const struct hl_login *login;
     uint32_t connect_timeout_ms, retry_max_ms;
+    int is_tls;
+    const char *tls_server_name; /* of its certificate; NULL: the endpoint's host. Outlives the session */
 };
 
 struct hl_session_events {

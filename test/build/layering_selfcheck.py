@@ -46,6 +46,8 @@ TREE_CASES = [
     ('layers', 'lib/extra.c', SPDX),
     ('foreign', 'lib/node/node.c', '#include <hiredis/hiredis.h>\n'),
     ('foreign', 'lib/client/open.c', '#include <openssl/ssl.h>\n'),
+    ('foreign', 'lib/link/link_hiredis.c', SPDX + '#include <openssl/ssl.h>\n'),
+    ('foreign', 'lib/link/link_hiredis.c', SPDX + '#include <hiredis/hiredis_ssl.h>\n'),
     ('foreign', 'lib/client/client.c', SPDX + '#include <uuid/uuid.h>\n'),
     ('foreign', 'lib/lock/hold.c', '#include <uthash.h>\n'),
     ('foreign', 'lib/link/link.h', '#include <event2/event.h>\n'),
@@ -73,7 +75,7 @@ TREE_CASES = [
 CALL = 'void {0}(void); void hl_case(void); void hl_case(void) {{ {0}(); }}\n'
 CORE_CASES = [('calls', f'uses {name}:', member, CALL.format(name)) for name, member in [
     ('redisAsyncCommand', 'node_node.c.o'), ('freeReplyObject', 'base_reply.c.o'), ('sdsnew', 'wire_mutex.c.o'),
-    ('SSL_new', 'client_open.c.o'), ('uuid_generate', 'client_client.c.o'), ('clock_gettime', 'link_link_hiredis.c.o'),
+    ('SSL_new', 'client_open.c.o'), ('SSL_new', 'link_link_hiredis.c.o'), ('redisInitiateSSL', 'link_link_hiredis.c.o'), ('uuid_generate', 'client_client.c.o'), ('clock_gettime', 'link_link_hiredis.c.o'),
     ('gettimeofday', 'lock_hold.c.o'), ('time', 'base_random.c.o'), ('rand', 'base_random.c.o'), ('random', 'node_node.c.o'),
     ('srand', 'client_open.c.o'), ('getrandom', 'client_open.c.o'), ('event_add', 'link_link_hiredis.c.o'),
     ('evtimer_new', 'lock_hold.c.o'), ('getaddrinfo', 'node_node.c.o'), ('usleep', 'node_node.c.o'), ('pthread_create', 'client_open.c.o'),

@@ -22,7 +22,7 @@ def nowhere(member):
 # (undefined symbols, who may have them, why)
 CALLS = [
     (r'redis[A-Z]\w*|freeReplyObject|sds\w+|hi_\w+', only('link_'), 'hiredis is known to lib/link alone'),
-    (r'(SSL|TLS|X509|BIO|ERR|EVP|OPENSSL)_\w+', only('link_'), 'TLS is known to lib/link alone'),
+    (r'(SSL|TLS|X509|BIO|ERR|EVP|PEM|CRYPTO|OPENSSL)_\w+|redis\w*SSL\w*', only('link_tls'), 'TLS is known to lib/link/tls alone'),
     (r'uuid_\w+', only('client_open.'), 'the client is named in lib/client/open.c alone'),
     (r'clock_gettime|gettimeofday|time|times|clock|ftime|timespec_get|timerfd_\w+', nowhere, 'time comes from the loop (now_us)'),
     (r'w?rand(om)?(_r)?|s?rand(om)?|[a-z]rand48(_r)?|getrandom|getentropy|arc4random\w*', nowhere, 'chance comes from base/random.h'),

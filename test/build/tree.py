@@ -17,7 +17,8 @@ BELOW = {
 }
 # Headers of others: where in lib/ they may be included. Whatever is not named here is the C library.
 FOREIGN = {
-    r'hiredis/|openssl/': lambda path: path.startswith('lib/link/'),
+    r'hiredis/': lambda path: path.startswith('lib/link/'),
+    r'openssl/|hiredis/hiredis_ssl': lambda path: path.startswith('lib/link/tls'),
     r'uuid/': lambda path: path == 'lib/client/open.c',
     r'uthash|utlist|utarray|utstring': lambda path: path.startswith('lib/base/table.'),
     r'event2/|event\.h|evhttp|evdns|uv\.h|uv/|ev\.h': lambda path: False,

@@ -19,9 +19,11 @@ static const char *const texts[] = {
     "",
 #define HL_PLANT(name, rule) rule,
 #define HL_SIM_PLANT HL_PLANT
+#define HL_TLS_PLANT HL_PLANT
 #include "base/plants.def"
 #undef HL_PLANT
 #undef HL_SIM_PLANT
+#undef HL_TLS_PLANT
 };
 
 /* Hunted only where there is time (a campaign): their moment is rare. */
@@ -59,6 +61,12 @@ static const struct { const char *name, *why; } for_units[] = {
     {"RENEWAL_KEPT_AFTER_GIVEN_UP", "needs a process that sleeps twice around a renewal: met once (TRACK_RECORD.md), too rare to hunt"},
     {"HOLD_BACK_UNBOUNDED", "the pause goes by the quickest round trip seen: the slow one that made it a bug is too rare to hunt"},
     {"HOLD_BACK_ONCE", "who is served first is no promise but in a queue"},
+    {"TLS_NAME_UNVERIFIED", "here is no TLS"},
+    {"TLS_CHAIN_UNVERIFIED", "here is no TLS"},
+    {"TLS_OLD_VERSIONS", "here is no TLS"},
+    {"TLS_READ_AHEAD_FORGOTTEN", "here is no TLS"},
+    {"TLS_DOWNGRADED", "here is no TLS"},
+    {"TLS_NAME_OF_ADDRESS", "here is no TLS"},
     {"STALE_SENTINEL_BELIEVED", "here are no sentinels"},
     {"READONLY_IGNORED", "here are no sentinels"},
     {"ROLE_IGNORED", "here are no sentinels"},

@@ -346,7 +346,7 @@ static void close_link(struct hl_link *link, int is_reset)
 
 struct hl_link_factory sim_network_links(struct sim_process *process)
 {
-    return (struct hl_link_factory){process, open_link, send_command, make_stream, backlog, close_link};
+    return (struct hl_link_factory){.ctx = process, .open = open_link, .send = send_command, .stream = make_stream, .backlog = backlog, .close = close_link};
 }
 
 /* ---- faults ---- */

@@ -227,7 +227,7 @@ void link_trial_on(const char *family, link_trial_fn *test)
 int link_trial_open(struct link_trial *trial)
 {
     static const struct hl_link_events events = {on_up, on_reply, on_down};
-    const struct hl_link_target target = {trial->path[0] ? trial->path : NULL, "127.0.0.1", trial->port};
+    const struct hl_link_target target = {trial->path[0] ? trial->path : NULL, "127.0.0.1", trial->port, trial->tls_host};
     trial->is_calling = 1;
     trial->link = trial->factory.open(trial->factory.ctx, &trial->host, &target, &events, trial);
     trial->is_calling = 0;

@@ -21,6 +21,7 @@ struct link_trial {
     int listener, peer;   /* -1: none */
     char path[64];        /* of the unix socket; "": TCP */
     int port;
+    const char *tls_host; /* NULL: plain */
     char told[4096];
     size_t told_length;
     int is_up, is_down, is_calling, replies;

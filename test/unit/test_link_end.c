@@ -28,7 +28,7 @@ LINK_TEST(refused)
 static void cannot_even_try(struct link_trial *trial)
 {
     static const struct hl_link_events none = {NULL, NULL, NULL};
-    const struct hl_link_target nowhere = {"/nonexistent/hilock", NULL, 0};
+    const struct hl_link_target nowhere = {"/nonexistent/hilock", NULL, 0, NULL};
     char path[sizeof trial->path];
     struct hl_link *link = trial->factory.open(NULL, &trial->host, &nowhere, &none, NULL);
     assert_non_null(link);

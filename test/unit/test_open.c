@@ -40,6 +40,7 @@ static void is_refused(struct scene *s, const struct hilock_client_options *opti
         TEXT(s, attempt.error.text, words);
     SAME(s, attempt.loop.ends, 0); /* the loop stays the caller's */
     SAME(s, attempt.loop.timers, 0);
+    SAME(s, s->net.secured, 0);
     SAME(s, hl_client_open_with(&attempt.client, &attempt.table, &attempt.doors, options, NULL), status);
 }
 
@@ -62,7 +63,6 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.url = "redis://a b"), HILOCK_INVALID, "bad url at character 10: blanks, control characters and letters outside ASCII must be %-escaped"},
     {OPTIONS(.url = "redis://u:" SCENE_SECRET "@"), HILOCK_INVALID, "the host is missing"},
     {OPTIONS(.url = "unix://run/s"), HILOCK_INVALID, "an absolute path must follow, as unix:///run/redis.sock"},
-    {OPTIONS(.url = "rediss://x"), HILOCK_UNSUPPORTED, "rediss:// is not in this version of hilock: it has redis://, unix://, "},
     {OPTIONS(.url = "redis+cluster://x/1"), HILOCK_INVALID, "a cluster has no databases but 0: leave it out"},
     {OPTIONS(.url = "redis+sentinel://"), HILOCK_INVALID, "the host is missing"},
     {OPTIONS(.quorum_urls = one_url), HILOCK_INVALID, "bad quorum_urls: 1 given, must be 2..9 and end with NULL; for one server use url"},
@@ -72,12 +72,14 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 1), HILOCK_INVALID, "bad quorum_needed 1 of 3 masters: must be 2..3, or 0 for the majority; with fewer two could hold at a time"},
     {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 4), HILOCK_INVALID, "bad quorum_needed 4 of 3 masters: must be 2..3"},
     {OPTIONS(.quorum_urls = same_urls), HILOCK_INVALID, "quorum_urls: number 1 and number 3 are the same server: it would vote twice"},
-    {OPTIONS(.quorum_urls = sentinel_urls), HILOCK_UNSUPPORTED, "quorum_urls: number 2 is no redis:// or unix:// url: each is one independent master"},
+    {OPTIONS(.quorum_urls = sentinel_urls), HILOCK_UNSUPPORTED, "quorum_urls: number 2 is no redis://, rediss:// or unix:// url: each is one independent master"},
     {OPTIONS(.quorum_urls = bad_urls), HILOCK_INVALID, "bad url at character 11: port 99999 must be 1..65535"},
     {OPTIONS(.sentinel_username = "s"), HILOCK_INVALID, "sentinel_username is set, but the url is not redis+sentinel: nobody would be told"},
     {OPTIONS(.url = "redis://x", .sentinel_password = SCENE_SECRET), HILOCK_INVALID, "sentinel_password is set, but the url is not redis+sentinel: nobody would be told"},
     {OPTIONS(.url = "redis://x", .tls_ca_file = "ca.pem"), HILOCK_INVALID, "tls_ca_file is set, but the url is not rediss: nothing would be encrypted"},
-    {OPTIONS(.tls_server_name = "x"), HILOCK_INVALID, "nothing would be encrypted"},
+    {OPTIONS(.tls_server_name = "x"), HILOCK_INVALID, "tls_server_name is set, but the url is not rediss: nothing would be encrypted"},
+    {OPTIONS(.quorum_urls = three_urls, .tls_ca_dir = "x"), HILOCK_INVALID, "tls_ca_dir is set, but none of quorum_urls is rediss: nothing would be encrypted"},
+    {OPTIONS(.url = "rediss://x", .tls_ca_file = "missing.pem"), HILOCK_INVALID, "cannot read tls_ca_file \"missing.pem\""},
     {OPTIONS(.lease_ms = 1), HILOCK_INVALID, "bad lease_ms 1: must be 100..86400000, or 0 for 30000"},
     {OPTIONS(.lease_ms = 86400001), HILOCK_INVALID, "bad lease_ms 86400001: must be 100..86400000"},
     {OPTIONS(.connect_timeout_ms = NEGATIVE), HILOCK_INVALID, "connect_timeout_ms" NEGATIVE_WORDS},

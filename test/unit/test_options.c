@@ -146,8 +146,11 @@ static void mistakes_are_named(void **state)
     static const struct hilock_allocator half = {.allocate = NULL};
     struct hilock_client_options to;
     (void)state;
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.tls_ca_file = "x")), HILOCK_INVALID);
-    assert_non_null(strstr(why.bytes, "not rediss: nothing would be encrypted"));
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_key_file = "x")), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "tls_key_file is set, but tls_cert_file is not"));
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_server_name = "")), HILOCK_INVALID);
+    assert_non_null(strstr(why.bytes, "bad tls_server_name"));
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_cert_file = "x", .tls_server_name = "y")), HILOCK_OK);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.allocator = &half)), HILOCK_INVALID);
     assert_non_null(strstr(why.bytes, "allocator lacks a function"));
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.log_level = (hilock_log_level)9)), HILOCK_INVALID);

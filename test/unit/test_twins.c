@@ -102,6 +102,7 @@ int main(void)
     collect(safety_promise);
     collect(safety_handoff);
     collect(safety_deploy);
+    collect(safety_tls);
     for (size_t i = 0; i < rules_count; i++) {
         tests[count++] = test_of(rules[i], test_holds, "holds");
         tests[count++] = test_of(rules[i], test_breaks_when_planted, rules[i]->plant);

@@ -203,6 +203,9 @@ static void on_connected(void *arg)
     if (!pipe->place || pipe->place->mood == NET_REFUSES) {
         link->is_down = 1;
         link->events->on_down(link->arg, "Connection refused");
+    } else if (pipe->is_mismatched) {
+        link->is_down = 1;
+        link->events->on_down(link->arg, "one end speaks TLS, the other does not");
     } else {
         pipe->peer = store_connect(pipe->place->store, push, pipe);
         link->is_up = 1;

@@ -41,7 +41,9 @@ struct net_place {
     char where[112]; /* "10.0.0.5:6379", or a path */
     struct store *store;
     enum { NET_LISTENS, NET_REFUSES, NET_IS_SILENT } mood;
+    int is_tls;      /* nothing else is understood there */
     unsigned tried;  /* connections begun */
+    char tls_host[256]; /* whose certificate the latest of them wanted; "": it was plain */
 };
 
 struct net_pipe;
@@ -55,6 +57,7 @@ struct net {
     void *arg;
     TAILQ_HEAD(, net_pipe) pipes;
     unsigned links, requests; /* that live; sent, ever */
+    int secured;              /* factories that were made to speak TLS, and live */
 };
 
 struct net_port { /* a process' way into the network: the ctx of its factory */

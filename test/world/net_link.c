@@ -39,6 +39,20 @@ struct net_place *net_listen(struct net *net, const char *where, struct store *s
 
 /* ---- the door ---- */
 
+static hilock_status secure(struct hl_link_factory *factory, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why)
+{
+    struct net_port *port = factory->ctx;
+    (void)memory;
+    if (options->ca_file && strcmp(options->ca_file, "missing.pem") == 0) {
+        hl_text_set(why, "cannot read tls_ca_file \"missing.pem\"");
+        return HILOCK_INVALID;
+    }
+    port->net->secured++;
+    return HILOCK_OK;
+}
+
+static void insecure(struct hl_link_factory *factory) { ((struct net_port *)factory->ctx)->net->secured--; }
+
 static void ask_fate(struct hl_link *link, struct net_message *message)
 {
     struct net *net = link->pipe->net;
@@ -83,8 +97,11 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     TAILQ_INIT(&link->outbox);
     link->pipe = net_pipe_new(port, place, link);
     port->net->links++;
-    if (place)
-        place->tried++;
+    if (!place)
+        return link;
+    place->tried++;
+    snprintf(place->tls_host, sizeof place->tls_host, "%s", target->tls_host ? target->tls_host : "");
+    link->pipe->is_mismatched = place->is_tls != (target->tls_host != NULL);
     return link;
 }
 
@@ -134,7 +151,7 @@ static void close_link(struct hl_link *link, int is_reset)
 
 struct hl_link_factory net_links(struct net_port *port)
 {
-    return (struct hl_link_factory){.ctx = port, .open = open_link, .send = send_command, .stream = stream, .backlog = backlog, .close = close_link};
+    return (struct hl_link_factory){.ctx = port, .secure = secure, .insecure = insecure, .open = open_link, .send = send_command, .stream = stream, .backlog = backlog, .close = close_link};
 }
 
 /* ---- faults ---- */

@@ -38,6 +38,7 @@ struct net_pipe {
     struct store_peer *peer; /* NULL: the server knows it not yet, or no more */
     struct net_messages there, back;
     struct world_event connecting, arriving, returning, dying;
+    int is_mismatched; /* one end speaks TLS, the other does not */
     int is_busy; /* a callback of its link is on the stack */
     const char *why; /* it is down */
 };

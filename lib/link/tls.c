@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tls - see tls.h; made of OpenSSL and hiredis_ssl.
+ *
+ * The SSL object is ours, for hiredis' own (redisInitiateSSLWithContext) accepts a certificate of any name. hiredis_ssl puts it between the
+ * context and the socket, where we replace its BIO, which would raise SIGPIPE. The first bytes it writes before that.
+ * OpenSSL reads ahead, so that many short answers cost one system call: what it has read no socket announces (has_more).
+ * hiredis_ssl repeats a write that could not be finished with the length it had; so all of the buffer is one write, and only hiredis
+ * writes (a part taken away meanwhile would let it read past the end).
+ * OpenSSL's errors are a list of the thread, shared with the program: it is emptied before each step, or an old one is taken for ours. */
+#include "link/tls.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <hiredis/hiredis_ssl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "base/plant.h"
+#include "link/tls_socket.h"
+
+struct tls {
+    struct hl_tls shared;
+    SSL_CTX *settings;
+    BIO_METHOD *socket;
+};
+
+/* ---- words ---- */
+
+static const char *reason(unsigned long error)
+{
+    const char *text = ERR_reason_error_string(error);
+    return text ? text : "unknown error";
+}
+
+static int is_about_trust(long result)
+{
+    return result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY || result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
+           result == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN || result == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ||
+           result == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
+}
+
+static void tell_certificate(long result, const char *host, struct hl_text *why)
+{
+    if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
+        hl_text_set(why, "the server's certificate is not for %s: give the name it is for as tls_server_name, or mend the certificate",
+                    hl_quote(host, strlen(host)).bytes);
+    else
+        hl_text_set(why, "the server's certificate is refused: %s%s", X509_verify_cert_error_string(result),
+                    is_about_trust(result) ? "; tls_ca_file or tls_ca_dir must have who signed it" : "");
+}
+
+/* The first of the errors is the one that happened; what follows are those whom it stopped. */
+static void tell_error(const SSL *ssl, struct hl_text *why)
+{
+    unsigned long error = ERR_peek_error();
+    int code = ERR_GET_REASON(error), is_ssl = ERR_GET_LIB(error) == ERR_LIB_SSL;
+    if (is_ssl && (code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_HTTP_REQUEST || code == SSL_R_PACKET_LENGTH_TOO_LONG))
+        hl_text_set(why, "the server does not speak TLS on this port (%s)", reason(error));
+    else if (is_ssl && code == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED)
+        hl_text_set(why, "the server wants a client certificate: give tls_cert_file and tls_key_file");
+    else if (is_ssl && code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && !SSL_get_certificate(ssl))
+        hl_text_set(why, "the server refused the TLS handshake: it may want a client certificate (tls_cert_file, tls_key_file)");
+    else
+        hl_text_set(why, "TLS: %s", reason(error));
+}
+
+static void explain(SSL *ssl, struct hl_text *why)
+{
+    if (ERR_peek_error())
+        tell_error(ssl, why);
+    ERR_clear_error();
+}
+
+/* ---- the settings ---- */
+
+static hilock_status refuse_file(struct hl_text *why, const char *option, const char *path)
+{
+    unsigned long error = ERR_peek_error();
+    int is_memory = ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+    hl_text_set(why, "%s \"%s\" cannot be used: %s", option, hl_quote(path, strlen(path)).bytes, reason(error));
+    ERR_clear_error();
+    return is_memory ? HILOCK_NO_MEMORY : HILOCK_INVALID;
+}
+
+static hilock_status check_path(struct hl_text *why, const char *option, const char *path, int is_folder)
+{
+    struct stat status;
+    int error = access(path, R_OK) != 0 || stat(path, &status) != 0 ? errno : 0;
+    if (!error && S_ISDIR(status.st_mode) == is_folder)
+        return HILOCK_OK;
+    hl_text_set(why, "cannot read %s \"%s\": %s", option, hl_quote(path, strlen(path)).bytes,
+                error ? strerror(error) : is_folder ? "not a directory" : "a directory");
+    return HILOCK_INVALID;
+}
+
+static hilock_status trust(struct tls *tls, const struct hl_tls_options *options, struct hl_text *why)
+{
+    hilock_status status = HILOCK_OK;
+    if (options->ca_file)
+        status = check_path(why, "tls_ca_file", options->ca_file, 0);
+    if (status == HILOCK_OK && options->ca_dir)
+        status = check_path(why, "tls_ca_dir", options->ca_dir, 1);
+    if (status == HILOCK_OK && options->ca_file && SSL_CTX_load_verify_file(tls->settings, options->ca_file) != 1)
+        return refuse_file(why, "tls_ca_file", options->ca_file);
+    if (status == HILOCK_OK && options->ca_dir && SSL_CTX_load_verify_dir(tls->settings, options->ca_dir) != 1)
+        return refuse_file(why, "tls_ca_dir", options->ca_dir);
+    if (status == HILOCK_OK && !options->ca_file && !options->ca_dir && SSL_CTX_set_default_verify_paths(tls->settings) != 1)
+        return refuse_file(why, "the system's", "certificates");
+    return status;
+}
+
+/* Nobody is asked: OpenSSL would, at the terminal. */
+static int no_passphrase(char *to, int room, int is_writing, void *was_asked)
+{
+    (void)to, (void)room, (void)is_writing;
+    *(int *)was_asked = 1;
+    return -1;
+}
+
+static hilock_status present(struct tls *tls, const struct hl_tls_options *options, struct hl_text *why)
+{
+    const char *key = options->key_file ? options->key_file : options->cert_file, *key_option = options->key_file ? "tls_key_file" : "tls_cert_file";
+    int was_asked = 0;
+    hilock_status status = check_path(why, "tls_cert_file", options->cert_file, 0);
+    if (status == HILOCK_OK)
+        status = check_path(why, key_option, key, 0);
+    if (status != HILOCK_OK)
+        return status;
+    SSL_CTX_set_default_passwd_cb(tls->settings, no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(tls->settings, &was_asked);
+    if (SSL_CTX_use_certificate_chain_file(tls->settings, options->cert_file) != 1)
+        status = refuse_file(why, "tls_cert_file", options->cert_file);
+    else if (SSL_CTX_use_PrivateKey_file(tls->settings, key, SSL_FILETYPE_PEM) != 1)
+        status = refuse_file(why, key_option, key);
+    SSL_CTX_set_default_passwd_cb_userdata(tls->settings, NULL);
+    if (status != HILOCK_OK && was_asked)
+        hl_text_set(why, "%s \"%s\" is locked by a passphrase, and nobody is asked for one: give the key without", key_option, hl_quote(key, strlen(key)).bytes);
+    return status;
+}
+
+static int set_policy(struct tls *tls)
+{
+    SSL_CTX *settings = tls->settings;
+    SSL_CTX_set_verify(settings, HL_PLANTED(TLS_CHAIN_UNVERIFIED) ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    /* A reply tells its own length: an end without farewell can cut none off unseen. */
+    SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_mode(settings, SSL_MODE_AUTO_RETRY);
+    SSL_CTX_set_read_ahead(settings, 1);
+    if (HL_PLANTED(TLS_OLD_VERSIONS)) {
+        SSL_CTX_set_security_level(settings, 0);
+        return SSL_CTX_set_min_proto_version(settings, TLS1_VERSION) == 1 ? 0 : -1;
+    }
+    if (SSL_CTX_get_min_proto_version(settings) >= TLS1_2_VERSION) /* the system asks for more */
+        return 0;
+    return SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION) == 1 ? 0 : -1;
+}
+
+static void free_tls(struct hl_tls *shared)
+{
+    struct tls *tls = (struct tls *)shared;
+    struct hl_memory memory = shared->memory;
+    SSL_CTX_free(tls->settings);
+    BIO_meth_free(tls->socket);
+    hl_memory_free(&memory, tls);
+}
+
+/* ---- a connection ---- */
+
+/* An address is a name of its own kind in a certificate, and is not asked for by name (SNI). */
+static int set_name(SSL *ssl, const char *host)
+{
+    unsigned char binary[sizeof(struct in6_addr)];
+    char address[INET6_ADDRSTRLEN] = "";
+    size_t length = strcspn(host, "%"); /* a zone is this machine's own affair */
+    X509_VERIFY_PARAM *wanted = SSL_get0_param(ssl);
+    if (!*host)
+        return -1; /* OpenSSL would take that for any */
+    if (length < sizeof address)
+        memcpy(address, host, length);
+    if (HL_PLANTED(TLS_NAME_UNVERIFIED))
+        return 0;
+    if (inet_pton(AF_INET, address, binary) == 1 || inet_pton(AF_INET6, address, binary) == 1)
+        return X509_VERIFY_PARAM_set1_ip_asc(wanted, address) == 1 ? 0 : -1;
+    X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return X509_VERIFY_PARAM_set1_host(wanted, host, 0) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 ? 0 : -1;
+}
+
+/* The signal of a broken pipe is one of the thread, so it is held back here without anybody else missing his. */
+static int initiate(redisContext *context, SSL *ssl)
+{
+    const struct timespec at_once = {0, 0};
+    sigset_t pipe, pending, before;
+    int result;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    result = redisInitiateSSL(context, ssl);
+    if (!sigismember(&pending, SIGPIPE))
+        while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR)
+            ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
+static SSL *begin(struct hl_tls *shared, redisContext *context, const char *host, struct hl_text *why)
+{
+    struct tls *tls = (struct tls *)shared;
+    SSL *ssl = SSL_new(tls->settings);
+    BIO *socket = ssl ? hl_tls_socket_new(tls->socket, context->fd) : NULL;
+    hl_text_set(why, "out of memory for TLS");
+    ERR_clear_error();
+    if (socket && set_name(ssl, host) == 0) {
+        if (initiate(context, ssl) == REDIS_OK) {
+            SSL_set_bio(ssl, socket, socket);
+            return ssl;
+        }
+        hl_text_set(why, "%s", context->errstr);
+        explain(ssl, why);
+    }
+    BIO_free(socket);
+    SSL_free(ssl);
+    ERR_clear_error();
+    return NULL;
+}
+
+static void tell_failure(SSL *ssl, int error, int system_error, const char *host, struct hl_text *why)
+{
+    long result = SSL_get_verify_result(ssl);
+    if (result != X509_V_OK && error == SSL_ERROR_SSL)
+        tell_certificate(result, host, why);
+    else if (error == SSL_ERROR_SSL)
+        tell_error(ssl, why);
+    else if (error == SSL_ERROR_SYSCALL && system_error)
+        hl_text_set(why, "%s in the TLS handshake", strerror(system_error));
+    else
+        hl_text_set(why, "the server closed the connection in the TLS handshake");
+}
+
+static enum hl_tls_step shake(SSL *ssl, const char *host, struct hl_text *why)
+{
+    int result, error, system_error;
+    ERR_clear_error();
+    errno = 0;
+    result = SSL_do_handshake(ssl);
+    system_error = errno;
+    if (result == 1)
+        return HL_TLS_DONE;
+    error = SSL_get_error(ssl, result);
+    if (error == SSL_ERROR_WANT_READ)
+        return HL_TLS_READS;
+    if (error == SSL_ERROR_WANT_WRITE)
+        return HL_TLS_WRITES;
+    tell_failure(ssl, error, system_error, host, why);
+    ERR_clear_error();
+    return HL_TLS_FAILED;
+}
+
+/* A record that is there in part is no more until its rest comes, which the socket announces: the read before has asked for it. */
+static int has_more(const SSL *ssl) { return !HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN) && SSL_has_pending(ssl) && !SSL_want_read(ssl); }
+
+static int wants_write(const SSL *ssl) { return SSL_want_write(ssl); }
+
+hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why)
+{
+    static const struct hl_tls_ops ops = {free_tls, begin, shake, ERR_clear_error, has_more, wants_write, explain};
+    struct tls *tls = hl_memory_new(memory, sizeof *tls);
+    hilock_status status = HILOCK_OK;
+    if (!tls) {
+        hl_text_set(why, "out of memory");
+        return HILOCK_NO_MEMORY;
+    }
+    tls->shared = (struct hl_tls){&ops, *memory, 1};
+    ERR_clear_error();
+    tls->settings = SSL_CTX_new(TLS_client_method());
+    tls->socket = hl_tls_socket_method();
+    if (!tls->settings || !tls->socket || set_policy(tls) != 0) {
+        hl_text_set(why, "TLS cannot be set up: %s", ERR_peek_error() ? reason(ERR_peek_error()) : "out of memory");
+        status = HILOCK_NO_MEMORY;
+    }
+    if (status == HILOCK_OK)
+        status = trust(tls, options, why);
+    if (status == HILOCK_OK && options->cert_file)
+        status = present(tls, options, why);
+    ERR_clear_error();
+    if (status == HILOCK_OK)
+        *ret = &tls->shared;
+    else
+        free_tls(&tls->shared);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was asked for as TLS is TLS, and to the server that was asked for. */
+#include <string.h>
+
+#include "safety.h"
+
+/* It is plain, and would say yes to anything. */
+static void a_server_without_TLS_is_told_nothing(struct scene *s)
+{
+    struct hand *a = hand_new(scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .password = SCENE_SECRET)), "a", "stock", NULL);
+    acquire(a, 20000);
+    run_ms(s, 25000);
+    TELLS(s, "a:UNREACHABLE");
+    HOLDS(s, s->place->tried > 5);
+    SAME(s, asked(s, NULL), 0);
+}
+
+/* Whoever forges a name server's answer has a certificate of his own address. */
+static void a_name_is_what_is_asked_for_not_its_address(struct scene *s)
+{
+    struct party *p;
+    s->place->is_tls = 1;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
+    p->loop.name = (struct world_name){.takes_us = 100, .addresses = {"127.0.0.1"}};
+    run_ms(s, 100);
+    TEXT(s, s->place->tls_host, "locks.example");
+}
+
+const struct safety safety_tls[] = {
+    SAFETY(TLS_DOWNGRADED, a_server_without_TLS_is_told_nothing),
+    SAFETY(TLS_NAME_OF_ADDRESS, a_name_is_what_is_asked_for_not_its_address),
+    {NULL, {NULL, NULL}},
+};
