@@ -22,6 +22,17 @@ static void arm(struct hl_host *host)
         hl_host_wake_next_turn(host);
 }
 
+/* From user code outside of the loop's calls. Not from inside one: an event that makes itself active again never lets the turn end. */
+static void hurry(struct hl_host *host)
+{
+    if (host->is_armed || !host->loop.timer_hurry) {
+        arm(host);
+        return;
+    }
+    host->is_armed = 1;
+    host->loop.timer_hurry(host->wake_timer);
+}
+
 void hl_host_wake_next_turn(struct hl_host *host)
 {
     host->is_armed = 1;
@@ -93,7 +104,7 @@ void hl_host_wake(struct hl_host *host)
         return;
     host->is_woken = 1;
     if (host->depth == 0)
-        arm(host);
+        hurry(host);
 }
 
 void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush)

@@ -258,6 +258,40 @@ static void start_inside_ready(void **state)
     close(fds[1]);
 }
 
+/* Called by the program between turns: it fires once, soon, and not inside the call; stopped or freed before that, never. */
+static void hurried(void **state)
+{
+    struct fixture *fixture = *state;
+    struct seen seen = {0};
+    void *timer = timer_make(fixture, on_fire_count, &seen);
+    if (!fixture->loop.timer_hurry) {
+        print_message("this loop has no timer_hurry: hilock starts the timer with 0 instead\n");
+        fixture->loop.timer_free(timer);
+        return;
+    }
+    for (int i = 1; i <= 3; i++) {
+        seen.is_inside_call = 1;
+        fixture->loop.timer_hurry(timer);
+        seen.is_inside_call = 0;
+        turn_until(fixture, &seen, i);
+        turn_past(fixture, 1000);
+        assert_int_equal(seen.count, i);
+    }
+    fixture->loop.timer_hurry(timer);
+    fixture->loop.timer_stop(timer);
+    turn_past(fixture, 1000);
+    assert_int_equal(seen.count, 3);
+    fixture->loop.timer_hurry(timer);
+    fixture->loop.timer_start(timer, 1000);
+    turn_until(fixture, &seen, 4);
+    turn_past(fixture, 5000);
+    assert_int_equal(seen.count, 4);
+    fixture->loop.timer_hurry(timer);
+    fixture->loop.timer_free(timer);
+    turn_past(fixture, 1000);
+    assert_int_equal(seen.count, 4);
+}
+
 static void many_timers(void **state)
 {
     struct fixture *fixture = *state;
@@ -293,6 +327,7 @@ int conformance_timer(void)
         FIXTURE_TEST(free_inside_fire),
         FIXTURE_TEST(stop_inside_fire),
         FIXTURE_TEST(start_inside_ready),
+        FIXTURE_TEST(hurried),
         FIXTURE_TEST(many_timers),
     };
     return cmocka_run_group_tests(timer, NULL, NULL);

@@ -336,6 +336,45 @@ static void stolen_place_means_early_not_never(void **state)
     event_base_free(base);
 }
 
+struct hurrier {
+    struct hilock_loop *loop;
+    void *timer;
+};
+
+static void on_program_event(evutil_socket_t fd, short what, void *user)
+{
+    const struct hurrier *hurrier = user;
+    (void)fd, (void)what;
+    hurrier->loop->timer_hurry(hurrier->timer);
+}
+
+/* What the program asks for in one of its own events is done in the same turn, with no question to the kernel in between. */
+static void hurry_is_in_the_same_turn(void **state)
+{
+    struct event_base *base = event_base_new();
+    struct hilock_loop loop;
+    struct seen fired = {0};
+    struct hurrier hurrier = {&loop, NULL};
+    struct event *event;
+    (void)state;
+    event_base_priority_init(base, 3);
+    loop = loop_make(base);
+    event = event_new(base, -1, 0, on_program_event, &hurrier);
+    hurrier.timer = loop.timer_new(loop.ctx, on_fire_count, &fired);
+    for (int priority = 0; priority < 3; priority++) {
+        event_priority_set(event, priority);
+        event_active(event, EV_TIMEOUT, 1);
+        event_base_loop(base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        assert_int_equal(fired.count, priority == 0 ? 1 : fired.count);
+        event_base_loop(base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        assert_int_equal(fired.count, priority + 1);
+    }
+    event_free(event);
+    loop.timer_free(hurrier.timer);
+    loop.free_ctx(loop.ctx);
+    event_base_free(base);
+}
+
 /* In the child all is freed after event_reinit; the parent's watch and timers go on. */
 static void forked_child_leaves_the_parent_alone(void **state)
 {
@@ -399,6 +438,7 @@ int main(void)
         cmocka_unit_test(asking_again_is_no_system_call),
         cmocka_unit_test(timers_start_without_memory),
         cmocka_unit_test(stolen_place_means_early_not_never),
+        cmocka_unit_test(hurry_is_in_the_same_turn),
         cmocka_unit_test(forked_child_leaves_the_parent_alone),
     };
     event_set_mem_functions(memory_malloc, memory_realloc, free);

@@ -128,7 +128,7 @@ struct poll_loop *poll_loop_new(struct hilock_loop *ret_table)
 {
     struct poll_loop *loop = calloc(1, sizeof *loop);
     *ret_table = (struct hilock_loop){sizeof *ret_table, now_us,      NULL,       loop,       watch_new, watch_set, watch_free, timer_new,
-                                      timer_start,       timer_stop, timer_free, resolve, free, free_ctx};
+                                      timer_start,       timer_stop, timer_free, resolve, free, free_ctx, NULL};
     return loop;
 }
 

@@ -235,6 +235,37 @@ static void test_host_freed_by_its_leave(void **state)
     free(other);
 }
 
+/* A loop that can hurry is asked to by what comes from outside of its calls, and only by that. */
+static void hurry(void *timer)
+{
+    assert_ptr_equal(timer, host.wake_timer);
+    note('!');
+    hl_timer_start(&host, timer, 0);
+}
+
+static void wake_again(void) { hl_host_wake(&host); }
+
+static void test_hurry(void **state)
+{
+    (void)state;
+    host.loop.timer_hurry = hurry;
+    hl_host_wake(&host);
+    hl_host_wake(&host);
+    assert_string_equal(story, "!");
+    at_leave = wake_again;
+    turn();
+    assert_string_equal(story, "!()");
+    turn();
+    assert_string_equal(story, "!()()");
+    hl_host_enter(&host);
+    hl_host_wake(&host);
+    hl_host_leave(&host);
+    turn();
+    hl_host_flush_later(&host, &a.flush);
+    turn();
+    assert_string_equal(story, "!()()()!(a)");
+}
+
 static void *no_timer(void *ctx, hilock_fire_fn *fire, void *arg)
 {
     (void)ctx, (void)fire, (void)arg;
@@ -277,6 +308,7 @@ int main(void)
         TEST(nested_turns_are_one),  TEST(each_flush_once_in_order), TEST(flush_asked_by_a_flush),
         TEST(flush_never),           TEST(what_leave_asks_for),      TEST(outside_a_turn),
         TEST(wake_inside_a_turn),    TEST(wake_after_a_turn),        TEST(no_on_leave),
+        TEST(hurry),
         cmocka_unit_test(test_host_freed_by_its_leave),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_contract),
