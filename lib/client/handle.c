@@ -34,7 +34,8 @@ static int are_alike(const struct hl_terms *terms, const struct hilock_lock_opti
            terms->lease_ms == options->lease_ms && terms->hold_max_ms == options->hold_max_ms && terms->min_validity_ms == options->min_validity_ms &&
            terms->wait_report_ms == options->wait_report_ms && terms->is_renewed == (options->renew == HILOCK_RENEW_AUTO) &&
            terms->is_reentrant == (options->reentrant != 0) && terms->is_polling == (options->wake == HILOCK_WAKE_POLL) &&
-           terms->poll_min_ms == options->poll_min_ms && terms->poll_jitter_ms == options->poll_jitter_ms;
+           terms->poll_min_ms == options->poll_min_ms && terms->poll_jitter_ms == options->poll_jitter_ms &&
+           terms->replicas == options->replicas && terms->replica_timeout_ms == options->replica_timeout_ms;
 }
 
 static const struct hl_kind *kind_of(const struct hilock_lock_options *options)
@@ -53,7 +54,8 @@ static void fill_terms(struct hl_terms *terms, struct hilock_client *client, con
                                .lease_ms = options->lease_ms, .hold_max_ms = options->hold_max_ms, .min_validity_ms = options->min_validity_ms,
                                .wait_report_ms = options->wait_report_ms, .is_renewed = options->renew == HILOCK_RENEW_AUTO,
                                .is_reentrant = options->reentrant != 0, .is_polling = options->wake == HILOCK_WAKE_POLL,
-                               .poll_min_ms = options->poll_min_ms, .poll_jitter_ms = options->poll_jitter_ms};
+                               .poll_min_ms = options->poll_min_ms, .poll_jitter_ms = options->poll_jitter_ms,
+                               .replicas = (uint8_t)options->replicas, .replica_timeout_ms = options->replica_timeout_ms};
     terms->cell->refs++;
 }
 
@@ -142,6 +144,8 @@ static hilock_status read_options(struct hilock_client *client, struct hilock_lo
         status = HILOCK_INVALID;
     if (status == HILOCK_OK && client->core.route->masters && to->kind == HILOCK_FAIR)
         return hl_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR on a quorum: n masters have no common queue; use MUTEX or SIMPLE");
+    if (status == HILOCK_OK && client->core.route->masters && to->replicas)
+        return hl_refuse(client, HILOCK_UNSUPPORTED, "replicas on a quorum: its masters vote instead of replicas; leave it 0");
     return status == HILOCK_OK ? status : hl_refuse(client, status, "%s", why.bytes);
 }
 

@@ -5,7 +5,7 @@
 #include <hilock/version.h>
 #include <string.h>
 
-enum { POLL_MS = 50, TLS_NAME_MAX = 253 };
+enum { POLL_MS = 50, REPLICAS_MAX = 64, REPLICAS_MS = 1000, TLS_NAME_MAX = 253 };
 
 static hilock_status refuse(struct hl_text *why, hilock_status status, const char *text)
 {
@@ -154,13 +154,6 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
     return status;
 }
 
-static hilock_status check_later_lock(const struct hilock_lock_options *options, struct hl_text *why)
-{
-    if (options->replicas || options->replica_timeout_ms)
-        return refuse(why, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas yet: leave it 0");
-    return HILOCK_OK;
-}
-
 static hilock_status check_values(const struct hilock_lock_options *options, struct hl_text *why)
 {
     if (!options->on_lost)
@@ -188,6 +181,24 @@ static hilock_status check_lengths(const struct hilock_lock_options *options, st
     return HILOCK_INVALID;
 }
 
+/* With the lease in place. A WAIT that takes the whole lease confirms what is over. */
+static hilock_status settle_replicas(struct hilock_lock_options *options, struct hl_text *why)
+{
+    if (options->replicas > REPLICAS_MAX)
+        hl_text_set(why, "bad replicas %u: must be 1..%d, or 0 for no confirmation", options->replicas, REPLICAS_MAX);
+    else if (options->replica_timeout_ms && !options->replicas)
+        hl_text_set(why, "replica_timeout_ms is %u, but replicas is 0: nobody would be waited for", options->replica_timeout_ms);
+    else if (options->replica_timeout_ms > options->lease_ms)
+        hl_text_set(why, "replica_timeout_ms %u is longer than lease_ms %u: the grant would be over before it is confirmed", options->replica_timeout_ms,
+                    options->lease_ms);
+    else {
+        if (options->replicas && !options->replica_timeout_ms)
+            options->replica_timeout_ms = options->lease_ms / 2 < REPLICAS_MS ? options->lease_ms / 2 : REPLICAS_MS;
+        return HILOCK_OK;
+    }
+    return HILOCK_INVALID;
+}
+
 /* Nobody publishes the release of a SIMPLE lock. Who subscribes polls as well, where the server refuses it. */
 static void settle_wake(struct hilock_lock_options *options)
 {
@@ -206,8 +217,6 @@ hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct 
                                 : refuse(why, HILOCK_INVALID, "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
     if (status == HILOCK_OK)
         status = check_values(to, why);
-    if (status == HILOCK_OK)
-        status = check_later_lock(to, why);
     if (status != HILOCK_OK)
         return status;
     if (to->hold_max_ms == HILOCK_FOREVER)
@@ -221,5 +230,6 @@ hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct 
         to->lease_ms = client_lease_ms;
     if (!to->min_validity_ms && to->kind != HILOCK_FAIR) /* there it depends on how the grant came */
         to->min_validity_ms = to->lease_ms / 2;
-    return check_lengths(to, why);
+    status = check_lengths(to, why);
+    return status == HILOCK_OK ? settle_replicas(to, why) : status;
 }

@@ -14,6 +14,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
+#include "lock/replicas.h"
 #include "lock/words.h"
 
 enum { DEAF_US = 50000 };
@@ -294,6 +295,20 @@ static void stay_in_queue(struct hl_acquire *acquire, struct hl_fair *fair, cons
     hl_acquire_resume_at(acquire, hl_now_us(&core->host) + (is_placed ? hl_fair_sleep_us(core, fair, asked) : hl_gate_sleep_us(core, acquire)));
 }
 
+/* Too few replicas have it. In a moment it is asked for under a new id; those behind it in line, who may ask for less, come first. */
+static void give_back_unconfirmed(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    acquire->state = ACQUIRE_SLEEPING;
+    acquire->is_unconfirmed = 1;
+    hl_gate_step_back(acquire);
+    if (acquire->hold->parts_count > 1)
+        hl_gate_yield(core, hl_acquire_name(acquire));
+    if (!HL_PLANTED(REPLICAS_KEPT))
+        begin_anew(acquire);
+    hl_acquire_resume_at(acquire, acquire->hold->state == HOLD_RETURNING ? UINT64_MAX : hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
+}
+
 static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
@@ -309,6 +324,10 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
     }
     if (acquire->is_try && asked->answer == ASKED_HELD) {
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+        return;
+    }
+    if (asked->is_granted) {
+        give_back_unconfirmed(acquire);
         return;
     }
     if (fair) {
@@ -379,7 +398,7 @@ void hl_acquire_tick(struct hl_acquire *acquire)
     struct hl_core *core = core_of(acquire);
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
-        hl_acquire_decide(acquire, acquire->is_starved ? HILOCK_NO_MEMORY : hl_gate_known(core, acquire).status);
+        hl_acquire_decide(acquire, acquire->is_starved ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold) ? HILOCK_NOT_REPLICATED : hl_gate_known(core, acquire).status);
         return;
     }
     if (acquire->report_us <= now_us)

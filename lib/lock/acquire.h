@@ -16,6 +16,7 @@
 struct hl_asked { /* how a request for the lock was answered; dies with the call */
     enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;
     unsigned at;         /* which part of it */
+    int is_granted;      /* FAULT: though it is at the store (too few replicas): it goes back */
     int is_verdict;      /* of a ballot: the gate has heard the answers that led to it */
     int is_split;        /* HELD: by several who asked at the same time */
     uint64_t asked_us;   /* when that left */

@@ -48,6 +48,8 @@ struct hl_terms { /* the options of a handle; shared by handles made alike one a
     hilock_event_fn *on_lost, *on_event;
     uint32_t poll_min_ms, poll_jitter_ms;
     uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max, wait_report: 0 is off */
+    uint32_t replica_timeout_ms;
+    uint8_t replicas;             /* that must confirm a grant */
     uint8_t is_renewed, is_reentrant, is_polling; /* polling: waits without a subscription */
 };
 
@@ -86,7 +88,12 @@ enum hl_part_state {
     PART_MAYBE, /* asked for: it may be there */
     PART_OURS
 };
-enum hl_part_ask { PART_ACQUIRE, PART_RENEW, PART_RELEASE };
+enum hl_part_ask {
+    PART_ACQUIRE,
+    PART_CONFIRM, /* granted; have replicas got it? */
+    PART_RENEW,
+    PART_RELEASE
+};
 enum hl_part_heard { /* in the round under way: a renewal of every part, or the release of every part */
     HEARD_NOTHING,
     HEARD_YES,
@@ -212,6 +219,7 @@ struct hl_acquire {
     uint8_t stands;                 /* enum above */
     uint8_t is_try : 1;
     uint8_t is_untold : 1;          /* no WAITING event yet */
+    uint8_t is_unconfirmed : 1;     /* too few replicas confirmed what it got last */
     uint8_t is_moving : 1;          /* SLEEPING for a moment: then it goes to another name's line */
     uint8_t is_starved : 1;         /* its turn has come, and there was no memory for its hold (shortage.c) */
 };

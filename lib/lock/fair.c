@@ -50,9 +50,9 @@ void hl_fair_say(struct hl_hold *hold, struct hl_part *part, struct hl_wants *wa
     if (!fair)
         return;
     fair->number = next_number(fair);
-    if (fair->node != part->request.node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE)) /* what was sent elsewhere was timed by another clock */
+    if (fair->node != hl_node_home(part->request.node) && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE)) /* what was sent elsewhere was timed by another clock */
         memset(fair->sent_us, 0, sizeof fair->sent_us);
-    fair->node = part->request.node;
+    fair->node = hl_node_home(part->request.node);
     fair->sent_us[fair->number % HL_FAIR_SENDS] = hl_now_us(&core->host);
     wants->number = fair->number;
     wants->ticket = HL_PLANTED(FAIR_TAIL) ? 0 : fair->ticket;
@@ -155,6 +155,12 @@ static void confirm(struct hl_fair *fair)
     ask_now(fair);
 }
 
+/* Whoever released wrote the grant, and WAIT counts what we write: the heartbeat, over the link on which it is waited for, writes the lease. */
+static int is_to_be_confirmed(const struct hl_fair *fair)
+{
+    return fair->acquire.lock->terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED);
+}
+
 void hl_fair_granted(struct hl_fair *fair, struct hl_node *node, const struct hl_push *push)
 {
     struct hl_acquire *acquire = &fair->acquire;
@@ -162,7 +168,7 @@ void hl_fair_granted(struct hl_fair *fair, struct hl_node *node, const struct hl
     uint64_t deadline_us;
     if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try || hold->state != HOLD_ASKING)
         return;
-    deadline_us = hl_node_guard_left_us(node, hl_now_us(node->host)) ? 0 : deadline_of(fair, node, push);
+    deadline_us = is_to_be_confirmed(fair) || hl_node_guard_left_us(node, hl_now_us(node->host)) ? 0 : deadline_of(fair, node, push);
     hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
     if (!deadline_us || !is_enough(fair, deadline_us)) {
         confirm(fair);

@@ -220,6 +220,13 @@ void hl_gate_leave(struct hl_acquire *acquire)
     drop_if_empty(gate);
 }
 
+void hl_gate_step_back(struct hl_acquire *acquire)
+{
+    struct hl_line *line = line_of(hl_acquire_name(acquire)->gate, (enum hl_stands)acquire->stands);
+    TAILQ_REMOVE(line, acquire, line);
+    TAILQ_INSERT_TAIL(line, acquire, line);
+}
+
 void hl_gate_yield(struct hl_core *core, struct hl_name *name)
 {
     struct hl_gate *gate = name->gate;

@@ -20,6 +20,7 @@ void hl_gate_leave(struct hl_acquire *acquire);
 int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at);
 int hl_gate_is_head(const struct hl_acquire *acquire); /* of those who wait */
 /* An attempt got some of what it asked for and lost against another: nobody here asks again for a random while, which doubles each time. */
+void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
 void hl_gate_yield(struct hl_core *core, struct hl_name *name);
 uint64_t hl_gate_yields_until_us(const struct hl_name *name);
 void hl_gate_returned(struct hl_name *name); /* what such an attempt got is given back */

@@ -38,10 +38,16 @@ static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
     return !hl_hold_asking(hold) || hl_extend_lease_ms(hold) == to->lease_ms || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
 }
 
+/* Renewals are not waited for: what a hold has is what its grant was confirmed by. */
+static int is_confirmed_enough(const struct hl_hold *hold, const struct hl_terms *to)
+{
+    return to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
+}
+
 static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
-    return to->kind == hold->terms->kind && !to->multi && is_short_enough(hold, to, now_us) && is_answer_good(hold, to) &&
+    return to->kind == hold->terms->kind && !to->multi && is_confirmed_enough(hold, to) && is_short_enough(hold, to, now_us) && is_answer_good(hold, to) &&
            (left_us >= (uint64_t)to->min_validity_ms * 1000 || HL_PLANTED(HANDOFF_BLIND));
 }
 

@@ -7,6 +7,7 @@
 #include "lock/gate_inside.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/replicas.h"
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCES_MAX = 5, SILENCE_US = 200000, NOTE_MAX = 200, HOLDER_MAX = 255 };
 
@@ -78,15 +79,32 @@ static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquir
     return gate->known == HILOCK_WRONG_KIND && gate->asker != acquire->lock->terms->kind;
 }
 
+/* Granted to it, and replicas are asked: who stands behind it need not know of replicas. */
+static int is_taken_by_head(const struct hl_gate *gate, const struct hl_acquire *acquire)
+{
+    const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
+    return head && head != acquire && hl_replicas_are_asked(head->hold);
+}
+
+static hilock_status known_status(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
+{
+    const struct hl_name *name = hl_acquire_name(acquire);
+    if (name->hold || is_taken_by_head(gate, acquire))
+        return HILOCK_TIMED_OUT;
+    if (!gate || !hl_route_can_decide(core->route, name->bytes, name->length) || is_silent(core, gate, acquire) || is_of_another_kind(gate, acquire))
+        return HILOCK_UNREACHABLE;
+    if (gate->known == HILOCK_NOT_REPLICATED && !acquire->lock->terms->replicas)
+        return HILOCK_TIMED_OUT;
+    if (gate->known == HILOCK_OK)
+        return acquire->is_unconfirmed ? HILOCK_NOT_REPLICATED : HILOCK_UNREACHABLE;
+    return gate->known;
+}
+
 struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = hl_acquire_name(acquire);
     const struct hl_gate *gate = hl_gate_at(name);
-    struct hl_known known = {HILOCK_UNREACHABLE, "", 0, ""};
-    if (name->hold)
-        known.status = HILOCK_TIMED_OUT;
-    else if (gate && hl_route_can_decide(core->route, name->bytes, name->length) && gate->known != HILOCK_OK && !is_silent(core, gate, acquire) && !is_of_another_kind(gate, acquire))
-        known.status = gate->known;
+    struct hl_known known = {known_status(core, gate, acquire), "", 0, ""};
     if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
         known.holder = gate->holder;
         known.holder_remaining_ms = hl_span_ms(hl_left_us(gate->left_until_us, hl_now_us(&core->host)));

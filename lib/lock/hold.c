@@ -15,6 +15,7 @@
 #include "lock/handoff.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
+#include "lock/replicas.h"
 #include "lock/side.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
@@ -62,8 +63,8 @@ static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part
         .token = part->token,
         .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
         .natives = node->natives,
-        .is_sharded = node->subscription.is_sharded,
-        .hears_in_part = hl_node_hears_in_part(node) != 0,
+        .is_sharded = hl_node_home(part->request.node)->subscription.is_sharded,
+        .hears_in_part = hl_node_hears_in_part(hl_node_home(part->request.node)) != 0,
         .yields = yields(hold, part),
     };
 }
@@ -83,6 +84,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
             hl_fair_say(hold, part, &wants);
         part->form = (uint8_t)kind->acquire(command, &words, &wants);
         break;
+    case PART_CONFIRM: break; /* said for many at once, by the node */
     case PART_RENEW:
         hl_extend_sent(hold, part);
         part->form = (uint8_t)kind->renew(command, &words, &wants);
@@ -96,6 +98,7 @@ struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *pa
     const struct hl_kind *kind = hold->terms->kind;
     switch ((enum hl_part_ask)part->ask) {
     case PART_ACQUIRE: return kind->acquired(reply, (enum hl_form)part->form);
+    case PART_CONFIRM: break;
     case PART_RENEW: return kind->renewed(reply, (enum hl_form)part->form);
     case PART_RELEASE: return kind->released(reply, (enum hl_form)part->form);
     }
@@ -123,7 +126,8 @@ static void ask(struct hl_hold *hold, struct hl_part *part, int is_second)
     part->ask = PART_ACQUIRE;
     part->state = PART_MAYBE;
     part->is_second = is_second != 0;
-    hl_route_submit(hl_hold_core(hold)->route, &part->request, hl_hold_core(hold)->limits.command_timeout_ms, HL_REQUEST_GRANT);
+    hl_route_submit(hl_hold_core(hold)->route, &part->request, hl_hold_core(hold)->limits.command_timeout_ms,
+                    HL_REQUEST_GRANT | (hold->terms->replicas || HL_PLANTED(REPLICAS_LINK_FOR_ALL) ? HL_REQUEST_CONFIRM : 0));
 }
 
 /* Also from a store under its restart guard: the hold stands without it, so nobody else can hold what that store forgot. */
@@ -171,7 +175,7 @@ struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part)
 }
 
 /* All it needs stands, or a part of it was refused, or there are more answers to come. */
-static void weigh(struct hl_hold *hold, struct hl_part *part, struct hl_asked asked)
+void hl_hold_weigh(struct hl_hold *hold, struct hl_part *part, struct hl_asked asked)
 {
     asked.at = part->index;
     asked.asked_us = part->request.sent_us;
@@ -195,7 +199,10 @@ void hl_part_grant(struct hl_hold *hold, struct hl_part *part, const struct hl_s
 static void on_granted(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
     hl_part_grant(hold, part, said);
-    weigh(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
+    if (hold->terms->replicas && !HL_PLANTED(REPLICAS_TOLD_EARLY))
+        hl_replicas_ask(hold, part);
+    else
+        hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
 }
 
 /* The clock sample was old, or the command was on its way for very long: with the server's time from the refusal it is asked once more. */
@@ -209,7 +216,7 @@ static void on_late(struct hl_hold *hold, struct hl_part *part, const struct hl_
         return;
     }
     part->is_late_once = 0;
-    weigh(hold, part, (struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1}, .quote = words, .quote_length = sizeof words - 1});
+    hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1}, .quote = words, .quote_length = sizeof words - 1});
 }
 
 /* The store's definite no takes the id off it, unless an earlier request of it went unanswered and may still run. An error that will last
@@ -231,11 +238,11 @@ static void on_asked(struct hl_hold *hold, struct hl_part *part, const struct hl
     if (said.verdict == HL_LATE)
         on_late(hold, part, &said);
     else if (said.verdict == HL_NO)
-        weigh(hold, part, (struct hl_asked){.answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl, .holder = said.holder,
+        hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl, .holder = said.holder,
                                             .holder_length = said.holder_length, .ticket = said.ticket, .position = said.position,
                                             .waiters = said.waiters, .hands_over = said.hands_over});
     else
-        weigh(hold, part, (struct hl_asked){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote, .quote_length = said.quote_length});
+        hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote, .quote_length = said.quote_length});
 }
 
 static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
@@ -244,7 +251,7 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
         part->state = PART_CLEAR;
     else
         hl_ending_haunt(hold, part);
-    weigh(hold, part, (struct hl_asked){.answer = ASKED_UNANSWERED});
+    hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_UNANSWERED});
 }
 
 static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
@@ -269,6 +276,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     struct hl_hold *hold = hold_of(request);
     switch ((enum hl_part_ask)part->ask) {
     case PART_ACQUIRE: on_acquire_done(hold, part, answer); break;
+    case PART_CONFIRM: hl_replicas_answered(hold, part, answer); break;
     case PART_RENEW: hl_watchdog_answered(hold, part, answer); break;
     case PART_RELEASE: hl_ending_released(hold, part, answer); break;
     }
@@ -437,7 +445,7 @@ int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node)
 int hl_hold_has_moved(const struct hl_hold *hold)
 {
     for (unsigned i = 0; i < hold->parts_count; i++)
-        if (hold->parts[i].request.node != node_of(hold, i))
+        if (!hold->parts[i].request.node || hl_node_home(hold->parts[i].request.node) != node_of(hold, i))
             return 1;
     return 0;
 }

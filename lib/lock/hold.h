@@ -9,11 +9,12 @@
  * A hold is made before anything is asked, timer included, so that renewing, releasing and undoing need no memory. Invariants:
  *  - its id is new for every acquisition and never used again (R2);
  *  - what may be at the store is released before the hold is freed, unless the store said that it is not there (R3, R4, R5);
+ *  - a part that replicas are to confirm is not OURS before they have: what is at the store is MAYBE till then;
  *  - a part's deadline moves only by a reply, by that request's own send time, and never after it has passed (R1, R11). */
 #ifndef HL_LOCK_HOLD_H
 #define HL_LOCK_HOLD_H
 
-#include "lock/core.h"
+#include "lock/acquire.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* NULL: no memory */
 void hl_hold_free(struct hl_hold *hold); /* nothing of it is at the store or on the wire */
@@ -40,6 +41,8 @@ int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *sai
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* a part of it is, as the route has it */
 int hl_hold_has_moved(const struct hl_hold *hold); /* a part of it was last asked for at another node than where it is now */
 void hl_part_grant(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said); /* the store said yes to its acquire */
+/* ASKING: what this part was answered, in view of the others: hl_acquire_answered follows when it decides. */
+void hl_hold_weigh(struct hl_hold *hold, struct hl_part *part, struct hl_asked asked);
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never */
 
 #endif

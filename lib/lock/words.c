@@ -9,6 +9,8 @@
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/lease.h"
+#include "lock/replicas.h"
+#include "node/confirm.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
@@ -78,6 +80,8 @@ static void outvoted(struct hl_core *core, struct hl_text *text, uint32_t waited
 
 static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, uint32_t waited_ms)
 {
+    if (acquire->lock->terms->replicas && node->is_up && node->confirm && !node->confirm->node.is_up)
+        node = &node->confirm->node; /* its third link alone is away */
     hl_text_set(text, "no answer from %s within %u ms: %s, %u tries%s", hl_node_name(node), waited_ms, silence_of(node), acquire->attempts,
                 acquire->attempts ? "; a late grant will be undone" : "");
 }
@@ -96,6 +100,19 @@ void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const
                     status == HILOCK_DENIED ? "; see the guide, \"Rights of the server's user\"" : "");
 }
 
+void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text)
+{
+    hl_text_set(text, "%lld of %u replicas confirmed within %u ms", (long long)confirmed, terms->replicas, terms->replica_timeout_ms);
+}
+
+static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire, const char *note, uint32_t waited_ms)
+{
+    if (hl_replicas_are_asked(acquire->hold))
+        hl_text_set(text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone", acquire->lock->terms->replicas, waited_ms);
+    else
+        hl_text_set(text, "%s; the grant was undone", note);
+}
+
 struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_last_words words = {NULL, NULL, 0};
@@ -112,6 +129,8 @@ struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_a
         unreachable(&text, acquire, node, waited_ms);
     else if (status == HILOCK_NO_MEMORY)
         hl_text_set(&text, "\"%s\": its turn to ask came, and there was no memory for that until its end", quoted(name).bytes);
+    else if (status == HILOCK_NOT_REPLICATED)
+        unreplicated(&text, acquire, known.note, waited_ms);
     else if (status <= HILOCK_DENIED)
         hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
     else

@@ -101,7 +101,7 @@ static void on_given(struct cluster *cluster)
             continue;
         is_failover = 1;
         since_us = member->lost_us && member->lost_us < since_us ? member->lost_us : since_us < now_us ? since_us : now_us;
-        hl_session_break(&member->node.session, "another server has its slots now");
+        hl_node_break(&member->node, "another server has its slots now");
     }
     place_all(cluster, &cluster->nobody, hl_node_take);
     if (is_failover)

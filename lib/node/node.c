@@ -4,6 +4,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "node/confirm.h"
 
 enum { SILENCE_US = 500000, STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
 
@@ -62,7 +63,7 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
 static uint64_t silence_us(const struct hl_node *node)
 {
     const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
-    if (!oldest || !node->events->on_silence || node->is_silent)
+    if (!oldest || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
         return UINT64_MAX;
     return (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
 }
@@ -115,32 +116,19 @@ static void finish(struct hl_request *request, const struct hl_answer *answer)
     request->ops->done(request, answer);
 }
 
-static void answer_all(struct hl_requests *from, const struct hl_answer *answer)
+/* Up to a mark, and out of the very queue: whoever is answered may withdraw others of it, or submit again. */
+static void answer_all(struct hl_node *node, struct hl_requests *from, const struct hl_answer *answer)
 {
-    struct hl_requests all;
     struct hl_request *request;
-    TAILQ_INIT(&all);
-    TAILQ_CONCAT(&all, from, entry);
-    while ((request = TAILQ_FIRST(&all)) != NULL) {
-        TAILQ_REMOVE(&all, request, entry);
+    TAILQ_INSERT_TAIL(from, &node->mark, entry);
+    while ((request = TAILQ_FIRST(from)) != &node->mark) {
+        TAILQ_REMOVE(from, request, entry);
         finish(request, answer);
     }
+    TAILQ_REMOVE(from, &node->mark, entry);
 }
 
 /* ---- the restart guard ---- */
-
-uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us)
-{
-    uint64_t ends_us = node->vitals.started_us + (uint64_t)node->options.restart_guard_ms * 1000;
-    return node->options.restart_guard_ms && ends_us > now_us ? ends_us - now_us : 0;
-}
-
-void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text)
-{
-    uint64_t left_us = hl_node_guard_left_us(node, now_us), up_us = now_us - node->vitals.started_us;
-    hl_text_set(text, "%s started %u s ago: it grants nothing for another %u s (restart_guard_ms)", hl_node_name(node), (unsigned)(up_us / 1000000),
-                (unsigned)((left_us + 999999) / 1000000));
-}
 
 /* Answered on the next turn: never inside the call that asks. */
 static void bar(struct hl_node *node, struct hl_request *request)
@@ -156,9 +144,9 @@ static void answer_barred(struct hl_node *node)
     struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes};
     if (TAILQ_EMPTY(&node->barred))
         return;
-    hl_text_set(&words, "GUARD the store is under its restart guard");
+    hl_text_set(&words, TAILQ_FIRST(&node->barred)->how & HL_REQUEST_CONFIRM && !node->home ? "OOM this client has no memory for a link to confirm over" : "GUARD the store is under its restart guard");
     reply.length = strlen(words.bytes);
-    answer_all(&node->barred, &(struct hl_answer){&reply, 0});
+    answer_all(node, &node->barred, &(struct hl_answer){&reply, 0});
 }
 
 static int is_barred(const struct hl_node *node, const struct hl_request *request)
@@ -171,7 +159,7 @@ static void pump(struct hl_node *node)
 {
     struct hl_request *request;
     while (node->is_up && hl_session_is_open(&node->session) && node->sent_count < node->options.inflight_max) {
-        struct hl_requests *queue = TAILQ_EMPTY(&node->urgent) ? &node->normal : &node->urgent;
+        struct hl_requests *queue = TAILQ_EMPTY(&node->urgent) && !node->is_shut ? &node->normal : &node->urgent;
         if ((request = TAILQ_FIRST(queue)) == NULL)
             return;
         TAILQ_REMOVE(queue, request, entry);
@@ -260,7 +248,7 @@ static void up(struct hl_node *node)
 {
     node->is_up = 1;
     watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
-    if (!node->options.is_guide)
+    if (!node->options.is_guide && !node->home)
         hl_trace(node->host, HL_NODE_UP, &(struct hl_fact){.node = hl_node_name(node)});
     node->events->on_up(node->arg, node);
     pump(node);
@@ -280,6 +268,8 @@ static void on_reply(void *arg, const struct hl_reply *reply)
         on_answer(node, reply);
     else if (hl_prelude_answered(node, reply) == HL_PRELUDE_OVER)
         up(node);
+    if (node->home)
+        hl_confirm_go_on(node);
     pump(node);
 }
 
@@ -296,11 +286,11 @@ static void on_open(void *arg)
         up(node);
 }
 
-/* Of a guide only what is news: the first failure after it was up, or of all. */
+/* Of a guide and of a third link only what is news: the first failure after it was up, or of all. */
 static void tell_down(struct hl_node *node, const char *why, uint64_t retry_us, int was_up)
 {
     const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us, .count = (unsigned)was_up};
-    if (!node->options.is_guide)
+    if (!node->options.is_guide && !node->home)
         hl_trace(node->host, HL_NODE_DOWN, &fact);
     else if (was_up || node->session.failures == 1)
         hl_trace(node->host, HL_NODE_FAULT, &fact);
@@ -320,10 +310,10 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     tell_down(node, why, retry_us, was_up);
     node->events->on_down(node->arg, node);
     answer_barred(node);
-    answer_all(&node->sent, &unanswered);
+    answer_all(node, &node->sent, &unanswered);
     if (refusal) {
-        answer_all(&node->urgent, &refused);
-        answer_all(&node->normal, &refused);
+        answer_all(node, &node->urgent, &refused);
+        answer_all(node, &node->normal, &refused);
     }
 }
 
@@ -414,6 +404,7 @@ void hl_node_start(struct hl_node *node)
 
 void hl_node_done(struct hl_node *node)
 {
+    hl_confirm_free(node);
     hl_subscription_done(&node->subscription);
     hl_session_done(&node->session);
     hl_timer_free(node->host, node->timer);
@@ -429,50 +420,46 @@ static struct hl_requests *queue_of(struct hl_request *request)
     return request->how & HL_REQUEST_URGENT ? &node->urgent : &node->normal;
 }
 
+/* Of the request: over the third link if it says so. Without memory for one it is barred. */
+static struct hl_node *link_of(struct hl_node *node, unsigned how)
+{
+    struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->home ? hl_confirm_link(node) : node;
+    if (link && link != node)
+        hl_node_start(link);
+    return link;
+}
+
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how)
 {
+    struct hl_node *link = link_of(node, how);
     HL_REQUIRE(request->place == REQUEST_IDLE);
-    request->node = node;
+    request->node = link ? link : node;
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
+    if (!link) {
+        bar(node, request);
+        return;
+    }
     request->place = REQUEST_QUEUED;
     TAILQ_INSERT_TAIL(queue_of(request), request, entry);
     if (request->ops->about)
-        node->used_us = hl_now_us(node->host);
+        node->used_us = link->used_us = hl_now_us(node->host);
     if (node->options.is_lazy)
         hl_node_start(node);
-    pump(node);
+    pump(link);
 }
+
+void hl_node_shut(struct hl_node *node, int is_shut) { node->is_shut = is_shut; }
 
 int hl_node_withdraw(struct hl_request *request)
 {
+    if (request->place == REQUEST_CONFIRMING) {
+        hl_confirm_withdraw(request);
+        return 1;
+    }
     if (request->place != REQUEST_QUEUED && request->place != REQUEST_BARRED && request->place != REQUEST_PARKED)
         return 0;
     TAILQ_REMOVE(queue_of(request), request, entry);
     request->place = REQUEST_IDLE;
     return 1;
 }
-
-uint64_t hl_node_since_us(const struct hl_node *node)
-{
-    uint64_t commands_us = node->session.opened_us, channels_us = node->subscription.session.opened_us;
-    if (!commands_us || !channels_us)
-        return UINT64_MAX;
-    return commands_us > channels_us ? commands_us : channels_us;
-}
-
-uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
-{
-    if (!node->server_us)
-        return 0;
-    return (node->server_us + (now_us - node->time_sent_us)) / 1000 + node->options.command_timeout_ms + 1;
-}
-
-int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us)
-{
-    const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
-    return node->is_up && (!oldest || now_us - oldest->sent_us <= patience_us || HL_PLANTED(QUORUM_NO_BREAKER));
-}
-
-const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }
-const char *hl_node_why(const struct hl_node *node) { return node->session.why.bytes; }

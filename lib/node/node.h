@@ -4,6 +4,7 @@
  *
  * Commands and subscriptions have a session each (RESP2 cannot mix them). While the command session is closed requests wait in their queue.
  * When it is lost, all that was sent is answered "none came"; when its login is refused, all that waits is answered with that refusal.
+ * What replicas are to confirm goes over a third link of its own, made when it is first wanted (confirm.h).
  * A server that started less than restart_guard_ms ago is not asked for grants: who asks is answered "GUARD .." in its stead.
  * Invariant: a request is never on the wire for longer than its timeout; the link is given up then, for answers come in order and all
  * behind it would be late as well. */
@@ -38,6 +39,8 @@ struct hl_node_events {
     void (*on_silence)(void *arg, struct hl_node *node);
 };
 
+struct hl_confirm;
+
 struct hl_node {
     struct hl_host *host;
     struct hl_node_options options;
@@ -51,7 +54,7 @@ struct hl_node {
     void *timer;                   /* earliest of: the end of a request's timeout, the next keep-alive */
     uint64_t due_us;               /* of the timer; 0: stopped */
     uint64_t active_us;            /* latest answer */
-    struct hl_request probe;
+    struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0: none */
     uint64_t round_trip_us;        /* of the latest sample */
     uint64_t quickest_us;          /* of those round trips that were looked at since: what the way itself takes */
@@ -64,6 +67,9 @@ struct hl_node {
     uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it was given to another server, or more slots; 0: never */
     int is_up, is_started, is_silent;
+    int is_shut;                   /* only what is urgent is sent */
+    struct hl_confirm *confirm;    /* its third link (confirm.h). NULL: nobody asked for replicas yet */
+    struct hl_node *home;          /* this is that link of another node; NULL: it is none */
 };
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
@@ -77,6 +83,8 @@ struct hl_request *hl_node_take(struct hl_node *node); /* one that has not left,
 struct hl_request *hl_node_take_parked(struct hl_node *node);
 /* At another address from now on: what was sent is answered "none came", at the old address nothing is read any more. By reference. */
 void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why);
+void hl_node_break(struct hl_node *node, const char *why); /* its links for commands: nothing is read of them any more */
+void hl_node_shut(struct hl_node *node, int is_shut); /* whoever opens it again does so from an answer of its own */
 void hl_node_rest(struct hl_node *node); /* nothing is asked of it and nobody listens: no links until it is started again */
 int hl_node_is_idle(const struct hl_node *node);
 int hl_node_withdraw(struct hl_request *request); /* 1: it had not left, and will not; 0: it is on the wire, or idle */
@@ -96,6 +104,7 @@ void hl_node_fault(struct hl_node *node, const char *what); /* something it can 
 unsigned hl_node_hears_in_part(const struct hl_node *node); /* 1: who listens to a channel is counted at this server only, and others may */
 /* Up, and the oldest request on the wire has not been out for longer than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
+static inline struct hl_node *hl_node_home(struct hl_node *node) { return node->home ? node->home : node; }
 const char *hl_node_name(const struct hl_node *node);
 const char *hl_node_why(const struct hl_node *node); /* why it is away: latest loss or failed attempt; "" */
 

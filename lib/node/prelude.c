@@ -49,8 +49,8 @@ void hl_prelude_begin(struct hl_node *node)
     *prelude = (struct hl_prelude){0, 0};
     if (node->options.is_guide)
         return;
-    prelude->steps = STEP_SERVER | STEP_MEMORY | STEP_NATIVES | STEP_TIME;
-    prelude->steps |= (node->options.asks_role ? STEP_ROLE : 0u) | (node->options.asks_sharded ? STEP_SHARDED : 0u);
+    prelude->steps = STEP_SERVER | STEP_NATIVES | STEP_TIME | (node->options.asks_role ? STEP_ROLE : 0u);
+    prelude->steps |= node->home ? 0u : STEP_MEMORY | (node->options.asks_sharded ? STEP_SHARDED : 0u);
     for (const struct hl_script *const *script = node->options.scripts; *script && sent == 0; script++, prelude->scripts++) {
         hl_command_load(&command, *script);
         sent = hl_session_send(&node->session, &command);
@@ -87,7 +87,7 @@ static void on_info_unreadable(struct hl_node *node, const struct hl_reply *repl
 {
     struct hl_text what;
     const char *why = reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "no uptime_in_seconds in it";
-    if (!node->is_info_refused) {
+    if (!node->is_info_refused && !node->home) {
         hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s", why,
                     node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
         hl_node_fault(node, what.bytes);
@@ -103,7 +103,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
         on_info_unreadable(node, reply);
     else
         node->is_info_refused = 0;
-    if (news != HL_VITALS_NEWS)
+    if (news != HL_VITALS_NEWS || node->home)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
                 (unsigned)((node->active_us - node->vitals.started_us) / 1000000 + 1));

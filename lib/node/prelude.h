@@ -2,6 +2,7 @@
 /* prelude - what a node is asked right behind the login, before any request: SCRIPT LOAD of every script (scripts made by EVAL may be evicted
  * by the server, loaded ones are not), where it matters its ROLE and whether it has sharded channels, INFO of the server and of its
  * memory, what it has that others have not, and TIME at the end, for the sample of its clock is best when fresh.
+ * Over a third link only what matters there, and it tells no news of the server.
  * All of it leaves in one go. Invariant: a refusal of any of it is borne and told, but for a ROLE that is none of a master. */
 #ifndef HL_NODE_PRELUDE_H
 #define HL_NODE_PRELUDE_H

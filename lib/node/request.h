@@ -35,13 +35,16 @@ enum hl_request_place {
     REQUEST_QUEUED,
     REQUEST_SENT,
     REQUEST_BARRED, /* the node may not send it now: it is answered so on the next turn */
-    REQUEST_PARKED  /* its route sends it again in a moment */
+    REQUEST_PARKED, /* its route sends it again in a moment */
+    REQUEST_CONFIRMING /* answered; replicas are asked whether they have what it wrote (confirm.h) */
 };
 
 enum hl_request_how { /* bits */
     HL_REQUEST_URGENT = 1, /* goes before those that are not: renewals and releases before acquires */
     HL_REQUEST_GRANT = 2,  /* may make a hold: not sent to a store under its restart guard */
-    HL_REQUEST_ASKING = 4  /* right behind ASKING: its slot is on its way to this node */
+    HL_REQUEST_ASKING = 4, /* right behind ASKING: its slot is on its way to this node */
+    HL_REQUEST_CONFIRM = 8, /* over the node's third link: replicas are to confirm what it writes (confirm.h) */
+    HL_REQUEST_BLOCKS = 16  /* the server takes its time: silence means nothing */
 };
 
 struct hl_request {
@@ -49,13 +52,16 @@ struct hl_request {
     const struct hl_request_ops *ops;
     struct hl_node *node;
     uint64_t sent_us;     /* latest send */
-    uint32_t timeout_ms;  /* unanswered for so long after its send, it breaks the link */
+    uint32_t timeout_ms;  /* unanswered for so long after its send, it breaks the link. CONFIRMING: how long replicas have */
     uint8_t place;        /* enum hl_request_place */
     uint8_t how;          /* of enum hl_request_how */
     uint8_t skip : 2;     /* answers before its own that belong to what was sent with it (SCRIPT LOAD, ASKING) */
     uint8_t reloads : 3;
     uint8_t hops : 3;     /* from node to node without a pause, as its route sent it */
-    uint8_t detours;      /* how often its route sent it on, or again, since it was submitted */
+    union {
+        uint8_t detours;  /* how often its route sent it on, or again, since it was submitted */
+        uint8_t replicas; /* CONFIRMING: how many */
+    };
 };
 
 TAILQ_HEAD(hl_requests, hl_request);

@@ -154,7 +154,7 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
     if (HL_PLANTED(READONLY_IGNORED) || request->detours == READONLY_MAX || !hl_reply_has_code(error, "READONLY"))
         return 0;
     request->detours++;
-    hl_session_break(&node->session, "it is read-only: no master any more"); /* on_down follows: the sentinels are asked */
+    hl_node_break(node, "it is read-only: no master any more"); /* on_down follows: the sentinels are asked */
     hl_node_submit(node, request, request->timeout_ms, request->how);
     return 1;
 }

@@ -17,7 +17,8 @@ if left ~= -2 then
   hands_over = 0
   for _, field in ipairs(call('HKEYS', name)) do
     if field == me then
-      if left < lease_ms then call('PEXPIREAT', name, now_ms + lease_ms) end
+      -- in any case, for WAIT confirms only what is written
+      call('PEXPIREAT', name, now_ms + math.max(left, lease_ms))
       return {1, tonumber(call('HGET', name, me))}
     end
     if string.sub(field, -5) == ':fair' then hands_over = 1 end

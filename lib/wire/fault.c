@@ -36,7 +36,7 @@ struct hl_fault hl_fault_of(const struct hl_reply *error)
                                           "TRYAGAIN", "UNBLOCKED", "GUARD", NULL};
     if (hl_reply_has_code(error, "NOSCRIPT"))
         return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
-    if (has_one_of(error, passing) || contains(error, "Script killed by user") || contains(error, "max number of clients"))
+    if (has_one_of(error, passing) || contains(error, "WAIT cannot be used with replica") || contains(error, "Script killed by user") || contains(error, "max number of clients"))
         return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE, 0};
     if (is_denied(error))
         return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED, has_left_nothing(error)};

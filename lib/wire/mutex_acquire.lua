@@ -11,7 +11,8 @@ if left ~= -2 then
   local other = ''
   for _, field in ipairs(call('HKEYS', name)) do
     if field == holder then
-      if left < tonumber(lease) then call('PEXPIRE', name, lease) end
+      -- in any case, for WAIT confirms only what is written
+      call('PEXPIRE', name, math.max(left, lease))
       return tonumber(call('HGET', name, holder))
     end
     if field ~= 'mode' then other = field end

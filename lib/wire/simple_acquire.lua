@@ -8,5 +8,6 @@ if value ~= holder then
   -- whatever another program keeps there: no more of it than a holder's name is long
   return {left, string.sub(value, 1, 255)}
 end
-if left < tonumber(lease) then call('PEXPIRE', name, lease) end
+-- in any case, for WAIT confirms only what is written
+call('PEXPIRE', name, math.max(left, lease))
 return 1

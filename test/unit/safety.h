@@ -14,6 +14,6 @@ struct safety {
 
 /* Each ends with a plant of NULL. */
 extern const struct safety safety_deadline[], safety_outcome[], safety_loss[], safety_wait[], safety_kind[], safety_access[], safety_guard[],
-    safety_held[], safety_promise[], safety_handoff[], safety_deploy[], safety_multi[], safety_fair[], safety_fair_cluster[], safety_quorum[], safety_tls[];
+    safety_held[], safety_promise[], safety_handoff[], safety_deploy[], safety_multi[], safety_fair[], safety_fair_cluster[], safety_quorum[], safety_replicas[], safety_tls[];
 
 #endif

@@ -427,6 +427,23 @@ static void what_needs_one_holder_is_UNSUPPORTED(struct scene *s)
     SAME(s, force(m, NULL), HILOCK_UNSUPPORTED);
 }
 
+/* Both names' requests wait for the login: the first refusal takes the other one back. */
+static void a_refused_login_ends_it_and_nothing_else(struct scene *s)
+{
+    struct party *p;
+    struct hand *m, *a;
+    s->store.password = "right";
+    p = scene_open(s, NULL);
+    m = multi_new(p, "m", abc, NULL);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 1000);
+    TELLS(s, "m:DENIED");
+    a = hand_new(p, "x", "alone", NULL);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5000);
+    TELLS(s, "x:DENIED");
+}
+
 static const struct play plays[] = {
     PLAY(eight_free_names_take_one_round_trip),
     PLAY(each_name_has_its_token_in_the_order_given),
@@ -455,6 +472,7 @@ static const struct play plays[] = {
     PLAY(dropped_at_any_moment_it_leaves_nothing),
     PLAY(without_memory_it_returns_what_it_got_all_the_same),
     PLAY(closing_releases_every_name),
+    PLAY(a_refused_login_ends_it_and_nothing_else),
     PLAY(a_handle_that_outlives_its_client),
     PLAY(what_needs_one_holder_is_UNSUPPORTED),
 };

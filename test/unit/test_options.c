@@ -97,11 +97,19 @@ static void a_name_has_no_more_waiters_than_the_client(void **state)
     assert_int_equal(to.name_waiters_max, 10);
 }
 
-static void what_comes_later_is_UNSUPPORTED(void **state)
+/* Long enough for a replica, and short enough for the grant to be worth something. */
+static void replicas_have_a_second_or_half_of_the_lease(void **state)
 {
     struct hilock_lock_options lock;
     (void)state;
-    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_UNSUPPORTED);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_OK);
+    assert_int_equal(lock.replica_timeout_ms, 1000);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 64, .lease_ms = 500)), HILOCK_OK);
+    assert_int_equal(lock.replica_timeout_ms, 250);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1, .lease_ms = 500, .replica_timeout_ms = 500)), HILOCK_OK);
+    assert_int_equal(lock.replica_timeout_ms, 500);
+    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost)), HILOCK_OK);
+    assert_int_equal(lock.replica_timeout_ms, 0);
 }
 
 /* How much must be left of a grant depends on how it came. */
@@ -251,7 +259,7 @@ int main(void)
         cmocka_unit_test(defaults_are_those_of_the_header),
         cmocka_unit_test(bounds_of_a_client),
         cmocka_unit_test(a_name_has_no_more_waiters_than_the_client),
-        cmocka_unit_test(what_comes_later_is_UNSUPPORTED),
+        cmocka_unit_test(replicas_have_a_second_or_half_of_the_lease),
         cmocka_unit_test(a_FAIR_lock_has_no_least_validity_of_its_own),
         cmocka_unit_test(polls_have_defaults_and_a_ceiling),
         cmocka_unit_test(a_SIMPLE_lock_always_polls),

@@ -338,6 +338,8 @@ static void what_a_quorum_has_not_is_UNSUPPORTED(struct scene *s)
     struct hand *a = hand_new(p, "a", "stock", NULL);
     HOLDS(s, !multi_new(p, "m", names, NULL)->lock);
     TEXT(s, hilock_client_refusal(p->client), "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
+    HOLDS(s, !hand_new(p, "r", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1))->lock);
+    TEXT(s, hilock_client_refusal(p->client), "replicas on a quorum: its masters vote instead of replicas; leave it 0");
     (void)a;
 }
 

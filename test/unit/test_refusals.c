@@ -64,7 +64,9 @@ CREATE(create_backward_jitter, "x", ON_LOST, .wake = HILOCK_WAKE_POLL, .poll_jit
 CREATE(create_bad_kind, "x", ON_LOST, .kind = (hilock_kind)7)
 CREATE(create_bad_renew, "x", ON_LOST, .renew = (hilock_renew)2)
 CREATE(create_bad_wake, "x", ON_LOST, .wake = (hilock_wake)2)
-CREATE(create_replicated, "x", ON_LOST, .replicas = 1)
+CREATE(create_overreplicated, "x", ON_LOST, .replicas = 65)
+CREATE(create_unreplicated, "x", ON_LOST, .replica_timeout_ms = 100)
+CREATE(create_slowly_replicated, "x", ON_LOST, .replicas = 1, .lease_ms = 3000, .replica_timeout_ms = 3001)
 CREATE(create_empty, "", ON_LOST)
 CREATE(create_too_long, t->long_name, ON_LOST)
 CREATE(create_over_with_prefix, t->long_name, ON_LOST, .name_length = 1020)
@@ -131,7 +133,9 @@ static const struct row creates[] = {
     {"no such kind", create_bad_kind, HILOCK_INVALID, "bad kind 7", "use the names of the header", 0},
     {"no such renew", create_bad_renew, HILOCK_INVALID, "renew 2", "use the names of the header", 0},
     {"no such wake", create_bad_wake, HILOCK_INVALID, "wake 2", "use the names of the header", 0},
-    {"replicas", create_replicated, HILOCK_UNSUPPORTED, "replicas: this version does not wait for replicas", "leave it 0", 0},
+    {"more replicas than anybody has", create_overreplicated, HILOCK_INVALID, "bad replicas 65: must be 1..64", "or 0 for no confirmation", 0},
+    {"time for no replica", create_unreplicated, HILOCK_INVALID, "replica_timeout_ms is 100, but replicas is 0", "nobody would be waited for", 0},
+    {"replicas that take longer than the lease", create_slowly_replicated, HILOCK_INVALID, "replica_timeout_ms 3001 is longer than lease_ms 3000", "the grant would be over before it is confirmed", 0},
     {"an empty name", create_empty, HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
     {"a name too long", create_too_long, HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0},
     {"a name too long with its prefix", create_over_with_prefix, HILOCK_BAD_NAME, "bad name of 1025 bytes", "must be 1..1024 with the prefix", 0},

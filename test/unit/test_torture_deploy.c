@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A day behind Sentinel, and one in a cluster, with a failover in each, played once for every allocation, timer, link, command and query that may
+/* A day behind Sentinel and one in a cluster, with a failover in each, and one with replicas that confirm, played once for every allocation, timer, link, command and query that may
  * fail in it: nothing crashes or leaks, the client ends, and where memory came back it works again. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,6 +71,40 @@ static struct party *cluster_day(struct scene *s)
     return p;
 }
 
+/* A replica that comes and goes, a link that dies, and the three kinds of grant: at a free name, by push, of several names. */
+static struct party *replicas_day(struct scene *s)
+{
+    static const char *const names[] = {"one", "two", NULL};
+    const struct hilock_lock_options mutex = {.size = sizeof mutex, .lease_ms = 3000, .replicas = 1, .replica_timeout_ms = 300},
+                                     fair = {.size = sizeof fair, .lease_ms = 3000, .kind = HILOCK_FAIR, .replicas = 2, .replica_timeout_ms = 200};
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *hands[4];
+    s->store.replicas = 2;
+    s->store.replica_us = 2000;
+    if (p->status != HILOCK_OK)
+        return p;
+    run_ms(s, 3000);
+    hands[0] = hand_new(p, "a", "stock", &mutex);
+    hands[1] = hand_new(p, "b", "queue", &fair);
+    hands[2] = hand_new(p, "c", "queue", &fair);
+    hands[3] = multi_new(p, "d", names, &mutex);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++)
+            if (hands[i]->lock && hilock_lock_state(hands[i]->lock) == HILOCK_IDLE)
+                (void)acquire(hands[i], 2000);
+        run_ms(s, 4);
+        s->store.replicas_away = round == 1 ? 2 : 0;
+        if (round == 2)
+            net_reset(&s->net, NULL, NET_COMMANDS);
+        for (int i = 0; i < 4; i++) {
+            run_ms(s, 500);
+            if (hands[i]->lock && hilock_lock_state(hands[i]->lock) == HILOCK_HELD)
+                release_quietly(hands[i]);
+        }
+    }
+    return p;
+}
+
 /* How often memory was asked for; 0: a claim failed. */
 static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
 {
@@ -111,6 +145,8 @@ static void behind_sentinel_each_may_fail(void **state) { (void)state, play_days
 static void behind_sentinel_ten_may_fail(void **state) { (void)state, play_days(sentinel_day, 10); }
 static void in_a_cluster_each_may_fail(void **state) { (void)state, play_days(cluster_day, 1); }
 static void in_a_cluster_ten_may_fail(void **state) { (void)state, play_days(cluster_day, 10); }
+static void with_replicas_each_may_fail(void **state) { (void)state, play_days(replicas_day, 1); }
+static void with_replicas_ten_may_fail(void **state) { (void)state, play_days(replicas_day, 10); }
 
 int main(void)
 {
@@ -119,6 +155,8 @@ int main(void)
         cmocka_unit_test(behind_sentinel_ten_may_fail),
         cmocka_unit_test(in_a_cluster_each_may_fail),
         cmocka_unit_test(in_a_cluster_ten_may_fail),
+        cmocka_unit_test(with_replicas_each_may_fail),
+        cmocka_unit_test(with_replicas_ten_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

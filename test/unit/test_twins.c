@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { RULES_MAX = 100, SECONDS_MAX = 60 };
+enum { RULES_MAX = 150, SECONDS_MAX = 60 };
 
 static const char *const plants[] = { /* those of the rules; the simulator's may be found here too */
 #define HL_PLANT(name, rule) #name,
@@ -99,6 +99,7 @@ int main(void)
     collect(safety_fair);
     collect(safety_fair_cluster);
     collect(safety_quorum);
+    collect(safety_replicas);
     collect(safety_promise);
     collect(safety_handoff);
     collect(safety_deploy);

@@ -64,18 +64,18 @@ void net_pipe_free_if_over(struct net_pipe *pipe)
 
 static int is_stuck(const struct net_message *message) { return message->fate.is_lost || (message->reply && message->fate.held_by); }
 
-static void await(struct net_pipe *pipe, struct world_event *event, const struct net_messages *list, int is_blocked)
+static void await(struct net_pipe *pipe, struct world_event *event, const struct net_messages *list, int is_blocked, uint64_t not_before_us)
 {
     const struct net_message *first = TAILQ_FIRST(list);
     world_stop(pipe->net->world, event);
     if (first && !is_blocked && !is_stuck(first))
-        world_start(pipe->net->world, event, first->at_us);
+        world_start(pipe->net->world, event, first->at_us > not_before_us ? first->at_us : not_before_us);
 }
 
 void net_await(struct net_pipe *pipe)
 {
-    await(pipe, &pipe->arriving, &pipe->there, !pipe->peer);
-    await(pipe, &pipe->returning, &pipe->back, !pipe->link || pipe->why || pipe->is_busy);
+    await(pipe, &pipe->arriving, &pipe->there, !pipe->peer, pipe->peer ? pipe->peer->blocked_us : 0);
+    await(pipe, &pipe->returning, &pipe->back, !pipe->link || pipe->why || pipe->is_busy, 0);
 }
 
 void net_answer(struct net_pipe *pipe, struct hl_reply *reply, const struct net_fate *fate)
@@ -144,6 +144,8 @@ static void execute(struct net_pipe *pipe, struct net_message *message)
         reply = fate->answer;
         fate->answer = NULL;
     }
+    if (pipe->peer->blocked_us > pipe->net->world->now_us)
+        fate->back_us += pipe->peer->blocked_us - pipe->net->world->now_us;
     net_answer(pipe, reply, fate);
 }
 

@@ -76,7 +76,7 @@ const char *store_word(int argc, const char *const *argv, const size_t *lengths)
 {
     static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "INFO", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH",
                                         "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND", "ROLE", "SENTINEL", "CLUSTER", "ASKING",
-                                        "PUBSUB", "SSUBSCRIBE", "SUNSUBSCRIBE"};
+                                        "PUBSUB", "SSUBSCRIBE", "SUNSUBSCRIBE", "WAIT"};
     int script = argc > 1 && is_word(word_of(argv, lengths, 0), "EVALSHA") ? store_script_of_sha1(word_of(argv, lengths, 1)) : -1;
     if (script >= 0)
         return hl_scripts[script]->name;
@@ -219,6 +219,8 @@ static struct hl_reply *execute(struct store_peer *peer, int argc, const struct 
         return auth(peer, argc, words);
     if (!peer->is_logged_in)
         return say_error("NOAUTH Authentication required.");
+    if (is_word(words[0], "WAIT") && argc == 3)
+        return store_wait(peer, words);
     reply = peer->store->map ? store_mapped(peer, argc, words) : store_place(peer, argc, words);
     if (reply)
         return reply;
@@ -245,12 +247,15 @@ static struct hl_reply *execute(struct store_peer *peer, int argc, const struct 
 struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *const *argv, const size_t *lengths)
 {
     struct keys_bytes words[STORE_WORDS_MAX];
+    struct hl_reply *reply;
     if (argc < 1 || argc > STORE_WORDS_MAX)
         abort();
     for (int i = 0; i < argc; i++)
         words[i] = word_of(argv, lengths, i);
     record(peer, argc, argv, lengths);
-    return execute(peer, argc, words);
+    reply = execute(peer, argc, words);
+    peer->has_written |= store_has_written(argc, words, reply);
+    return reply;
 }
 
 unsigned store_publish_bytes(struct store *store, struct keys_bytes channel, struct keys_bytes text)

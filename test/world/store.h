@@ -60,6 +60,8 @@ struct store {
     uint64_t started_us;               /* by its clock */
     unsigned runs;                     /* how often it was started */
     int is_replica;
+    unsigned replicas, replicas_away;  /* it has; of these, that acknowledge nothing */
+    uint64_t replica_us;               /* how long the others take to */
     struct store_sentinel sentinel;
     struct store_map *map; /* of malloc, taken over; NULL: not part of a cluster */
     const char *policy;                /* maxmemory-policy, with a limit; NULL: none */
@@ -114,6 +116,8 @@ struct store_peer {
     void *arg;
     unsigned number;
     int is_named_user, is_logged_in, is_asking, db;
+    int has_written;        /* what WAIT counts */
+    uint64_t blocked_us;    /* by a WAIT: until then it executes nothing else, and is told nothing */
     struct keys_fields channels; /* names only */
 };
 
@@ -133,6 +137,8 @@ struct hl_reply *store_simple_acquire(struct store *store, const struct keys_byt
 struct hl_reply *store_simple_peek(struct store *store, const struct keys_bytes *words);
 struct hl_reply *store_simple_renew(struct store *store, const struct keys_bytes *words);
 struct hl_reply *store_simple_release(struct store *store, const struct keys_bytes *words);
+struct hl_reply *store_wait(struct store_peer *peer, const struct keys_bytes *words);
+int store_has_written(int argc, const struct keys_bytes *words, const struct hl_reply *reply);
 struct hl_reply *store_place(struct store_peer *peer, int argc, const struct keys_bytes *words); /* NULL: nothing that its place would change */
 const char *store_script_name(int script);
 int store_script_of_sha1(struct keys_bytes sha1); /* index in hl_scripts, or -1 */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store_place - what a server says for its place among others: a replica, a sentinel. */
+/* store_place - what a server says for its place among others: a replica, a sentinel, a master that has replicas. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "world/store.h"
 
@@ -40,6 +41,28 @@ static int is_write(int argc, const struct keys_bytes *words)
 {
     int script = argc > 1 && is_word(words[0], "EVALSHA") ? store_script_of_sha1(words[1]) : -1;
     return (script >= 0 && !strstr(store_script_name(script), "peek")) || is_word(words[0], "SET") || is_word(words[0], "DELEX") || is_word(words[0], "DELIFEQ");
+}
+
+/* A refused acquire writes nothing. */
+int store_has_written(int argc, const struct keys_bytes *words, const struct hl_reply *reply)
+{
+    int is_refused = reply->type == HL_REPLY_ERROR || reply->type == HL_REPLY_NIL || (reply->type == HL_REPLY_ARRAY && !is_word(words[0], "SCRIPT"));
+    const struct hl_reply *first = hl_reply_item(reply, 0, HL_REPLY_INTEGER);
+    return is_write(argc, words) && (!is_refused || (first && first->integer == 1));
+}
+
+/* All replicas have what a connection wrote that wrote nothing. */
+struct hl_reply *store_wait(struct store_peer *peer, const struct keys_bytes *words)
+{
+    const struct store *store = peer->store;
+    unsigned have = store->replicas - store->replicas_away, wanted = (unsigned)strtoul(words[1].bytes, NULL, 10);
+    uint64_t timeout_us = strtoull(words[2].bytes, NULL, 10) * 1000;
+    if (store->is_replica)
+        return say_error("ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 ...");
+    if (!peer->has_written)
+        return say_integer(store->replicas);
+    peer->blocked_us = store->world->now_us + (have >= wanted && store->replica_us < timeout_us ? store->replica_us : timeout_us);
+    return say_integer(have >= wanted && store->replica_us >= timeout_us ? 0 : have);
 }
 
 struct hl_reply *store_place(struct store_peer *peer, int argc, const struct keys_bytes *words)

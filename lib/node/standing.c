@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* standing - what a node is good for now, as those ask who have a question for it. See node.h. */
+#include "base/plant.h"
+#include "node/node.h"
+
+uint64_t hl_node_since_us(const struct hl_node *node)
+{
+    uint64_t commands_us = node->session.opened_us, channels_us = node->subscription.session.opened_us;
+    if (!commands_us || !channels_us)
+        return UINT64_MAX;
+    return commands_us > channels_us ? commands_us : channels_us;
+}
+
+uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
+{
+    if (!node->server_us)
+        return 0;
+    return (node->server_us + (now_us - node->time_sent_us)) / 1000 + node->options.command_timeout_ms + 1;
+}
+
+int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us)
+{
+    const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
+    return node->is_up && (!oldest || now_us - oldest->sent_us <= patience_us || HL_PLANTED(QUORUM_NO_BREAKER));
+}
+
+uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us)
+{
+    uint64_t ends_us = node->vitals.started_us + (uint64_t)node->options.restart_guard_ms * 1000;
+    return node->options.restart_guard_ms && ends_us > now_us ? ends_us - now_us : 0;
+}
+
+void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text)
+{
+    uint64_t left_us = hl_node_guard_left_us(node, now_us), up_us = now_us - node->vitals.started_us;
+    hl_text_set(text, "%s started %u s ago: it grants nothing for another %u s (restart_guard_ms)", hl_node_name(node), (unsigned)(up_us / 1000000),
+                (unsigned)((left_us + 999999) / 1000000));
+}
+
+const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }
+const char *hl_node_why(const struct hl_node *node) { return node->session.why.bytes; }
+
+unsigned hl_node_hears_in_part(const struct hl_node *node) { return node->options.asks_sharded && !node->subscription.is_sharded; }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a confirmed grant promises: that replicas have it when it is told, and that nobody else pays for the wait. */
+#include "safety.h"
+
+static const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};
+
+static struct party *shop(struct scene *s)
+{
+    s->store.replicas = 1;
+    s->store.replica_us = 5000;
+    return scene_connect(s, NULL);
+}
+
+static void a_grant_that_no_replica_has_is_told_to_nobody(struct scene *s)
+{
+    struct hand *a = hand_new(shop(s), "a", "stock", &confirmed);
+    s->store.replicas_away = 1;
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1100);
+    TELLS(s, "a:NOT_REPLICATED");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+}
+
+/* Over a link that wrote nothing WAIT counts every replica that is connected. */
+static void a_replica_that_hangs_is_not_counted(struct scene *s) { a_grant_that_no_replica_has_is_told_to_nobody(s); }
+
+static void what_an_old_link_wrote_is_written_again(struct scene *s)
+{
+    struct hand *a = hand_new(shop(s), "a", "stock", &confirmed);
+    s->store.replicas_away = 1;
+    PLAN(s, .on = "WAIT", .act = PLAN_RESET_BEFORE);
+    acquire(a, 900);
+    run_ms(s, 950);
+    TELLS(s, "a:NOT_REPLICATED");
+}
+
+static void a_blocked_WAIT_delays_no_other_lock(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed), *b = hand_new(p, "b", "other", NULL);
+    s->store.replicas_away = 1;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    acquire(b, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+}
+
+static void what_was_not_confirmed_is_left_to_others(struct scene *s)
+{
+    struct party *p = shop(s), *other = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed), *b = hand_new(other, "b", "stock", NULL);
+    s->store.replicas_away = 1;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 1100);
+    TELLS(s, "b:WAITING b:OK a:WAITING");
+}
+
+static void a_push_is_not_enough(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)),
+                *b = hand_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .replicas = 1));
+    s->store.replicas_away = 1;
+    acquire(b, 800);
+    run_ms(s, 20);
+    release_quietly(a);
+    run_ms(s, 900);
+    TELLS(s, "b:WAITING b:NOT_REPLICATED");
+}
+
+static void a_hold_that_too_few_have_is_not_handed_on(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", &confirmed);
+    s->store.replicas_away = 1;
+    acquire(b, 500);
+    run_ms(s, 10);
+    scene_hush(s);
+    release_quietly(a);
+    run_ms(s, 600);
+    TELLS(s, "b:NOT_REPLICATED");
+}
+
+const struct safety safety_replicas[] = {
+    SAFETY(REPLICAS_TOLD_EARLY, a_grant_that_no_replica_has_is_told_to_nobody),
+    SAFETY(REPLICAS_WRONG_LINK, a_replica_that_hangs_is_not_counted),
+    SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again),
+    SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock),
+    SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others),
+    SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough),
+    SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on),
+    {NULL, {NULL, NULL}},
+};

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grants that replicas are to confirm: when they are told, what becomes of those that too few confirm, and what all of it costs the others. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};
+
+static struct party *shop(struct scene *s)
+{
+    s->store.replicas = 1;
+    s->store.replica_us = 5000;
+    return scene_connect(s, NULL);
+}
+
+static struct hand *asking(struct party *p, const char *tag, const char *name, const struct hilock_lock_options *options)
+{
+    struct hand *hand = hand_new(p, tag, name, options);
+    acquire(hand, HILOCK_FOREVER);
+    return hand;
+}
+
+static const char *holder_of(struct scene *s, const char *name) { return store_holder(&s->store, name); }
+
+/* ---- what is told ---- */
+
+static void it_is_told_when_replicas_have_it(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = asking(p, "a", "stock", &confirmed);
+    run_ms(s, 6);
+    TELLS(s, "a:OK");
+    SAME(s, a->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
+    BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
+    TEXT(s, store_line(&s->store, "WAIT", 0)->text, "WAIT 1 1000");
+    SAME(s, store_line(&s->store, "WAIT", 0)->peer, store_line(&s->store, "mutex_acquire", 0)->peer);
+    SAME(s, a->result.attempts, 1);
+    release(a);
+    run_ms(s, 5);
+    TELLS(s, "a:released");
+    HOLDS(s, store_line(&s->store, "mutex_release", 0)->peer != store_line(&s->store, "WAIT", 0)->peer);
+}
+
+static void too_few_end_a_try(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    s->store.replicas_away = 1;
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 999);
+    TELLS(s, "");
+    run_ms(s, 5);
+    TELLS(s, "a:NOT_REPLICATED");
+    TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
+    TEXT(s, holder_of(s, "stock"), "");
+}
+
+static void who_waits_is_told_when_they_are_back(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    s->store.replicas_away = 1;
+    acquire(a, 60000);
+    run_ms(s, 3500);
+    TELLS(s, "");
+    HOLDS(s, asked(s, "mutex_acquire") >= 3 && asked(s, "mutex_release") >= 2);
+    s->store.replicas_away = 0;
+    run_ms(s, 1500);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
+}
+
+static void the_end_of_the_wait_comes_in_time(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    uint64_t begun_us = scene_us(s);
+    s->store.replicas_away = 1;
+    acquire(a, 400);
+    run_ms(s, 410);
+    TELLS(s, "a:NOT_REPLICATED");
+    SAME(s, a->at_us, begun_us + 400000);
+    TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
+    TEXT(s, holder_of(s, "stock"), ""); /* though the WAIT is still out */
+}
+
+static void one_that_ends_between_two_attempts_says_how_many(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    s->store.replicas_away = 1;
+    acquire(a, 1020);
+    run_ms(s, 1100);
+    TELLS(s, "a:NOT_REPLICATED");
+    TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
+}
+
+static void a_refused_WAIT_is_told(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:DENIED");
+    HOLDS(s, strstr(a->detail, "WAIT: NOPERM") != NULL);
+    TEXT(s, holder_of(s, "stock"), "");
+}
+
+static void a_WAIT_that_is_broken_off_is_tried_again(struct scene *s)
+{
+    static const char *const errors[] = {"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
+                                         "ERR WAIT cannot be used with replica instances. Please also note that ..."};
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    for (int i = 0; i < 2; i++)
+        PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 500);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_release"), 2);
+}
+
+static void nonsense_for_an_answer_is_no_confirmation(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_string("many"));
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:PROTOCOL");
+    PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_integer(-1));
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 5);
+    TELLS(s, "a:NOT_REPLICATED");
+    TEXT(s, holder_of(s, "stock"), "");
+}
+
+/* ---- what it costs ---- */
+
+static void there_is_no_third_link_before_it_is_asked_for(struct scene *s)
+{
+    struct party *p = shop(s);
+    held(p, "a", "stock", NULL);
+    hand_new(p, "b", "other", &confirmed);
+    run_ms(s, 10);
+    SAME(s, s->net.links, 2);
+    asking(p, "c", "third", &confirmed);
+    run_ms(s, 10);
+    SAME(s, s->net.links, 3);
+    asking(p, "d", "fourth", &confirmed);
+    run_ms(s, 10);
+    SAME(s, s->net.links, 3);
+    TELLS(s, "c:OK d:OK");
+}
+
+static void a_blocked_WAIT_delays_nobody_else(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 900)), *c;
+    s->store.replicas_away = 1;
+    asking(p, "a", "stock", &confirmed);
+    run_ms(s, 10);
+    SAME(s, asked(s, "WAIT"), 1);
+    c = hand_new(p, "c", "third", NULL);
+    acquire(c, HILOCK_TRY);
+    run_ms(s, 1);
+    TELLS(s, "c:OK");
+    run_ms(s, 400);
+    SAME(s, asked(s, "renew"), 1);
+    release(b);
+    run_ms(s, 1);
+    TELLS(s, "b:released");
+}
+
+enum { MANY = 12 };
+
+static void many_go_with_one_WAIT(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *first;
+    char name[16];
+    s->is_untold = 1;
+    first = asking(p, "first", "first", &confirmed);
+    run_ms(s, 4); /* its WAIT is out */
+    SAME(s, asked(s, "WAIT"), 1);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "stock:%d", i);
+        asking(p, "a", name, &confirmed);
+        run_us(s, 10);
+    }
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    run_ms(s, 20);
+    SAME(s, asked(s, "mutex_acquire"), MANY + 1);
+    SAME(s, asked(s, "WAIT"), 2);
+    SAME(s, hilock_lock_state(first->lock), HILOCK_HELD);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "stock:%d", i);
+        HOLDS(s, is_ours(s, name));
+    }
+}
+
+static void what_is_held_by_another_needs_no_WAIT(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 10);
+    TELLS(s, "a:TIMED_OUT");
+    SAME(s, asked(s, "WAIT"), 0);
+}
+
+static void a_renewal_needs_no_WAIT(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
+    run_ms(s, 3000);
+    HOLDS(s, asked(s, "renew") >= 2);
+    extend(a, 3000);
+    run_ms(s, 10);
+    TELLS(s, "a:OK a:extended");
+    SAME(s, asked(s, "WAIT"), 1);
+}
+
+/* One replica of two is away: who asks for one is not kept waiting by who asks for both. */
+static void each_gets_as_many_as_it_asks_for(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *two = hand_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
+    s->store.replicas = 2;
+    s->store.replicas_away = 1;
+    acquire(two, HILOCK_TRY);
+    asking(p, "one", "other", &confirmed);
+    run_ms(s, 10);
+    TELLS(s, "one:OK");
+    run_ms(s, 310);
+    TELLS(s, "two:NOT_REPLICATED");
+    TEXT(s, two->detail, "1 of 2 replicas confirmed within 300 ms; the grant was undone");
+    s->store.replicas_away = 0;
+    acquire(two, HILOCK_TRY);
+    run_ms(s, 10);
+    TELLS(s, "two:OK");
+}
+
+/* ---- faults ---- */
+
+static void a_link_lost_in_WAIT_asks_again(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    PLAN(s, .on = "WAIT", .act = PLAN_RESET_AFTER);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 200);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    SAME(s, asked(s, "WAIT"), 2);
+    BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 1) + 30000000 - 307000);
+    SAME(s, store_line(&s->store, "WAIT", 1)->peer, store_line(&s->store, "mutex_acquire", 1)->peer);
+}
+
+static void a_lost_answer_to_the_acquire_asks_again(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 4000);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    release(a);
+    run_ms(s, 5000);
+    TELLS(s, "a:released");
+    TEXT(s, holder_of(s, "stock"), "");
+}
+
+static void a_WAIT_that_is_never_answered_ends_the_link(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 3900);
+    TELLS(s, "");
+    run_ms(s, 300);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "WAIT"), 2);
+}
+
+static void a_cancel_in_WAIT_leaves_nothing(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = asking(p, "a", "stock", &confirmed), *b;
+    s->store.replicas_away = 1;
+    run_ms(s, 10);
+    SAME(s, asked(s, "WAIT"), 1);
+    cancel(a);
+    run_ms(s, 1);
+    TELLS(s, "a:CANCELLED");
+    TEXT(s, holder_of(s, "stock"), "");
+    s->store.replicas_away = 0;
+    b = asking(p, "b", "stock", &confirmed);
+    run_ms(s, 900);
+    TELLS(s, ""); /* behind the WAIT that goes on */
+    run_ms(s, 200);
+    TELLS(s, "b:OK");
+    HOLDS(s, b->result.fencing_token > 0);
+}
+
+static void a_close_in_WAIT_leaves_nothing(struct scene *s)
+{
+    struct party *p = shop(s);
+    asking(p, "a", "stock", &confirmed);
+    asking(p, "b", "other", &confirmed);
+    s->store.replicas_away = 1;
+    run_ms(s, 10);
+    party_close(p, HILOCK_FOREVER);
+    run_ms(s, 2);
+    TELLS(s, "a:CLOSED b:CLOSED closed");
+    HOLDS(s, p->is_closed);
+    TEXT(s, holder_of(s, "stock"), "");
+    TEXT(s, holder_of(s, "other"), "");
+}
+
+static void an_abandon_in_WAIT_is_quiet(struct scene *s)
+{
+    struct party *p = shop(s);
+    asking(p, "a", "stock", &confirmed);
+    s->store.replicas_away = 1;
+    run_ms(s, 10);
+    party_abandon(p);
+    run_ms(s, 3000);
+    TELLS(s, "");
+}
+
+static void a_third_link_alone_that_is_away_is_told(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    s->place->mood = NET_REFUSES;
+    acquire(a, 500);
+    run_ms(s, 600);
+    TELLS(s, "a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
+    s->place->mood = NET_LISTENS;
+    acquire(a, 5000);
+    run_ms(s, 5000);
+    TELLS(s, "a:OK");
+}
+
+static void a_forgotten_script_is_loaded_over_the_third_link(struct scene *s)
+{
+    struct party *p = shop(s);
+    struct hand *a = asking(p, "a", "stock", &confirmed);
+    run_ms(s, 10);
+    release(a);
+    run_ms(s, 10);
+    store_flush_scripts(&s->store);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 10);
+    TELLS(s, "a:OK a:released a:OK");
+    SAME(s, asked(s, "WAIT"), 2);
+}
+
+static void the_guard_stands_before_the_third_link_too(struct scene *s)
+{
+    struct party *p;
+    struct hand *a;
+    s->store.replicas = 1;
+    store_restart(&s->store, 0);
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
+    a = hand_new(p, "a", "stock", &confirmed);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 100);
+    TELLS(s, "a:UNWRITABLE");
+    SAME(s, asked(s, "mutex_acquire"), 0);
+}
+
+int main(void)
+{
+    const struct play plays[] = {
+        PLAY(it_is_told_when_replicas_have_it),
+        PLAY(too_few_end_a_try),
+        PLAY(who_waits_is_told_when_they_are_back),
+        PLAY(the_end_of_the_wait_comes_in_time),
+        PLAY(one_that_ends_between_two_attempts_says_how_many),
+        PLAY(a_refused_WAIT_is_told),
+        PLAY(a_WAIT_that_is_broken_off_is_tried_again),
+        PLAY(nonsense_for_an_answer_is_no_confirmation),
+        PLAY(there_is_no_third_link_before_it_is_asked_for),
+        PLAY(a_blocked_WAIT_delays_nobody_else),
+        PLAY(many_go_with_one_WAIT),
+        PLAY(what_is_held_by_another_needs_no_WAIT),
+        PLAY(a_renewal_needs_no_WAIT),
+        PLAY(each_gets_as_many_as_it_asks_for),
+        PLAY(a_link_lost_in_WAIT_asks_again),
+        PLAY(a_lost_answer_to_the_acquire_asks_again),
+        PLAY(a_WAIT_that_is_never_answered_ends_the_link),
+        PLAY(a_cancel_in_WAIT_leaves_nothing),
+        PLAY(a_close_in_WAIT_leaves_nothing),
+        PLAY(an_abandon_in_WAIT_is_quiet),
+        PLAY(a_third_link_alone_that_is_away_is_told),
+        PLAY(a_forgotten_script_is_loaded_over_the_third_link),
+        PLAY(the_guard_stands_before_the_third_link_too),
+    };
+    return PLAYS_RUN(plays);
+}
