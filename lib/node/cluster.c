@@ -53,7 +53,7 @@ static void give(struct cluster *cluster, unsigned slot, struct hl_member *to)
     if (from) {
         from->slots--;
         from->is_losing = 1;
-        to->node.moved_us = hl_now_us(cluster->host);
+        to->node.moved_us = to->node.used_us = hl_now_us(cluster->host); /* of use: what is begun there now has not been submitted yet */
     }
     to->slots++;
     cluster->owners[slot] = (uint16_t)(to->index + 1);
