@@ -97,7 +97,7 @@ static void work(void *arg)
         worker->lock = i % LOAD_NAMES;
         snprintf(name, sizeof name, "stock:%u", worker->lock);
         worker->timer = event_new(client.base, -1, 0, give, worker);
-        handle_open(&worker->handle, &client, name, HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS));
+        handle_open(&worker->handle, &client, name, HILOCK_LOCK_OPTIONS(.kind = load->is_fair ? HILOCK_FAIR : HILOCK_MUTEX, .lease_ms = LEASE_MS));
         worker->handle.on_acquired = on_acquired;
         worker->handle.on_released = on_released;
         worker->handle.on_lost = on_lost;
@@ -116,14 +116,18 @@ static void work(void *arg)
 
 static int all_are_ready(void *arg) { return atomic_load(word(arg, READY)) == LOAD_PROCESSES * HANDLES; }
 
-void load_start(struct load *load, const char *url, size_t grants_max)
+static void start(struct load *load, const char *url, size_t grants_max, int is_fair)
 {
     load->url = url;
+    load->is_fair = is_fair;
     load->ledger = ledger_new(LOAD_NAMES, grants_max);
     for (int i = 0; i < LOAD_PROCESSES; i++)
         load->pids[i] = child_start(work, load);
     check_until(all_are_ready, load, "every handle's first grant");
 }
+
+void load_start(struct load *load, const char *url, size_t grants_max) { start(load, url, grants_max, 0); }
+void load_start_fair(struct load *load, const char *url, size_t grants_max) { start(load, url, grants_max, 1); }
 
 void load_stop(struct load *load)
 {

@@ -215,14 +215,28 @@ static void move_keys(struct redis *from, unsigned slot, int port)
     }
 }
 
-void shards_migrate(struct shards *set, unsigned slot, unsigned to)
+void shards_begin_move(struct shards *set, unsigned slot, unsigned to)
 {
     unsigned from = shards_owner(set, slot);
-    struct redis *source = redis_open(set->servers[from]), *target = redis_open(set->servers[to]), *other;
+    struct redis *source = redis_open(set->servers[from]), *target = redis_open(set->servers[to]);
     CHECK(from != to);
     redis_do(target, "CLUSTER SETSLOT %u IMPORTING %s", slot, set->ids[from]);
     redis_do(source, "CLUSTER SETSLOT %u MIGRATING %s", slot, set->ids[to]);
     check_pause_ms(REPLICATED_MS);
+    redis_close(source);
+    redis_close(target);
+}
+
+void shards_move_key(struct shards *set, const char *key, unsigned from, unsigned to)
+{
+    struct redis *source = redis_open(set->servers[from]);
+    redis_do(source, "MIGRATE 127.0.0.1 %d %s 0 5000", set->servers[to]->port, key);
+    redis_close(source);
+}
+
+void shards_end_move(struct shards *set, unsigned slot, unsigned from, unsigned to)
+{
+    struct redis *source = redis_open(set->servers[from]), *target = redis_open(set->servers[to]), *other;
     move_keys(source, slot, set->servers[to]->port);
     check_pause_ms(REPLICATED_MS);
     move_keys(source, slot, set->servers[to]->port);
@@ -238,7 +252,24 @@ void shards_migrate(struct shards *set, unsigned slot, unsigned to)
         }
 }
 
+void shards_migrate(struct shards *set, unsigned slot, unsigned to)
+{
+    unsigned from = shards_owner(set, slot);
+    shards_begin_move(set, slot, to);
+    shards_end_move(set, slot, from, to);
+}
+
 /* ---- failovers ---- */
+
+/* WAIT waits for what its own connection wrote. */
+void shards_until_copied(struct shards *set, const char *name)
+{
+    struct redis *redis = redis_open(set->servers[shards_owner(set, shards_slot(set, name))]);
+    redis_do(redis, "SET copied:{%s} 0", name);
+    redis_do(redis, "DEL copied:{%s}", name);
+    CHECK(redis_integer(redis, "WAIT 1 60000") >= 1);
+    redis_close(redis);
+}
 
 static unsigned replica_of(struct shards *set, unsigned master)
 {

@@ -26,6 +26,10 @@ unsigned shards_owner(struct shards *set, unsigned slot); /* index of its master
 enum shards_fault { SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED };
 uint64_t shards_failover(struct shards *set, unsigned master, enum shards_fault fault); /* until its replica is master: then */
 void shards_mend(struct shards *set);
-void shards_migrate(struct shards *set, unsigned slot, unsigned to); /* as redis-cli does it, key by key */
+void shards_migrate(struct shards *set, unsigned slot, unsigned to); /* as redis-cli does it, key by key: begin, end */
+void shards_begin_move(struct shards *set, unsigned slot, unsigned to); /* keys may go over from here on */
+void shards_move_key(struct shards *set, const char *key, unsigned from, unsigned to);
+void shards_end_move(struct shards *set, unsigned slot, unsigned from, unsigned to); /* keys that are still there go over */
+void shards_until_copied(struct shards *set, const char *name); /* the replica of its master knows what that knew when this was called */
 
 #endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind FAIR in a Redis Cluster, among processes: who came first is served first, through slots that move and servers that take over, as far as the
+ * store kept the queue; and a grant of which nobody could be told is found by a heartbeat. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/load.h"
+#include "support/queue.h"
+#include "support/scene.h"
+#include "support/shards.h"
+
+enum { LEASE_MS = 60000, HEARTBEAT_MS = 10000 };
+
+static struct shards set;
+
+static unsigned rounds_wanted(const char *name)
+{
+    const char *wanted = getenv(name);
+    return wanted ? (unsigned)atoi(wanted) : 3;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    shards_start(&set, NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    shards_end(&set);
+    return 0;
+}
+
+static unsigned owner_of(const char *name) { return shards_owner(&set, shards_slot(&set, name)); }
+
+/* ---- order ---- */
+
+struct awaited { const char *name; size_t listeners; };
+
+static int are_listening(void *arg)
+{
+    const struct awaited *awaited = arg;
+    struct redis *redis = redis_open(set.servers[owner_of(awaited->name)]);
+    size_t count = redis_count(redis, "PUBSUB SHARDCHANNELS hilock:grant:*");
+    redis_close(redis);
+    return count == awaited->listeners;
+}
+
+/* Until those who are still in play can be told of their grants where the lock is now. */
+static void until_heard(const char *name, unsigned gone) { check_until(are_listening, &(struct awaited){name, QUEUE_PLAYERS - gone}, "all to listen"); }
+
+static int is_held_for_long(void *arg)
+{
+    const char *name = arg;
+    struct redis *redis = redis_open(set.servers[owner_of(name)]);
+    long long left_ms = redis_integer(redis, "PTTL %s", name);
+    redis_close(redis);
+    return left_ms > QUEUE_WINDOW_MS;
+}
+
+/* What was pushed stands for a window, which no failover is as short as: it has become a lease. What happens then comes before each hand-over, and everybody is heard of again before it. The hand-over is then one push. */
+static void order_is_kept(const char *name, void (*happens)(const char *name, unsigned round))
+{
+    struct queue queue = {.url = set.url, .name = name, .lease_ms = LEASE_MS};
+    queue_set(&queue);
+    for (unsigned i = 0; i + 1 < QUEUE_PLAYERS; i++) {
+        uint64_t released_us;
+        queue_granted_us(&queue, i);
+        check_until(is_held_for_long, (void *)(uintptr_t)name, "the whole lease");
+        happens(name, i);
+        until_heard(name, i);
+        for (unsigned later = i + 1; later < QUEUE_PLAYERS; later++)
+            assert_false(queue_has_been_granted(&queue, later));
+        released_us = queue_let_go(&queue, i);
+        assert_true(queue_granted_us(&queue, i + 1) < released_us + (uint64_t)QUEUE_WINDOW_MS * 500);
+    }
+    queue_let_go(&queue, QUEUE_PLAYERS - 1);
+    queue_end(&queue);
+    shards_check_clean(&set);
+}
+
+static void move(const char *name, unsigned round)
+{
+    (void)round;
+    shards_migrate(&set, shards_slot(&set, name), (owner_of(name) + 1) % SHARDS_MASTERS);
+}
+
+static void fail_over(const char *name, unsigned round)
+{
+    static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED};
+    shards_settle(&set);
+    shards_until_copied(&set, name);
+    shards_failover(&set, owner_of(name), faults[round % 3]);
+    shards_mend(&set);
+    shards_settle(&set);
+}
+
+static void order_is_kept_by_a_slot_that_moves(void **state)
+{
+    (void)state;
+    order_is_kept("moving", move);
+}
+
+static void order_is_kept_by_a_server_that_takes_over(void **state)
+{
+    (void)state;
+    order_is_kept("failing", fail_over);
+}
+
+/* ---- amid a move ---- */
+
+/* No script of the kind's own may run, for its keys are at both ends: the lock is freed by one that names a single key. */
+static void a_release_amid_a_move_is_answered_and_found(void **state)
+{
+    struct queue queue = {.url = set.url, .name = "amid", .lease_ms = LEASE_MS};
+    unsigned slot = shards_slot(&set, "amid"), from = shards_owner(&set, slot), to = (from + 1) % SHARDS_MASTERS, served = 1;
+    uint64_t over_us;
+    (void)state;
+    queue_set(&queue);
+    shards_begin_move(&set, slot, to);
+    shards_move_key(&set, "hilock:token:{amid}", from, to);
+    queue_let_go(&queue, 0);
+    for (unsigned i = 1; i < QUEUE_PLAYERS; i++)
+        assert_false(queue_has_been_granted(&queue, i));
+    shards_end_move(&set, slot, from, to);
+    over_us = check_now_us();
+    for (unsigned i = 1; i < QUEUE_PLAYERS; i++)
+        queue_tell_to_go(&queue, i);
+    for (unsigned i = 1; i < QUEUE_PLAYERS; i++)
+        served += queue_granted_us(&queue, i) < over_us + (uint64_t)(HEARTBEAT_MS + QUEUE_WINDOW_MS) * 1000 * i;
+    assert_int_equal(served, QUEUE_PLAYERS);
+    for (unsigned i = 1; i < QUEUE_PLAYERS; i++)
+        queue_let_go(&queue, i);
+    queue_end(&queue);
+    shards_check_clean(&set);
+}
+
+/* ---- under load ---- */
+
+static uint64_t after(const struct load *load, unsigned lock, uint64_t at_us)
+{
+    uint64_t next_us = ledger_first_after_of(load->ledger, lock, at_us);
+    return next_us ? next_us - at_us : UINT64_MAX;
+}
+
+static void tell(struct load *load, const char *what, unsigned count, uint64_t longest_us)
+{
+    struct load_counts counts = load_counts(load);
+    struct verdict verdict = ledger_judge(load->ledger);
+    print_message("%u %s, %zu FAIR grants; to the next grant of that lock: max %.1f ms; longest wait %llu ms; %llu losses, %llu unclear releases, "
+                  "%zu overlaps of belief, %zu tokens that did not rise\n",
+                  count, what, verdict.grants, (double)longest_us / 1000, (unsigned long long)counts.longest_wait_ms, (unsigned long long)counts.lost,
+                  (unsigned long long)counts.unclear, verdict.overlaps, verdict.backward);
+    assert_int_equal(verdict.open, 0);
+    assert_true(verdict.changes > verdict.grants / 2);
+}
+
+static void every_waiter_is_served_through_slot_moves(void **state)
+{
+    unsigned count = rounds_wanted("MIGRATIONS");
+    uint64_t longest_us = 0;
+    struct load load;
+    struct verdict verdict;
+    (void)state;
+    shards_settle(&set);
+    load_start_fair(&load, set.url, 200000 + 80000 * (size_t)count);
+    for (unsigned i = 0; i < count; i++) {
+        char name[32];
+        uint64_t at_us, span_us;
+        snprintf(name, sizeof name, "stock:%u", i % LOAD_NAMES);
+        move(name, i);
+        at_us = check_now_us();
+        check_pause_ms(1000);
+        span_us = after(&load, i % LOAD_NAMES, at_us);
+        longest_us = span_us != UINT64_MAX && span_us > longest_us ? span_us : longest_us;
+    }
+    load_stop(&load);
+    tell(&load, "slot moves", count, longest_us);
+    verdict = ledger_judge(load.ledger);
+    assert_int_equal(load_counts(&load).lost, 0); /* nothing is lost by a move */
+    assert_int_equal(verdict.overlaps + verdict.met + verdict.backward, 0);
+    ledger_free(load.ledger);
+    shards_check_clean(&set);
+}
+
+static void every_waiter_is_served_through_failovers(void **state)
+{
+    unsigned count = rounds_wanted("FAILOVERS");
+    uint64_t longest_us = 0;
+    struct load load;
+    (void)state;
+    shards_settle(&set);
+    load_start_fair(&load, set.url, 200000 + 80000 * (size_t)count);
+    for (unsigned i = 0; i < count; i++) {
+        static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED};
+        char name[32];
+        uint64_t at_us, span_us;
+        snprintf(name, sizeof name, "stock:%u", i % LOAD_NAMES);
+        shards_settle(&set);
+        at_us = shards_failover(&set, owner_of(name), faults[i % 3]);
+        check_pause_ms(1500);
+        shards_mend(&set);
+        check_pause_ms(1500);
+        span_us = after(&load, i % LOAD_NAMES, at_us);
+        longest_us = span_us != UINT64_MAX && span_us > longest_us ? span_us : longest_us;
+    }
+    load_stop(&load);
+    tell(&load, "failovers", count, longest_us);
+    ledger_free(load.ledger);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_is_kept_by_a_slot_that_moves),
+        cmocka_unit_test(order_is_kept_by_a_server_that_takes_over),
+        cmocka_unit_test(a_release_amid_a_move_is_answered_and_found),
+        cmocka_unit_test(every_waiter_is_served_through_slot_moves),
+        cmocka_unit_test(every_waiter_is_served_through_failovers),
+    };
+    return cmocka_run_group_tests(tests, start, end);
+}
