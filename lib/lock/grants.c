@@ -120,6 +120,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     switch (event) {
     case HL_CHANNEL_ON:
         grants->is_refused = 0;
+        hl_lacks_counts_wanted(grants->node);
         wake_all(grants);
         break;
     case HL_CHANNEL_MESSAGE: on_push(grants, message); break;

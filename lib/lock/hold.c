@@ -76,6 +76,8 @@ static void encode(struct hl_request *request, struct hl_command *command)
     const struct hl_kind *kind = hold->terms->kind;
     struct hl_wants wants = wants_of(hold, part);
     struct hl_words words = {part->name->bytes, part->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id};
+    if (kind->has_natives)
+        hl_lacks_natives_wanted(request->node);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && part->ask == PART_RELEASE;
     switch ((enum hl_part_ask)part->ask) {
     case PART_ACQUIRE:
@@ -114,10 +116,13 @@ int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part
 
 int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said)
 {
+    struct hl_text what;
     if (part->form != HL_FORM_NATIVE || part->ask == PART_ACQUIRE || said->verdict != HL_FAULT || said->fault.kind != HL_FAULT_LASTING ||
         said->fault.status == HILOCK_WRONG_KIND)
         return 0;
     part->request.node->natives = 0;
+    hl_text_set(&what, "native command refused: %s: the script is used", hl_quote(said->quote, said->quote_length).bytes);
+    hl_lacks_tell(part->request.node, HL_LACK_NATIVE, what.bytes);
     return 1;
 }
 

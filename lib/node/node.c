@@ -317,7 +317,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     }
 }
 
-static void on_fault(void *arg, const char *what) { hl_node_fault(arg, what); }
+static void on_fault(void *arg, const char *what) { hl_lacks_tell(arg, HL_LACK_NAME, what); }
 
 static uint64_t earliest_timeout(const struct hl_node *node)
 {
@@ -376,6 +376,7 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     node->events = events;
     node->arg = arg;
     node->probe.ops = &probe_ops;
+    node->counts.ops = &hl_lacks_counts_ops;
     TAILQ_INIT(&node->sent);
     TAILQ_INIT(&node->urgent);
     TAILQ_INIT(&node->normal);

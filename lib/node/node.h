@@ -11,6 +11,7 @@
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 
+#include "node/lacks.h"
 #include "node/prelude.h"
 #include "node/request.h"
 #include "node/session.h"
@@ -61,8 +62,10 @@ struct hl_node {
     struct hl_text load_refusal;   /* of a script that was missing: the server's error; "" */
     struct hl_vitals vitals;
     uint64_t earlier_us;           /* latest answer over an earlier link */
-    int is_info_refused;           /* which was told */
+    unsigned told_lacks;           /* enum hl_lack */
+    struct hl_request counts;      /* lacks.c */
     unsigned natives;              /* as the present connection was told */
+    int are_natives_refused;       /* it may not be asked */
     int has_sharded;               /* as the latest connection was told */
     uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it was given to another server, or more slots; 0: never */

@@ -62,37 +62,24 @@ void hl_prelude_begin(struct hl_node *node)
 
 /* ---- what is answered ---- */
 
-static void on_refused(struct hl_node *node, const char *what, const struct hl_reply *reply)
-{
-    struct hl_text text;
-    hl_text_set(&text, "%s refused: %s", what, hl_quote(reply->bytes, reply->length).bytes);
-    hl_node_fault(node, text.bytes);
-}
-
 static enum hl_prelude_state on_role(struct hl_node *node, const struct hl_reply *reply)
 {
     const struct hl_reply *role = hl_reply_item(reply, 0, HL_REPLY_STRING);
     struct hl_text why;
-    if (reply->type == HL_REPLY_ERROR)
-        on_refused(node, "ROLE", reply);
-    if (reply->type == HL_REPLY_ERROR || (role && hl_reply_is(role, "master")) || HL_PLANTED(ROLE_IGNORED))
+    if (hl_lacks_hear(node, HL_LACK_ROLE, "ROLE", reply, ": a master that was deposed is known only when it refuses a write") || (role && hl_reply_is(role, "master")) || HL_PLANTED(ROLE_IGNORED))
         return HL_PRELUDE_GOES_ON;
     hl_text_set(&why, "it is no master: its role is %s", role ? hl_quote(role->bytes, role->length).bytes : "not told");
     hl_session_break(&node->session, why.bytes);
     return HL_PRELUDE_NO_MASTER;
 }
 
-/* Told once for as long as it is so, not on every connect. */
 static void on_info_unreadable(struct hl_node *node, const struct hl_reply *reply)
 {
     struct hl_text what;
     const char *why = reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "no uptime_in_seconds in it";
-    if (!node->is_info_refused && !node->home) {
-        hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s", why,
-                    node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
-        hl_node_fault(node, what.bytes);
-    }
-    node->is_info_refused = 1;
+    hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s", why,
+                node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
+    hl_lacks_tell(node, HL_LACK_INFO, what.bytes);
 }
 
 static void on_server(struct hl_node *node, const struct hl_reply *reply)
@@ -102,7 +89,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     if (news == HL_VITALS_UNREADABLE)
         on_info_unreadable(node, reply);
     else
-        node->is_info_refused = 0;
+        hl_lacks_tell(node, HL_LACK_INFO, NULL);
     if (news != HL_VITALS_NEWS || node->home)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
@@ -120,18 +107,33 @@ static void on_memory(struct hl_node *node, const struct hl_reply *reply)
     hl_trace(node->host, HL_EVICTION_RISK, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
 }
 
+/* One that does not know them says so as well, but that is no lack of the user's. */
+static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
+{
+    node->has_sharded = reply->type != HL_REPLY_ERROR;
+    if (node->has_sharded || hl_lacks_is_right(reply))
+        (void)hl_lacks_hear(node, HL_LACK_SHARDED, "PUBSUB SHARDNUMSUB", reply, ": messages go over plain channels, where Redisson hears none");
+}
+
+/* A refusal is an answer too. */
+static void on_natives(struct hl_node *node, const struct hl_reply *reply)
+{
+    node->natives = node->options.natives_told(reply);
+    node->are_natives_refused = hl_lacks_is_right(reply);
+    if (!node->are_natives_refused)
+        hl_lacks_tell(node, HL_LACK_NATIVES, NULL);
+}
+
 static enum hl_prelude_state on_step(struct hl_node *node, enum step step, const struct hl_reply *reply)
 {
     switch (step) {
     case STEP_ROLE: return on_role(node, reply);
-    case STEP_SHARDED: node->has_sharded = reply->type != HL_REPLY_ERROR; break;
+    case STEP_SHARDED: on_sharded(node, reply); break;
     case STEP_SERVER: on_server(node, reply); break;
     case STEP_MEMORY: on_memory(node, reply); break;
-    case STEP_NATIVES: node->natives = node->options.natives_told(reply); break; /* a refusal is an answer too */
+    case STEP_NATIVES: on_natives(node, reply); break;
     case STEP_TIME:
-        if (reply->type == HL_REPLY_ERROR)
-            on_refused(node, "TIME", reply);
-        else
+        if (!hl_lacks_hear(node, HL_LACK_TIME, "TIME", reply, ": no request can be given a time after which it must not run"))
             hl_node_sample(node, reply, node->time_sent_us);
         break;
     case STEP_END: break;
@@ -146,7 +148,7 @@ enum hl_prelude_state hl_prelude_answered(struct hl_node *node, const struct hl_
     if (prelude->scripts) {
         prelude->scripts--;
         if (reply->type == HL_REPLY_ERROR)
-            on_refused(node, "SCRIPT LOAD", reply);
+            (void)hl_lacks_hear(node, HL_LACK_LOAD, "SCRIPT LOAD", reply, "");
     } else {
         prelude->steps &= ~step;
         if (on_step(node, (enum step)step, reply) == HL_PRELUDE_NO_MASTER)

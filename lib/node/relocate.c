@@ -37,7 +37,7 @@ void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, cons
 {
     node->options.session.endpoint = *endpoint;
     node->vitals = (struct hl_vitals){0};
-    node->is_info_refused = 0;
+    node->told_lacks = 0;
     node->moved_us = hl_now_us(node->host);
     if (node->is_started)
         hl_session_move(&node->session, why);

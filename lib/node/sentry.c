@@ -34,8 +34,11 @@ static void on_epoch(struct hl_request *request, const struct hl_answer *answer)
     struct hl_sentry *sentry = sentry_of(request->node);
     const struct hl_reply *name, *value;
     sentry->epoch = 0;
+    if (answer->reply && hl_lacks_is_right(answer->reply))
+        (void)hl_lacks_hear(&sentry->node, HL_LACK_EPOCH, "SENTINEL MASTER", answer->reply, ": what it says is believed, though it may be old");
     if (!answer->reply || answer->reply->type != HL_REPLY_ARRAY)
         return;
+    hl_lacks_tell(&sentry->node, HL_LACK_EPOCH, NULL);
     for (size_t i = 0; i + 1 < answer->reply->count; i += 2) {
         name = hl_reply_item(answer->reply, i, HL_REPLY_STRING);
         value = hl_reply_item(answer->reply, i + 1, HL_REPLY_STRING);

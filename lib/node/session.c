@@ -123,7 +123,7 @@ static int greeting_is_refused(struct hl_session *session, const struct hl_reply
     if (reply->type != HL_REPLY_ERROR || (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED)))
         return 0;
     if (!is_auth && is_bearable(session, reply)) {
-        hl_text_set(&session->why, "CLIENT SETNAME: %s", hl_quote(reply->bytes, reply->length).bytes);
+        hl_text_set(&session->why, "CLIENT SETNAME refused: %s: CLIENT LIST does not tell whose connections these are", hl_quote(reply->bytes, reply->length).bytes);
         session->events->on_fault(session->arg, session->why.bytes);
         return 0;
     }

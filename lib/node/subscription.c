@@ -250,7 +250,6 @@ static void on_open(void *arg)
 {
     struct hl_subscription *subscription = arg;
     struct hl_table_entry *entry = NULL;
-    memset(subscription->told_refusals, 0, sizeof subscription->told_refusals);
     subscription->session.options->links.stream(subscription->session.link);
     subscription->active_us = hl_now_us(subscription->host);
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {

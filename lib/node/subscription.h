@@ -41,7 +41,7 @@ struct hl_subscription {
     void (*on_misplaced)(void *arg); /* a channel's slot is not, or no more, at this server. NULL: it has none */
     void *misplaced_arg;
     uint64_t again_us;         /* then channels without a place are asked for once more; 0: there is none */
-    uint8_t told_refusals[2]; /* of SUBSCRIBE, UNSUBSCRIBE: said once for each connection */
+    uint8_t told_refusals[2]; /* of SUBSCRIBE, UNSUBSCRIBE: said once */
     int is_started, is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_channel *beat, *fence; /* channels never subscribed: UNSUBSCRIBE of one is the keep-alive, of the other the fence */
 };

@@ -73,6 +73,7 @@ struct hl_kind {
     hilock_kind kind;
     int has_queue;          /* who waits stands in a queue at the store, by an id of his own */
     const char *wrong_kind; /* after the name: what a key of another type is not */
+    int has_natives;        /* commands that only some servers have would say it more cheaply (natives.h) */
     int hands_on;           /* acquire sets tokens aside: one hold may serve several handles of a client, one after the other */
     hl_say_fn *acquire, *renew, *release;
     hl_hear_fn *acquired, *renewed, *released;

@@ -134,6 +134,7 @@ static void force(struct hl_command *command, const struct hl_words *words, cons
 
 const struct hl_kind hl_kind_simple = {
     .kind = HILOCK_SIMPLE,
+    .has_natives = 1,
     .wrong_kind = "is not a lock string: another program's key, or a MUTEX or FAIR lock of the same name",
     .acquire = hl_simple_acquire,
     .renew = hl_simple_renew,

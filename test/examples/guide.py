@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""guide.py GUIDE.md SHOP RIGHTS REDIS_SERVER - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and
-nobody else, what an operator types ends a hold and wakes who waits, and the rights it gives a server's user are enough for all that locks of
-a kind do, and none of them is too many."""
+"""guide.py GUIDE.md SHOP REDIS_SERVER - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and nobody else,
+and what an operator types ends a hold and wakes who waits."""
 import http.client
 import re
 import shlex
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import threading
@@ -14,8 +12,6 @@ import threading
 import shop
 import store
 
-KINDS = ['mutex', 'simple', 'fair']  # in the order of the guide's lines
-NOT_SEEN = {'+unsubscribe', '+pubsub|numsub'}  # said a second after the last waiter; only a death shows it
 CHANNEL = 'redisson_lock__channel:{stock:lamp}'
 
 
@@ -84,28 +80,7 @@ def operator(lines, program, directory, url):
     store.expect(told[3:] == [1, 1] and answers == [200], f'he ends the hold, and the buyer is woken: {told[3:]} {answers}')
 
 
-def is_enough(words, program, url, kind):
-    """(whether a user with these rights can do all, what was said)"""
-    store.ask(url, *words)
-    done = subprocess.run([program, 'unix://shop:secret@' + url[len('unix://'):], kind], stdout=subprocess.PIPE, text=True, timeout=store.WAITS_S)
-    store.ask(url, 'ACL', 'DELUSER', 'shop')
-    for name in store.locks(url):
-        store.ask(url, 'DEL', name)
-    return done.returncode == 0, done.stdout
-
-
-def rights(line, program, url, kind):
-    words = line.split()
-    store.expect(words[:5] == ['ACL', 'SETUSER', 'shop', 'on', '>secret'], f'the rights for {kind} begin as expected')
-    enough, said = is_enough(words, program, url, kind)
-    store.expect(enough, f'the rights for {kind} are enough: {said}')
-    for word in words:
-        if word[0] in '+~&' and word not in NOT_SEEN:
-            enough, said = is_enough([other for other in words if other != word], program, url, kind)
-            store.expect(not enough, f'{kind}: without {word} something is refused')
-
-
-def main(guide, program, user, server):
+def main(guide, program, server):
     with open(guide, encoding='utf-8') as file:
         text = file.read()
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as stock, store.redis(server, work) as url:
@@ -114,8 +89,6 @@ def main(guide, program, user, server):
         many_rows(rows, row)
         lua(*store.blocks(text, 'lua'), url)
         operator(store.blocks(text, 'console')[0].splitlines(), program, stock, url)
-        for kind, line in zip(KINDS, store.blocks(text, 'acl'), strict=True):
-            rights(line, user, url, kind)
 
 
 if __name__ == '__main__':

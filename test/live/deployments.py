@@ -31,7 +31,7 @@ TITLES = {'cluster': 'Redis Cluster, 3 masters with a replica each', 'sentinel':
 
 def section(build, name, count, here):
     commit = subprocess.check_output(['git', '-C', here, 'rev-parse', '--short', 'HEAD'], text=True).strip()
-    server = subprocess.check_output([os.environ.get('HILOCK_REDIS_SERVER', 'redis-server'), '--version'], text=True)
+    server = subprocess.check_output([os.environ.get('HILOCK_TEST_SERVER') or os.environ.get('HILOCK_REDIS_SERVER', 'redis-server'), '--version'], text=True)
     server = ' '.join(server.split()[:3]).replace('v=', '')
     return f'\n## {TITLES[name]}\n\nCommit {commit}, {server}.\n\n' + '\n'.join('- ' + line for line in run(build, name, count)) + '\n'
 

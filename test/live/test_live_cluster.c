@@ -124,62 +124,6 @@ static void a_hold_and_a_wait_move_with_their_slot(void **state)
     shards_check_clean(&set);
 }
 
-/* As the guide has them: of a MUTEX, and of a cluster. */
-static const char rights[] = "ACL SETUSER shop on >secret resetkeys ~stock:* ~hilock:token:* resetchannels &redisson_lock__channel:* -@all +evalsha "
-                             "+script|load +time +info +pttl +hkeys +hget +hset +hexists +hdel +set +pexpire +publish +subscribe +unsubscribe "
-                             "+client|setname +cluster|slots +asking +pubsub|shardnumsub +ssubscribe +sunsubscribe +spublish";
-
-static long long calls(const char *command)
-{
-    long long sum = 0;
-    for (int i = 0; i < SHARDS_SERVERS; i++) {
-        struct redis *redis = redis_open(set.servers[i]);
-        sum += redis_calls(redis, command);
-        redis_close(redis);
-    }
-    return sum;
-}
-
-static void the_least_rights_are_enough(void **state)
-{
-    struct client holding, waiting;
-    struct handle first, second;
-    char url[128];
-    unsigned slot, from;
-    (void)state;
-    for (int i = 0; i < SHARDS_SERVERS; i++) {
-        struct redis *redis = redis_open(set.servers[i]);
-        redis_do(redis, rights);
-        redis_close(redis);
-    }
-    snprintf(url, sizeof url, "redis+cluster://shop:secret@127.0.0.1:%d", set.servers[0]->port);
-    client_open(&holding, url);
-    client_open(&waiting, url);
-    handle_open(&first, &holding, "stock:rights", NULL);
-    handle_open(&second, &waiting, "stock:rights", NULL);
-    slot = shards_slot(&set, "stock:rights");
-    from = shards_owner(&set, slot);
-    assert_int_equal(handle_acquire(&first, 60000), HILOCK_OK);
-    handle_ask(&second, HILOCK_FOREVER);
-    handle_until(&second, &second.waiting, 1, "WAITING");
-    shards_migrate(&set, slot, (from + 1) % SHARDS_MASTERS);
-    client_for_ms(&waiting, 500);
-    assert_int_equal(handle_give(&first), HILOCK_OK);
-    handle_until(&second, &second.acquired, 1, "the grant");
-    assert_int_equal(second.acquired.status, HILOCK_OK);
-    assert_int_equal(handle_give(&second), HILOCK_OK);
-    client_for_ms(&waiting, 1500); /* until the channel has been left */
-    handle_free(&first);
-    handle_free(&second);
-    assert_int_equal(holding.warnings + waiting.warnings, 0);
-    assert_true(calls("ssubscribe") > 0 && calls("spublish") > 0);
-    assert_int_equal(calls("subscribe") + calls("publish"), 0);
-    client_close(&holding);
-    client_close(&waiting);
-    shards_migrate(&set, slot, from);
-    shards_check_clean(&set);
-}
-
 struct summary { uint64_t spans[512]; unsigned count; };
 
 static int ascending(const void *a, const void *b)
@@ -267,7 +211,6 @@ int main(void)
         cmocka_unit_test(locks_live_at_the_server_of_their_slot),
         cmocka_unit_test(a_waiter_is_woken),
         cmocka_unit_test(a_hold_and_a_wait_move_with_their_slot),
-        cmocka_unit_test(the_least_rights_are_enough),
         cmocka_unit_test(every_waiter_is_served_through_slot_moves),
         cmocka_unit_test(every_waiter_is_served_through_failovers),
     };

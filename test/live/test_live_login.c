@@ -63,8 +63,10 @@ static void password_that_is_missing(void **state)
     struct scene *scene = *state;
     struct client client;
     struct handle stock;
+    char url[128];
+    snprintf(url, sizeof url, "unix://%s", scene->server->socket);
     redis_do(scene->redis, "CONFIG SET requirepass right");
-    client_open(&client, scene->server->url);
+    client_open(&client, url);
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_DENIED);
     assert_non_null(strstr(stock.acquired.detail, "NOAUTH"));

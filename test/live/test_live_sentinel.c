@@ -57,40 +57,6 @@ static void an_unknown_master_is_told(void **state)
     client_close(&client);
 }
 
-/* As the guide has them: at the servers of a MUTEX behind Sentinel, and at the sentinels. */
-static const char server_rights[] = "ACL SETUSER shop on >secret resetkeys ~stock:* ~hilock:token:* resetchannels &redisson_lock__channel:* -@all +evalsha "
-                                    "+script|load +time +info +pttl +hkeys +hget +hset +hexists +hdel +set +pexpire +publish +subscribe +unsubscribe "
-                                    "+client|setname +role";
-static const char sentinel_rights[] = "ACL SETUSER seeker on >other resetchannels &+switch-master &+promoted-slave -@all +sentinel|master "
-                                      "+sentinel|get-master-addr-by-name +subscribe +unsubscribe +ping +client|setname";
-
-static void grant(struct server *const *servers, unsigned count, const char *rights)
-{
-    for (unsigned i = 0; i < count; i++) {
-        struct redis *redis = redis_open(servers[i]);
-        redis_do(redis, rights);
-        redis_close(redis);
-    }
-}
-
-static void the_least_rights_are_enough(void **state)
-{
-    struct client client;
-    struct handle stock;
-    (void)state;
-    grant(set.servers, SENTINEL_SERVERS, server_rights);
-    grant(set.sentinels, SENTINELS, sentinel_rights);
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = set.url, .username = "shop", .password = "secret", .sentinel_username = "seeker",
-                                                    .sentinel_password = "other"));
-    handle_open(&stock, &client, "stock:rights", NULL);
-    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-    client_for_ms(&client, 300); /* until all sentinels were asked and are listened to */
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_int_equal(client.warnings, 0);
-    handle_free(&stock);
-    client_close(&client);
-}
-
 /* A hold that the new master has goes on; one that it has not is lost, and told so. */
 static void holds_are_verified_at_the_new_master(void **state)
 {
@@ -167,7 +133,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_master_is_found),
         cmocka_unit_test(an_unknown_master_is_told),
-        cmocka_unit_test(the_least_rights_are_enough),
         cmocka_unit_test(holds_are_verified_at_the_new_master),
         cmocka_unit_test(every_waiter_is_served_through_failovers),
     };

@@ -100,7 +100,7 @@ static const char *python_with_redis(void)
     return system("/usr/bin/python3 -c 'from redis.lock import Lock' >/dev/null 2>&1") == 0 ? "/usr/bin/python3" : NULL;
 }
 
-static const char *path_of(const struct server *server) { return strchr(server->url, '/') + 2; }
+static const char *path_of(const struct server *server) { return server->socket; }
 
 static int is_ready(void *arg) { return redis_integer(arg, "EXISTS ready") == 1; }
 

@@ -186,38 +186,13 @@ static void an_acl_user(void **state)
     check_user(scene, HILOCK_CLIENT_OPTIONS(.url = scene->server->url), "default");
 }
 
-/* The rule that the user's guide prints is enough to take, to wait, to be woken and to give back, with nothing to warn of. */
-static void the_least_rights_of_the_guide(void **state)
-{
-    struct scene *scene = *state;
-    FILE *guide = fopen(getenv("HILOCK_GUIDE") ? getenv("HILOCK_GUIDE") : "include/hilock/README.md", "re");
-    char line[1024] = "";
-    redisReply *reply;
-    assert_non_null(guide);
-    while (fgets(line, sizeof line, guide) && strncmp(line, "ACL SETUSER shop ", 17) != 0)
-        ;
-    fclose(guide);
-    line[strcspn(line, "\n")] = '\0';
-    assert_int_equal(strncmp(line, "ACL SETUSER shop ", 17), 0);
-    reply = redis_reply(scene->redis, line); /* it has no % */
-    assert_string_equal(reply->str, "OK");
-    freeReplyObject(reply);
-    check_user(scene, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret"), "shop");
-    redis_do(scene->redis, "ACL SETUSER shop +select");
-    {
-        char url[160];
-        snprintf(url, sizeof url, "%s?db=4", scene->server->url);
-        check_user(scene, HILOCK_CLIENT_OPTIONS(.url = url, .username = "shop", .password = "secret"), "shop");
-    }
-}
-
 /* The same name in two databases is two locks. */
 static void databases_do_not_meet(void **state)
 {
     struct scene *scene = *state;
     struct client first, second;
     struct handle ours, theirs;
-    char url[160];
+    char url[192];
     snprintf(url, sizeof url, "%s?db=1", scene->server->url);
     client_open(&first, scene->server->url);
     client_open_on(&second, first.base, HILOCK_CLIENT_OPTIONS(.url = url));
@@ -242,7 +217,6 @@ int main(void)
         SCENE_TEST(unix_socket),
         SCENE_TEST_WITH_PORT(password_of_the_default_user),
         SCENE_TEST_WITH_PORT(an_acl_user),
-        SCENE_TEST(the_least_rights_of_the_guide),
         SCENE_TEST(databases_do_not_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

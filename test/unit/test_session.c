@@ -98,7 +98,7 @@ static void the_connections_name_is_nice_to_have(struct scene *s)
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'client|setname'", .times = PLAN_ALWAYS);
     p = scene_connect(s, NULL);
     held(p, "a", "stock", NULL);
-    HOLDS(s, strstr(p->log, "CLIENT SETNAME: NOPERM"));
+    HOLDS(s, strstr(p->log, "CLIENT SETNAME refused: NOPERM"));
 }
 
 static void pauses_double_with_a_random_half_up_to_retry_max(struct scene *s)

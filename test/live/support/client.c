@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "secret.h"
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -16,9 +17,13 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     (void)arg;
 }
 
+void client_hears(struct client *client, const char *text) { client->has_told_secret |= strstr(text, LIVE_SECRET) != NULL; }
+
 static void on_event(const struct hilock_event *event, void *user)
 {
     struct client *client = user;
+    client_hears(client, event->node);
+    client_hears(client, event->detail);
     if (event->kind == HILOCK_EVENT_CONNECTED)
         client->connected++;
     else if (event->kind == HILOCK_EVENT_DISCONNECTED)
@@ -48,6 +53,8 @@ static void on_log(hilock_log_level level, const char *line, void *user)
     if (getenv("LIVE_VERBOSE"))
         hilock_log_stderr(level, line, NULL);
     client->has_named_somebody |= has_uuid(line);
+    client_hears(client, line);
+    client->watched_count += client->watched && strstr(line, client->watched);
     if (level > HILOCK_LOG_WARN)
         return;
     client->warnings++;
@@ -66,12 +73,15 @@ static void prepare(struct client *client, struct event_base *base)
 hilock_status client_try(struct client *client, const struct hilock_client_options *options, struct hilock_error *ret_error)
 {
     struct hilock_client_options mine = *options;
+    hilock_status status;
     mine.label = mine.label ? mine.label : "live";
     mine.on_log = on_log;
     mine.log_level = HILOCK_LOG_DEBUG;
     mine.on_event = on_event;
     mine.user = client;
-    return hilock_client_open_libevent(&client->hilock, client->base, &mine, ret_error);
+    status = hilock_client_open_libevent(&client->hilock, client->base, &mine, ret_error);
+    client_hears(client, ret_error->text);
+    return status;
 }
 
 void client_open_on(struct client *client, struct event_base *base, const struct hilock_client_options *options)
@@ -133,10 +143,20 @@ struct hilock_stats client_stats(const struct client *client)
     return stats;
 }
 
-/* Every acquire has one outcome or still waits, every grant one end or is still held. No log line tells who somebody is. */
-static void check_balance(const struct client *client)
+static void hear_statistics(struct client *client)
 {
     struct hilock_stats stats = client_stats(client);
+    char page[32768];
+    CHECK(hilock_stats_prometheus(&stats, "live", page, sizeof page) < sizeof page);
+    client_hears(client, page);
+    client_hears(client, hilock_client_refusal(client->hilock));
+}
+
+/* Every acquire has one outcome or still waits, every grant one end or is still held. No log line tells who somebody is, nothing the password. */
+static void check_balance(struct client *client)
+{
+    struct hilock_stats stats = client_stats(client);
+    hear_statistics(client);
     uint64_t ended = stats.released + stats.lost_taken + stats.lost_expired + stats.lost_suspended + stats.lost_hold_max + stats.lost_closing;
     CHECK(stats.acquires == stats.granted + stats.reentered + stats.timed_out + stats.cancelled + stats.failed + stats.waiting);
     CHECK(stats.granted == ended + stats.held);
@@ -144,6 +164,7 @@ static void check_balance(const struct client *client)
     CHECK(stats.hold.count == ended);
     CHECK(stats.nodes >= 1);
     CHECK(!client->has_named_somebody);
+    CHECK(!client->has_told_secret);
 }
 
 static void on_closed(void *user)

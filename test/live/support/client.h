@@ -16,8 +16,11 @@ struct client {
     hilock_client *hilock;   /* NULL: closed, or abandoned */
     int has_own_base, is_closed;
     unsigned connected, disconnected, anomalies, other_events; /* client events */
+    const char *watched;     /* the test's: lines, of any level, that have this in them are counted; NULL: none */
+    unsigned watched_count;
     unsigned warnings;       /* log lines of level WARN and ERROR */
     char log[512];           /* the last of them; LIVE_VERBOSE in the environment shows lines of all levels */
+    int has_told_secret;     /* what was told, in whatever way, had the password in it */
     int has_named_somebody;  /* a line, of any level, had a whole holder's uuid in it */
 };
 
@@ -54,6 +57,7 @@ void client_open_on(struct client *client, struct event_base *base, const struct
 void client_prepare(struct client *client);
 hilock_status client_try(struct client *client, const struct hilock_client_options *options, struct hilock_error *ret_error);
 
+void client_hears(struct client *client, const char *text); /* something that hilock told: looked at for the password */
 void client_connect(struct client *client);  /* until commands can flow */
 void client_turn(struct client *client);     /* what is ready now, without waiting */
 void client_until(struct client *client, int (*is_so)(void *arg), void *arg, const char *what);

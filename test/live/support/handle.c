@@ -6,8 +6,10 @@
 #include "check.h"
 #include "client.h"
 
-static void tell_result(struct told *told, const struct hilock_result *result)
+static void tell_result(struct handle *handle, struct told *told, const struct hilock_result *result)
 {
+    client_hears(handle->client, result->holder);
+    client_hears(handle->client, result->detail);
     told->count++;
     told->at_us = check_now_us();
     told->status = result->status;
@@ -34,15 +36,15 @@ static void on_result(const struct hilock_result *result, void *user)
     struct handle *handle = user;
     switch (result->operation) {
     case HILOCK_ACQUIRE:
-        tell_result(&handle->acquired, result);
+        tell_result(handle, &handle->acquired, result);
         run(handle->on_acquired, handle);
         break;
     case HILOCK_RELEASE:
-        tell_result(&handle->released, result);
+        tell_result(handle, &handle->released, result);
         run(handle->on_released, handle);
         break;
     case HILOCK_EXTEND:
-        tell_result(&handle->extended, result);
+        tell_result(handle, &handle->extended, result);
         run(handle->on_extended, handle);
         break;
     case HILOCK_PEEK:
@@ -50,8 +52,10 @@ static void on_result(const struct hilock_result *result, void *user)
     }
 }
 
-static void tell_event(struct told *told, const struct hilock_event *event)
+static void tell_event(struct handle *handle, struct told *told, const struct hilock_event *event)
 {
+    client_hears(handle->client, event->holder);
+    client_hears(handle->client, event->detail);
     told->count++;
     told->at_us = check_now_us();
     told->token = event->fencing_token;
@@ -65,7 +69,7 @@ static void tell_event(struct told *told, const struct hilock_event *event)
 static void on_lost(const struct hilock_event *event, void *user)
 {
     struct handle *handle = user;
-    tell_event(&handle->lost, event);
+    tell_event(handle, &handle->lost, event);
     run(handle->on_lost, handle);
 }
 
@@ -73,13 +77,13 @@ static void on_event(const struct hilock_event *event, void *user)
 {
     struct handle *handle = user;
     if (event->kind == HILOCK_EVENT_WAITING)
-        tell_event(&handle->waiting, event);
+        tell_event(handle, &handle->waiting, event);
     else if (event->kind == HILOCK_EVENT_RENEWAL_FAILED)
-        tell_event(&handle->renewal_failed, event);
+        tell_event(handle, &handle->renewal_failed, event);
     else if (event->kind == HILOCK_EVENT_RENEWED)
-        tell_event(&handle->renewed, event);
+        tell_event(handle, &handle->renewed, event);
     else if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
-        tell_event(&handle->settled, event);
+        tell_event(handle, &handle->settled, event);
 }
 
 static struct hilock_lock_options prepare(struct handle *handle, struct client *client, const struct hilock_lock_options *options)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "secret.h"
 #include "server.h"
 
 enum { PAIRS_MAX = 256, CHUNK = 16384 };
@@ -39,7 +40,7 @@ struct pair { /* one connection; unused: link 0 */
 struct proxy {
     pthread_t thread;
     pthread_mutex_t mutex;
-    char server_socket[108], socket[108], url[128], tcp_url[64];
+    char server_socket[108], socket[108], url[160], tcp_url[96];
     pthread_cond_t served;
     int listeners[2], wake;
     struct pair pairs[PAIRS_MAX];
@@ -287,8 +288,8 @@ static void listen_all(struct proxy *proxy)
     proxy->listeners[0] = listen_on(AF_UNIX, (struct sockaddr *)&local, sizeof local);
     proxy->listeners[1] = listen_on(AF_INET, (struct sockaddr *)&loopback, sizeof loopback);
     CHECK(getsockname(proxy->listeners[1], (struct sockaddr *)&loopback, &length) == 0);
-    snprintf(proxy->url, sizeof proxy->url, "unix://%s", proxy->socket);
-    snprintf(proxy->tcp_url, sizeof proxy->tcp_url, "redis://127.0.0.1:%d", ntohs(loopback.sin_port));
+    snprintf(proxy->url, sizeof proxy->url, "unix://" LIVE_LOGIN "%s", proxy->socket);
+    snprintf(proxy->tcp_url, sizeof proxy->tcp_url, "redis://" LIVE_LOGIN "127.0.0.1:%d", ntohs(loopback.sin_port));
 }
 
 struct proxy *proxy_start(const struct server *server)

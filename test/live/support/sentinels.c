@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "redis.h"
+#include "secret.h"
 
 enum { ARGUMENTS_MAX = 24 };
 
@@ -48,7 +49,7 @@ void sentinels_start(struct sentinels *set, const char *const *more)
              set->servers[0]->port);
     for (int i = 0; i < SENTINELS; i++)
         set->sentinels[i] = server_start_configured(set->config, sentinel_arguments);
-    snprintf(set->url, sizeof set->url, "redis+sentinel://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/mymaster", set->sentinels[0]->port,
+    snprintf(set->url, sizeof set->url, "redis+sentinel://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/mymaster", set->sentinels[0]->port,
              set->sentinels[1]->port, set->sentinels[2]->port);
     sentinels_settle(set);
 }

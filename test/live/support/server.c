@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "secret.h"
 
 enum { ARGUMENTS_MAX = 64, PORT_TRIES = 10 };
 
@@ -86,11 +87,17 @@ static void write_config(const struct server *server)
         check_fail("cannot write %s", path);
 }
 
+const char *server_program(void)
+{
+    const char *wanted = getenv("HILOCK_TEST_SERVER"), *found = getenv("HILOCK_REDIS_SERVER");
+    return wanted && *wanted ? wanted : found && *found ? found : "redis-server";
+}
+
 static void launch(struct server *server)
 {
-    const char *program = getenv("HILOCK_REDIS_SERVER");
+    const char *program = server_program();
     char port[8];
-    const char *configured[ARGUMENTS_MAX] = {program && *program ? program : "redis-server", "conf"};
+    const char *configured[ARGUMENTS_MAX] = {program, "conf"};
     const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", port, "--bind", "127.0.0.1",
                                        "--unixsocket", server->socket, "--unixsocketperm", "700", "--save", "",
                                        "--appendonly", "no", "--dir", server->directory, "--daemonize", "no"};
@@ -122,7 +129,7 @@ static void show_log(const struct server *server)
     snprintf(path, sizeof path, "%s/log", server->directory);
     log = fopen(path, "re");
     while (log && fgets(line, sizeof line, log))
-        fprintf(stderr, "redis-server: %s", line);
+        fprintf(stderr, "%s: %s", server_program(), line);
     if (log)
         fclose(log);
 }
@@ -170,7 +177,7 @@ static struct server *server_new(const char *const *arguments)
     strcpy(server->directory, "/tmp/hilock-live-XXXXXX");
     CHECK(mkdtemp(server->directory) != NULL);
     snprintf(server->socket, sizeof server->socket, "%s/redis", server->directory);
-    snprintf(server->url, sizeof server->url, "unix://%s", server->socket);
+    snprintf(server->url, sizeof server->url, "unix://" LIVE_LOGIN "%s", server->socket);
     server->arguments = arguments;
     if (owner != getpid()) {
         owner = getpid();
@@ -210,7 +217,7 @@ struct server *server_start_configured(const char *config, const char *const *ar
         show_log(server);
         check_fail("redis-server ended at once, %d times", PORT_TRIES);
     }
-    snprintf(server->tcp_url, sizeof server->tcp_url, "redis://127.0.0.1:%d", server->port);
+    snprintf(server->tcp_url, sizeof server->tcp_url, "redis://" LIVE_LOGIN "127.0.0.1:%d", server->port);
     return server;
 }
 

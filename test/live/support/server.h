@@ -10,8 +10,8 @@
 struct server {
     char directory[64];
     char socket[96];  /* path of its unix socket */
-    char url[128];    /* unix://socket */
-    char tcp_url[64]; /* redis://127.0.0.1:port; "" without a port */
+    char url[160];    /* unix:// with its socket, and a login (secret.h) */
+    char tcp_url[96]; /* redis:// with the same at 127.0.0.1:port; "" without a port */
     int port;         /* 0: none */
     pid_t pid;        /* 0: does not run */
     const char *const *arguments;
@@ -25,6 +25,8 @@ struct server *server_start_with_port(const char *const *arguments);
 struct server *server_start_configured(const char *config, const char *const *arguments); /* with a port; config as above, by reference */
 void server_end(struct server *server); /* any state; NULL is allowed. Kills it and removes its directory */
 
+/* HILOCK_TEST_SERVER, for another one than the build found: a Valkey, a newer Redis. Else that of HILOCK_REDIS_SERVER. */
+const char *server_program(void);
 int server_free_port(void); /* of the loopback; it may be taken meanwhile */
 void server_kill(struct server *server);    /* SIGKILL, reaped: all it knew is gone */
 void server_restart(struct server *server); /* after server_kill: same sockets. Returns once it answers */

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "redis.h"
+#include "secret.h"
 
 enum { ARGUMENTS_MAX = 32, SLOTS = 16384, REPLICATED_MS = 150 };
 
@@ -140,7 +141,7 @@ void shards_start(struct shards *set, const char *const *more)
     start_servers(set, more);
     meet(set);
     shards_settle(set);
-    snprintf(set->url, sizeof set->url, "redis+cluster://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", set->servers[0]->port, set->servers[1]->port,
+    snprintf(set->url, sizeof set->url, "redis+cluster://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", set->servers[0]->port, set->servers[1]->port,
              set->servers[4]->port);
 }
 

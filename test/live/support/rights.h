@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rights - what the top README says that a server's user needs (its block "acl", HILOCK_README), given to a user, and held against what clients
+ * really send.
+ *
+ * MONITOR shows each command that a server runs, those inside of scripts too; ACL DRYRUN says whether a user might run it; ACL LOG has what was
+ * denied, also where a script or a client bore it in silence. */
+#ifndef LIVE_RIGHTS_H
+#define LIVE_RIGHTS_H
+
+#include "redis.h"
+
+enum { RIGHTS_MAX = 64, RIGHT_MAX = 48 };
+
+struct rights { char user[16], words[RIGHTS_MAX][RIGHT_MAX]; unsigned count; };
+
+void rights_read(struct rights *rights, const char *heading, const char *user); /* added: the line of that user below "# heading" */
+void rights_add(struct rights *rights, const char *word);
+void rights_add_optional(struct rights *rights);                                /* added: those of the list below the block */
+int rights_has(const struct rights *rights, const char *word);
+void rights_give(const struct rights *rights, struct redis *redis, const char *but); /* all, and nothing else; but NULL, or one of them left out */
+
+struct record;
+
+struct record *record_begin(const struct server *server);
+/* Until now. From here on what is said by others, as by redis_..., is not in it. */
+void record_end(struct record *record);
+size_t record_count(const struct record *record, const char *command); /* recorded; NULL: all that differ */
+/* "": the user may run all of it. Else the first that he may not. Good until the next. */
+const char *record_denied(struct record *record, struct redis *redis, const struct rights *rights);
+void record_free(struct record *record);
+
+/* Those of ours without which all of these recorded commands could still be run, with blanks between; "": each is needed. Good until the next. */
+const char *rights_unneeded(const struct rights *rights, struct redis *const *redis, struct record *const *records, unsigned count);
+
+/* The objects that were denied since the last time, with blanks around each: " info client|setname "; " ": none. Good until the next. */
+const char *rights_denied(struct redis *redis);
+
+#endif

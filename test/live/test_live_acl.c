@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rights of the README's block "acl", of each kind: all that can be done with a lock can be done with them, none of them is too many, what is
+ * optional is said once, and what is missing is said in the server's words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/deeds.h"
+#include "support/rights.h"
+#include "support/scene.h"
+
+struct kind { hilock_kind kind; const char *word; };
+
+static const struct kind kinds[] = {{HILOCK_MUTEX, "MUTEX"}, {HILOCK_SIMPLE, "SIMPLE"}, {HILOCK_FAIR, "FAIR"}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+#define SHOP(server) HILOCK_CLIENT_OPTIONS(.url = (server)->url, .username = "shop", .password = "secret")
+
+static void begin(struct deeds *deeds, const struct kind *kind, struct scene *scene)
+{
+    deeds->kind = kind->kind;
+    deeds->name = "stock:42";
+    client_open_with(&deeds->ours, SHOP(scene->server));
+    client_open_with(&deeds->theirs, SHOP(scene->server));
+}
+
+static int has_command(struct redis *redis, const char *name)
+{
+    redisReply *reply = redis_reply(redis, "COMMAND INFO %s", name);
+    int is_so = reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY && reply->element[0]->elements > 0;
+    freeReplyObject(reply);
+    return is_so;
+}
+
+/* A server takes no rights for commands that it has not. */
+static struct rights with_optional(struct redis *redis, const char *kind)
+{
+    struct rights all = {.count = 0}, known;
+    rights_read(&all, kind, "shop");
+    rights_add_optional(&all);
+    known = all;
+    known.count = 0;
+    for (unsigned i = 0; i < all.count; i++)
+        if (strncmp(all.words[i], "+del", 4) != 0 || has_command(redis, all.words[i] + 1))
+            rights_add(&known, all.words[i]);
+    return known;
+}
+
+/* ---- enough, and none too many ---- */
+
+/* What was recorded under all rights, optional ones too. */
+static struct record *record_deeds(struct scene *scene, const struct kind *kind, const struct rights *rights)
+{
+    struct record *record;
+    struct deeds deeds;
+    rights_give(rights, scene->redis, NULL);
+    rights_denied(scene->redis);
+    record = record_begin(scene->server);
+    begin(&deeds, kind, scene);
+    deeds.ours.watched = deeds.theirs.watched = "refused";
+    deeds_do(&deeds);
+    record_end(record);
+    assert_int_equal(deeds.ours.watched_count + deeds.theirs.watched_count, 0);
+    deeds_close(&deeds);
+    assert_string_equal(rights_denied(scene->redis), " ");
+    return record;
+}
+
+/* What is optional may be for another kind. */
+static void none_is_too_many(const struct rights *needed, const char *unneeded)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s", unneeded);
+    for (char *rest = NULL, *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        if (rights_has(needed, word))
+            check_fail("nothing that was sent needs %s", word);
+}
+
+static void are_just_enough(struct scene *scene, const struct kind *kind)
+{
+    struct rights needed = {.count = 0}, all = with_optional(scene->redis, kind->word);
+    struct record *record = record_deeds(scene, kind, &all);
+    rights_read(&needed, kind->word, "shop");
+    print_message("%s: %u rights, and %u optional; %zu different commands were sent\n", kind->word, needed.count - 3, all.count - needed.count,
+                  record_count(record, NULL));
+    rights_give(&all, scene->redis, NULL);
+    assert_string_equal(record_denied(record, scene->redis, &all), "");
+    none_is_too_many(&needed, rights_unneeded(&all, &scene->redis, &record, 1));
+    rights_add(&all, "+ping"); /* the check's own twin */
+    rights_add(&all, "~till:*");
+    rights_add(&all, "&news");
+    assert_non_null(strstr(rights_unneeded(&all, &scene->redis, &record, 1), "+ping ~till:* &news"));
+    record_free(record);
+    scene_check_clean(scene->redis);
+}
+
+static void of_a_MUTEX(void **state) { are_just_enough(*state, &kinds[0]); }
+static void of_SIMPLE(void **state) { are_just_enough(*state, &kinds[1]); }
+static void of_FAIR(void **state) { are_just_enough(*state, &kinds[2]); }
+
+/* With the lines alone all can be done, and nothing is refused but what is optional. */
+static void the_lines_alone_are_enough(void **state)
+{
+    struct scene *scene = *state;
+    for (int i = 0; i < KINDS; i++) {
+        struct rights needed = {.count = 0}, all = with_optional(scene->redis, kinds[i].word);
+        struct deeds deeds;
+        const char *denied;
+        char text[4096];
+        rights_read(&needed, kinds[i].word, "shop");
+        rights_give(&needed, scene->redis, NULL);
+        begin(&deeds, &kinds[i], scene);
+        deeds_do(&deeds);
+        deeds_close(&deeds);
+        denied = rights_denied(scene->redis);
+        snprintf(text, sizeof text, "%s", denied);
+        for (char *rest = NULL, *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+            char right[64];
+            snprintf(right, sizeof right, "+%s", word);
+            if (!rights_has(&all, right) || rights_has(&needed, right))
+                check_fail("%s: %s is refused, and is not optional", kinds[i].word, word);
+        }
+        scene_check_clean(scene->redis);
+    }
+}
+
+static void a_database(void **state)
+{
+    struct scene *scene = *state;
+    struct rights rights = with_optional(scene->redis, "MUTEX");
+    struct client client;
+    struct handle stock;
+    char url[192];
+    snprintf(url, sizeof url, "%s?db=4", scene->server->url);
+    rights_read(&rights, "beside that, in a database other than 0", "shop");
+    for (int has_it = 0; has_it < 2; has_it++) {
+        rights_give(&rights, scene->redis, has_it ? NULL : "+select");
+        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = url, .username = "shop", .password = "secret"));
+        handle_open(&stock, &client, "stock:42", NULL);
+        assert_int_equal(handle_acquire(&stock, HILOCK_TRY), has_it ? HILOCK_OK : HILOCK_DENIED);
+        assert_true(has_it || strstr(stock.acquired.detail, "'select'"));
+        handle_free(&stock);
+        client_close(&client);
+    }
+}
+
+/* ---- what is optional ---- */
+
+struct option { const char *right, *words; int kind; };
+
+static const struct option options[] = {
+    {"+info", "INFO refused", 0},
+    {"+client|setname", "CLIENT SETNAME refused", 0},
+    {"+pubsub|numsub", "PUBSUB NUMSUB refused", 2},
+    {"+command|info", "COMMAND INFO refused", 1},
+    {"+delifeq", "native command refused", 1},
+    {"+delex", "native command refused", 1},
+};
+
+static int was_told(void *arg) { return ((struct client *)arg)->watched_count > 0; }
+
+static int was_told_of_the_loss(void *arg) { return ((struct client *)arg)->disconnected > 0; }
+
+static int is_up(void *arg) { return hilock_client_is_connected(((struct client *)arg)->hilock); }
+
+/* A second connection tells nothing new. */
+static void told_once(struct scene *scene, const struct option *option)
+{
+    struct rights rights = with_optional(scene->redis, kinds[option->kind].word);
+    struct deeds deeds;
+    if (!rights_has(&rights, option->right)) {
+        print_message("%s: this server has no such command\n", option->right);
+        return;
+    }
+    rights_give(&rights, scene->redis, option->right);
+    begin(&deeds, &kinds[option->kind], scene);
+    deeds.ours.watched = deeds.theirs.watched = option->words;
+    deeds_do_few(&deeds);
+    client_until(&deeds.ours, was_told, &deeds.ours, option->right);
+    client_until(&deeds.theirs, was_told, &deeds.theirs, option->right);
+    redis_do(scene->redis, "CLIENT KILL USER shop");
+    client_until(&deeds.ours, was_told_of_the_loss, &deeds.ours, "the loss of a connection");
+    client_until(&deeds.theirs, was_told_of_the_loss, &deeds.theirs, "the loss of a connection");
+    client_until(&deeds.ours, is_up, &deeds.ours, "the connection");
+    client_until(&deeds.theirs, is_up, &deeds.theirs, "the connection");
+    deeds_do_few(&deeds);
+    if (deeds.ours.watched_count != 1 || deeds.theirs.watched_count != 1)
+        check_fail("without %s \"%s\" was told %u and %u times", option->right, option->words, deeds.ours.watched_count, deeds.theirs.watched_count);
+    deeds_close(&deeds);
+    scene_check_clean(scene->redis);
+}
+
+static void what_is_optional_is_told_once(void **state)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        told_once(*state, &options[i]);
+}
+
+static void every_option_is_tried(void **state)
+{
+    struct rights listed = {.count = 0};
+    (void)state;
+    rights_add_optional(&listed);
+    assert_int_equal(listed.count, sizeof options / sizeof *options);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        assert_true(rights_has(&listed, options[i].right));
+}
+
+/* What is lost without INFO: the restart is not noticed, and the guard counts from the connection. */
+static void the_guard_without_INFO(void **state)
+{
+    struct scene *scene = *state;
+    for (int has_it = 0; has_it < 2; has_it++) {
+        struct rights rights = with_optional(scene->redis, "MUTEX");
+        struct client client;
+        struct handle stock;
+        rights_give(&rights, scene->redis, has_it ? NULL : "+info");
+        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret", .lease_ms = 3000,
+                                                        .restart_guard_ms = 600000));
+        client_connect(&client);
+        redis_close(scene->redis);
+        server_kill(scene->server);
+        server_restart(scene->server);
+        scene->redis = redis_open(scene->server);
+        rights_give(&rights, scene->redis, has_it ? NULL : "+info");
+        client_until(&client, was_told_of_the_loss, &client, "the loss of the connection");
+        client_connect(&client);
+        assert_int_equal(client.other_events, has_it ? 1 : 0); /* STORE_RESTARTED */
+        handle_open(&stock, &client, "stock:42", NULL);
+        assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
+        handle_free(&stock);
+        client_close(&client);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(of_a_MUTEX),
+        SCENE_TEST(of_SIMPLE),
+        SCENE_TEST(of_FAIR),
+        SCENE_TEST(the_lines_alone_are_enough),
+        SCENE_TEST(a_database),
+        SCENE_TEST(what_is_optional_is_told_once),
+        cmocka_unit_test(every_option_is_tried),
+        SCENE_TEST(the_guard_without_INFO),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
