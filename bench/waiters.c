@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* waiters.c - scenario waiters: what one of very many waiting acquires costs, in bytes and in time.
  *
- * A shape is a number of names, each held by somebody else, and so many handles of one client that wait for each. One run of it: all are made and
- * wait (what is allocated now and was not before, by everything in the process, is divided by their number); a quarter of them,
- * spread evenly, is cancelled; the names are let go, and half of them have their turn, one after the other, and are freed; the client is closed on
- * the rest. Each part's time is that of this process's own work (CPU), per acquire. The same is done with a hundredth of the waiters, for which so
- * many small runs are taken that the work is the same; large and small ones take turns, and the least of each counts, since all that
- * can disturb adds to it. What grows with the logarithm of the number may grow by log(large) / log(small): the bar. */
+ * A shape is a number of names, each held by somebody else, so many handles of one client that wait for each, and how they wait: for ever, or
+ * with a limit, for which each has a timer. One run of it: all are made and wait (what is allocated now and was not before, by everything in
+ * the process, is divided by their number); a quarter of them, spread evenly, is cancelled; the names are let go, and half of them have their
+ * turn, one after the other, and are freed; the client is closed on the rest. Each part's time is that of this process's own work (CPU), per
+ * acquire. The same is done with a hundredth of the waiters, in so many small runs that the work is the same. Large and small take turns; a
+ * round gives one ratio, and the median over the rounds counts. What grows with the logarithm of the number may grow by log(large) / log(small):
+ * the bar. Waiters of kind FAIR each stand in the queue at the store and say so again and again: of these only the bytes are told. */
 #include "json.h"
 #include "memory.h"
 #include "scenario.h"
@@ -20,14 +21,15 @@
 #include <malloc.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { NAME_SIZE = 17, SMALLER = 100, LEASE_MS = 3600000, REST_MS = 20 };
+enum { NAME_SIZE = 17, SMALLER = 100, LEASE_MS = 3600000, LIMIT_MS = 86400000, REST_MS = 20, ROUNDS_MAX = 100, FAIR_MAX = 10000 };
 enum part { PART_WAIT, PART_CANCEL, PART_SERVE, PART_CLOSE, PARTS };
 
-static unsigned waiters = 100000, names = 10000, each = 10, rounds = 3;
+static unsigned waiters = 100000, names = 10000, each = 10, rounds = 5;
 static const char *url;
 static bool has_json;
 
@@ -35,18 +37,20 @@ static const struct option_entry options[] = {
     {"waiters", OPTION_COUNT, &waiters, "for one name", 2 * SMALLER, 10000000},
     {"names", OPTION_COUNT, &names, "each waited for by --each", 2 * SMALLER, 1000000},
     {"each", OPTION_COUNT, &each, "waiters of each name", 4, 1000},
-    {"rounds", OPTION_COUNT, &rounds, "of large and small runs", 1, 1000},
+    {"rounds", OPTION_COUNT, &rounds, "of large and small runs", 1, ROUNDS_MAX},
     {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each shape", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
-struct shape { unsigned names, each; };
+struct shape { unsigned names, each; uint32_t wait_ms; hilock_kind kind; };
 
 struct cost {
     double ns[PARTS]; /* of CPU, per acquire */
     double bytes, bytes_with_malloc;
 };
+
+struct round { struct cost large, small; }; /* small: the mean of its runs */
 
 struct run {
     struct shape shape;
@@ -157,8 +161,8 @@ static void begin_wait(struct run *run, unsigned i)
 {
     char name[NAME_SIZE];
     name_of(name, i / run->shape.each);
-    if (hilock_lock_create(&run->locks[i], run->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .user = run)) != HILOCK_OK ||
-        hilock_acquire(run->locks[i], HILOCK_FOREVER, on_result, &run->locks[i]) != HILOCK_OK)
+    if (hilock_lock_create(&run->locks[i], run->client, name, HILOCK_LOCK_OPTIONS(.kind = run->shape.kind, .on_lost = hilock_lost_ignored, .user = run)) != HILOCK_OK ||
+        hilock_acquire(run->locks[i], run->shape.wait_ms, on_result, &run->locks[i]) != HILOCK_OK)
         fail(run, hilock_client_refusal(run->client));
 }
 
@@ -249,7 +253,8 @@ static double part(struct run *run, void (*work)(struct run *run), unsigned coun
     return (cpu_ns() - begun) / count;
 }
 
-static void measure(struct run *run, struct cost *ret_cost)
+/* Who waits, as it is when nothing is under way. */
+static void measure_bytes(struct run *run, struct cost *ret_cost)
 {
     struct memory before, after;
     take_names(run);
@@ -261,66 +266,148 @@ static void measure(struct run *run, struct cost *ret_cost)
     after = memory_now();
     ret_cost->bytes = (double)(after.requested - before.requested) / run->count;
     ret_cost->bytes_with_malloc = (double)(after.with_malloc - before.with_malloc) / run->count;
+}
+
+static void measure_rest(struct run *run, struct cost *ret_cost)
+{
     ret_cost->ns[PART_CANCEL] = part(run, cancel_a_quarter, run->count / 4);
     ret_cost->ns[PART_SERVE] = part(run, serve_half, run->count / 2);
     ret_cost->ns[PART_CLOSE] = part(run, close_all, run->count / 4);
 }
 
-/* The least of what was measured so far, of each part. */
-static int measure_once(const char *where, struct shape shape, struct cost *least)
+static int measure_once(const char *where, struct shape shape, struct cost *ret_cost)
 {
     struct run run = {.shape = shape, .count = shape.names * shape.each};
-    struct cost cost = {{0}, 0, 0};
-    if (begin(&run, where) == 0)
-        measure(&run, &cost);
+    if (begin(&run, where) != 0) {
+        end(&run);
+        return -1;
+    }
+    measure_bytes(&run, ret_cost);
+    if (shape.kind == HILOCK_FAIR)
+        close_all(&run);
     else
-        run.has_failed = true;
+        measure_rest(&run, ret_cost);
     end(&run);
-    for (int i = 0; i < PARTS; i++)
-        if (least->ns[i] <= 0 || cost.ns[i] < least->ns[i])
-            least->ns[i] = cost.ns[i];
-    least->bytes = cost.bytes;
-    least->bytes_with_malloc = cost.bytes_with_malloc;
     return run.has_failed ? -1 : 0;
 }
 
-static int measure_pair(const char *where, struct shape shape, struct cost *large, struct cost *small)
+static int measure_round(const char *where, struct shape shape, struct round *ret_round)
 {
-    const struct shape smaller = shape.names == 1 ? (struct shape){1, shape.each / SMALLER} : (struct shape){shape.names / SMALLER, shape.each};
-    for (unsigned i = 0; i < rounds; i++) {
-        for (unsigned j = 0; j < SMALLER / 2; j++)
-            if (measure_once(where, smaller, small) != 0)
-                return -1;
-        if (measure_once(where, shape, large) != 0)
+    struct shape smaller = shape;
+    *(shape.names == 1 ? &smaller.each : &smaller.names) /= SMALLER;
+    for (unsigned i = 0; i < SMALLER / 2; i++) {
+        struct cost cost = {{0}, 0, 0};
+        if (measure_once(where, smaller, &cost) != 0)
             return -1;
+        for (int j = 0; j < PARTS; j++)
+            ret_round->small.ns[j] += cost.ns[j] / (SMALLER / 2);
     }
-    return 0;
+    return measure_once(where, shape, &ret_round->large);
 }
 
-static void report(struct shape shape, const struct cost *large, const struct cost *small)
+/* ---- what is told ---- */
+
+static const char *mode_of(struct shape shape)
+{
+    return shape.kind == HILOCK_FAIR ? "FAIR" : shape.wait_ms == HILOCK_FOREVER ? "MUTEX for ever" : "MUTEX with a limit";
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double median(const double *of)
+{
+    double sorted[ROUNDS_MAX];
+    for (unsigned i = 0; i < rounds; i++)
+        sorted[i] = of[i];
+    qsort(sorted, rounds, sizeof *sorted, compare);
+    return (sorted[(rounds - 1) / 2] + sorted[rounds / 2]) / 2;
+}
+
+static void begin_report(struct shape shape, const struct cost *cost)
+{
+    printf("%u names, %u waiters each, %s: %.1f bytes each requested, %.1f with malloc's own\n", shape.names, shape.each, mode_of(shape), cost->bytes,
+           cost->bytes_with_malloc);
+}
+
+static void begin_json(struct shape shape, const struct cost *cost)
+{
+    json_begin("waiters");
+    json_text("mode", mode_of(shape));
+    json_count("names", shape.names);
+    json_count("each", shape.each);
+    json_number("bytes_per_waiter", cost->bytes);
+}
+
+struct growth { double large, small, median, least, most; };
+
+static struct growth growth_of(const struct round *of, int i)
+{
+    struct growth growth = {.least = INFINITY};
+    double large[ROUNDS_MAX], small[ROUNDS_MAX], ratio[ROUNDS_MAX];
+    for (unsigned j = 0; j < rounds; j++) {
+        large[j] = of[j].large.ns[i];
+        small[j] = of[j].small.ns[i];
+        ratio[j] = large[j] / small[j];
+        growth.least = fmin(growth.least, ratio[j]);
+        growth.most = fmax(growth.most, ratio[j]);
+    }
+    growth.large = median(large);
+    growth.small = median(small);
+    growth.median = median(ratio);
+    return growth;
+}
+
+static void report(struct shape shape, const struct round *of)
 {
     static const char *const parts[PARTS] = {"wait", "cancel", "serve", "close"};
     static const char *const keys[PARTS] = {"wait_growth", "cancel_growth", "serve_growth", "close_growth"};
     static const char *const times[PARTS] = {"wait_ns", "cancel_ns", "serve_ns", "close_ns"};
     unsigned count = shape.names * shape.each;
     double bar = log(count) / log((double)count / SMALLER);
-    printf("%u names, %u waiters each: %.1f bytes each requested, %.1f with malloc's own\n", shape.names, shape.each, large->bytes, large->bytes_with_malloc);
-    for (int i = 0; i < PARTS; i++)
-        printf("  %-7s %7.0f ns each, %7.0f with a hundredth of them: %.2f times (the logarithm's bar: %.2f)\n", parts[i], large->ns[i], small->ns[i],
-               large->ns[i] / small->ns[i], bar);
+    begin_report(shape, &of[0].large);
+    for (int i = 0; i < PARTS; i++) {
+        struct growth growth = growth_of(of, i);
+        printf("  %-7s %6.0f ns each, %6.0f with a hundredth of them: %.2f times (%.2f to %.2f; the logarithm's bar: %.2f)\n", parts[i], growth.large,
+               growth.small, growth.median, growth.least, growth.most, bar);
+    }
     if (!has_json)
         return;
-    json_begin("waiters");
-    json_count("names", shape.names);
-    json_count("each", shape.each);
+    begin_json(shape, &of[0].large);
     json_count("rounds", rounds);
-    json_number("bytes_per_waiter", large->bytes);
     json_number("bar", bar);
     for (int i = 0; i < PARTS; i++) {
-        json_number(times[i], large->ns[i]);
-        json_number(keys[i], large->ns[i] / small->ns[i]);
+        struct growth growth = growth_of(of, i);
+        json_number(times[i], growth.large);
+        json_number(keys[i], growth.median);
     }
     json_end();
+}
+
+static int measure(const char *where, struct shape shape)
+{
+    struct round of[ROUNDS_MAX] = {{{{0}, 0, 0}, {{0}, 0, 0}}};
+    for (unsigned i = 0; i < rounds; i++)
+        if (measure_round(where, shape, &of[i]) != 0)
+            return -1;
+    report(shape, of);
+    return 0;
+}
+
+static int measure_fair(const char *where, struct shape shape)
+{
+    struct cost cost = {{0}, 0, 0};
+    if (measure_once(where, shape, &cost) != 0)
+        return -1;
+    begin_report(shape, &cost);
+    if (has_json) {
+        begin_json(shape, &cost);
+        json_end();
+    }
+    return 0;
 }
 
 /* Memory that was given back stays with the process: after the first round no part pays for the kernel's pages. */
@@ -334,19 +421,16 @@ static void keep_pages(void)
 
 static int run(void)
 {
-    const struct shape shapes[] = {{1, waiters}, {names, each}};
+    const struct shape shapes[] = {{1, waiters, HILOCK_FOREVER, HILOCK_MUTEX}, {names, each, HILOCK_FOREVER, HILOCK_MUTEX}, {1, waiters, LIMIT_MS, HILOCK_MUTEX},
+                                   {names, each, LIMIT_MS, HILOCK_MUTEX}, {1, waiters < FAIR_MAX ? waiters : FAIR_MAX, LIMIT_MS, HILOCK_FAIR}};
     char why[STORE_ERROR_SIZE];
     struct server server;
     int status = server_start(&server, url, why);
     keep_pages();
     if (status != 0)
         fprintf(stderr, "waiters: %s\n", why);
-    for (unsigned i = 0; status == 0 && i < sizeof shapes / sizeof *shapes; i++) {
-        struct cost large = {{0}, 0, 0}, small = {{0}, 0, 0};
-        status = measure_pair(server.url, shapes[i], &large, &small);
-        if (status == 0)
-            report(shapes[i], &large, &small);
-    }
+    for (unsigned i = 0; status == 0 && i < sizeof shapes / sizeof *shapes; i++)
+        status = shapes[i].kind == HILOCK_FAIR ? measure_fair(server.url, shapes[i]) : measure(server.url, shapes[i]);
     server_stop(&server);
     return status;
 }
