@@ -8,6 +8,7 @@
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/renewal.h"
 #include "lock/watchdog.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
@@ -242,7 +243,7 @@ void hl_fair_crossed(struct hl_hold *hold, struct hl_part *part, const struct hl
     }
     said = hl_part_said(hold, part, answer->reply);
     if (said.verdict == HL_YES && (said.token == part->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED)))
-        hl_watchdog_confirmed(hold, part);
+        hl_renewal_confirmed(hold, part);
     else if (said.verdict == HL_YES)
         on_retaken(hold, part);
     else if (HL_PLANTED(FAIR_OLD_NO_BELIEVED) && said.verdict == HL_NO)

@@ -16,6 +16,7 @@
 #include "lock/lease.h"
 #include "lock/multi.h"
 #include "lock/replicas.h"
+#include "lock/renewal.h"
 #include "lock/side.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
@@ -266,7 +267,7 @@ static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const st
     if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
         hl_ending_answered(hold, part, answer);
     else if (hold->state == HOLD_HELD && hl_hold_is_quorum(hold))
-        hl_watchdog_joined(hold, part, answer);
+        hl_renewal_joined(hold, part, answer);
     else if (hold->state == HOLD_HELD)
         hl_fair_crossed(hold, part, answer);
     else if (answer->reply)
@@ -282,7 +283,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     switch ((enum hl_part_ask)part->ask) {
     case PART_ACQUIRE: on_acquire_done(hold, part, answer); break;
     case PART_CONFIRM: hl_replicas_answered(hold, part, answer); break;
-    case PART_RENEW: hl_watchdog_answered(hold, part, answer); break;
+    case PART_RENEW: hl_renewal_answered(hold, part, answer); break;
     case PART_RELEASE: hl_ending_released(hold, part, answer); break;
     }
 }
