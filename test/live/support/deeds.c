@@ -142,7 +142,7 @@ void deeds_do(struct deeds *deeds)
     end_by_force(deeds);
     if (deeds->kind == HILOCK_FAIR)
         stand_behind_another_kind(deeds);
-    else
+    else if (!deeds->has_no_multi)
         take_several(deeds);
     client_for_ms(&deeds->theirs, LINGER_MS);
 }

@@ -8,6 +8,7 @@
 struct deeds {
     struct client ours, theirs; /* opened by the test, closed by it */
     hilock_kind kind;
+    int has_no_multi; /* a quorum has none */
     const char *name;
 };
 
