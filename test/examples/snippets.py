@@ -24,7 +24,7 @@ def main(guide, source, server, *command):
             file.write(f'static const char fenced_set[] =\n{as_string(store.blocks(text, "lua")[0])};\n' + '\n'.join(store.blocks(text, 'c')))
         store.outside.run(*compiler, '-I', work, source, '-o', binary, *libraries)
         folders = os.pathsep.join(os.path.dirname(path) for path in libraries)
-        print(store.outside.run(binary, url[len('unix://'):], env={**os.environ, 'LD_LIBRARY_PATH': folders}))
+        print(store.outside.run(binary, url.partition('@')[2], env={**os.environ, 'LD_LIBRARY_PATH': folders}))
         left = [name for name in store.locks(url) if not re.match('pieces:|fence:', name)]
         store.expect(left == [], f'no lock is left at the store: {left}')
 

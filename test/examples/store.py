@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build'))
 import outside  # noqa: E402
 
-redis = outside.redis
+redis, SECRET = outside.redis, outside.SECRET
 WAITS_S = 120  # for what must come; a hang is a failure, how long it takes is not
 
 
@@ -17,7 +17,7 @@ def ask(url, *words):
     """The server's answer to one command: str, int, None or a list of them."""
     with socket.socket(socket.AF_UNIX) as link:
         link.settimeout(WAITS_S)
-        link.connect(url[len('unix://'):])
+        link.connect(url.partition('@')[2])
         link.sendall(b'*%d\r\n' % len(words) + b''.join(b'$%d\r\n%s\r\n' % (len(word), word) for word in (str(w).encode() for w in words)))
         with link.makefile('rb') as file:
             return answer(file)

@@ -289,3 +289,16 @@ static void refused_login(void *arg)
 }
 
 const char *rule_refused_login_is_the_end(struct scene *scene, const char *plant_name) { return play(scene, plant_name, refused_login); }
+
+/* ---- the password: in no log line, event, result or statistic ---- */
+
+static void secret(void *arg)
+{
+    struct play *it = arg;
+    struct client client;
+    client_open(&client, it->scene->server->url);
+    client_connect(&client);
+    client_close(&client);
+}
+
+const char *rule_password_is_told_nowhere(struct scene *scene, const char *plant_name) { return play(scene, plant_name, secret); }

@@ -14,5 +14,6 @@ rule_play rule_unknown_grant_is_undone;  /* R3 */
 rule_play rule_error_is_no_loss;         /* R5 */
 rule_play rule_loss_is_told_first;       /* R6 */
 rule_play rule_refused_login_is_the_end; /* R10 */
+rule_play rule_password_is_told_nowhere;
 
 #endif

@@ -32,6 +32,8 @@ static void login_failure_ignored(void **state)
     check_twins(*state, rule_refused_login_is_the_end, "R10_AUTH_FAILURE_IGNORED", "handle_acquire(&stock, HILOCK_TRY) == HILOCK_DENIED");
 }
 
+static void password_logged(void **state) { check_twins(*state, rule_password_is_told_nowhere, "PASSWORD_LOGGED", "!client->has_told_secret"); }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -39,6 +41,7 @@ int main(void)
         SCENE_TEST(error_is_loss),
         SCENE_TEST(loss_in_line),
         SCENE_TEST(login_failure_ignored),
+        SCENE_TEST(password_logged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

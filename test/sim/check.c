@@ -7,6 +7,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/turn.h"
+#include "../secret.h"
 #include "sim.h"
 
 static uint64_t true_left_us(const struct sim_actor *actor)
@@ -261,7 +262,7 @@ void sim_check_names(struct sim *sim)
 
 void sim_check_log(struct sim *sim, const char *line)
 {
-    if (strstr(line, "swordfish"))
+    if (strstr(line, TEST_SECRET))
         sim_violate(&sim->world, "I12", "a password in a log line");
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (sim->processes[i].client && strstr(line, sim->processes[i].client->core.uuid))

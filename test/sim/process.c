@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "client/observe.h"
+#include "../secret.h"
 #include "sim.h"
 
 struct timer {
@@ -138,7 +139,7 @@ void sim_process_open(struct sim_process *process)
     uuid_of(&sim->world, uuid);
     process->is_closing = 0;
     if (hl_client_open_with(&process->client, &process->loop, &doors,
-                            HILOCK_CLIENT_OPTIONS(.url = "unix:///simulated/0", .password = "swordfish", .label = "sim",
+                            HILOCK_CLIENT_OPTIONS(.url = "unix:///simulated/0", .password = TEST_SECRET, .label = "sim",
                                                   .command_timeout_ms = sim->command_timeout_ms, .lease_ms = sim->lease_ms, .turns_max = sim->turns_max,
                                                   .retry_max_ms = 500, .keepalive_ms = 2000, .connect_timeout_ms = 1000, .on_log = on_log,
                                                   .log_level = HILOCK_LOG_INFO, .on_event = on_client_event, .user = process,

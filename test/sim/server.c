@@ -2,6 +2,7 @@
 /* server - a simulated Redis: the store, under a clock of its own; and the place at whose address it answers. */
 #include <stdlib.h>
 
+#include "../secret.h"
 #include "sim.h"
 
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
@@ -13,7 +14,7 @@ void sim_server_init(struct sim_server *server, struct sim_place *place, unsigne
         abort();
     *ear = (struct sim_ear){place, epoch};
     *server = (struct sim_server){.place = place, .ear = ear, .epoch = epoch, .store = sim_store_new(&events, ear)};
-    sim_store_set_password(server->store, "swordfish");
+    sim_store_set_password(server->store, TEST_SECRET);
     server->clock = (struct sim_clock){1700000000000000u + hl_random_below(&sim->world.clocks, 1000000000u),
                                        1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
     sim_server_now(server);
@@ -21,7 +22,7 @@ void sim_server_init(struct sim_server *server, struct sim_place *place, unsigne
 
 unsigned sim_server_login(struct sim_server *server)
 {
-    static const char *const argv[] = {"AUTH", "swordfish"};
+    static const char *const argv[] = {"AUTH", TEST_SECRET};
     static const size_t lengths[] = {4, 9};
     unsigned connection = sim_store_connect(server->store);
     (void)sim_server_execute(server, connection, 2, argv, lengths);

@@ -12,13 +12,14 @@
 #ifndef TEST_UNIT_SCENE_H
 #define TEST_UNIT_SCENE_H
 
+#include "secret.h"
 #include "world/plan.h"
 
 struct scene;
 struct hand;
 
 enum { SCENE_TEXT = 400, SCENE_SERVERS_MAX = 12, SCENE_MASTERS_MAX = 5 };
-#define SCENE_SECRET "s3cret-marker"
+#define SCENE_SECRET TEST_SECRET
 
 struct party {
     TAILQ_ENTRY(party) entry;

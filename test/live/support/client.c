@@ -17,7 +17,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     (void)arg;
 }
 
-void client_hears(struct client *client, const char *text) { client->has_told_secret |= strstr(text, LIVE_SECRET) != NULL; }
+void client_hears(struct client *client, const char *text) { client->has_told_secret |= strstr(text, TEST_SECRET) != NULL; }
 
 static void on_event(const struct hilock_event *event, void *user)
 {
