@@ -223,6 +223,19 @@ const char *record_denied(struct record *record, struct redis *redis, const stru
     return "";
 }
 
+/* What sentinels and other servers say there is not the user's. */
+static void forget_denied(struct record *record, struct redis *redis, const struct rights *rights)
+{
+    size_t kept = 0;
+    rights_give(rights, redis, NULL);
+    for (size_t i = 0; i < record->count; i++)
+        if (may(redis, rights->user, record->lines[i]))
+            record->lines[kept++] = record->lines[i];
+        else
+            free(record->lines[i]);
+    record->count = kept;
+}
+
 static int is_right(const char *word) { return *word == '+' || *word == '~' || *word == '&'; }
 
 static int is_needed(const struct rights *rights, const char *word, struct redis *const *redis, struct record *const *records, unsigned count)
@@ -240,6 +253,8 @@ const char *rights_unneeded(const struct rights *rights, struct redis *const *re
 {
     static char text[RIGHTS_MAX * RIGHT_MAX];
     *text = '\0';
+    for (unsigned i = 0; i < count; i++)
+        forget_denied(records[i], redis[i], rights);
     for (unsigned i = 0; i < rights->count; i++)
         if (is_right(rights->words[i]) && !is_needed(rights, rights->words[i], redis, records, count)) {
             strcat(text, *text ? " " : "");

@@ -29,7 +29,8 @@ size_t record_count(const struct record *record, const char *command); /* record
 const char *record_denied(struct record *record, struct redis *redis, const struct rights *rights);
 void record_free(struct record *record);
 
-/* Those of ours without which all of these recorded commands could still be run, with blanks between; "": each is needed. Good until the next. */
+/* Those of `rights` without which all of these recorded commands could still be run, with blanks between; "": each is needed. What the user may not run with all
+ * of them was said by others, and is forgotten. Good until the next. */
 const char *rights_unneeded(const struct rights *rights, struct redis *const *redis, struct record *const *records, unsigned count);
 
 /* The objects that were denied since the last time, with blanks around each: " info client|setname "; " ": none. Good until the next. */
