@@ -27,6 +27,7 @@ int hl_lacks_hear(struct hl_node *node, enum hl_lack lack, const char *command, 
 
 void hl_lacks_natives_wanted(struct hl_node *node)
 {
+    node = hl_node_home(node);
     if (node->are_natives_refused)
         hl_lacks_tell(node, HL_LACK_NATIVES, "COMMAND INFO refused: releases and renewals of SIMPLE locks cost the server a script each");
 }

@@ -131,13 +131,32 @@ static void a_database(void **state)
     struct handle stock;
     char url[192];
     snprintf(url, sizeof url, "%s?db=4", scene->server->url);
-    rights_read(&rights, "beside that, in a database other than 0", "shop");
+    rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
     for (int has_it = 0; has_it < 2; has_it++) {
         rights_give(&rights, scene->redis, has_it ? NULL : "+select");
         client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = url, .username = "shop", .password = "secret"));
         handle_open(&stock, &client, "stock:42", NULL);
         assert_int_equal(handle_acquire(&stock, HILOCK_TRY), has_it ? HILOCK_OK : HILOCK_DENIED);
         assert_true(has_it || strstr(stock.acquired.detail, "'select'"));
+        handle_free(&stock);
+        client_close(&client);
+    }
+}
+
+/* No replica is there; without the right that is not known. */
+static void replicas(void **state)
+{
+    struct scene *scene = *state;
+    struct rights rights = with_optional(scene->redis, "MUTEX");
+    rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
+    for (int has_it = 0; has_it < 2; has_it++) {
+        struct client client;
+        struct handle stock;
+        rights_give(&rights, scene->redis, has_it ? NULL : "+wait");
+        client_open_with(&client, SHOP(scene->server));
+        handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 50));
+        assert_int_equal(handle_acquire(&stock, HILOCK_TRY), has_it ? HILOCK_NOT_REPLICATED : HILOCK_DENIED);
+        assert_true(has_it || strstr(stock.acquired.detail, "'wait'"));
         handle_free(&stock);
         client_close(&client);
     }
@@ -240,6 +259,7 @@ int main(void)
         SCENE_TEST(of_FAIR),
         SCENE_TEST(the_lines_alone_are_enough),
         SCENE_TEST(a_database),
+        SCENE_TEST(replicas),
         SCENE_TEST(what_is_optional_is_told_once),
         cmocka_unit_test(every_option_is_tried),
         SCENE_TEST(the_guard_without_INFO),
