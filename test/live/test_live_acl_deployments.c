@@ -248,9 +248,11 @@ static void renew_while_the_slot_moves(struct shards *set, const struct hilock_c
     client.watched = "refused";
     handle_open(&stock, &client, "stock:9", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-    shards_move_begin(set, slot, to);
+    shards_begin_move(set, slot, to);
+    shards_move_key(set, "stock:9", from, to);
+    shards_move_key(set, "hilock:token:{stock:9}", from, to);
     client_until(&client, is_renewed, &client, "a renewal");
-    shards_move_end(set, slot, to);
+    shards_end_move(set, slot, from, to);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     assert_int_equal(client.watched_count, 0);
     handle_free(&stock);
