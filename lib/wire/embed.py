@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Embeds the Lua scripts: embed.py OUT.c SCRIPT.lua ...
 
-A line `-- include NAME.lua` stands for the text of that file, beside the script: for what scripts have in common.
+A line `-- include NAME.lua` stands for the text of that file, beside the script: for what scripts have in common, or a step in two places.
 Each becomes `const struct hl_script hl_script_<stem>`, with its text (comments and indentation taken off: they would be sent to and kept
 by every server) and the SHA-1 of that text, by which EVALSHA names it."""
 import hashlib
@@ -20,7 +20,7 @@ def read(path):
         lines = lua.read().splitlines()
     beside = os.path.dirname(path)
     marker = "-- include "
-    return "\n".join(read(os.path.join(beside, line[len(marker):])) if line.startswith(marker) else line for line in lines)
+    return "\n".join(read(os.path.join(beside, line.strip()[len(marker):])) if line.strip().startswith(marker) else line for line in lines)
 
 
 def c_string(text):

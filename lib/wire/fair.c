@@ -35,7 +35,7 @@ enum hl_form hl_fair_acquire(struct hl_command *command, const struct hl_words *
     hl_command_add_word(command, wants->channel);
     hl_command_add_word(command, wants->is_try ? "0" : "1");
     hl_command_add_number(command, wants->not_after_ms);
-    hl_command_add_number(command, wants->token_ttl_ms);
+    hl_command_add_number(command, 2 * wants->token_ttl_ms);
     return HL_FORM_SCRIPT;
 }
 
@@ -56,7 +56,7 @@ static void end_release(struct hl_command *command, const struct hl_words *words
     hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
     hl_command_add_number(command, wants->yields ? HL_FAIR_YIELD_MS : 0);
     hl_command_add_word(command, wants->is_sharded ? "SHARDNUMSUB" : wants->hears_in_part ? "" : "NUMSUB");
-    hl_command_add_number(command, wants->token_ttl_ms);
+    hl_command_add_number(command, 2 * wants->token_ttl_ms);
 }
 
 /* While a hash slot moves, a script whose keys are not all on one side is refused, and those of the queue may be on neither. The second way of

@@ -1,7 +1,7 @@
 -- fair_acquire: become the holder of a FAIR lock, or stand in its queue. Said again by the same holder it is the waiter's heartbeat: it keeps
 -- the place, and finds a grant whose push was lost. Whoever finds the name free grants it to the first who is ready, on whoever's behalf.
 -- KEYS name queue waiters token
--- ARGV holder lease_ms window_ms alive_ms number ticket channel is_waiting not_after_ms token_ttl_ms
+-- ARGV holder lease_ms window_ms alive_ms number ticket channel is_waiting not_after_ms token_life_ms
 --   number: of this heartbeat, never used twice; a grant names the one it counts from   ticket: 0, or the one it had (data may have been lost)
 --   is_waiting: 1; 0 is a try, which never stands in the queue and never jumps it
 -- -> {1, token} ours, for lease_ms at least | {0, PTTL, place, ticket, hands_over, holder, length} | error LATE seconds microseconds
@@ -9,16 +9,15 @@
 --   place: 1 is next, 0 not in the queue   hands_over: 1, the holder's release grants; 0, a kind that does not know the queue holds it
 --   holder: '' free; PTTL is then how long it is kept free for other kinds
 -- include fair_queue.lua
-local lease_ms, window_ms, alive_ms = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local not_after_ms, token_ttl_ms = tonumber(ARGV[9]), ARGV[10]
+local lease_ms, window_ms, alive_ms = tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local not_after_ms, token_life_ms = tonumber(ARGV[9]), ARGV[10]
 local left, hands_over, holder = call('PTTL', name), 1, ''
-read_clock()
 if left ~= -2 then
   hands_over = 0
   for _, field in ipairs(call('HKEYS', name)) do
     if field == me then
       -- in any case, for WAIT confirms only what is written
-      call('PEXPIREAT', name, now_ms + math.max(left, lease_ms))
+      call('PEXPIRE', name, math.max(left, lease_ms))
       return {1, tonumber(call('HGET', name, me))}
     end
     if string.sub(field, -5) == ':fair' then hands_over = 1 end
@@ -29,50 +28,54 @@ if not_after_ms > 0 and now_us > not_after_ms * 1000 then
   return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
 end
 
+local waiting = call('ZCARD', queue)
 local mine, kept_free_ms = nil, 0
 if waiting > 0 then
   mine = call('ZSCORE', queue, me)
   if left == -2 then kept_free_ms = math.max(0, (call('HGET', waiters, '*') or 0) - now_ms) end
 end
 local ticket = tonumber(mine or ARGV[6])
-local first, token
+local with_me, is_granted, has_more = true, false, false
+local first, token, refusal
 if left == -2 and kept_free_ms == 0 then
-  local refusal, has_more
-  token, refusal = next_token()
-  if not token then return refusal end
-  first, has_more = next_waiter(true)
+  -- include fair_next.lua
   if has_more then
-    let_go()
-    return {0, 0, 0, ticket, 1, '', waiting}
+    -- include fair_leave.lua
+    return {0, 0, 0, ticket, 1, '', waiting - #gone}
   end
+  -- include fair_token.lua
+  if not token then return refusal end
   -- mine, though the queue has forgotten me, if my ticket is older than the first one in it
-  if not first or first.id == me or (not mine and ticket > 0 and ticket < first.ticket) then
+  if not first or first[1] == me or (not mine and ticket > 0 and ticket < tonumber(call('ZSCORE', queue, first[1]))) then
     call('HSET', name, me, token, 'mode', 'mutex')
-    call('PEXPIREAT', name, now_ms + lease_ms)
-    call('SET', token_key, token, 'PX', 2 * token_ttl_ms)
+    call('PEXPIRE', name, ARGV[2])
     if mine then gone[#gone + 1] = me end
-    let_go()
-    return {1, token}
+    -- include fair_leave.lua
+    return {1, tonumber(token)}
   end
 end
 
 local is_last = ticket == 0
 if ARGV[8] == '1' then
   if is_last then
-    local last = tonumber(call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2] or 0)
+    local last = tonumber(call('ZREVRANGE', queue, '0', '0', 'WITHSCORES')[2] or 0)
     ticket = math.max(now_us, last + 1)
   end
   if not mine then
-    call('ZADD', queue, ticket, me)
+    call('ZADD', queue, string.format('%d', ticket), me)
     waiting = waiting + 1
   end
-  local asked = string.format('%.0f ', math.ceil(now_us / 1000))
-  call('HSET', waiters, me, asked .. ARGV[4] .. ' ' .. ARGV[5] .. ' ' .. ARGV[2] .. ' ' .. ARGV[7])
-  call('PEXPIRE', queue, 2 * alive_ms)
-  call('PEXPIRE', waiters, 2 * alive_ms)
+  local asked_ms, dead_ms = string.format('%d', math.ceil(now_us / 1000)), string.format('%d', 2 * alive_ms)
+  call('HSET', waiters, me, asked_ms .. ' ' .. alive_ms .. ' ' .. ARGV[5] .. ' ' .. ARGV[2] .. ' ' .. ARGV[7])
+  call('PEXPIRE', queue, dead_ms)
+  call('PEXPIRE', waiters, dead_ms)
 end
-if first and grant(first, token, window_ms, nil, token_ttl_ms) then
-  left, hands_over, holder = math.min(first.lease_ms, window_ms), 1, first.id
+if first then
+  -- include fair_grant.lua
+  if is_granted then
+    waiting = waiting - #gone + 1
+    left, hands_over, holder = tonumber(granted_ms), 1, first[1]
+  end
 end
 if left == -2 then left = kept_free_ms end
 local place = waiting

@@ -41,9 +41,9 @@ static void acquire_is_said_so(void **state)
     struct hl_command command;
     (void)state;
     hl_fair_acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .not_after_ms = 12345, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"});
-    assert_script(&command, &hl_script_fair_acquire, KEYS4 UUID ":7:fair|30000|3000|30000|3|99|hilock:grant:x|1|12345|600000");
+    assert_script(&command, &hl_script_fair_acquire, KEYS4 UUID ":7:fair|30000|3000|30000|3|99|hilock:grant:x|1|12345|1200000");
     hl_fair_acquire(&command, &words, &(struct hl_wants){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
-    assert_script(&command, &hl_script_fair_acquire, KEYS4 UUID ":7:fair|100|3000|30000|1|0||0|0|1000");
+    assert_script(&command, &hl_script_fair_acquire, KEYS4 UUID ":7:fair|100|3000|30000|1|0||0|0|2000");
 }
 
 static void renew_is_said_so(void **state)
@@ -59,13 +59,13 @@ static void release_is_said_so(void **state)
     struct hl_command command;
     (void)state;
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|600000");
+    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|1200000");
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .yields = 1});
-    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|5|NUMSUB|600000");
+    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|5|NUMSUB|1200000");
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .is_sharded = 1});
-    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|SPUBLISH|0|SHARDNUMSUB|600000");
+    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|SPUBLISH|0|SHARDNUMSUB|1200000");
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .hears_in_part = 1});
-    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0||600000");
+    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0||1200000");
 }
 
 static void a_channel_is_of_a_client_and_of_a_slot(void **state)
@@ -95,9 +95,9 @@ static void a_forced_release_names_its_holder(void **state)
     struct hl_command command;
     (void)state;
     hl_kind_fair.force(&command, &words, &wants, "another:5", 9);
-    assert_script(&command, &hl_script_fair_release, KEYS4 "another:5|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|1000");
+    assert_script(&command, &hl_script_fair_release, KEYS4 "another:5|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|2000");
     hl_kind_mutex.force(&command, &words, &wants, "another:5:fair", 14);
-    assert_script(&command, &hl_script_fair_release, KEYS4 "another:5:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|1000");
+    assert_script(&command, &hl_script_fair_release, KEYS4 "another:5:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|2000");
     hl_kind_mutex.force(&command, &words, &wants, "another:5", 9);
     assert_script(&command, &hl_script_mutex_release, "|1|stock|another:5|redisson_lock__channel:{stock}|PUBLISH");
 }

@@ -171,7 +171,7 @@ static uint64_t next_token(const struct script *script)
     return last >= 9000000000000000u ? 0 : last >= script->now_us ? last + 1 : script->now_us;
 }
 
-static void hold(const struct script *script, struct keys_bytes holder, uint64_t token, uint64_t lease_ms, uint64_t token_ttl_ms)
+static void hold(const struct script *script, struct keys_bytes holder, uint64_t token, uint64_t lease_ms, uint64_t token_life_ms)
 {
     struct keys_key *key = key_of(script, NAME), *highest = key_of(script, TOKEN);
     char digits[24];
@@ -183,18 +183,19 @@ static void hold(const struct script *script, struct keys_bytes holder, uint64_t
     keys_set(key, keys_text("mode"), keys_text("mutex"));
     key->expires_ms = script->now_ms + (int64_t)lease_ms;
     keys_set(highest, keys_text(""), digits_of(token, digits));
-    highest->expires_ms = script->now_ms + 2 * (int64_t)token_ttl_ms;
+    highest->expires_ms = script->now_ms + (int64_t)token_life_ms;
 }
 
-static uint64_t grant(const struct script *script, const struct waiter *to, uint64_t token, uint64_t window_ms, uint64_t token_ttl_ms)
+static uint64_t grant(const struct script *script, const struct waiter *to, uint64_t token, uint64_t window_ms, uint64_t token_life_ms)
 {
     uint64_t lease_ms = to->lease_ms < window_ms ? to->lease_ms : window_ms;
     struct keys_bytes name = script->words[NAME];
     char text[PUSH_MAX], holder[ENTRY_MAX];
     int length;
     snprintf(holder, sizeof holder, "%.*s", (int)to->place->name.length, to->place->name.bytes);
-    hold(script, keys_text(holder), token, lease_ms, token_ttl_ms);
+    hold(script, keys_text(holder), token, lease_ms, token_life_ms);
     let_go(script, keys_text(holder));
+    unset(script, WAITERS, keys_text("*"));
     length = snprintf(text, sizeof text, "G %s %" PRIu64 " %" PRId64 " %" PRIu64 " %" PRIu64 " ", holder, to->number, script->now_ms - (int64_t)to->asked_ms,
                       lease_ms, token);
     memcpy(text + length, name.bytes, name.length);
@@ -204,7 +205,7 @@ static uint64_t grant(const struct script *script, const struct waiter *to, uint
 
 /* ---- fair_acquire ---- */
 
-enum { LEASE = HOLDER + 1, WINDOW, ALIVE, NUMBER, TICKET, CHANNEL, IS_WAITING, NOT_AFTER, TOKEN_TTL };
+enum { LEASE = HOLDER + 1, WINDOW, ALIVE, NUMBER, TICKET, CHANNEL, IS_WAITING, NOT_AFTER, TOKEN_LIFE };
 
 static uint64_t argument(const struct script *script, int which) { return number_of(script->words[which]); }
 
@@ -252,14 +253,14 @@ static struct hl_reply *find_free(const struct script *script, uint64_t ticket, 
     if (!token)
         return say_error("BADTOKEN the token key of this name holds no token of ours");
     if (!first.place || first.is_me || (!has_place && ticket && ticket < number_of(first.place->value))) {
-        hold(script, script->words[HOLDER], token, argument(script, LEASE), argument(script, TOKEN_TTL));
+        hold(script, script->words[HOLDER], token, argument(script, LEASE), argument(script, TOKEN_LIFE));
         let_go(script, script->words[HOLDER]);
         return say_array(2, say_integer(1), say_integer((int64_t)token));
     }
     if (argument(script, IS_WAITING))
         stand_in_line(script, &ticket);
     snprintf(holder, sizeof holder, "%.*s", (int)first.place->name.length, first.place->name.bytes);
-    left_ms = (int64_t)grant(script, &first, token, argument(script, WINDOW), argument(script, TOKEN_TTL));
+    left_ms = (int64_t)grant(script, &first, token, argument(script, WINDOW), argument(script, TOKEN_LIFE));
     return told(script, left_ms, ticket, 1, keys_text(holder));
 }
 
@@ -307,7 +308,7 @@ struct hl_reply *store_fair_acquire(struct store *store, const struct keys_bytes
 
 /* ---- fair_release, fair_peek ---- */
 
-enum { R_WINDOW = HOLDER + 1, R_CHANNEL, R_COMMAND, R_YIELDS, R_NUMSUB, R_TOKEN_TTL };
+enum { R_WINDOW = HOLDER + 1, R_CHANNEL, R_COMMAND, R_YIELDS, R_NUMSUB, R_TOKEN_LIFE };
 
 static struct hl_reply *tell(const struct script *script)
 {
@@ -366,7 +367,7 @@ struct hl_reply *store_fair_release(struct store *store, const struct keys_bytes
         return yield(&script, &first);
     if (first.place) {
         unset(&script, NAME, words[HOLDER]);
-        grant(&script, &first, next_token(&script), argument(&script, R_WINDOW), argument(&script, R_TOKEN_TTL));
+        grant(&script, &first, next_token(&script), argument(&script, R_WINDOW), argument(&script, R_TOKEN_LIFE));
         return say_integer(was_mine ? 2 : 0);
     }
     if (!was_mine)
