@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/load.h"
+#include "support/failovers.h"
 #include "support/scene.h"
 #include "support/shards.h"
 
 static struct shards set;
 
-static unsigned rounds_wanted(const char *name)
+static unsigned moves_wanted(void)
 {
-    const char *wanted = getenv(name);
+    const char *wanted = getenv("MIGRATIONS");
     return wanted ? (unsigned)atoi(wanted) : 3;
 }
 
@@ -148,14 +148,14 @@ static void judge(struct load *load, struct summary *summary, const char *what)
 
 static void every_waiter_is_served_through_slot_moves(void **state)
 {
-    unsigned count = rounds_wanted("MIGRATIONS");
+    unsigned count = moves_wanted();
     static struct summary summary;
-    struct load load;
+    struct load load = {.url = set.url};
     struct load_counts counts;
     struct verdict verdict;
     (void)state;
     shards_settle(&set);
-    load_start(&load, set.url, 200000 + 80000 * (size_t)count);
+    load_start(&load, 200000 + 80000 * (size_t)count);
     for (unsigned i = 0; i < count; i++) {
         char name[32];
         unsigned slot;
@@ -177,32 +177,57 @@ static void every_waiter_is_served_through_slot_moves(void **state)
     shards_check_clean(&set);
 }
 
+static void settle(void *arg) { shards_settle(arg); }
+
+static uint64_t strike(void *arg, unsigned lock, enum failovers_fault fault)
+{
+    static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED}; /* as in failovers_fault */
+    char name[32];
+    snprintf(name, sizeof name, "stock:%u", lock);
+    return shards_failover(arg, shards_owner(arg, shards_slot(arg, name)), faults[fault]);
+}
+
+static void mend(void *arg) { shards_mend(arg); }
+
 static void every_waiter_is_served_through_failovers(void **state)
 {
-    static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED};
-    static const char *const names[] = {"kill", "stop", "forced"};
-    unsigned count = rounds_wanted("FAILOVERS");
-    static struct summary summary;
-    struct load load;
     (void)state;
-    load_start(&load, set.url, 200000 + 80000 * (size_t)count);
-    for (unsigned i = 0; i < count; i++) {
-        char name[32];
-        uint64_t at_us;
-        snprintf(name, sizeof name, "stock:%u", i % LOAD_NAMES);
-        shards_settle(&set);
-        at_us = shards_failover(&set, shards_owner(&set, shards_slot(&set, name)), faults[i % 3]);
-        check_pause_ms(1500);
-        shards_mend(&set);
-        check_pause_ms(1500);
-        summary.spans[summary.count % 512] = ledger_first_after_of(load.ledger, i % LOAD_NAMES, at_us) - at_us;
-        print_message("failover %u (%s): the next grant of a lock of that shard %.1f ms after the promotion\n", i + 1, names[i % 3],
-                      (double)summary.spans[summary.count % 512] / 1000);
-        summary.count++;
-    }
-    load_stop(&load);
-    judge(&load, &summary, "failovers");
-    ledger_free(load.ledger);
+    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "the promotion", 1, 1500}, failovers_wanted(), 0);
+}
+
+/* The leases are so long that a renewal would come when the test has given up. */
+static void holds_are_verified_at_the_new_server(void **state)
+{
+    struct client client;
+    struct handle kept, forgotten;
+    struct redis *redis;
+    unsigned master, now;
+    (void)state;
+    shards_settle(&set);
+    client_open(&client, set.url);
+    handle_open(&kept, &client, "{failover}:kept", HILOCK_LOCK_OPTIONS(.lease_ms = 3600000));
+    handle_open(&forgotten, &client, "{failover}:forgotten", HILOCK_LOCK_OPTIONS(.lease_ms = 3600000));
+    assert_int_equal(handle_acquire(&forgotten, 60000), HILOCK_OK);
+    master = shards_owner(&set, shards_slot(&set, "{failover}:kept"));
+    check_pause_ms(1000); /* the replica has it */
+    shards_forget(&set, master);
+    assert_int_equal(handle_acquire(&kept, 60000), HILOCK_OK);
+    check_pause_ms(1000);
+    shards_failover(&set, master, SHARDS_KILL);
+    handle_until(&forgotten, &forgotten.lost, 1, "the loss");
+    assert_int_equal(forgotten.lost.reason, HILOCK_LOST_TAKEN);
+    assert_non_null(strstr(forgotten.lost.detail, "failover"));
+    assert_int_equal(kept.lost.count, 0);
+    shards_mend(&set);
+    shards_settle(&set);
+    assert_int_equal(handle_give(&kept), HILOCK_OK);
+    now = shards_owner(&set, shards_slot(&set, "{failover}:kept"));
+    redis = redis_open(set.servers[now]);
+    assert_int_equal(redis_integer(redis, "EXISTS {failover}:kept"), 0);
+    redis_close(redis);
+    handle_free(&kept);
+    handle_free(&forgotten);
+    client_close(&client);
 }
 
 int main(void)
@@ -212,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_waiter_is_woken),
         cmocka_unit_test(a_hold_and_a_wait_move_with_their_slot),
         cmocka_unit_test(every_waiter_is_served_through_slot_moves),
+        cmocka_unit_test(holds_are_verified_at_the_new_server),
         cmocka_unit_test(every_waiter_is_served_through_failovers),
     };
     return cmocka_run_group_tests(tests, start, end);

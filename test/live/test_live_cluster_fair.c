@@ -161,11 +161,11 @@ static void every_waiter_is_served_through_slot_moves(void **state)
 {
     unsigned count = rounds_wanted("MIGRATIONS");
     uint64_t longest_us = 0;
-    struct load load;
+    struct load load = {.url = set.url, .is_fair = 1};
     struct verdict verdict;
     (void)state;
     shards_settle(&set);
-    load_start_fair(&load, set.url, 200000 + 80000 * (size_t)count);
+    load_start(&load, 200000 + 80000 * (size_t)count);
     for (unsigned i = 0; i < count; i++) {
         char name[32];
         uint64_t at_us, span_us;
@@ -189,10 +189,10 @@ static void every_waiter_is_served_through_failovers(void **state)
 {
     unsigned count = rounds_wanted("FAILOVERS");
     uint64_t longest_us = 0;
-    struct load load;
+    struct load load = {.url = set.url, .is_fair = 1};
     (void)state;
     shards_settle(&set);
-    load_start_fair(&load, set.url, 200000 + 80000 * (size_t)count);
+    load_start(&load, 200000 + 80000 * (size_t)count);
     for (unsigned i = 0; i < count; i++) {
         static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED};
         char name[32];

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The master that Sentinel names: found, followed through failovers, and not believed when it is one no more. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "support/load.h"
+#include "support/failovers.h"
 #include "support/scene.h"
 #include "support/sentinels.h"
 
 static struct sentinels set;
-
-static unsigned failovers_wanted(void)
-{
-    const char *wanted = getenv("FAILOVERS");
-    return wanted ? (unsigned)atoi(wanted) : 3;
-}
 
 static int start(void **state)
 {
@@ -85,47 +78,21 @@ static void holds_are_verified_at_the_new_master(void **state)
     client_close(&client);
 }
 
-static int ascending(const void *a, const void *b)
+static void settle(void *arg) { sentinels_settle(arg); }
+
+static uint64_t strike(void *arg, unsigned lock, enum failovers_fault fault)
 {
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
+    static const enum sentinels_fault faults[] = {SENTINELS_KILL, SENTINELS_STOP, SENTINELS_FORCED}; /* as in failovers_fault */
+    (void)lock;
+    return sentinels_failover(arg, faults[fault]);
 }
+
+static void mend(void *arg) { sentinels_mend(arg); }
 
 static void every_waiter_is_served_through_failovers(void **state)
 {
-    static const enum sentinels_fault faults[] = {SENTINELS_KILL, SENTINELS_STOP, SENTINELS_FORCED};
-    static const char *const names[] = {"kill", "stop", "forced"};
-    unsigned count = failovers_wanted();
-    uint64_t *switches = calloc(count + 1, sizeof *switches), *spans = calloc(count + 1, sizeof *spans);
-    struct load load;
-    struct load_counts counts;
-    struct verdict verdict;
     (void)state;
-    assert_true(switches && spans);
-    load_start(&load, set.url, 200000 + 80000 * (size_t)count);
-    for (unsigned i = 0; i < count; i++) {
-        sentinels_settle(&set);
-        switches[i] = sentinels_failover(&set, faults[i % 3]);
-        check_pause_ms(1500); /* what was stopped comes back while it still believes to be master */
-        sentinels_mend(&set);
-    }
-    load_stop(&load);
-    counts = load_counts(&load);
-    for (unsigned i = 0; i < count; i++) {
-        spans[i] = ledger_first_after(load.ledger, switches[i]) - switches[i];
-        print_message("failover %u (%s): the next grant %.1f ms after +switch-master\n", i + 1, names[i % 3], (double)spans[i] / 1000);
-    }
-    verdict = ledger_judge(load.ledger);
-    qsort(spans, count, sizeof *spans, ascending);
-    print_message("%u failovers, %zu grants; +switch-master to next grant: p50 %.1f ms, max %.1f ms; longest wait %llu ms; %llu losses, %llu unclear "
-                  "releases, %zu overlaps of belief (a failover may forget writes), %zu tokens that did not rise\n",
-                  count, verdict.grants, (double)spans[count / 2] / 1000, (double)spans[count - 1] / 1000, (unsigned long long)counts.longest_wait_ms,
-                  (unsigned long long)counts.lost, (unsigned long long)counts.unclear, verdict.overlaps, verdict.backward);
-    assert_int_equal(verdict.open, 0);
-    assert_true(verdict.changes > verdict.grants / 20);
-    ledger_free(load.ledger);
-    free(switches);
-    free(spans);
+    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "+switch-master", 0, 0}, failovers_wanted(), 0);
 }
 
 int main(void)

@@ -89,21 +89,44 @@ static size_t longest_run(const struct grant *grants, size_t count)
     return longest;
 }
 
+static uint64_t overlap_us(const struct grant *before, const struct grant *after)
+{
+    uint64_t ends_us = before->ended_us < after->ended_us ? before->ended_us : after->ended_us;
+    return ends_us > after->begun_us ? ends_us - after->begun_us : 0;
+}
+
+/* Sorted by lock and begin. */
+static void judge_grant(struct verdict *verdict, const struct grant *before, const struct grant *grant)
+{
+    verdict->open += grant->ended_us == 0;
+    if (!before || before->lock != grant->lock)
+        return;
+    verdict->overlaps += before->ended_us > grant->begun_us;
+    verdict->overlap_us = overlap_us(before, grant) > verdict->overlap_us ? overlap_us(before, grant) : verdict->overlap_us;
+    verdict->backward += before->token >= grant->token;
+    verdict->changes += before->pid != grant->pid;
+}
+
+struct verdict ledger_judge_between(struct ledger *ledger, uint64_t from_us, uint64_t to_us)
+{
+    struct verdict verdict = {.grants = 0};
+    const struct grant *grants = ledger->grants;
+    for (size_t i = 0; i < atomic_load(&ledger->count); i++) {
+        if (grants[i].begun_us < from_us || grants[i].begun_us >= to_us)
+            continue;
+        verdict.grants++;
+        judge_grant(&verdict, i ? &grants[i - 1] : NULL, &grants[i]);
+    }
+    return verdict;
+}
+
 struct verdict ledger_judge(struct ledger *ledger)
 {
-    struct verdict verdict = {.grants = atomic_load(&ledger->count), .met = atomic_load(&ledger->met)};
-    struct grant *grants = ledger->grants;
-    qsort(grants, verdict.grants, sizeof *grants, by_lock_and_begin);
-    for (size_t i = 0; i < verdict.grants; i++) {
-        const struct grant *before = i ? &grants[i - 1] : NULL;
-        verdict.open += grants[i].ended_us == 0;
-        if (!before || before->lock != grants[i].lock)
-            continue;
-        verdict.overlaps += before->ended_us > grants[i].begun_us;
-        verdict.backward += before->token >= grants[i].token;
-        verdict.changes += before->pid != grants[i].pid;
-    }
-    verdict.longest = longest_run(grants, verdict.grants);
+    struct verdict verdict;
+    qsort(ledger->grants, atomic_load(&ledger->count), sizeof *ledger->grants, by_lock_and_begin);
+    verdict = ledger_judge_between(ledger, 0, UINT64_MAX);
+    verdict.met = atomic_load(&ledger->met);
+    verdict.longest = longest_run(ledger->grants, verdict.grants);
     return verdict;
 }
 

@@ -27,8 +27,10 @@ struct verdict {
     size_t backward;          /* tokens that did not rise in the order of the grants of one lock. Must be 0 */
     size_t changes;           /* of process between one grant and the next of the same lock: contention there was */
     size_t longest;           /* grants of one process in a row, between two changes */
+    uint64_t overlap_us;      /* the longest of the overlaps */
 };
 struct verdict ledger_judge(struct ledger *ledger);
+struct verdict ledger_judge_between(struct ledger *ledger, uint64_t from_us, uint64_t to_us); /* judged before: of grants that began then */
 
 /* Any number of words for a test's own use, zero at first, atomic between processes. */
 enum { LEDGER_WORDS = 16 };

@@ -9,7 +9,7 @@
 #include "child.h"
 #include "client.h"
 
-enum { HANDLES = 2 * LOAD_NAMES, HOLD_US = 4000, LEASE_MS = 6000 };
+enum { HANDLES = 2 * LOAD_NAMES, LEASE_MS = 6000 };
 enum { READY, STOP, LOST, UNCLEAR, LONGEST, GRANTS };
 
 struct worker {
@@ -42,7 +42,7 @@ static void give(evutil_socket_t fd, short what, void *arg)
 static void on_acquired(struct handle *handle)
 {
     struct worker *worker = handle->user;
-    struct timeval hold = {0, HOLD_US};
+    struct timeval hold = {0, LOAD_HOLD_MS * 1000};
     uint64_t longest = atomic_load(word(worker->load, LONGEST));
     if (handle->acquired.status != HILOCK_OK)
         check_fail("acquire ended %s after %u ms: %s", hilock_status_name(handle->acquired.status), handle->acquired.waited_ms, handle->acquired.detail);
@@ -97,7 +97,8 @@ static void work(void *arg)
         worker->lock = i % LOAD_NAMES;
         snprintf(name, sizeof name, "stock:%u", worker->lock);
         worker->timer = event_new(client.base, -1, 0, give, worker);
-        handle_open(&worker->handle, &client, name, HILOCK_LOCK_OPTIONS(.kind = load->is_fair ? HILOCK_FAIR : HILOCK_MUTEX, .lease_ms = LEASE_MS));
+        handle_open(&worker->handle, &client, name,
+                    HILOCK_LOCK_OPTIONS(.kind = load->is_fair ? HILOCK_FAIR : HILOCK_MUTEX, .lease_ms = LEASE_MS, .replicas = load->replicas));
         worker->handle.on_acquired = on_acquired;
         worker->handle.on_released = on_released;
         worker->handle.on_lost = on_lost;
@@ -116,18 +117,13 @@ static void work(void *arg)
 
 static int all_are_ready(void *arg) { return atomic_load(word(arg, READY)) == LOAD_PROCESSES * HANDLES; }
 
-static void start(struct load *load, const char *url, size_t grants_max, int is_fair)
+void load_start(struct load *load, size_t grants_max)
 {
-    load->url = url;
-    load->is_fair = is_fair;
     load->ledger = ledger_new(LOAD_NAMES, grants_max);
     for (int i = 0; i < LOAD_PROCESSES; i++)
         load->pids[i] = child_start(work, load);
     check_until(all_are_ready, load, "every handle's first grant");
 }
-
-void load_start(struct load *load, const char *url, size_t grants_max) { start(load, url, grants_max, 0); }
-void load_start_fair(struct load *load, const char *url, size_t grants_max) { start(load, url, grants_max, 1); }
 
 void load_stop(struct load *load)
 {

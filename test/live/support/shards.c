@@ -308,6 +308,15 @@ uint64_t shards_failover(struct shards *set, unsigned master, enum shards_fault 
     return check_now_us();
 }
 
+void shards_forget(struct shards *set, unsigned master)
+{
+    struct redis *redis = redis_open(set->servers[replica_of(set, master)]);
+    redis_do(redis, "CONFIG SET replica-read-only no");
+    redis_do(redis, "FLUSHALL");
+    redis_do(redis, "CONFIG SET replica-read-only yes");
+    redis_close(redis);
+}
+
 void shards_mend(struct shards *set)
 {
     (void)set;

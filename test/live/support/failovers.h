@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* failovers - a row of failovers under load, by kill, stop and force in turn, and what came of them: printed, and returned. */
+#ifndef LIVE_FAILOVERS_H
+#define LIVE_FAILOVERS_H
+
+#include "load.h"
+
+enum failovers_fault { FAILOVERS_KILL, FAILOVERS_STOP, FAILOVERS_FORCED, FAILOVERS_FAULTS };
+
+struct failovers_of { /* a deployment */
+    void *set;
+    void (*settle)(void *set);
+    uint64_t (*strike)(void *set, unsigned lock, enum failovers_fault fault); /* at the server of this lock; when another took over */
+    void (*mend)(void *set);                                                  /* what was killed or stopped comes back */
+    const char *url, *since;                                                  /* since: what time to the next grant counts from */
+    int is_spread;                                                            /* other servers go on meanwhile: grants of that lock count */
+    unsigned rest_ms;                                                         /* after each */
+};
+
+unsigned failovers_wanted(void); /* FAILOVERS of the environment, or 3 */
+
+/* With so many replicas asked for (0: none). Every wait is served, or the test fails. */
+struct verdict failovers_play(const struct failovers_of *of, unsigned count, unsigned replicas);
+
+#endif

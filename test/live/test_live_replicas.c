@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grants that a replica confirms before they are told: what is asked, what a replica that hangs costs, and what is left behind. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/proxy.h"
+#include "support/scene.h"
+
+static struct server *master, *replica;
+static struct redis *look;
+
+static int is_linked(void *arg)
+{
+    struct redis *redis = redis_open(replica);
+    redisReply *reply = redis_reply(redis, "INFO replication");
+    int is_so = reply->str && strstr(reply->str, "master_link_status:up") != NULL;
+    (void)arg;
+    freeReplyObject(reply);
+    redis_close(redis);
+    return is_so;
+}
+
+static int start(void **state)
+{
+    static const char *const master_arguments[] = {"--repl-diskless-sync-delay", "0", NULL};
+    static const char *arguments[] = {"--replicaof", NULL, NULL};
+    static char where[32];
+    (void)state;
+    master = server_start_with_port(master_arguments);
+    snprintf(where, sizeof where, "127.0.0.1 %d", master->port);
+    arguments[1] = where;
+    replica = server_start_with_port(arguments);
+    look = redis_open(master);
+    check_until(is_linked, NULL, "the replica's first synchronization");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    redis_close(look);
+    server_end(replica);
+    server_end(master);
+    return 0;
+}
+
+static int is_there(void *arg)
+{
+    struct redis *redis = redis_open(replica);
+    int is_so = redis_integer(redis, "EXISTS %s", (const char *)arg) == 1;
+    redis_close(redis);
+    return is_so;
+}
+
+static void a_grant_is_at_the_replica(void **state)
+{
+    struct client client;
+    struct handle stock;
+    (void)state;
+    client_open(&client, master->tcp_url);
+    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.replicas = 1));
+    redis_do(look, "CONFIG RESETSTAT");
+    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
+    assert_true(is_there((void *)(uintptr_t)"stock"));
+    assert_int_equal(redis_calls(look, "wait"), 1);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    assert_int_equal(redis_calls(look, "wait"), 1);
+    assert_int_equal(redis_clients(look), 3);
+    handle_free(&stock);
+    client_close(&client);
+    scene_check_clean(look);
+}
+
+static void who_asks_for_none_has_no_third_link(void **state)
+{
+    struct client client;
+    struct handle stock;
+    (void)state;
+    client_open(&client, master->tcp_url);
+    handle_open(&stock, &client, "stock", NULL);
+    redis_do(look, "CONFIG RESETSTAT");
+    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    assert_int_equal(redis_calls(look, "wait"), 0);
+    assert_int_equal(redis_clients(look), 2);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+static void the_only_replica_is_stopped(void **state)
+{
+    struct client client;
+    struct handle stock;
+    (void)state;
+    client_open(&client, master->tcp_url);
+    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 500));
+    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK); /* the link stands */
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    server_suspend(replica);
+    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_NOT_REPLICATED);
+    assert_string_equal(stock.acquired.detail, "0 of 1 replicas confirmed within 500 ms; the grant was undone");
+    assert_int_equal(handle_acquire(&stock, 1700), HILOCK_NOT_REPLICATED);
+    client_for_ms(&client, 200);
+    assert_int_equal(redis_lock_keys(look), 0);
+    handle_ask(&stock, 60000);
+    client_for_ms(&client, 700);
+    assert_int_equal(stock.acquired.count, 3);
+    server_resume(replica);
+    handle_until(&stock, &stock.acquired, 4, "the grant");
+    assert_int_equal(stock.acquired.status, HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+    scene_check_clean(look);
+}
+
+/* Fifty rounds of another lock are over before the WAIT is. */
+static void a_blocked_WAIT_delays_no_other_lock(void **state)
+{
+    struct client client;
+    struct handle stuck, other;
+    (void)state;
+    client_open(&client, master->tcp_url);
+    handle_open(&stuck, &client, "stuck", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 20000));
+    handle_open(&other, &client, "other", NULL);
+    assert_int_equal(handle_acquire(&stuck, 60000), HILOCK_OK);
+    assert_int_equal(handle_give(&stuck), HILOCK_OK);
+    redis_do(look, "CONFIG RESETSTAT");
+    server_suspend(replica);
+    handle_ask(&stuck, 60000);
+    while (redis_calls(look, "evalsha") == 0)
+        client_for_ms(&client, 5);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(handle_acquire(&other, 60000), HILOCK_OK);
+        assert_int_equal(handle_give(&other), HILOCK_OK);
+    }
+    assert_int_equal(stuck.acquired.count, 1);
+    server_resume(replica);
+    handle_until(&stuck, &stuck.acquired, 2, "the grant");
+    assert_int_equal(stuck.acquired.status, HILOCK_OK);
+    assert_true(stuck.acquired.at_us > other.released.at_us);
+    assert_int_equal(handle_give(&stuck), HILOCK_OK);
+    handle_free(&stuck);
+    handle_free(&other);
+    client_close(&client);
+    scene_check_clean(look);
+}
+
+enum { MANY = 400 };
+
+static void many_acquires_go_with_few_WAITs(void **state)
+{
+    static struct handle handles[MANY];
+    struct client client;
+    char name[32];
+    long long waits;
+    (void)state;
+    client_open(&client, master->tcp_url);
+    redis_do(look, "CONFIG RESETSTAT");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "stock:%d", i);
+        handle_open(&handles[i], &client, name, HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 60000));
+        handle_ask(&handles[i], 120000);
+        client_turn(&client); /* they come one by one */
+    }
+    for (int i = 0; i < MANY; i++) {
+        handle_until(&handles[i], &handles[i].acquired, 1, "the grant");
+        assert_int_equal(handles[i].acquired.status, HILOCK_OK);
+    }
+    waits = redis_calls(look, "wait");
+    print_message("%d acquires, %lld WAITs\n", MANY, waits);
+    assert_true(waits >= 1 && waits <= MANY / 2);
+    for (int i = 0; i < MANY; i++)
+        handle_free(&handles[i]);
+    client_close(&client);
+    scene_check_clean(look);
+}
+
+static void lost_answers_are_asked_for_again(void **state)
+{
+    static const char *const lost[] = {"EVALSHA", "WAIT"};
+    struct proxy *proxy = proxy_start(master);
+    struct client client;
+    struct handle stock;
+    (void)state;
+    client_open(&client, proxy_tcp_url(proxy));
+    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 20000));
+    for (int i = 0; i < 4; i++) {
+        if (i < 2)
+            proxy_lose_reply(proxy, lost[i]);
+        else
+            proxy_lose_request(proxy, lost[i - 2]);
+        assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
+        assert_false(proxy_is_armed(proxy));
+        assert_true(is_there((void *)(uintptr_t)"stock"));
+        assert_int_equal(handle_give(&stock), HILOCK_OK);
+    }
+    handle_free(&stock);
+    client_close(&client);
+    proxy_end(proxy);
+    scene_check_clean(look);
+}
+
+static void cancelled_or_closed_in_WAIT_it_leaves_nothing(void **state)
+{
+    struct client client;
+    struct handle stock, other;
+    (void)state;
+    client_open(&client, master->tcp_url);
+    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 20000));
+    handle_open(&other, &client, "other", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 20000));
+    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    server_suspend(replica);
+    handle_ask(&stock, 60000);
+    while (redis_lock_keys(look) == 0)
+        client_for_ms(&client, 5);
+    assert_int_equal(hilock_cancel(stock.lock), HILOCK_OK);
+    handle_until(&stock, &stock.acquired, 2, "the end of the wait");
+    assert_int_equal(stock.acquired.status, HILOCK_CANCELLED);
+    handle_ask(&other, 60000);
+    client_for_ms(&client, 100);
+    assert_int_equal(redis_lock_keys(look), 0);
+    handle_free(&stock);
+    handle_free(&other);
+    client_close(&client);
+    server_resume(replica);
+    check_until(is_linked, NULL, "the replica");
+    scene_check_clean(look);
+}
+
+static void a_user_needs_the_right_to_WAIT(void **state)
+{
+    static const char rights[] = "ACL SETUSER shop on >secret resetkeys ~stock:* ~hilock:token:* resetchannels &redisson_lock__channel:* -@all +evalsha "
+                                 "+script|load +time +info +pttl +hkeys +hget +hset +hexists +hdel +set +pexpire +publish +subscribe +unsubscribe "
+                                 "+client|setname";
+    struct client client;
+    struct handle stock;
+    (void)state;
+    redis_do(look, rights);
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = master->tcp_url, .username = "shop", .password = "secret"));
+    handle_open(&stock, &client, "stock:1", HILOCK_LOCK_OPTIONS(.replicas = 1));
+    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_DENIED);
+    assert_non_null(strstr(stock.acquired.detail, "WAIT"));
+    redis_do(look, "ACL SETUSER shop +wait");
+    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+    scene_check_clean(look);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_grant_is_at_the_replica),
+        cmocka_unit_test(who_asks_for_none_has_no_third_link),
+        cmocka_unit_test(the_only_replica_is_stopped),
+        cmocka_unit_test(a_blocked_WAIT_delays_no_other_lock),
+        cmocka_unit_test(many_acquires_go_with_few_WAITs),
+        cmocka_unit_test(lost_answers_are_asked_for_again),
+        cmocka_unit_test(cancelled_or_closed_in_WAIT_it_leaves_nothing),
+        cmocka_unit_test(a_user_needs_the_right_to_WAIT),
+    };
+    return cmocka_run_group_tests(tests, start, end);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where every replica confirms a grant, no failover forgets one: no two handles hold at once. Where fewer than all do it may happen, and is
+ * counted. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/check.h"
+#include "support/failovers.h"
+#include "support/sentinels.h"
+#include "support/shards.h"
+
+static const char *const cautious[] = {"--min-replicas-to-write", "1", "--min-replicas-max-lag", "2", NULL};
+
+/* ---- Sentinel, two replicas ---- */
+
+static void settle_sentinels(void *arg) { sentinels_settle(arg); }
+
+static uint64_t strike_sentinels(void *arg, unsigned lock, enum failovers_fault fault)
+{
+    static const enum sentinels_fault faults[] = {SENTINELS_KILL, SENTINELS_STOP, SENTINELS_FORCED}; /* as in failovers_fault */
+    (void)lock;
+    return sentinels_failover(arg, faults[fault]);
+}
+
+static void mend_sentinels(void *arg) { sentinels_mend(arg); }
+
+static struct verdict behind_sentinel(unsigned replicas)
+{
+    struct sentinels set;
+    struct verdict verdict;
+    sentinels_start(&set, cautious);
+    verdict = failovers_play(&(struct failovers_of){&set, settle_sentinels, strike_sentinels, mend_sentinels, set.url, "+switch-master", 0, 0},
+                             failovers_wanted(), replicas);
+    sentinels_end(&set);
+    return verdict;
+}
+
+static void behind_sentinel_one_of_two_confirms(void **state)
+{
+    (void)state;
+    behind_sentinel(1);
+}
+
+static void behind_sentinel_both_confirm(void **state)
+{
+    (void)state;
+    assert_int_equal(behind_sentinel(2).overlaps, 0);
+}
+
+/* ---- a cluster, a replica each ---- */
+
+static void settle_shards(void *arg) { shards_settle(arg); }
+
+static uint64_t strike_shards(void *arg, unsigned lock, enum failovers_fault fault)
+{
+    static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED}; /* as in failovers_fault */
+    char name[32];
+    snprintf(name, sizeof name, "stock:%u", lock);
+    return shards_failover(arg, shards_owner(arg, shards_slot(arg, name)), faults[fault]);
+}
+
+static void mend_shards(void *arg) { shards_mend(arg); }
+
+static void in_a_cluster_the_only_one_confirms(void **state)
+{
+    struct shards set;
+    struct verdict verdict;
+    (void)state;
+    shards_start(&set, NULL);
+    verdict = failovers_play(&(struct failovers_of){&set, settle_shards, strike_shards, mend_shards, set.url, "the promotion", 1, 1500}, failovers_wanted(), 1);
+    shards_end(&set);
+    assert_int_equal(verdict.overlaps, 0);
+}
+
+/* With the name of one of them as its argument: that one alone. */
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(behind_sentinel_one_of_two_confirms),
+        cmocka_unit_test(behind_sentinel_both_confirm),
+        cmocka_unit_test(in_a_cluster_the_only_one_confirms),
+    };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
