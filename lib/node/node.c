@@ -6,7 +6,7 @@
 #include "base/plant.h"
 #include "node/confirm.h"
 
-enum { SILENCE_US = 500000, STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
+enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3 };
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -333,9 +333,17 @@ static uint64_t earliest_timeout(const struct hl_node *node)
     return earliest;
 }
 
+/* Where another may serve in its place, and somebody only listens: of whom nothing is asked, nobody notices that it is silent. */
+static uint64_t idle_us(const struct hl_node *node)
+{
+    int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription) && !HL_PLANTED(SILENCE_UNASKED);
+    uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000;
+    return is_listened_to && keepalive_us > LISTENING_US ? LISTENING_US : keepalive_us;
+}
+
 static void probe(struct hl_node *node, uint64_t now_us)
 {
-    uint64_t idle_until_us = node->active_us + (uint64_t)node->options.keepalive_ms * 1000;
+    uint64_t idle_until_us = node->active_us + idle_us(node);
     if (node->is_up && TAILQ_EMPTY(&node->sent) && idle_until_us <= now_us)
         hl_node_submit(node, &node->probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
     else if (TAILQ_EMPTY(&node->sent) && node->is_up)

@@ -182,6 +182,25 @@ static void a_silent_server_is_asked_after(struct scene *s)
     BELIEVES(s, a, store_line(stage.stores[2], "renew", -1)->at_us - s->net.there_us + 6000000 - 60000 - 7000);
 }
 
+/* Whoever waits has asked, and sleeps on the answer: the message would come from a server that has stopped. */
+static void a_silent_server_is_noticed_by_who_only_waits(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *b;
+    cluster_set(&stage, s);
+    b = hand_at(cluster_connect(&stage), "b", 1);
+    store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 6000);
+    TELLS(s, "b:WAITING");
+    world_freeze(&stage.stores[1]->lane);
+    cluster_take_over(&stage, 1, 2, 0);
+    run_ms(s, 2200);
+    TELLS(s, "b:OK");
+    SAME(s, store_count(stage.stores[2], "mutex_acquire"), 1);
+    world_thaw(&s->world, &stage.stores[1]->lane);
+}
+
 const struct safety safety_deploy[] = {
     SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back),
     SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left),
@@ -192,5 +211,6 @@ const struct safety safety_deploy[] = {
     SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),
     SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere),
     SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after),
+    SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits),
     {NULL, {NULL, NULL}},
 };
