@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A day behind Sentinel and one in a cluster, with a failover in each, and one with replicas that confirm, played once for every allocation, timer, link, command and query that may
+/* A day behind Sentinel and one in a cluster, with a failover in each, one with replicas that confirm, and two of a queue, played once for every allocation, timer, link, command and query that may
  * fail in it: nothing crashes or leaks, the client ends, and where memory came back it works again. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,12 +105,107 @@ static struct party *replicas_day(struct scene *s)
     return p;
 }
 
+static struct hand *queues(struct party *p, const char *tag, const char *name, uint32_t wait_ms)
+{
+    struct hand *hand = hand_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 4000));
+    if (hand->lock)
+        (void)acquire(hand, wait_ms);
+    run_ms(p->scene, 5);
+    return hand;
+}
+
+static void let_go(struct hand *hand)
+{
+    if (hand->lock && hilock_lock_state(hand->lock) == HILOCK_HELD)
+        release_quietly(hand);
+    run_ms(hand->scene, 5);
+}
+
+/* Enqueued, heard of again, granted by push and by a heartbeat, handed over within a client and to another, cancelled in the queue and as the
+ * grant comes, timed out; behind a kind that hands over to nobody; and a push that is lost. */
+static struct party *queue_day(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)), *q = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a, *b, *c, *d, *e;
+    if (p->status != HILOCK_OK || q->status != HILOCK_OK)
+        return p;
+    run_ms(s, 2000);
+    a = queues(p, "a", "queue", HILOCK_FOREVER);
+    b = queues(p, "b", "queue", HILOCK_FOREVER);
+    c = queues(p, "c", "queue", HILOCK_FOREVER);
+    d = queues(q, "d", "queue", 20000);
+    e = queues(p, "e", "queue", 1500);
+    run_ms(s, 3500);
+    let_go(a);
+    if (c->lock)
+        (void)cancel(c);
+    let_go(b);
+    run_ms(s, 1500);
+    if (e->lock && hilock_lock_state(e->lock) == HILOCK_IDLE)
+        (void)acquire(e, HILOCK_FOREVER);
+    if (a->lock && hilock_lock_state(a->lock) == HILOCK_IDLE)
+        (void)acquire(a, HILOCK_FOREVER);
+    run_ms(s, 20);
+    if (d->lock && hilock_lock_state(d->lock) == HILOCK_HELD)
+        release_quietly(d);
+    run_us(s, 150);
+    net_reset(&s->net, &p->loop, NET_STREAMS);
+    if (e->lock)
+        (void)cancel(e);
+    run_ms(s, 4000);
+    let_go(a);
+    store_take(&s->store, "foreign", "java:1", 700);
+    (void)queues(q, "f", "foreign", 5000);
+    run_ms(s, 2000);
+    party_close(q, 100);
+    run_ms(s, 5000);
+    return p;
+}
+
+static struct party *queue_in_a_cluster_day(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a, *b, *c;
+    char name[16], token[64];
+    cluster_set(&stage, s);
+    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
+    snprintf(token, sizeof token, "hilock:token:{%s}", name);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
+    if (p->status != HILOCK_OK)
+        return p;
+    run_ms(s, 3000);
+    a = queues(p, "a", name, HILOCK_FOREVER);
+    b = queues(p, "b", name, HILOCK_FOREVER);
+    c = queues(p, "c", name, HILOCK_FOREVER);
+    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
+    cluster_move_key(&stage, token, 1, 2);
+    if (c->lock)
+        (void)cancel(c);
+    run_ms(s, 300);
+    cluster_move_lock(&stage, name, 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    run_ms(s, 1500);
+    let_go(a);
+    run_ms(s, 3500);
+    if (a->lock && hilock_lock_state(a->lock) == HILOCK_IDLE)
+        (void)acquire(a, HILOCK_FOREVER);
+    run_ms(s, 20);
+    store_copy(stage.stores[0], stage.stores[2]);
+    cluster_take_over(&stage, 2, 0, 1);
+    run_ms(s, 5000);
+    let_go(b);
+    run_ms(s, 3500);
+    let_go(a);
+    return p;
+}
+
 /* How often memory was asked for; 0: a claim failed. */
 static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
 {
     struct scene s;
     struct party *p;
-    struct hand *last;
+    struct hand *last, *tail;
     uint64_t asked_for;
     scene_begin(&s);
     s.is_untold = 1;
@@ -123,8 +218,11 @@ static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
     if (p->status == HILOCK_OK) {
         last = hand_new(p, "last", "last", NULL);
         acquire(last, HILOCK_FOREVER);
+        tail = hand_new(p, "tail", "tail", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+        acquire(tail, HILOCK_FOREVER);
         run_ms(&s, 10000);
         SAME(&s, hilock_lock_state(last->lock), HILOCK_HELD);
+        SAME(&s, hilock_lock_state(tail->lock), HILOCK_HELD);
         party_close(p, 0);
         run_ms(&s, 10000);
         HOLDS(&s, p->is_closed);
@@ -147,6 +245,10 @@ static void in_a_cluster_each_may_fail(void **state) { (void)state, play_days(cl
 static void in_a_cluster_ten_may_fail(void **state) { (void)state, play_days(cluster_day, 10); }
 static void with_replicas_each_may_fail(void **state) { (void)state, play_days(replicas_day, 1); }
 static void with_replicas_ten_may_fail(void **state) { (void)state, play_days(replicas_day, 10); }
+static void in_a_queue_each_may_fail(void **state) { (void)state, play_days(queue_day, 1); }
+static void in_a_queue_ten_may_fail(void **state) { (void)state, play_days(queue_day, 10); }
+static void in_a_queue_in_a_cluster_each_may_fail(void **state) { (void)state, play_days(queue_in_a_cluster_day, 1); }
+static void in_a_queue_in_a_cluster_ten_may_fail(void **state) { (void)state, play_days(queue_in_a_cluster_day, 10); }
 
 int main(void)
 {
@@ -157,6 +259,10 @@ int main(void)
         cmocka_unit_test(in_a_cluster_ten_may_fail),
         cmocka_unit_test(with_replicas_each_may_fail),
         cmocka_unit_test(with_replicas_ten_may_fail),
+        cmocka_unit_test(in_a_queue_each_may_fail),
+        cmocka_unit_test(in_a_queue_ten_may_fail),
+        cmocka_unit_test(in_a_queue_in_a_cluster_each_may_fail),
+        cmocka_unit_test(in_a_queue_in_a_cluster_ten_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
