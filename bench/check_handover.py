@@ -29,6 +29,8 @@ for mode, told in modes.items():
         sys.exit(f'{mode}: percentiles are out of order')
     if not 1 / ASKED['processes'] <= told['jain'] <= 1.000001 or not told['ceiling_ratio'] < 1.1:
         sys.exit(f'{mode}: a Jain index of {told["jain"]}, {told["ceiling_ratio"]} of the ceiling')
+if not isinstance(modes['fair'].get('heartbeats'), int) or 'heartbeats' in modes['mutex']:
+    sys.exit('heartbeats: of FAIR, and of nothing else')
 # First come, first served: nobody twice while another waits, but for one who was stopped between his call and its command. Two commands a
 # grant whatever the load.
 if modes['fair']['longest_run'] > 2 or not 1.9 < modes['fair']['client_commands_per_grant'] < 2.5:

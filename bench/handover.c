@@ -78,7 +78,7 @@ static int play(struct bench *bench, struct mode *mode)
 {
     struct handover_board *board = bench->board;
     uint64_t before, after, began_ns, ended_ns;
-    board->grants = board->grants_all = board->latencies = 0;
+    board->grants = board->grants_all = board->heartbeats = board->latencies = 0;
     board->is_over = false;
     if (commands_count(bench->commands, &before) != 0)
         return -1;
@@ -95,6 +95,7 @@ static int play(struct bench *bench, struct mode *mode)
         return -1;
     }
     mode->sums.commands += after - before;
+    mode->sums.heartbeats += board->heartbeats;
     return keep(bench, mode, began_ns, ended_ns);
 }
 
@@ -133,7 +134,10 @@ static void tell(const struct bench *bench, const struct mode *mode)
            samples_at(&sums->gaps, 0.99), sums->gaps.count, gap_ratio(bench, sums));
     printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most; ideal queue %.1f us p99\n", samples_at(&sums->waits, 0.5),
            samples_at(&sums->waits, 0.99), samples_at(&sums->waits, 1), samples_at(&sums->ideal_waits, 0.99));
-    printf("    commands    %10.3f per grant\n", (double)sums->commands / (double)sums->grants_all);
+    printf("    commands    %10.3f per grant", (double)sums->commands / (double)sums->grants_all);
+    if (mode->order == HANDOVER_FAIR)
+        printf("; %llu heartbeats in %llu waits", (unsigned long long)sums->heartbeats, (unsigned long long)sums->grants_all);
+    printf("\n");
     printf("    fairness    %10.3f Jain index, longest run %u\n", handover_jain(sums, processes), sums->longest_run);
 }
 
@@ -159,6 +163,8 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
     json_number("wait_max_us", samples_at(&sums->waits, 1));
     json_number("ideal_wait_p99_us", samples_at(&sums->ideal_waits, 0.99));
     json_number("client_commands_per_grant", (double)sums->commands / (double)sums->grants_all);
+    if (mode->order == HANDOVER_FAIR)
+        json_count("heartbeats", sums->heartbeats);
     json_number("jain", handover_jain(sums, processes));
     json_count("longest_run", sums->longest_run);
     json_end();

@@ -22,6 +22,7 @@ struct handover_board {
     uint32_t hold_us, think_us;
     atomic_bool is_over;      /* of this stretch: nobody asks again */
     atomic_uint grants_all;   /* with those after its end */
+    atomic_uint heartbeats;   /* of these: what a wait asked behind its first request */
     atomic_uint grants, latencies;
     struct handover_grant grant[HANDOVER_GRANTS_MAX]; /* in the order of the grants: each is begun while the lock is held */
     uint64_t latency_ns[HANDOVER_LATENCIES_MAX];      /* of bare PUBLISHes */
@@ -50,7 +51,7 @@ void samples_free(struct samples *samples);
 
 struct handover_sums { /* over all stretches of one mode */
     struct samples gaps, waits, ideal_waits;
-    uint64_t grants, grants_all, commands, ideal_grants;
+    uint64_t grants, grants_all, heartbeats, commands, ideal_grants;
     double seconds;
     uint64_t by_process[CROWD_MAX];
     unsigned longest_run;

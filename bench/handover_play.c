@@ -76,6 +76,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
         return;
     }
     board->grants_all++;
+    board->heartbeats += result->attempts - 1;
     process->grant = NULL;
     process->is_holding = true;
     if (!board->is_over && board->grants < HANDOVER_GRANTS_MAX) {
