@@ -162,7 +162,7 @@ static void refresh(struct cluster *cluster)
 {
     if (hl_request_is_busy(&cluster->question))
         return;
-    cluster->asked = hl_members_up(&cluster->members);
+    cluster->asked = hl_members_up(&cluster->members, cluster->asked); /* not the same one again, whose word may be in doubt */
     if (cluster->asked)
         hl_node_submit(&cluster->asked->node, &cluster->question, cluster->members.options.command_timeout_ms, HL_REQUEST_URGENT);
     else {
@@ -369,7 +369,7 @@ static struct hl_node *node_at(struct hl_route *route, unsigned i)
 static int is_up(struct hl_route *route)
 {
     struct cluster *cluster = (struct cluster *)route;
-    return cluster->has_table && hl_members_up(&cluster->members) != NULL;
+    return cluster->has_table && hl_members_up(&cluster->members, NULL) != NULL;
 }
 
 static void start(struct hl_route *route)

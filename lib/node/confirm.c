@@ -106,6 +106,7 @@ static void on_down(void *arg, struct hl_node *link)
         ask_for_the_least(confirm);
         return;
     }
+    hl_node_probe(link->home);
     if (hl_node_withdraw(&confirm->wait) || !hl_request_is_busy(&confirm->wait))
         on_waited(&confirm->wait, &(struct hl_answer){NULL, 1});
 }
@@ -117,22 +118,21 @@ static int on_error(void *arg, struct hl_node *link, struct hl_request *request,
     return home->events->on_error ? home->events->on_error(home->arg, home, request, error) : 0;
 }
 
+/* Whether the server is, is for its node to find out: it knows what to do then, and for how long. */
 static void on_silence(void *arg, struct hl_node *link)
 {
-    struct hl_node *home = link->home;
     (void)arg;
-    if (home->events->on_silence)
-        home->events->on_silence(home->arg, home);
+    hl_node_probe(link->home);
 }
 
 struct hl_node *hl_confirm_link(struct hl_node *node)
 {
-    static const struct hl_node_events events = {on_up, on_down, on_error, on_silence}, unheard = {on_up, on_down, on_error, NULL};
+    static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     static const struct hl_request_ops ops = {NULL, encode_wait, on_waited};
     struct hl_confirm *confirm = node->confirm ? node->confirm : hl_memory_new(&node->host->memory, sizeof *confirm);
     if (!confirm || node->confirm)
         return confirm ? &confirm->node : NULL;
-    if (hl_node_init(&confirm->node, node->host, &node->options, node->events->on_silence ? &events : &unheard, confirm) != 0) {
+    if (hl_node_init(&confirm->node, node->host, &node->options, &events, confirm) != 0) {
         hl_memory_free(&node->host->memory, confirm);
         return NULL;
     }

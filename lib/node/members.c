@@ -88,9 +88,9 @@ void hl_members_shard(struct hl_members *members, int is_sharded)
 
 static unsigned is_up(const struct hl_member *member) { return member->node.is_up && hl_session_is_open(&member->node.session); }
 
-struct hl_member *hl_members_up(struct hl_members *members)
+struct hl_member *hl_members_up(struct hl_members *members, const struct hl_member *last)
 {
-    unsigned from = members->count ? (unsigned)hl_random_below(&members->host->random, members->count) : 0;
+    unsigned from = last ? last->index + 1 : members->count ? (unsigned)hl_random_below(&members->host->random, members->count) : 0;
     for (unsigned i = 0; i < members->count; i++) {
         struct hl_member *member = members->list[(from + i) % members->count];
         if (is_up(member) && !member->node.is_silent)

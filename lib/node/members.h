@@ -37,7 +37,8 @@ void hl_members_done(struct hl_members *members);
 /* An empty host is that of `teller`. NULL: no memory, or no room. */
 struct hl_member *hl_members_find(struct hl_members *members, const struct hl_address *address, const struct hl_member *teller);
 void hl_members_shard(struct hl_members *members, int is_sharded);
-struct hl_member *hl_members_up(struct hl_members *members); /* one of those that are and answer, by chance; NULL: none is */
+/* One of those that are and answer: the next after `last` (NULL: by chance). NULL: none is. */
+struct hl_member *hl_members_up(struct hl_members *members, const struct hl_member *last);
 /* Those without slots that are idle, and whoever was idle for so long; but for the last that is up, which knows who has what. */
 void hl_members_rest(struct hl_members *members, uint64_t unused_us);
 

@@ -341,11 +341,17 @@ static uint64_t idle_us(const struct hl_node *node)
     return is_listened_to && keepalive_us > LISTENING_US ? LISTENING_US : keepalive_us;
 }
 
-static void probe(struct hl_node *node, uint64_t now_us)
+void hl_node_probe(struct hl_node *node)
+{
+    if (node->is_up && TAILQ_EMPTY(&node->sent) && !hl_request_is_busy(&node->probe))
+        hl_node_submit(node, &node->probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
+}
+
+static void probe_if_idle(struct hl_node *node, uint64_t now_us)
 {
     uint64_t idle_until_us = node->active_us + idle_us(node);
-    if (node->is_up && TAILQ_EMPTY(&node->sent) && idle_until_us <= now_us)
-        hl_node_submit(node, &node->probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
+    if (idle_until_us <= now_us)
+        hl_node_probe(node);
     else if (TAILQ_EMPTY(&node->sent) && node->is_up)
         watch(node, idle_until_us);
 }
@@ -365,7 +371,7 @@ static void on_timer(void *arg)
         if (earliest != UINT64_MAX)
             watch(node, earliest);
         look_for_silence(node, now_us);
-        probe(node, now_us);
+        probe_if_idle(node, now_us);
     } else if (due_us && now_us - due_us > STALL_US)
         watch(node, now_us + GRACE_US);
     else

@@ -87,6 +87,7 @@ struct hl_request *hl_node_take_parked(struct hl_node *node);
 /* At another address from now on: what was sent is answered "none came", at the old address nothing is read any more. By reference. */
 void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why);
 void hl_node_break(struct hl_node *node, const char *why); /* its links for commands: nothing is read of them any more */
+void hl_node_probe(struct hl_node *node); /* a question now, unless one is under way: is it silent? */
 void hl_node_shut(struct hl_node *node, int is_shut); /* whoever opens it again does so from an answer of its own */
 void hl_node_rest(struct hl_node *node); /* nothing is asked of it and nobody listens: no links until it is started again */
 int hl_node_is_idle(const struct hl_node *node);

@@ -192,6 +192,30 @@ static void a_slot_that_moved_is_waited_for_at_its_new_place(struct scene *s)
     TELLS(s, "a:released");
 }
 
+/* Only the third link is asked something: its node is to find out who serves by now. */
+static void a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a;
+    cluster_set(&stage, s);
+    p = cluster_connect(&stage);
+    for (int i = 0; i < CLUSTER_MASTERS; i++)
+        stage.stores[i]->replicas = 1;
+    a = asking(p, "a", cluster_name(1, 0), &confirmed);
+    run_ms(s, 100);
+    release(a);
+    run_ms(s, 2000);
+    world_freeze(&stage.stores[1]->lane);
+    acquire(a, 12000);
+    run_ms(s, 2500);
+    cluster_take_over(&stage, 1, 2, 0);
+    run_ms(s, 1500);
+    TELLS(s, "a:OK a:released a:OK");
+    SAME(s, store_count(stage.stores[2], "WAIT"), 1);
+    world_thaw(&s->world, &stage.stores[1]->lane);
+}
+
 static void links_that_nobody_needs_are_closed_in_a_cluster(struct scene *s)
 {
     struct cluster_stage stage;
@@ -266,6 +290,7 @@ int main(void)
         PLAY(all_parts_of_a_multi_are_confirmed),
         PLAY(in_a_cluster_each_server_is_waited_at),
         PLAY(a_slot_that_moved_is_waited_for_at_its_new_place),
+        PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone),
         PLAY(links_that_nobody_needs_are_closed_in_a_cluster),
         PLAY(a_failover_in_WAIT_asks_the_new_master),
         PLAY(a_master_that_is_read_only_is_left_over_the_third_link),
