@@ -80,7 +80,8 @@ hilock_status client_try(struct client *client, const struct hilock_client_optio
     mine.on_event = on_event;
     mine.user = client;
     status = hilock_client_open_libevent(&client->hilock, client->base, &mine, ret_error);
-    client_hears(client, ret_error->text);
+    if (status != HILOCK_OK) /* else nothing was written there */
+        client_hears(client, ret_error->text);
     return status;
 }
 
