@@ -2,9 +2,10 @@
 /* handover.c - scenario handover: a lock that goes from process to process, and how long it lies idle in between.
  *
  * Each of so many processes thinks, acquires, holds and releases, again and again; their clock is one, and they write their grants into
- * memory that all share. Modes take turns in stretches: MUTEX, FAIR, and bare PUBLISHes made by a script, passed round by the same
+ * memory that all share. Modes take turns in stretches: bare PUBLISHes made by a script, MUTEX and FAIR; the messages are passed round by the same
  * processes at the spacing of the holds. Beside the figures stand that latency and the ceiling: the grants there would have been, for the
  * same holds and thinks, had the lock passed on in no time. */
+#include "awake.h"
 #include "commands.h"
 #include "handover.h"
 #include "json.h"
@@ -21,7 +22,7 @@
 static unsigned processes = 8, hold_ms = 5, think_ms = 35, rounds = 5;
 static double stretch_seconds = 2;
 static const char *url, *only;
-static bool has_json;
+static bool has_json, stays_awake;
 
 static const struct option_entry options[] = {
     {"processes", OPTION_COUNT, &processes, "that take turns", 2, CROWD_MAX},
@@ -30,6 +31,7 @@ static const struct option_entry options[] = {
     {"seconds", OPTION_SECONDS, &stretch_seconds, "of each mode in each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of all modes", 1, 1000},
     {"only", OPTION_TEXT, &only, "one mode beside the messages: mutex or fair", 0, 0},
+    {"awake", OPTION_FLAG, &stays_awake, "keeps the processors from sleeping, as other work would", 0, 0},
     {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each mode", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
@@ -40,7 +42,7 @@ struct mode {
     char order;
     struct handover_sums sums;
 };
-static struct mode modes[] = {{.name = "mutex", .order = HANDOVER_MUTEX}, {.name = "fair", .order = HANDOVER_FAIR}, {.name = "publish", .order = HANDOVER_PUBLISH}};
+static struct mode modes[] = {{.name = "publish", .order = HANDOVER_PUBLISH}, {.name = "mutex", .order = HANDOVER_MUTEX}, {.name = "fair", .order = HANDOVER_FAIR}};
 enum { MODES = sizeof modes / sizeof *modes };
 
 struct bench {
@@ -48,7 +50,9 @@ struct bench {
     struct commands *commands;
     struct handover_board *board;
     struct crowd crowd;
-    struct samples latencies;
+    struct awake awake;
+    struct samples latencies; /* of the bare messages */
+    uint64_t message_ns;      /* their median in this round */
 };
 
 static bool is_wanted(const struct mode *mode)
@@ -63,15 +67,25 @@ static void rest(double seconds)
         ;
 }
 
-static int keep(struct bench *bench, struct mode *mode, uint64_t began_ns, uint64_t ended_ns)
+static int keep_messages(struct bench *bench)
 {
     const struct handover_board *board = bench->board;
-    if (mode->order != HANDOVER_PUBLISH)
-        return handover_add(&mode->sums, board, processes, began_ns, ended_ns);
-    for (unsigned i = 0; i < board->latencies && i < HANDOVER_LATENCIES_MAX; i++)
-        if (samples_add(&bench->latencies, (double)board->latency_ns[i] / 1e3) != 0)
-            return -1;
-    return 0;
+    struct samples round = {NULL, 0, 0};
+    int status = 0;
+    for (unsigned i = 0; status == 0 && i < board->latencies && i < HANDOVER_LATENCIES_MAX; i++) {
+        double us = (double)board->latency_ns[i] / 1e3;
+        status = samples_add(&bench->latencies, us) == 0 ? samples_add(&round, us) : -1;
+    }
+    samples_sort(&round);
+    bench->message_ns = round.count ? (uint64_t)(samples_at(&round, 0.5) * 1e3) : 0;
+    samples_free(&round);
+    return status;
+}
+
+static int keep(struct bench *bench, struct mode *mode, uint64_t began_ns, uint64_t ended_ns)
+{
+    const struct handover_stretch stretch = {processes, began_ns, ended_ns, bench->message_ns};
+    return mode->order == HANDOVER_PUBLISH ? keep_messages(bench) : handover_add(&mode->sums, bench->board, &stretch);
 }
 
 static int play(struct bench *bench, struct mode *mode)
@@ -99,12 +113,12 @@ static int play(struct bench *bench, struct mode *mode)
     return keep(bench, mode, began_ns, ended_ns);
 }
 
-/* The order of the modes goes round, too. */
+/* The messages first, since a stretch is replayed with those of its round; the kinds take turns in being second. */
 static int play_all(struct bench *bench)
 {
     for (unsigned round = 0; round < rounds; round++)
         for (unsigned i = 0; i < MODES; i++) {
-            struct mode *mode = &modes[(round + i) % MODES];
+            struct mode *mode = i == 0 ? &modes[0] : &modes[1 + (round + i) % (MODES - 1)];
             if (is_wanted(mode) && play(bench, mode) != 0)
                 return -1;
         }
@@ -128,8 +142,9 @@ static void tell(const struct bench *bench, const struct mode *mode)
 {
     const struct handover_sums *sums = &mode->sums;
     printf("  %s\n", mode->name);
-    printf("    grants      %10.1f /s, ceiling %.1f /s, ratio %.3f\n", (double)sums->grants / sums->seconds,
-           (double)sums->ideal_grants / sums->seconds, (double)sums->grants / (double)sums->ideal_grants);
+    printf("    grants      %10.1f /s, ceiling %.1f /s, ratio %.3f; were a hand-over one bare message: %.3f\n", (double)sums->grants / sums->seconds,
+           (double)sums->ideal_grants / sums->seconds, (double)sums->grants / (double)sums->ideal_grants,
+           (double)sums->message_grants / (double)sums->ideal_grants);
     printf("    idle gap    %10.1f us p50, %.1f us p99 of %zu; %.2f x the bare message\n", samples_at(&sums->gaps, 0.5),
            samples_at(&sums->gaps, 0.99), sums->gaps.count, gap_ratio(bench, sums));
     printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most; ideal queue %.1f us p99\n", samples_at(&sums->waits, 0.5),
@@ -149,6 +164,7 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
     json_count("processes", processes);
     json_count("hold_ms", hold_ms);
     json_count("think_ms", think_ms);
+    json_count("awake", stays_awake);
     json_number("seconds", stretch_seconds);
     json_count("rounds", rounds);
     json_number("grants_per_s", (double)sums->grants / sums->seconds);
@@ -158,6 +174,7 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
     json_number("gap_ratio_p50", gap_ratio(bench, sums));
     json_number("ceiling_grants_per_s", (double)sums->ideal_grants / sums->seconds);
     json_number("ceiling_ratio", (double)sums->grants / (double)sums->ideal_grants);
+    json_number("message_ceiling_ratio", (double)sums->message_grants / (double)sums->ideal_grants);
     json_number("wait_p50_us", samples_at(&sums->waits, 0.5));
     json_number("wait_p99_us", samples_at(&sums->waits, 0.99));
     json_number("wait_max_us", samples_at(&sums->waits, 1));
@@ -172,7 +189,8 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
 
 static void tell_all(const struct bench *bench)
 {
-    printf("%u processes, hold %u ms, think %u ms; %u rounds, %g s of each mode\n", processes, hold_ms, think_ms, rounds, stretch_seconds);
+    printf("%u processes, hold %u ms, think %u ms; %u rounds, %g s of each mode%s\n", processes, hold_ms, think_ms, rounds, stretch_seconds,
+           stays_awake ? "; processors kept awake" : "");
     printf("  bare PUBLISH by a script, from process to process: %.1f us p50, %.1f us p99 of %zu\n", samples_at(&bench->latencies, 0.5),
            samples_at(&bench->latencies, 0.99), bench->latencies.count);
     for (unsigned i = 0; i < MODES; i++)
@@ -197,7 +215,7 @@ static int set_up(struct bench *bench)
         return -1;
     }
     bench->board = crowd_board(sizeof *bench->board);
-    if (!bench->board)
+    if (!bench->board || (stays_awake && awake_start(&bench->awake) != 0))
         return -1;
     snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->server.url);
     snprintf(bench->board->name, sizeof bench->board->name, "bench:handover:%d", (int)getpid());
@@ -210,6 +228,7 @@ static int set_up(struct bench *bench)
 static void tear_down(struct bench *bench)
 {
     crowd_stop(&bench->crowd);
+    awake_stop(&bench->awake);
     crowd_board_free(bench->board, sizeof *bench->board);
     commands_close(bench->commands);
     server_stop(&bench->server);

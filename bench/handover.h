@@ -51,12 +51,17 @@ void samples_free(struct samples *samples);
 
 struct handover_sums { /* over all stretches of one mode */
     struct samples gaps, waits, ideal_waits;
-    uint64_t grants, grants_all, heartbeats, commands, ideal_grants;
+    uint64_t grants, grants_all, heartbeats, commands, ideal_grants, message_grants; /* message: with a lock that passes on by one bare message */
     double seconds;
     uint64_t by_process[CROWD_MAX];
     unsigned longest_run;
 };
-int handover_add(struct handover_sums *sums, const struct handover_board *board, unsigned processes, uint64_t began_ns, uint64_t ended_ns);
+struct handover_stretch {
+    unsigned processes;
+    uint64_t began_ns, ended_ns;
+    uint64_t message_ns; /* what a bare message took in this round: the median */
+};
+int handover_add(struct handover_sums *sums, const struct handover_board *board, const struct handover_stretch *stretch);
 double handover_jain(const struct handover_sums *sums, unsigned processes);
 void handover_sums_free(struct handover_sums *sums);
 

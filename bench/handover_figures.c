@@ -2,7 +2,8 @@
 /* handover_figures.c - what follows from the grants of scenario handover.
  *
  * A gap is from the release call to the next grant's callback, counted only when somebody had asked before that release. The ideal is a lock
- * that passes on in no time, first come, first served: the processes' own holds and thinks, as they were measured, replayed with it. */
+ * that passes on in no time, first come, first served: the processes' own holds and thinks, as they were measured, replayed with it; and once
+ * more with a lock whose every hand-over takes as long as one bare message, which no lock that is told by messages can beat. */
 #include "handover.h"
 
 #include <math.h>
@@ -114,40 +115,48 @@ static void play_on(const struct handover_board *board, struct player *player, u
     player->arrives_ns = released_ns + think_ns;
 }
 
-static int replay(struct handover_sums *sums, const struct handover_board *board, unsigned processes, uint64_t began_ns, uint64_t ended_ns)
+static void players_begin(struct player *players, const struct handover_board *board, unsigned processes)
 {
-    struct player players[CROWD_MAX];
-    uint64_t free_ns = began_ns;
     for (unsigned i = 0; i < processes; i++) {
         unsigned first = next_of(board, UINT32_MAX, i);
         players[i] = (struct player){first < board->grants ? board->grant[first].asked_ns : UINT64_MAX, first, first};
     }
+}
+
+/* The grants of a lock that needs gap_ns to go to one who waits. waits may be NULL. */
+static int replay(const struct handover_board *board, const struct handover_stretch *stretch, uint64_t gap_ns, struct samples *waits, uint64_t *grants)
+{
+    struct player players[CROWD_MAX];
+    uint64_t free_ns = stretch->began_ns;
+    players_begin(players, board, stretch->processes);
     for (;;) {
         struct player *first = players;
         uint64_t granted_ns;
         const struct handover_grant *grant;
-        for (unsigned i = 1; i < processes; i++)
+        for (unsigned i = 1; i < stretch->processes; i++)
             first = players[i].arrives_ns < first->arrives_ns ? &players[i] : first;
         if (first->arrives_ns == UINT64_MAX)
             return 0;
-        granted_ns = first->arrives_ns > free_ns ? first->arrives_ns : free_ns;
-        if (granted_ns >= ended_ns)
+        granted_ns = first->arrives_ns > free_ns ? first->arrives_ns : free_ns + gap_ns;
+        if (granted_ns >= stretch->ended_ns)
             return 0;
-        if (samples_add(&sums->ideal_waits, us(first->arrives_ns, granted_ns)) != 0)
+        if (waits && samples_add(waits, us(first->arrives_ns, granted_ns)) != 0)
             return -1;
-        sums->ideal_grants++;
+        ++*grants;
         grant = &board->grant[first->next];
         free_ns = granted_ns + (grant->released_ns - grant->granted_ns);
         play_on(board, first, free_ns);
     }
 }
 
-int handover_add(struct handover_sums *sums, const struct handover_board *board, unsigned processes, uint64_t began_ns, uint64_t ended_ns)
+int handover_add(struct handover_sums *sums, const struct handover_board *board, const struct handover_stretch *stretch)
 {
     sums->grants += board->grants;
     sums->grants_all += board->grants_all;
-    sums->seconds += (double)(ended_ns - began_ns) / 1e9;
-    return add_grants(sums, board, processes) == 0 ? replay(sums, board, processes, began_ns, ended_ns) : -1;
+    sums->seconds += (double)(stretch->ended_ns - stretch->began_ns) / 1e9;
+    if (add_grants(sums, board, stretch->processes) != 0 || replay(board, stretch, stretch->message_ns, NULL, &sums->message_grants) != 0)
+        return -1;
+    return replay(board, stretch, 0, &sums->ideal_waits, &sums->ideal_grants);
 }
 
 double handover_jain(const struct handover_sums *sums, unsigned processes)
