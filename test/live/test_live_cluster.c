@@ -192,7 +192,7 @@ static void mend(void *arg) { shards_mend(arg); }
 static void every_waiter_is_served_through_failovers(void **state)
 {
     (void)state;
-    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "the promotion", 1, 1500}, failovers_wanted(), 0);
+    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "the promotion", 1, 0, 1500}, failovers_wanted(), 0);
 }
 
 /* The leases are so long that a renewal would come when the test has given up. */

@@ -24,12 +24,13 @@ static uint64_t strike_sentinels(void *arg, unsigned lock, enum failovers_fault 
 
 static void mend_sentinels(void *arg) { sentinels_mend(arg); }
 
-static struct verdict behind_sentinel(unsigned replicas)
+/* serve_ms: where both are to confirm, nothing is granted from one failover until all is well again. */
+static struct verdict behind_sentinel(unsigned replicas, unsigned serve_ms)
 {
     struct sentinels set;
     struct verdict verdict;
     sentinels_start(&set, cautious);
-    verdict = failovers_play(&(struct failovers_of){&set, settle_sentinels, strike_sentinels, mend_sentinels, set.url, "+switch-master", 0, 0},
+    verdict = failovers_play(&(struct failovers_of){&set, settle_sentinels, strike_sentinels, mend_sentinels, set.url, "+switch-master", 0, serve_ms, 0},
                              failovers_wanted(), replicas);
     sentinels_end(&set);
     return verdict;
@@ -38,13 +39,13 @@ static struct verdict behind_sentinel(unsigned replicas)
 static void behind_sentinel_one_of_two_confirms(void **state)
 {
     (void)state;
-    behind_sentinel(1);
+    behind_sentinel(1, 0);
 }
 
 static void behind_sentinel_both_confirm(void **state)
 {
     (void)state;
-    assert_int_equal(behind_sentinel(2).overlaps, 0);
+    assert_int_equal(behind_sentinel(2, 3000).overlaps, 0);
 }
 
 /* ---- a cluster, a replica each ---- */
@@ -67,7 +68,7 @@ static void in_a_cluster_the_only_one_confirms(void **state)
     struct verdict verdict;
     (void)state;
     shards_start(&set, NULL);
-    verdict = failovers_play(&(struct failovers_of){&set, settle_shards, strike_shards, mend_shards, set.url, "the promotion", 1, 1500}, failovers_wanted(), 1);
+    verdict = failovers_play(&(struct failovers_of){&set, settle_shards, strike_shards, mend_shards, set.url, "the promotion", 1, 0, 1500}, failovers_wanted(), 1);
     shards_end(&set);
     assert_int_equal(verdict.overlaps, 0);
 }

@@ -92,7 +92,7 @@ static void mend(void *arg) { sentinels_mend(arg); }
 static void every_waiter_is_served_through_failovers(void **state)
 {
     (void)state;
-    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "+switch-master", 0, 0}, failovers_wanted(), 0);
+    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "+switch-master", 0, 0, 0}, failovers_wanted(), 0);
 }
 
 int main(void)

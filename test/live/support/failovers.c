@@ -35,6 +35,7 @@ static int ascending(const void *a, const void *b)
 static void play_one(const struct failovers_of *of, struct failover *failover, unsigned i)
 {
     of->settle(of->set);
+    check_pause_ms(of->serve_ms);
     failover->struck_us = check_now_us();
     failover->at_us = of->strike(of->set, i % LOAD_NAMES, (enum failovers_fault)(i % FAILOVERS_FAULTS));
     check_pause_ms(1500); /* what was stopped comes back while it still believes to be master */

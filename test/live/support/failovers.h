@@ -14,7 +14,7 @@ struct failovers_of { /* a deployment */
     void (*mend)(void *set);                                                  /* what was killed or stopped comes back */
     const char *url, *since;                                                  /* since: what time to the next grant counts from */
     int is_spread;                                                            /* other servers go on meanwhile: grants of that lock count */
-    unsigned rest_ms;                                                         /* after each */
+    unsigned serve_ms, rest_ms;                                               /* before each, when all is well; after each */
 };
 
 unsigned failovers_wanted(void); /* FAILOVERS of the environment, or 3 */
