@@ -84,7 +84,7 @@ static void order_is_kept(const char *name, void (*happens)(const char *name, un
 static void move(const char *name, unsigned round)
 {
     (void)round;
-    shards_migrate(&set, shards_slot(&set, name), (owner_of(name) + 1) % SHARDS_MASTERS);
+    shards_migrate(&set, shards_slot(&set, name), shards_other(&set, owner_of(name)));
 }
 
 static void fail_over(const char *name, unsigned round)

@@ -260,6 +260,14 @@ void shards_migrate(struct shards *set, unsigned slot, unsigned to)
     shards_end_move(set, slot, from, to);
 }
 
+unsigned shards_other(struct shards *set, unsigned master)
+{
+    do
+        master = (master + 1) % SHARDS_SERVERS;
+    while (!self_of(set->servers[master]).is_master);
+    return master;
+}
+
 /* ---- failovers ---- */
 
 /* WAIT waits for what its own connection wrote. */
