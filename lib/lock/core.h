@@ -122,7 +122,7 @@ struct hl_part {
 };
 
 struct hl_share { /* what each part of several needs besides; behind the parts */
-    uint32_t asked_ms; /* the lease that its latest renewal asked for */
+    uint32_t asked_ms; /* the lease that its latest request asked for */
     uint32_t holder;   /* of a ballot: a hash of who has it, when that was the answer */
     uint8_t vote;      /* enum hl_vote (ballot.h) */
     uint8_t status;    /* of a fault, as its negative */

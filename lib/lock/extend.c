@@ -84,13 +84,13 @@ uint32_t hl_extend_part_ms(struct hl_hold *hold, const struct hl_part *part)
     return share && share->asked_ms && !HL_PLANTED(QUORUM_STRAGGLER) ? share->asked_ms : hl_extend_lease_ms(hold);
 }
 
-void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part)
+void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part, uint32_t lease_ms)
 {
     struct hl_side *side = hold->side;
     struct hl_share *share = hl_part_share(hold, part);
-    uint64_t lease_us = (uint64_t)hl_extend_lease_ms(hold) * 1000, reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
+    uint64_t lease_us = (uint64_t)lease_ms * 1000, reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
     if (share)
-        share->asked_ms = hl_extend_lease_ms(hold);
+        share->asked_ms = lease_ms;
     if (!side || !side->asked_ms)
         return;
     if (reach_us > side->reach_us)

@@ -33,9 +33,9 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
 
 void hl_extend_round(struct hl_hold *hold);                     /* one begins: no part is asking */
 uint32_t hl_extend_lease_ms(const struct hl_hold *hold);        /* what the latest round asked for */
-uint32_t hl_extend_part_ms(struct hl_hold *hold, const struct hl_part *part); /* what the latest renewal of that part asked for */
+uint32_t hl_extend_part_ms(struct hl_hold *hold, const struct hl_part *part); /* what the latest request of that part asked for */
 int hl_extend_was_asked(const struct hl_hold *hold);            /* the store may keep it for longer than its lease */
-void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part); /* a request of it leaves */
+void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part, uint32_t lease_ms); /* a request of it leaves that asks for so much */
 int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
 int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why); /* the round; why NULL: the status' own sentence */

@@ -50,13 +50,20 @@ static int yields(const struct hl_hold *hold, const struct hl_part *part)
     return hl_random_below(&hl_hold_core(hold)->host.random, HL_FAIR_YIELD_ONE_IN) == 0;
 }
 
+/* A part that is healed takes part in the round: it is asked for as much as the others. */
+static uint32_t lease_of(const struct hl_hold *hold, const struct hl_part *part)
+{
+    int is_healed = hold->state == HOLD_HELD && hl_hold_is_quorum(hold) && !HL_PLANTED(QUORUM_HEALED_SHORT), is_in_round = part->ask == PART_RENEW || is_healed;
+    return is_in_round ? hl_extend_lease_ms(hold) : hold->terms->lease_ms;
+}
+
 static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part *part)
 {
     const struct hl_core *core = hl_hold_core(hold);
     const struct hl_node *node = part->request.node;
     int halves = (HL_PLANTED(LEASE_SHORTER) && part->ask == PART_ACQUIRE) || (HL_PLANTED(RENEWS_SHORTER) && part->ask == PART_RENEW);
     return (struct hl_wants){
-        .lease_ms = (part->ask == PART_RENEW ? hl_extend_lease_ms(hold) : hold->terms->lease_ms) / (halves ? 2 : 1),
+        .lease_ms = lease_of(hold, part) / (halves ? 2 : 1),
         .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(node, hl_now_us(&core->host)),
         .token_ttl_ms = core->limits.token_ttl_ms,
         .reserved = hl_handoff_reserved(hold),
@@ -85,11 +92,12 @@ static void encode(struct hl_request *request, struct hl_command *command)
         count_asked(hold, part);
         if (kind->has_queue)
             hl_fair_say(hold, part, &wants);
+        hl_extend_sent(hold, part, lease_of(hold, part));
         part->form = (uint8_t)kind->acquire(command, &words, &wants);
         break;
     case PART_CONFIRM: break; /* said for many at once, by the node */
     case PART_RENEW:
-        hl_extend_sent(hold, part);
+        hl_extend_sent(hold, part, lease_of(hold, part));
         part->form = (uint8_t)kind->renew(command, &words, &wants);
         break;
     case PART_RELEASE: part->form = (uint8_t)kind->release(command, &words, &wants); break;
@@ -195,7 +203,7 @@ void hl_hold_weigh(struct hl_hold *hold, struct hl_part *part, struct hl_asked a
 
 void hl_part_grant(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
-    uint64_t lease_us = (uint64_t)hold->terms->lease_ms * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
+    uint64_t lease_us = (uint64_t)hl_extend_part_ms(hold, part) * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
     part->state = PART_OURS;
     hold->is_queued = 0;
     part->token = said->token;
