@@ -186,6 +186,7 @@ static void give_back(struct hl_acquire *acquire)
     hl_trace(&core_of(acquire)->host, HL_HOLD_UNDONE,
              &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
     acquire->state = ACQUIRE_IN_LINE;
+    hl_multi_late(acquire);
     begin_anew(acquire);
     hl_acquire_resume_at(acquire, UINT64_MAX);
 }
@@ -273,8 +274,10 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *aske
  * way round: a random pause lets one of them win. */
 static void return_all(struct hl_acquire *acquire, int is_split)
 {
+    if (acquire->lock->terms->multi && (hl_hold_count(acquire->hold, PART_OURS) || hl_hold_asking(acquire->hold)))
+        hl_multi_refused(acquire);
     if (is_split || (acquire->hold->parts_count > 1 && hl_hold_count(acquire->hold, PART_OURS)))
-        hl_gate_yield(core_of(acquire), hl_acquire_name(acquire));
+        hl_gate_yield(core_of(acquire), acquire);
     if (acquire->hold->parts_count == 1 || hl_hold_is_blank(acquire->hold) || HL_PLANTED(MULTI_KEEPS))
         return;
     begin_anew(acquire);
@@ -303,7 +306,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
     acquire->is_unconfirmed = 1;
     hl_gate_step_back(acquire);
     if (acquire->hold->parts_count > 1)
-        hl_gate_yield(core, hl_acquire_name(acquire));
+        hl_gate_yield(core, acquire);
     if (!HL_PLANTED(REPLICAS_KEPT))
         begin_anew(acquire);
     hl_acquire_resume_at(acquire, acquire->hold->state == HOLD_RETURNING ? UINT64_MAX : hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));

@@ -62,7 +62,8 @@ struct hl_name { /* a lock's name as long as anybody has it: found by its bytes 
     struct hl_table_entry entry;
     uint32_t refs : 31;
     uint32_t is_awaited : 1; /* it has a gate */
-    uint16_t length;
+    uint16_t length : 11;
+    uint16_t crowd : 5;   /* others who listened when something of it was last given back, cut at 31 */
     uint16_t ending;      /* holds of this name whose release is not answered */
     struct hl_hold *hold; /* ours now, or NULL */
     union {               /* gate.c's */
@@ -222,6 +223,7 @@ struct hl_acquire {
     uint8_t is_unconfirmed : 1;     /* too few replicas confirmed what it got last */
     uint8_t is_moving : 1;          /* SLEEPING for a moment: then it goes to another name's line */
     uint8_t is_starved : 1;         /* its turn has come, and there was no memory for its hold (shortage.c) */
+    uint8_t halvings : 3;           /* of a multi: how many of its names it asks for at a time (multi.c) */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 112 || sizeof(void *) != 8, "every wait has one");
 

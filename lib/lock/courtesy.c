@@ -28,16 +28,16 @@ static void hold_back(struct hl_courtesy *courtesy, struct hl_core *core, const 
 }
 
 /* Our own subscription may be on though nobody waits any more: it lingers. */
-static uint64_t others_of(struct hl_core *core, const struct hl_name *name, uint64_t listeners)
+uint64_t hl_courtesy_others(struct hl_core *core, const struct hl_name *name, uint64_t listeners)
 {
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
     size_t length = hl_key_tagged(channel, hl_key_channel, name->bytes, name->length);
-    return listeners - (hl_subscription_hears(&hl_route_node(core->route, name->bytes, name->length)->subscription, channel, length) != 0);
+    return listeners ? listeners - (hl_subscription_hears(&hl_route_node(core->route, name->bytes, name->length)->subscription, channel, length) != 0) : 0;
 }
 
 void hl_courtesy_begin(struct hl_courtesy *courtesy, struct hl_core *core, const struct hl_name *name, uint64_t listeners)
 {
-    uint64_t others = listeners ? others_of(core, name, listeners) : 0;
+    uint64_t others = hl_courtesy_others(core, name, listeners);
     courtesy->behind = (others < BEHIND_MAX ? others : BEHIND_MAX) & BEHIND_MAX;
     if (others)
         hold_back(courtesy, core, name);

@@ -11,6 +11,7 @@
 
 #include "lock/core.h"
 
+uint64_t hl_courtesy_others(struct hl_core *core, const struct hl_name *name, uint64_t listeners); /* of those that a release's answer counts */
 uint64_t hl_courtesy_span_us(struct hl_core *core, const struct hl_name *name);
 void hl_courtesy_for(struct hl_courtesy *courtesy, struct hl_core *core, uint64_t span_us); /* from now */
 

@@ -132,7 +132,7 @@ static void count_out(struct hl_hold *hold, struct hl_part *part, uint64_t liste
     part->is_counted = 0;
     part->name->ending--;
     if (hold->is_attempt)
-        hl_gate_returned(part->name);
+        hl_gate_returned(hl_hold_core(hold), part->name, listeners);
     else if (!HL_PLANTED(RELEASE_HIDDEN))
         hl_gate_released(hl_hold_core(hold), part->name, listeners);
 }

@@ -11,7 +11,7 @@
 #include "lock/lease.h"
 #include "lock/multi.h"
 
-enum { YIELDS_MAX = 7, PACE_US = 20 };
+enum { YIELDS_MAX = 3, CROWD_MAX = 31, PACE_US = 20 };
 
 /* ---- the line ---- */
 
@@ -227,19 +227,29 @@ void hl_gate_step_back(struct hl_acquire *acquire)
     TAILQ_INSERT_TAIL(line, acquire, line);
 }
 
-void hl_gate_yield(struct hl_core *core, struct hl_name *name)
+void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire)
 {
+    struct hl_name *name = hl_acquire_name(acquire);
     struct hl_gate *gate = name->gate;
-    hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, hl_courtesy_span_us(core, name) << gate->yields));
-    gate->yields += gate->yields < YIELDS_MAX;
+    uint64_t turns = HL_PLANTED(LOSERS_YIELD_LONGER) ? 0 : 1 + hl_multi_crowd(acquire), doubled = (uint64_t)1 << gate->yields;
+    turns = 2 * (turns > doubled ? turns : doubled);
+    hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, turns * hl_courtesy_span_us(core, name)));
+    gate->yields += gate->yields < (HL_PLANTED(LOSERS_YIELD_LONGER) ? 7 : YIELDS_MAX);
 }
 
 uint64_t hl_gate_yields_until_us(const struct hl_name *name) { return name->gate->courtesy.until_us; }
 
+static void count_crowd(struct hl_core *core, struct hl_name *name, uint64_t listeners)
+{
+    uint64_t others = hl_courtesy_others(core, name, listeners);
+    name->crowd = (others < CROWD_MAX ? others : CROWD_MAX) & CROWD_MAX;
+}
+
 /* Nothing that was held is free now: who sleeps goes on sleeping, unless its pause ended, or a message came, while it could not ask. */
-void hl_gate_returned(struct hl_name *name)
+void hl_gate_returned(struct hl_core *core, struct hl_name *name, uint64_t listeners)
 {
     struct hl_gate *gate = hl_gate_at(name);
+    count_crowd(core, name, listeners);
     if (gate)
         hl_gate_advance(gate, gate->has_missed);
 }
@@ -247,6 +257,7 @@ void hl_gate_returned(struct hl_name *name)
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners)
 {
     struct hl_gate *gate = hl_gate_at(name);
+    count_crowd(core, name, listeners);
     hl_courtesy_begin(gate ? &gate->courtesy : &name->courtesy, core, name, listeners);
     if (!gate)
         return;

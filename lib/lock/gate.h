@@ -19,11 +19,12 @@ void hl_gate_leave(struct hl_acquire *acquire);
 /* To the end of the line of another of its names. 0: there is no memory for that line, and it stays where it is. */
 int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at);
 int hl_gate_is_head(const struct hl_acquire *acquire); /* of those who wait */
-/* An attempt got some of what it asked for and lost against another: nobody here asks again for a random while, which doubles each time. */
 void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
-void hl_gate_yield(struct hl_core *core, struct hl_name *name);
+/* An attempt got some of what it asked for and lost against another: nobody here asks again for a random while, of twice as many turns as others
+ * are heard to wait: all who lost have the same odds, for all hear the same. Where nobody can be heard, it doubles some times. */
+void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire);
 uint64_t hl_gate_yields_until_us(const struct hl_name *name);
-void hl_gate_returned(struct hl_name *name); /* what such an attempt got is given back */
+void hl_gate_returned(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* what such an attempt got is given back */
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* a hold of ours is over at the store, or unanswerable */
 void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */
 void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back what came too late, and asks anew */

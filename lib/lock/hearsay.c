@@ -46,6 +46,8 @@ void hl_gate_learn(struct hl_core *core, const struct hl_acquire *acquire, const
     if (!asked->is_verdict)
         hl_gate_hear(core, acquire, asked);
     gate->faults = asked->answer == ASKED_FAULT ? gate->faults + 1 : 0;
+    if (asked->answer == ASKED_HELD && asked->is_verdict && !asked->is_split && !HL_PLANTED(LOSERS_YIELD_LONGER))
+        gate->yields = 0; /* one of them has won: the next race begins anew for all */
     gate->silences = asked->answer != ASKED_UNANSWERED ? 0 : gate->silences + (gate->silences < SILENCES_MAX);
     switch (asked->answer) {
     case ASKED_GRANTED: break;
@@ -143,7 +145,7 @@ static void spread_out(struct hl_gate *gate)
     struct hl_core *core = gate->core;
     uint64_t span_us = hl_courtesy_span_us(core, gate->name);
     if (gate->courtesy.until_us + span_us < hl_now_us(&core->host))
-        hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, span_us));
+        hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, (1 + gate->name->crowd) * span_us));
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)

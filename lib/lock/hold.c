@@ -188,7 +188,9 @@ struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part)
     return hold->parts_count > 1 ? (struct hl_share *)(void *)(hold->parts + hold->parts_count) + part->index : NULL;
 }
 
-/* All it needs stands, or a part of it was refused, or there are more answers to come. */
+static void ask_next(struct hl_hold *hold);
+
+/* All it needs stands, or a part of it was refused, or there are more answers to come, or more to be asked for. */
 void hl_hold_weigh(struct hl_hold *hold, struct hl_part *part, struct hl_asked asked)
 {
     asked.at = part->index;
@@ -199,6 +201,8 @@ void hl_hold_weigh(struct hl_hold *hold, struct hl_part *part, struct hl_asked a
         hl_ballot_cast(hold, part, &asked);
     else if (asked.answer != ASKED_GRANTED)
         hl_acquire_answered(hold->owner.acquire, &asked);
+    else if (!hl_hold_asking(hold))
+        ask_next(hold);
 }
 
 void hl_part_grant(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
@@ -362,6 +366,21 @@ void hl_hold_free(struct hl_hold *hold)
         hl_host_wake(&core->host);
 }
 
+/* Of a multi: so many of the first that it has not, in the order that all multis share. */
+static void ask_next(struct hl_hold *hold)
+{
+    const struct hl_names *names = hold->terms->multi;
+    unsigned room = hl_multi_step(hold->owner.acquire);
+    for (unsigned i = 0; room && i < names->count; i++) {
+        struct hl_part *part = &hold->parts[names->order[i]];
+        if (part->state == PART_OURS)
+            continue;
+        room--;
+        if (!hl_request_is_busy(&part->request))
+            ask(hold, part, 0);
+    }
+}
+
 void hl_hold_ask(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -369,6 +388,10 @@ void hl_hold_ask(struct hl_hold *hold)
         hold->id = ++core->id_last;
     hold->state = HOLD_ASKING;
     hl_ballot_begin(hold);
+    if (hold->terms->multi) {
+        ask_next(hold);
+        return;
+    }
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
         if (part->state == PART_OURS || hl_request_is_busy(&part->request) || (hl_hold_is_quorum(hold) && !hl_part_can_vote(hold, part)))

@@ -3,16 +3,32 @@
 #include "lock/multi.h"
 
 #include "base/plant.h"
+#include "lock/courtesy.h"
 #include "lock/gate.h"
+
+enum { HALVINGS_MAX = 6 }; /* of the most names that there may be: one at a time */
+
+static int is_before(const struct hl_name *a, const struct hl_name *b)
+{
+    int differs = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
+    return differs ? differs < 0 : a->length < b->length;
+}
 
 struct hl_names *hl_multi_names_new(const struct hl_memory *memory, struct hl_name *const *names, unsigned count)
 {
-    struct hl_names *own = hl_memory_new(memory, sizeof *own + count * sizeof own->of[0]);
+    struct hl_names *own = hl_memory_new(memory, sizeof *own + count * (sizeof own->of[0] + 1));
+    uint8_t *order = own ? (uint8_t *)(own->of + count) : NULL;
     if (!own)
         return NULL;
     own->count = count;
-    for (unsigned i = 0; i < count; i++)
+    own->order = order;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = i;
         own->of[i] = names[i];
+        for (; at > 0 && is_before(names[i], names[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)i;
+    }
     return own;
 }
 
@@ -30,6 +46,37 @@ int hl_multi_barred_at(const struct hl_acquire *acquire)
         if (i != acquire->at && (names->of[i]->ending || hl_gate_knows_held(names->of[i])))
             return (int)i;
     return -1;
+}
+
+/* Fewer take longer: not so few that a quarter of the lease is over meanwhile. */
+unsigned hl_multi_step(const struct hl_acquire *acquire)
+{
+    unsigned count = acquire->lock->terms->multi->count, step = HL_PLANTED(MULTI_ALL_AT_ONCE) ? count : count >> acquire->halvings;
+    uint64_t span_us = hl_courtesy_span_us(acquire->lock->terms->cell->core, hl_acquire_name(acquire)), lease_us = hl_terms_lease_us(acquire->lock->terms);
+    for (step += !step; step < count && (count + step - 1) / step * span_us > lease_us / 4; step *= 2)
+        ;
+    return step;
+}
+
+void hl_multi_refused(struct hl_acquire *acquire)
+{
+    if (acquire->halvings < HALVINGS_MAX)
+        acquire->halvings++;
+}
+
+void hl_multi_late(struct hl_acquire *acquire)
+{
+    if (acquire->halvings)
+        acquire->halvings--;
+}
+
+unsigned hl_multi_crowd(const struct hl_acquire *acquire)
+{
+    const struct hl_names *names = acquire->lock->terms->multi;
+    unsigned crowd = names ? 0 : acquire->lock->name->crowd;
+    for (unsigned i = 0; names && i < names->count; i++)
+        crowd += names->of[i]->crowd;
+    return crowd;
 }
 
 int hl_multi_held_at(const struct hilock_lock *lock)

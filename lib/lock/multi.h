@@ -5,6 +5,12 @@
  * first that of the first name, then that of the name which was found busy. Before it asks, and when it is refused, it looks where it has
  * to stand. Whatever an attempt got goes back when another part of it is refused (acquire.c), so nothing is kept while something is
  * waited for: there is no order to remember, and no deadlock.
+ *
+ * Attempts that cross would take names from each other for ever, the more so the slower the way to the store is. So who lost, and had taken
+ * something, asks the next time for half as many at a time, in the end for one, in the order of their bytes, which all share; it stops at the
+ * first that is refused. Of several who ask for one at a time, who has the last name of all that are taken for now finds what it lacks
+ * free, or taken by somebody who is further still: one of them comes through. (Names that are hardly ever free at one time keep a multi waiting
+ * all the same: that is the price of keeping nothing.)
  * Invariant: a name that a sibling holds, that a release of ours is still out for, or that siblings wait for, is not asked for past them. */
 #ifndef HL_LOCK_MULTI_H
 #define HL_LOCK_MULTI_H
@@ -13,6 +19,7 @@
 
 struct hl_names { /* in the order given, each referenced */
     unsigned count;
+    const uint8_t *order; /* their indices, sorted by bytes; behind them */
     struct hl_name *of[];
 };
 
@@ -22,6 +29,10 @@ void hl_multi_names_free(struct hl_core *core, const struct hl_memory *memory, s
 
 /* Index of a name, other than the one in whose line it stands, that it may not ask for now; -1: none, as for every plain acquire. */
 int hl_multi_barred_at(const struct hl_acquire *acquire);
+unsigned hl_multi_step(const struct hl_acquire *acquire); /* how many of its names it asks for at a time */
+void hl_multi_refused(struct hl_acquire *acquire);        /* one of them was, and it had, or may have, others */
+void hl_multi_late(struct hl_acquire *acquire);           /* it got them all, when too little was left of the first */
+unsigned hl_multi_crowd(const struct hl_acquire *acquire); /* how many others were last heard to wait for its names, added up. Also of a plain one */
 int hl_multi_held_at(const struct hilock_lock *lock); /* index of a name that is known to be held; -1: none. Also of a plain handle */
 
 #endif

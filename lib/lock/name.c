@@ -16,7 +16,7 @@ struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t leng
     if (!name)
         return NULL;
     name->refs = 1;
-    name->length = (uint16_t)length;
+    name->length = length & 0x7ff;
     memcpy(name->bytes, bytes, length);
     if (hl_table_add(&core->names, &name->entry, name->bytes, length) == 0)
         return name;

@@ -14,6 +14,24 @@ static void a_refused_multi_keeps_nothing(struct scene *s)
     HOLDS(s, !is_ours(s, "a") && !is_ours(s, "b"));
 }
 
+/* "a" is taken when the message of "c" comes: it is asked for before, and after the subscription, and nothing else is. */
+static void who_lost_asks_for_fewer_at_a_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    size_t before;
+    store_take(&s->store, "c", "another", 60000);
+    acquire(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 20);
+    before = asked(s, "mutex_acquire");
+    store_take(&s->store, "a", "another", 60000);
+    store_free_name(&s->store, "c");
+    run_ms(s, 20);
+    SAME(s, asked(s, "mutex_acquire") - before, 2);
+    store_free_name(&s->store, "a");
+    run_ms(s, 20);
+    TELLS(s, "m:WAITING m:OK");
+}
+
 static void a_multi_stands_in_line_behind_its_siblings(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -39,6 +57,7 @@ static void fixed_leases_of_a_multi_end_together(struct scene *s)
 
 const struct safety safety_multi[] = {
     SAFETY(MULTI_KEEPS, a_refused_multi_keeps_nothing),
+    SAFETY(MULTI_ALL_AT_ONCE, who_lost_asks_for_fewer_at_a_time),
     SAFETY(MULTI_PASSES_SIBLINGS, a_multi_stands_in_line_behind_its_siblings),
     SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together),
     {NULL, {NULL, NULL}},
