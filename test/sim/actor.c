@@ -28,6 +28,8 @@ static void rest(struct sim_actor *actor)
     actor->entries = 0;
     if (sim->is_duel) /* until a subscription that nobody needs is taken off; or so long that the other one is on its own */
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.5) ? 1300000 : 8000000));
+    else if (sim->has_multis && sim->is_healed) /* who wants several names needs a moment in which all are free */
+        next_after(actor, sim_between(&sim->world.workload, 0, 1000000));
     else
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.1) ? 2000000 : 30000));
 }
@@ -36,7 +38,7 @@ static void rest(struct sim_actor *actor)
 
 void sim_actor_lost(struct sim_actor *actor)
 {
-    sim_check_write(actor, actor->token, 1);
+    sim_check_write(actor, 1);
     rest(actor);
 }
 
@@ -96,17 +98,26 @@ static uint64_t hold_us(struct sim *sim)
     return sim_between(random, 0, (uint64_t)sim->lease_ms * (sim_chance(random, 0.2) ? 4000 : 400));
 }
 
-/* True time at which the request left to which the hold is owed. A renewal may have been sent for one that was handed on: then a time by which
- * no request that its deadline counts from had left yet. */
+/* A renewal may have been sent since: then a time by which no request that its deadline counts from had left yet. */
+static uint64_t sent_us(const struct sim_actor *actor, const struct hl_part *part)
+{
+    uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
+    if (part->ask == PART_ACQUIRE)
+        return part->request.sent_us;
+    return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
+}
+
+/* True time at which the request left to which the hold is owed, of several the first: what was lost since then may be lost to it. */
 static uint64_t begun_us(const struct sim_actor *actor)
 {
     const struct hl_hold *hold = actor->lock->hold;
-    uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms, deadline_us = hold->parts[0].deadline_us;
+    uint64_t first_us = UINT64_MAX;
     if (hold->is_windowed) /* by some heartbeat of this wait */
         return actor->asked_us;
-    if (!hold->turn || hold->parts[0].ask == PART_ACQUIRE)
-        return sim_true(&actor->process->clock, hold->parts[0].request.sent_us);
-    return deadline_us > reach_us ? sim_true(&actor->process->clock, deadline_us - reach_us) : 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        if (hold->parts[i].state == PART_OURS && sent_us(actor, &hold->parts[i]) < first_us)
+            first_us = sent_us(actor, &hold->parts[i]);
+    return sim_true(&actor->process->clock, first_us);
 }
 
 static void on_result(const struct hilock_result *result, void *user)
@@ -128,7 +139,13 @@ static void on_result(const struct hilock_result *result, void *user)
     }
     actor->state = ACTOR_HOLDS;
     sim->world.sometimes[SIM_SIMPLE_GRANTED] += actor->kind == HILOCK_SIMPLE;
+    sim->world.sometimes[SIM_MULTI_GRANTED] += actor->names_count > 1;
+    sim->world.sometimes[SIM_MULTI_CONTENDED] += actor->names_count > 1 && result->attempts > actor->names_count;
+    sim->world.sometimes[SIM_QUORUM_GRANTED] += result->votes != 0;
+    sim->world.sometimes[SIM_QUORUM_OF_SOME] += result->votes && result->votes < sim->places_count;
     actor->token = result->fencing_token;
+    for (unsigned i = 0; i < actor->names_count; i++)
+        actor->tokens[i] = actor->names_count > 1 ? hilock_multi_token(actor->lock, i) : actor->token;
     actor->turn = actor->lock->hold->turn;
     actor->begun_us = begun_us(actor);
     sim->world.sometimes[SIM_HAND_OFF_OWED] += actor->lock->hold->is_owed;
@@ -136,7 +153,7 @@ static void on_result(const struct hilock_result *result, void *user)
     sim->world.sometimes[SIM_REPLAYED] += actor->lock->hold->parts[0].is_haunted;
     sim_check_grant(actor, result);
     sim_queue_granted(actor);
-    sim_check_write(actor, actor->token, 0);
+    sim_check_write(actor, 0);
     sim_held_begin(actor);
     next_after(actor, hold_us(sim));
 }
@@ -162,6 +179,36 @@ static void choose_lease(struct sim_actor *actor, struct hl_random *random)
     actor->least_ms = sim_chance(random, 0.2) ? actor->lease_ms / 8 : sim_chance(random, 0.2) ? actor->lease_ms / 10 * 8 : actor->lease_ms / 2;
 }
 
+/* Some of those of its kind, in any order; name is the first. */
+static void choose_names(struct sim_actor *actor)
+{
+    struct sim *sim = sim_of(actor);
+    struct hl_random *random = &sim->world.deployments;
+    unsigned most = 1;
+    actor->names[0] = actor->name;
+    actor->names_count = 1;
+    if (sim->names[actor->name].kind == HILOCK_FAIR || !(sim->is_crowd || (sim->has_multis && sim_chance(random, 0.5))))
+        return;
+    for (unsigned i = 0; i < sim->names_count; i++)
+        if (i != actor->name && sim->names[i].kind == actor->kind) {
+            unsigned at = 1 + (unsigned)hl_random_below(random, most++);
+            actor->names[most - 1] = actor->names[at];
+            actor->names[at] = i;
+        }
+    actor->names_count = most > 1 ? (unsigned)sim_between(random, 2, most) : 1;
+}
+
+static hilock_status create(struct sim_actor *actor, const struct hilock_lock_options *options)
+{
+    const struct sim *sim = sim_of(actor);
+    const char *names[SIM_NAMES_MAX + 1] = {NULL};
+    for (unsigned i = 0; i < actor->names_count; i++)
+        names[i] = sim->names[actor->names[i]].text;
+    if (actor->names_count == 1)
+        return hilock_lock_create(&actor->lock, actor->process->client, names[0], options);
+    return hilock_multi_create(&actor->lock, actor->process->client, names, options);
+}
+
 static void make_lock(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
@@ -173,13 +220,13 @@ static void make_lock(struct sim_actor *actor)
     actor->hold_max_ms = sim_chance(random, 0.1) ? 2 * sim->lease_ms : 0;
     actor->name = (unsigned)hl_random_below(random, sim->names_count);
     actor->kind = sim->names[actor->name].is_mixed && sim_chance(&wakes, 0.4) ? HILOCK_MUTEX : sim->names[actor->name].kind;
-    actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5);
-    status = hilock_lock_create(&actor->lock, actor->process->client, sim->names[actor->name].text,
-                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = actor->kind, .lease_ms = actor->lease_ms,
-                                                    .min_validity_ms = actor->least_ms,
-                                                    .wake = sim_chance(&wakes, 0.2) ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
-                                                    .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
-                                                    .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant));
+    choose_names(actor);
+    actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5) && actor->names_count == 1;
+    status = create(actor, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = actor->kind, .lease_ms = actor->lease_ms,
+                                               .min_validity_ms = actor->least_ms,
+                                               .wake = sim_chance(&wakes, 0.2) && !sim->is_crowd ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
+                                               .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
+                                               .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant));
     if (status != HILOCK_OK)
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }
@@ -189,8 +236,8 @@ static struct sim_actor *foresee(struct sim_actor *actor)
 {
     uint64_t *sometimes = sim_of(actor)->world.sometimes, now_us = sim_process_now_us(actor->process);
     const struct hl_hold *hold = actor->lock->hold;
-    const struct hl_acquire *next = hold ? hl_gate_next(actor->lock->name) : NULL;
-    if (!next || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
+    const struct hl_acquire *next = hold && hold->parts_count == 1 ? hl_gate_next(actor->lock->name) : NULL;
+    if (!next || next->lock->terms->multi || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
         return NULL;
     if (hold->turn + 1u == sim_of(actor)->turns_max)
         sometimes[SIM_HAND_OFF_COUNTED]++;
@@ -255,6 +302,10 @@ static void acquire(struct sim_actor *actor)
     struct sim *sim = sim_of(actor);
     uint32_t wait_ms = some_wait_ms(sim);
     hilock_status status;
+    if (sim->is_crowd && !actor->is_releasing && !actor->process->is_closing) { /* other names, in another order */
+        hilock_lock_free(actor->lock);
+        make_lock(actor);
+    }
     actor->state = ACTOR_WAITS;
     actor->asked_us = sim->world.now_us;
     sim_queue_asks(actor);
@@ -290,7 +341,7 @@ static void let_go(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
     struct sim_actor *next;
-    sim_check_write(actor, actor->token, 1);
+    sim_check_write(actor, 1);
     switch (sim_held_step(actor)) {
     case HELD_GOES_ON: next_after(actor, hold_us(sim)); return;
     case HELD_HAS_ENDED: rest(actor); return;

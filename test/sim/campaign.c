@@ -24,11 +24,11 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void work(const struct sim_range *seeds, uint64_t first, uint64_t step, double ends_s, int to)
+static void work(const struct sim_range *seeds, const struct sim_choice *choice, uint64_t first, uint64_t step, double ends_s, int to)
 {
     struct sim_outcome outcome;
     for (uint64_t seed = first; seed <= seeds->last && now_s() < ends_s; seed += step) {
-        sim_run(seed, NULL, &outcome);
+        sim_run(seed, choice, NULL, &outcome);
         if (write(to, &outcome, sizeof outcome) != (ssize_t)sizeof outcome || outcome.is_broken)
             break;
     }
@@ -59,7 +59,7 @@ static void add(struct total *total, const struct sim_outcome *outcome)
 }
 
 /* Workers share one pipe: an outcome is smaller than what a pipe writes in one piece. */
-static double run_workers(const struct sim_range *seeds, unsigned workers, unsigned seconds_max, struct total *total)
+static double run_workers(const struct sim_range *seeds, const struct sim_choice *choice, unsigned workers, unsigned seconds_max, struct total *total)
 {
     struct sim_outcome outcome;
     double begun_s = now_s(), told_s = begun_s;
@@ -70,7 +70,7 @@ static double run_workers(const struct sim_range *seeds, unsigned workers, unsig
     fflush(stdout);
     for (unsigned i = 0; i < workers; i++)
         if (fork() == 0)
-            work(seeds, seeds->first + i, workers, begun_s + seconds_max, ends[1]);
+            work(seeds, choice, seeds->first + i, workers, begun_s + seconds_max, ends[1]);
     close(ends[1]);
     while (read_whole(ends[0], &outcome, sizeof outcome)) {
         add(total, &outcome);
@@ -139,7 +139,7 @@ static int judge(const struct total *total)
     return is_good ? 0 : 1;
 }
 
-int sim_campaign(const struct sim_range *seeds, unsigned seconds_max, const char *evidence_path)
+int sim_campaign(const struct sim_range *seeds, const struct sim_choice *choice, unsigned seconds_max, const char *evidence_path)
 {
     struct total total;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -149,7 +149,7 @@ int sim_campaign(const struct sim_range *seeds, unsigned seconds_max, const char
     if (!out)
         return perror(evidence_path), 2;
     memset(&total, 0, sizeof total);
-    seconds = run_workers(seeds, workers, seconds_max, &total);
+    seconds = run_workers(seeds, choice, workers, seconds_max, &total);
     print_total(out, seeds, &total, workers, seconds);
     if (evidence_path)
         fclose(out);

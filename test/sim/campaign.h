@@ -5,9 +5,10 @@
 
 #include <stdint.h>
 
+struct sim_choice;
 struct sim_range { uint64_t first, last; };
 
-int sim_campaign(const struct sim_range *seeds, unsigned seconds_max, const char *evidence_path); /* 0: nothing broke, and all of `sometimes` was seen */
+int sim_campaign(const struct sim_range *seeds, const struct sim_choice *choice, unsigned seconds_max, const char *evidence_path); /* 0: nothing broke, and all of `sometimes` was seen */
 int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path); /* each planted bug; 0: all were found. The table is added to the file */
 
 #endif

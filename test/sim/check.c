@@ -10,6 +10,8 @@
 #include "../secret.h"
 #include "sim.h"
 
+enum { LINKED_US = 4000000 }; /* after the heal every link is found dead or good in this time */
+
 static uint64_t true_left_us(const struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
@@ -17,21 +19,25 @@ static uint64_t true_left_us(const struct sim_actor *actor)
     return (uint64_t)((double)hl_lock_left_us(actor->lock, now_us) / process->clock.rate);
 }
 
+/* Of each part that it counts on. */
+static void check_part(struct sim_actor *actor, unsigned i)
+{
+    struct sim_world *world = &actor->process->sim->world;
+    struct sim_kept kept;
+    if (!sim_kept(actor, i, &kept) || kept.name->tainted_us[kept.place->index] >= actor->begun_us || kept.kept_us >= kept.believed_us)
+        return;
+    if (kept.kept_us)
+        sim_violate(world, "I2", "p%u.%u believes in %s for %llu us, store %u keeps it for %llu", actor->process->index, actor->index, kept.name->text,
+                    (unsigned long long)kept.believed_us, kept.place->index, (unsigned long long)kept.kept_us);
+    else
+        sim_violate(world, kept.is_known ? "I3" : "I2", "p%u.%u believes in %s for %llu us, store %u knows nothing of it", actor->process->index,
+                    actor->index, kept.name->text, (unsigned long long)kept.believed_us, kept.place->index);
+}
+
 static void check_belief(struct sim_actor *actor)
 {
-    struct sim *sim = actor->process->sim;
-    const struct sim_name *name = &sim->names[actor->name];
-    uint64_t left_us = true_left_us(actor), kept_us;
-    int is_known;
-    if (!left_us || name->tainted_us >= actor->begun_us)
-        return;
-    kept_us = sim_kept_us(actor, &is_known);
-    if (!kept_us)
-        sim_violate(&sim->world, is_known ? "I3" : "I2", "p%u.%u believes in %s for %llu us, the store knows nothing of it", actor->process->index,
-                    actor->index, name->text, (unsigned long long)left_us);
-    else if (kept_us < left_us)
-        sim_violate(&sim->world, "I2", "p%u.%u believes in %s for %llu us, the store keeps it for %llu", actor->process->index, actor->index, name->text,
-                    (unsigned long long)left_us, (unsigned long long)kept_us);
+    for (unsigned i = 0; true_left_us(actor) && i < actor->lock->hold->parts_count; i++)
+        check_part(actor, i);
 }
 
 /* A loss is told in the first turn after the deadline; an answer is given in the first turns after the wait's end. */
@@ -57,6 +63,8 @@ static void check_revived(struct sim_actor *actor)
     uint64_t deadline_us = hold && hold->state == HOLD_HELD ? hl_hold_deadline_us(hold) : 0;
     if (deadline_us > actor->deadline_us && actor->deadline_us && actor->deadline_us < sim_process_now_us(actor->process) && actor->believed_id == hold->id)
         sim_violate(&actor->process->sim->world, "I5", "p%u.%u: a hold was revived after its deadline", actor->process->index, actor->index);
+    for (unsigned i = 0; deadline_us && hl_hold_is_quorum(hold) && i < hold->parts_count; i++)
+        actor->votes[i] = hold->parts[i].state == PART_OURS ? hold->parts[i].token : UINT64_MAX;
     actor->deadline_us = deadline_us;
     actor->believed_id = deadline_us ? hold->id : 0;
 }
@@ -77,16 +85,26 @@ void sim_check_beliefs(struct sim_process *process)
     }
 }
 
-static void check_alone(struct sim_actor *actor)
+int sim_wants(const struct sim_actor *actor, unsigned name)
+{
+    for (unsigned i = 0; i < actor->names_count; i++)
+        if (actor->names[i] == name)
+            return 1;
+    return 0;
+}
+
+static void check_alone(struct sim_actor *actor, unsigned n)
 {
     struct sim *sim = actor->process->sim;
+    const struct sim_name *name = &sim->names[n];
+    uint64_t tainted_us = sim->choice.is_unguarded ? 0 : sim_tainted_us(sim, name);
     for (unsigned i = 0; i < sim->actors_count; i++) {
         const struct sim_actor *other = &sim->actors[i];
-        if (other == actor || other->name != actor->name || other->state != ACTOR_HOLDS || !other->lock || !true_left_us(other))
+        if (other == actor || !sim_wants(other, n) || other->state != ACTOR_HOLDS || !other->lock || !true_left_us(other))
             continue;
-        if (sim->names[actor->name].tainted_us < other->begun_us && sim->names[actor->name].tainted_us < actor->begun_us)
-            sim_violate(&sim->world, "I1", "%s: p%u.%u and p%u.%u both hold", sim->names[actor->name].text, actor->process->index, actor->index,
-                        other->process->index, other->index);
+        if (tainted_us < other->begun_us && tainted_us < actor->begun_us)
+            sim_violate(&sim->world, "I1", "%s: p%u.%u and p%u.%u both hold", name->text, actor->process->index, actor->index, other->process->index,
+                        other->index);
     }
 }
 
@@ -103,37 +121,54 @@ static void check_turn(const struct sim_actor *actor)
                     (unsigned long long)(hold->since_us - hold->granted_us));
 }
 
+static void check_token(struct sim_actor *actor, struct sim_name *name, uint64_t token)
+{
+    struct sim *sim = actor->process->sim;
+    uint64_t tainted_us = sim_tainted_us(sim, name);
+    int has_token = actor->kind != HILOCK_SIMPLE && sim->deployment != SIM_QUORUM;
+    if (!token != !has_token)
+        sim_violate(&sim->world, "I3", "%s: a token where there is none, or none where there is one", name->text);
+    if (has_token && token <= name->token_highest && tainted_us < name->granted_us && tainted_us < actor->begun_us)
+        sim_violate(&sim->world, "I3", "%s: token %llu after %llu", name->text, (unsigned long long)token, (unsigned long long)name->token_highest);
+    name->token_highest = token;
+    name->granted_us = actor->begun_us;
+}
+
 void sim_check_grant(struct sim_actor *actor, const struct hilock_result *result)
 {
     struct sim *sim = actor->process->sim;
-    struct sim_name *name = &sim->names[actor->name];
-    check_alone(actor);
     check_turn(actor);
     if (result->remaining_ms + 1 < actor->least_ms)
         sim_violate(&sim->world, "I5", "granted with %u ms left, at least %u were asked for", result->remaining_ms, actor->least_ms);
-    if (result->fencing_token != hilock_lock_token(actor->lock) || !result->fencing_token != (name->kind == HILOCK_SIMPLE))
+    if (result->fencing_token != hilock_lock_token(actor->lock) || (actor->names_count > 1 && result->fencing_token))
         sim_violate(&sim->world, "I3", "the result's token is not the handle's");
-    if (name->kind != HILOCK_SIMPLE && result->fencing_token <= name->token_highest && name->tainted_us < name->granted_us && name->tainted_us < actor->begun_us)
-        sim_violate(&sim->world, "I3", "%s: token %llu after %llu", name->text, (unsigned long long)result->fencing_token, (unsigned long long)name->token_highest);
-    name->token_highest = result->fencing_token;
-    name->granted_us = actor->begun_us;
+    for (unsigned i = 0; i < actor->names_count; i++) {
+        check_alone(actor, actor->names[i]);
+        check_token(actor, &sim->names[actor->names[i]], actor->tokens[i]);
+    }
 }
 
 /* The fenced resource: takes what comes with a token that is not below the highest it has seen. A late write is one made without asking
  * whether the hold is still good. */
-void sim_check_write(struct sim_actor *actor, uint64_t token, int is_late)
+static void write_to(struct sim_actor *actor, struct sim_name *name, uint64_t token, int is_late)
 {
     struct sim *sim = actor->process->sim;
-    struct sim_name *name = &sim->names[actor->name];
+    uint64_t tainted_us = sim_tainted_us(sim, name);
     if (token < name->resource_token) {
         sim->world.sometimes[SIM_STALE_WRITE_REFUSED]++;
-        if (!is_late && name->tainted_us < name->resource_us && name->tainted_us < actor->begun_us) /* a store that lost its tokens, its clock back: the stated limit */
+        if (!is_late && tainted_us < name->resource_us && tainted_us < actor->begun_us) /* a store that lost its tokens, its clock back: the stated limit */
             sim_violate(&sim->world, "I4", "%s: a fresh holder's write was refused", name->text);
         return;
     }
     if (token > name->resource_token)
         name->resource_us = actor->begun_us;
     name->resource_token = token;
+}
+
+void sim_check_write(struct sim_actor *actor, int is_late)
+{
+    for (unsigned i = 0; i < actor->names_count; i++)
+        write_to(actor, &actor->process->sim->names[actor->names[i]], actor->tokens[i], is_late);
 }
 
 /* TAKEN only if the store does not keep it (a former master may have said so for itself); in a world without faults and with time to spare
@@ -164,10 +199,14 @@ void sim_check_order(struct sim_actor *actor)
 
 /* ---- now and then ---- */
 
+/* For this name, and of several for no other that was held meanwhile. */
 static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t since_us)
 {
     const struct sim_process *process = actor->process;
-    return actor->lock && actor->name == name && actor->state == ACTOR_WAITS && actor->asked_us < since_us && process->client && !process->is_closing &&
+    for (unsigned i = 0; i < actor->names_count; i++)
+        if (!process->sim->names[actor->names[i]].free_since_us || process->sim->names[actor->names[i]].free_since_us >= since_us)
+            return 0;
+    return actor->lock && sim_wants(actor, name) && actor->state == ACTOR_WAITS && actor->asked_us < since_us && process->client && !process->is_closing &&
            process->frozen_until_us < since_us;
 }
 
@@ -175,8 +214,9 @@ static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t sin
 static int is_held_here(const struct sim *sim, const struct sim_actor *actor)
 {
     for (unsigned i = 0; i < sim->actors_count; i++)
-        if (sim->actors[i].process == actor->process && sim->actors[i].name == actor->name && sim->actors[i].state == ACTOR_HOLDS)
-            return 1;
+        for (unsigned j = 0; j < actor->names_count; j++)
+            if (sim->actors[i].process == actor->process && sim_wants(&sim->actors[i], actor->names[j]) && sim->actors[i].state == ACTOR_HOLDS)
+                return 1;
     return 0;
 }
 
@@ -184,11 +224,11 @@ static int is_held_here(const struct sim *sim, const struct sim_actor *actor)
 static void check_idle(struct sim *sim, unsigned i)
 {
     struct sim_name *name = &sim->names[i];
-    uint64_t now_us = sim->world.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000, since_us;
+    uint64_t now_us = sim->world.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000, since_us, tainted_us = sim_tainted_us(sim, name);
     if (name->kind == HILOCK_FAIR && sim->swarm.mean_gap_us) /* behind heads that died, when the server's clock has jumped: the slowest heartbeat */
         patience_us = 10500000;
     since_us = now_us > patience_us ? now_us - patience_us : 0;
-    if (name->granted_us >= since_us || (name->tainted_us && name->tainted_us + 5500000 > since_us) || !sim_is_free(sim, name)) {
+    if (name->granted_us >= since_us || (tainted_us && tainted_us + 5500000 > since_us) || !sim_is_free(sim, name)) {
         name->free_since_us = 0;
         return;
     }
@@ -200,18 +240,29 @@ static void check_idle(struct sim *sim, unsigned i)
                         (unsigned long long)(now_us - name->free_since_us), sim->actors[j].process->index, sim->actors[j].index);
 }
 
-static int knows(const struct hl_notices *list, uint64_t id)
+static const struct hl_hold *hold_in(const struct hl_notices *list, uint64_t id)
 {
     const struct hl_notice *notice;
     TAILQ_FOREACH(notice, list, entry)
     {
-        if (notice->kind == NOTICE_HOLD && ((const struct hl_hold *)(const void *)notice)->id == id)
-            return 1;
+        const struct hl_hold *hold = (const struct hl_hold *)(const void *)notice;
+        if (notice->kind == NOTICE_HOLD && hold->id == id)
+            return hold;
     }
-    return 0;
+    return NULL;
 }
 
-/* 1: the holder is a hold of a client that lives and runs, and the client knows nothing of it. */
+/* An acquire that sleeps, or stands in line, keeps nothing; long after the heal neither does what has ended. (Who is in a queue may be granted
+ * meanwhile.) */
+static int is_idle(const struct sim *sim, const struct hl_hold *hold)
+{
+    const struct hl_acquire *acquire = hold->state == HOLD_IDLE || hold->state == HOLD_ASKING ? hold->owner.acquire : NULL;
+    if (acquire)
+        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hold->terms->kind->has_queue;
+    return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.now_us;
+}
+
+/* 1: the holder is a hold of a client that lives and runs, and the client knows nothing of it, or has no use for it. */
 static int is_unknown(const struct sim *sim, const struct sim_store_field *field, uint64_t *ret_id)
 {
     if (field->name_length <= HL_UUID_LENGTH + 1)
@@ -220,18 +271,24 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
     for (unsigned i = 0; i < sim->processes_count; i++) {
         const struct sim_process *process = &sim->processes[i];
         const struct hl_core *core = process->client ? &process->client->core : NULL;
-        if (core && memcmp(core->uuid, field->name, HL_UUID_LENGTH) == 0)
-            return !sim_process_is_frozen(process) && !knows(&core->holds, *ret_id) && !knows(&core->losses, *ret_id) && !knows(&core->news, *ret_id);
+        const struct hl_hold *hold;
+        if (core && memcmp(core->uuid, field->name, HL_UUID_LENGTH) == 0) {
+            hold = hold_in(&core->holds, *ret_id);
+            hold = hold ? hold : hold_in(&core->losses, *ret_id);
+            hold = hold ? hold : hold_in(&core->news, *ret_id);
+            return !sim_process_is_frozen(process) && (!hold || is_idle(sim, hold));
+        }
     }
     return 0;
 }
 
 /* A renewal that a stopped server runs long after its link was given up may keep a hold for one lease more: nobody is let in by it, and
  * nothing the client could still do would tell it. */
-static void check_known(struct sim *sim, struct sim_name *name)
+static void check_known(struct sim *sim, struct sim_name *name, const struct sim_place *place)
 {
-    const struct sim_store *store = sim_place_of(sim, name)->server.store;
+    const struct sim_store *store = place->server.store;
     struct sim_store_field field;
+    uint64_t *since_us = &name->unknown[place->index].since_us, *unknown_id = &name->unknown[place->index].id;
     uint64_t id = 0, now_us = sim->world.now_us, ghost_us = (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms;
     int found = 0;
     if (name->kind == HILOCK_FAIR) /* what stands in the queue may be granted as long as it counts as alive */
@@ -240,13 +297,13 @@ static void check_known(struct sim *sim, struct sim_name *name)
         return; /* a clock that steps back makes a lease longer than we could know */
     for (size_t i = 0; !found && sim_store_hash_field(store, name->text, strlen(name->text), i, &field); i++)
         found = is_unknown(sim, &field, &id);
-    if (!found || id != name->unknown_id)
-        name->unknown_since_us = 0;
-    name->unknown_id = id;
-    if (found && !name->unknown_since_us)
-        name->unknown_since_us = now_us;
-    if (found && now_us - name->unknown_since_us > 1500000 && (!sim->ghost_us || sim->ghost_us + ghost_us < name->unknown_since_us))
-        sim_violate(&sim->world, "I8", "%s is held under id %llu, which its client knows nothing of", name->text, (unsigned long long)id);
+    if (!found || id != *unknown_id)
+        *since_us = 0;
+    *unknown_id = id;
+    if (found && !*since_us)
+        *since_us = now_us;
+    if (found && now_us - *since_us > 1500000 && (!sim->ghost_us || sim->ghost_us + ghost_us < *since_us))
+        sim_violate(&sim->world, "I8", "%s is held under id %llu, which its client knows nothing of, or only waits with", name->text, (unsigned long long)id);
 }
 
 void sim_check_names(struct sim *sim)
@@ -256,7 +313,8 @@ void sim_check_names(struct sim *sim)
     for (unsigned i = 0; i < sim->names_count; i++) {
         if (sim->is_healed || !sim->swarm.mean_gap_us)
             check_idle(sim, i);
-        check_known(sim, &sim->names[i]);
+        for (unsigned j = 0; j < sim_deciding(sim, &sim->names[i]); j++)
+            check_known(sim, &sim->names[i], sim_decides(sim, &sim->names[i], j));
     }
 }
 

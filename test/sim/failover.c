@@ -6,10 +6,11 @@
 
 enum { LAG_MAX_US = 60000, STALE_MAX_US = 3000000, CLOCKS_APART_MAX_US = 400000 };
 
-void sim_taint_all(struct sim *sim)
+void sim_taint(struct sim_place *place)
 {
+    struct sim *sim = place->sim;
     for (unsigned i = 0; i < sim->names_count; i++)
-        sim->names[i].tainted_us = sim->world.now_us;
+        sim->names[i].tainted_us[place->index] = sim->world.now_us;
 }
 
 void sim_failover_end(struct sim_place *place)
@@ -20,7 +21,7 @@ void sim_failover_end(struct sim_place *place)
     if (!place->former.store)
         return;
     sim_trace(&place->sim->world, "the former master is found out");
-    sim_taint_all(place->sim);
+    sim_taint(place);
     sim_network_reset_all(&place->former);
     sim_server_done(&place->former);
 }
@@ -49,12 +50,13 @@ static void on_promoted(struct sim_world *world, void *arg)
     world->sometimes[SIM_FAULT_FAILOVER]++;
     place->former = place->server;
     sim_server_init(&place->server, place, place->former.epoch + 1);
+    place->server.started_us = world->now_us; /* another run than was known: a restart guard begins */
     set_clock(place, random);
     sim_server_now(&place->server);
     sim_store_load(place->server.store, place->replica);
     sim_store_data_free(place->replica);
     place->replica = NULL;
-    sim_taint_all(place->sim);
+    sim_taint(place);
     place->sim->ghost_us = world->now_us;
     if (sim_chance(random, 0.5))
         sim_after(world, sim_between(random, 0, STALE_MAX_US), on_found_out, place);

@@ -40,12 +40,42 @@ static void stall(struct sim_place *place, struct hl_random *random)
 static void restart(struct sim_place *place, int keeps_data)
 {
     struct sim *sim = place->sim;
-    sim->world.sometimes[keeps_data ? SIM_FAULT_RESTART_KEPT : SIM_FAULT_RESTART_EMPTY]++;
     sim_network_reset_all(&place->server);
     sim_server_now(&place->server);
     sim_store_restart(place->server.store, keeps_data);
-    if (!keeps_data)
-        sim_taint_all(sim);
+    place->server.started_us = sim->world.now_us;
+    if (keeps_data)
+        return;
+    if (sim->guard_ms)
+        place->forgot_us = sim->world.now_us;
+    else
+        sim_taint(place);
+}
+
+/* Away means that nobody can connect; what it kept it has again when it is back. */
+static void on_back(struct sim_world *world, void *arg)
+{
+    struct sim_place *place = arg;
+    if (!place->is_away)
+        return;
+    place->is_away = 0;
+    sim_server_now(&place->server);
+    sim_store_restart(place->server.store, 1);
+    place->server.started_us = world->now_us;
+    sim_trace(world, "master %u is back", place->index);
+}
+
+static void crash(struct sim_place *place, struct hl_random *random)
+{
+    struct sim_world *world = &place->sim->world;
+    int keeps_data = sim_chance(random, 0.5);
+    if (place->is_away)
+        return;
+    sim_trace(world, "fault: master %u crashes", place->index);
+    world->sometimes[keeps_data ? SIM_FAULT_CRASH_KEPT : SIM_FAULT_CRASH_EMPTY]++;
+    restart(place, keeps_data);
+    place->is_away = 1;
+    sim_after(world, sim_between(random, 1000, 4000000), on_back, place);
 }
 
 static void command(struct sim_place *place, int argc, const char *const *argv)
@@ -70,7 +100,7 @@ static void shorten(struct sim_place *place, struct hl_random *random)
     if (sim_store_left_us(place->server.store, sim->names[i].text, strlen(sim->names[i].text)) <= (int64_t)span_ms * 1000)
         return;
     snprintf(span, sizeof span, "%llu", (unsigned long long)span_ms);
-    sim->names[i].tainted_us = sim->world.now_us;
+    sim->names[i].tainted_us[place->index] = sim->world.now_us;
     sim->world.sometimes[SIM_FAULT_SHORTENED]++;
     command(place, 3, argv);
 }
@@ -79,7 +109,7 @@ static void flush(struct sim_place *place)
 {
     static const char *const argv[] = {"FLUSHALL"};
     place->sim->world.sometimes[SIM_FAULT_FLUSH]++;
-    sim_taint_all(place->sim);
+    sim_taint(place);
     command(place, 1, argv);
 }
 
@@ -91,7 +121,7 @@ static void step_clock(struct sim_place *place, struct hl_random *random)
         place->server.clock.offset_us += by_us;
     else
         place->server.clock.offset_us -= by_us;
-    sim_taint_all(place->sim);
+    sim_taint(place);
     sim_server_now(&place->server);
 }
 
@@ -224,22 +254,30 @@ static void flush_scripts(struct sim_place *place, struct hl_random *random)
         sim_after(&sim->world, sim_between(random, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), forget_scripts, place);
 }
 
+static void restart_some(struct sim *sim, struct hl_random *random, int keeps_data)
+{
+    sim->world.sometimes[keeps_data ? SIM_FAULT_RESTART_KEPT : SIM_FAULT_RESTART_EMPTY]++;
+    restart(some_place(sim, random), keeps_data);
+}
+
 static void strike(struct sim *sim)
 {
     struct hl_random *random = &sim->world.faults;
     const struct sim_swarm *swarm = &sim->swarm;
     unsigned kind = (unsigned)hl_random_below(random, 21);
     sim_trace(&sim->world, "fault of kind %u", kind);
-    if (kind < 5 && swarm->resets)
+    if (sim->deployment == SIM_QUORUM && sim_chance(random, 0.1))
+        crash(some_place(sim, random), random);
+    else if (kind < 5 && swarm->resets)
         sim_network_reset_some(sim, random);
     else if (kind < 7 && swarm->cuts)
         sim_network_cut_some(sim, random);
     else if (kind < 8 && swarm->stalls)
         stall(some_place(sim, random), random);
     else if (kind == 8 && swarm->restarts_kept)
-        restart(some_place(sim, random), 1);
+        restart_some(sim, random, 1);
     else if (kind == 9 && swarm->restarts_empty)
-        restart(some_place(sim, random), 0);
+        restart_some(sim, random, 0);
     else if (kind == 10 && swarm->flushes)
         flush(some_place(sim, random));
     else if (kind == 11 && swarm->script_flushes)
@@ -278,6 +316,7 @@ void sim_faults_start(struct sim *sim)
 static void heal(struct sim_place *place)
 {
     place->server.stalled_until_us = 0;
+    on_back(&place->sim->world, place);
     sim_failover_end(place);
     sim_store_refuse(place->server.store, SIM_REFUSE_NOTHING, NULL);
 }

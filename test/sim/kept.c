@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kept - god's view of what the stores keep: of a hold, of a name, of anything at all. */
+/* kept - god's view of what the stores keep: of a hold, of a name, of anything at all.
+ *
+ * A hold has parts, each a name at a place: of several names one at the place that decides about it, of a quorum one at each master. What a
+ * master forgot in a crash counts as kept for as long as its restart guard keeps others from having it. */
 #include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/turn.h"
 #include "sim.h"
+
+enum { UPTIME_UNIT_US = 1500000 }; /* it is told in whole seconds */
 
 uint64_t sim_number(const char *digits, size_t length)
 {
@@ -11,56 +18,121 @@ uint64_t sim_number(const char *digits, size_t length)
     return value;
 }
 
-struct sim_place *sim_place_of(struct sim *sim, const struct sim_name *name)
-{
-    (void)name;
-    return &sim->places[0];
-}
+static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
 
 /* ---- of a hold ---- */
 
-static const struct sim_name *name_of(const struct sim_actor *actor) { return &actor->process->sim->names[actor->name]; }
-
-/* The token that a server keeps for that hold. 0: it keeps none of it. */
-static int is_kept_at(struct sim_server *server, const struct sim_actor *actor, uint64_t id, uint64_t *ret_token)
+static int is_kept_at(struct sim_server *server, const struct sim_actor *actor, const char *name, uint64_t id, uint64_t *ret_token)
 {
-    const char *name = name_of(actor)->text, *value;
     char holder[HL_HOLDER_MAX];
     size_t length = sim_queue_holder(actor, id, holder), value_length = 0;
+    const char *value;
     sim_server_now(server);
     value = sim_store_hash_get(server->store, name, strlen(name), holder, length, &value_length);
     *ret_token = value ? sim_number(value, value_length) : 0;
     return value != NULL;
 }
 
-uint64_t sim_kept_us(const struct sim_actor *actor, int *ret_knows)
+static uint64_t guarded_us(const struct sim_place *place)
 {
-    const char *name = name_of(actor)->text;
-    struct sim_server *server = &sim_place_of(actor->process->sim, name_of(actor))->server;
-    uint64_t token;
-    *ret_knows = is_kept_at(server, actor, actor->lock->hold->id, &token);
-    if (!*ret_knows || token + actor->turn != actor->token)
-        return 0;
+    const struct sim *sim = place->sim;
+    uint64_t ends_us = place->forgot_us + 1000 * (uint64_t)sim->guard_ms;
+    return place->forgot_us && ends_us > sim->world.now_us ? ends_us - sim->world.now_us : 0;
+}
+
+static uint64_t kept_us(struct sim_place *place, const char *name)
+{
+    struct sim_server *server = &place->server;
     return (uint64_t)((double)sim_store_left_us(server->store, name, strlen(name)) / server->clock.rate);
 }
 
-static int keeps(struct sim_server *server, const struct sim_actor *actor, uint64_t told)
+static uint64_t believed_us(const struct sim_actor *actor, const struct hl_part *part)
+{
+    uint64_t now_us = sim_process_now_us(actor->process), left_us = hl_lock_left_us(actor->lock, now_us), part_us = hl_left_us(part->deadline_us, now_us);
+    return (uint64_t)((double)(actor->lock->hold->parts_count > 1 && part_us < left_us ? part_us : left_us) / actor->process->clock.rate);
+}
+
+int sim_kept(const struct sim_actor *actor, unsigned i, struct sim_kept *ret)
+{
+    struct sim *sim = sim_of(actor);
+    const struct hl_hold *hold = actor->lock->hold;
+    const struct hl_part *part = &hold->parts[i];
+    const struct sim_name *name = &sim->names[actor->names[hl_hold_is_quorum(hold) ? 0 : i]];
+    struct sim_place *place = sim_decides(sim, name, hl_hold_is_quorum(hold) ? i : 0);
+    uint64_t token, should = hold->parts_count == 1 ? actor->token - actor->turn : hl_hold_is_quorum(hold) ? part->token : actor->tokens[i];
+    *ret = (struct sim_kept){.name = name, .place = place};
+    if (part->state != PART_OURS)
+        return 0;
+    ret->believed_us = believed_us(actor, part);
+    ret->is_known = is_kept_at(&place->server, actor, name->text, hold->id, &token);
+    ret->kept_us = ret->is_known && token == should ? kept_us(place, name->text) : guarded_us(place);
+    return 1;
+}
+
+static int keeps(struct sim_server *server, const struct sim_actor *actor, unsigned i, uint64_t should)
 {
     uint64_t token;
-    return is_kept_at(server, actor, actor->believed_id, &token) && token + actor->turn == told;
+    return is_kept_at(server, actor, sim_of(actor)->names[actor->names[i]].text, actor->believed_id, &token) && token == should;
+}
+
+/* told: the token of a single hold. */
+static uint64_t token_of(const struct sim_actor *actor, unsigned i, unsigned j, uint64_t told)
+{
+    if (sim_of(actor)->deployment == SIM_QUORUM)
+        return actor->votes[j];
+    return actor->names_count > 1 ? actor->tokens[i] : told - actor->turn;
 }
 
 int sim_is_kept(const struct sim_actor *actor, uint64_t token)
 {
-    struct sim_place *place = sim_place_of(actor->process->sim, name_of(actor));
-    return keeps(&place->server, actor, token) && (!place->former.store || keeps(&place->former, actor, token));
+    struct sim *sim = sim_of(actor);
+    for (unsigned i = 0; i < actor->names_count; i++) {
+        const struct sim_name *name = &sim->names[actor->names[i]];
+        unsigned yes = 0;
+        for (unsigned j = 0; j < sim_deciding(sim, name); j++) {
+            struct sim_place *place = sim_decides(sim, name, j);
+            uint64_t should = token_of(actor, i, j, token);
+            yes += keeps(&place->server, actor, i, should) && (!place->former.store || keeps(&place->former, actor, i, should));
+        }
+        if (yes < sim->needed)
+            return 0;
+    }
+    return 1;
 }
 
 /* ---- of names, and of all ---- */
 
+static int can_grant(const struct sim_place *place)
+{
+    const struct sim *sim = place->sim;
+    uint64_t guarded_us = sim->guard_ms && place->server.started_us ? place->server.started_us + 1000 * (uint64_t)sim->guard_ms + UPTIME_UNIT_US : 0;
+    return !place->is_away && guarded_us < sim->world.now_us;
+}
+
 int sim_is_free(struct sim *sim, const struct sim_name *name)
 {
-    return sim_store_left_us(sim_place_of(sim, name)->server.store, name->text, strlen(name->text)) == -2;
+    unsigned free = 0;
+    for (unsigned i = 0; i < sim_deciding(sim, name); i++) {
+        const struct sim_place *place = sim_decides(sim, name, i);
+        free += can_grant(place) && sim_store_left_us(place->server.store, name->text, strlen(name->text)) == -2;
+    }
+    return free >= sim->needed;
+}
+
+/* Any two holds have so many masters in common: as many must have lost what they acknowledged before both can stand. */
+uint64_t sim_tainted_us(struct sim *sim, const struct sim_name *name)
+{
+    unsigned deciding = sim_deciding(sim, name), common = 2 * sim->needed - deciding;
+    uint64_t since_us = 0;
+    for (unsigned i = 0; i < deciding; i++) {
+        uint64_t one_us = name->tainted_us[sim_decides(sim, name, i)->index];
+        unsigned as_late = 0;
+        for (unsigned j = 0; j < deciding; j++)
+            as_late += name->tainted_us[sim_decides(sim, name, j)->index] >= one_us;
+        if (as_late >= common && one_us > since_us)
+            since_us = one_us;
+    }
+    return since_us;
 }
 
 struct leftover { struct sim *sim; unsigned found; };

@@ -5,6 +5,8 @@
  *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal
  *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
  *   hilock-sim --breaks --plant NAME --seed N              that seed must find it
+ *   ... --world single|quorum           all seeds in this deployment, instead of by chance; --crowd: all with the play of that name;
+ *       --unguarded                     quorums have no restart guard, and what that costs is not excused
  *   hilock-sim --campaign FIRST..LAST [--seconds N] [--evidence FILE]   on all cores, with progress; fails also if something was never seen
  *   hilock-sim --detect TRIES [--evidence FILE]             which planted bugs are found, and how soon
  * Exit status 0: nothing broke. */
@@ -17,21 +19,23 @@
 #include "campaign.h"
 #include "sim.h"
 
-struct task { uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, must_break; unsigned seconds_max; const char *evidence; };
+struct task { struct sim_choice choice; uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, must_break; unsigned seconds_max; const char *evidence; };
 
 enum { DETECT_SEEDS_MAX = 20000 };
 
-static int tell_broken(const struct sim_outcome *outcome)
+static int tell_broken(const struct sim_outcome *outcome, const struct sim_choice *choice)
 {
-    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s\n", (unsigned long long)outcome->seed, outcome->why,
-           (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "");
+    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s%s%s%s%s\n", (unsigned long long)outcome->seed, outcome->why,
+           (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "",
+           choice->has_deployment ? " --world " : "", choice->has_deployment ? sim_deployment_name(choice->deployment) : "",
+           choice->is_crowd ? " --crowd" : "", choice->is_unguarded ? " --unguarded" : "");
     return 1;
 }
 
-static int run_again(const struct sim_outcome *first)
+static int run_again(const struct sim_outcome *first, const struct sim_choice *choice)
 {
     struct sim_outcome again;
-    sim_run(first->seed, NULL, &again);
+    sim_run(first->seed, choice, NULL, &again);
     if (again.hash == first->hash && again.steps == first->steps)
         return 0;
     printf("seed %llu is not deterministic: %llu steps, then %llu\n", (unsigned long long)first->seed, (unsigned long long)first->steps, (unsigned long long)again.steps);
@@ -52,10 +56,10 @@ static int run_all(const struct task *task)
     clock_t begun = clock();
     memset(&sum, 0, sizeof sum);
     for (uint64_t seed = task->first; seed <= task->last; seed++) {
-        sim_run(seed, task->is_traced ? stdout : NULL, &outcome);
+        sim_run(seed, &task->choice, task->is_traced ? stdout : NULL, &outcome);
         if (outcome.is_broken)
-            return tell_broken(&outcome);
-        if (task->is_twice && run_again(&outcome) != 0)
+            return tell_broken(&outcome, &task->choice);
+        if (task->is_twice && run_again(&outcome, &task->choice) != 0)
             return 1;
         sum.steps += outcome.steps;
         sum.virtual_us += outcome.virtual_us;
@@ -92,10 +96,16 @@ int main(int argc, char **argv)
             task.is_traced = 1;
         else if (strcmp(argv[i], "--breaks") == 0)
             task.must_break = 1;
+        else if (strcmp(argv[i], "--crowd") == 0)
+            task.choice.is_crowd = 1;
+        else if (strcmp(argv[i], "--unguarded") == 0)
+            task.choice.is_unguarded = 1;
         else if (i + 1 == argc)
             is_good = 0;
         else if (strcmp(argv[i], "--plant") == 0)
             is_good = (hl_plant = hl_plant_find(argv[++i])) != HL_PLANT_NONE;
+        else if (strcmp(argv[i], "--world") == 0)
+            task.choice.has_deployment = is_good = sim_deployment_find(argv[++i], &task.choice.deployment);
         else if (strcmp(argv[i], "--evidence") == 0)
             task.evidence = argv[++i];
         else if (strcmp(argv[i], "--seconds") == 0)
@@ -109,11 +119,11 @@ int main(int argc, char **argv)
         }
     }
     if (!is_good) {
-        fprintf(stderr, "usage: hilock-sim [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
+        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--unguarded] [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
                         "       --campaign FIRST..LAST [--seconds N] [--evidence FILE] | --detect TRIES [--evidence FILE]\n");
         return 2;
     }
     if (task.is_campaign)
-        return sim_campaign(&(struct sim_range){task.first, task.last}, task.seconds_max, task.evidence);
+        return sim_campaign(&(struct sim_range){task.first, task.last}, &task.choice, task.seconds_max, task.evidence);
     return task.is_detect ? sim_detect((unsigned)task.first, DETECT_SEEDS_MAX, task.evidence) : run_task(&task);
 }

@@ -102,7 +102,7 @@ static void count_stale(const struct sim_server *server)
     if (!server || server != &server->place->former)
         return;
     server->place->sim->world.sometimes[SIM_STALE_MASTER]++;
-    sim_taint_all(server->place->sim);
+    sim_taint(server->place);
 }
 
 static void execute(struct hl_link *link, const struct sim_message *request)
@@ -307,7 +307,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     struct sim *sim = process->sim;
     struct hl_link *link = calloc(1, sizeof *link);
     struct sim_place *place = place_of(sim, target);
-    int is_refused = !place || (!sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2));
+    int is_refused = !place || place->is_away || (!sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2));
     if (!link)
         abort();
     *link = (struct hl_link){.sim = sim, .process = process, .place = place, .host = host, .events = events, .arg = arg, .epoch = place ? place->server.epoch : 0};

@@ -135,16 +135,24 @@ void sim_process_open(struct sim_process *process)
     char uuid[HL_UUID_LENGTH + 1];
     const struct hl_doors doors = {.links = sim_network_links(process), .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
     const struct hilock_allocator allocator = {allocate, reallocate, release, &sim->live_allocations};
+    struct hilock_client_options options = sim_deployment_options(sim);
     struct hilock_error error;
     uuid_of(&sim->world, uuid);
     process->is_closing = 0;
-    if (hl_client_open_with(&process->client, &process->loop, &doors,
-                            HILOCK_CLIENT_OPTIONS(.url = "unix:///simulated/0", .password = TEST_SECRET, .label = "sim",
-                                                  .command_timeout_ms = sim->command_timeout_ms, .lease_ms = sim->lease_ms, .turns_max = sim->turns_max,
-                                                  .retry_max_ms = 500, .keepalive_ms = 2000, .connect_timeout_ms = 1000, .on_log = on_log,
-                                                  .log_level = HILOCK_LOG_INFO, .on_event = on_client_event, .user = process,
-                                                  .allocator = &allocator),
-                            &error) != HILOCK_OK)
+    options.password = TEST_SECRET;
+    options.label = "sim";
+    options.command_timeout_ms = sim->command_timeout_ms;
+    options.lease_ms = sim->lease_ms;
+    options.turns_max = sim->turns_max;
+    options.retry_max_ms = 500;
+    options.keepalive_ms = 2000;
+    options.connect_timeout_ms = 1000;
+    options.on_log = on_log;
+    options.log_level = HILOCK_LOG_INFO;
+    options.on_event = on_client_event;
+    options.user = process;
+    options.allocator = &allocator;
+    if (hl_client_open_with(&process->client, &process->loop, &doors, &options, &error) != HILOCK_OK)
         sim_violate(&sim->world, "I5", "open refused: %s", error.text);
     else
         process->client->core.host.on_trace = on_fact;

@@ -75,7 +75,7 @@ void sim_queue_granted(struct sim_actor *actor)
     sim->world.sometimes[SIM_FAIR_PUSHED] += hold->is_windowed;
     sim->world.sometimes[SIM_FAIR_FOUND] += !hold->is_windowed && actor->was_pushed;
     for (unsigned i = 0; i < sim->actors_count; i++)
-        if (sim->names[actor->name].tainted_us + 1000000 < actor->begun_us && was_passed_over(sim, actor, &sim->actors[i]))
+        if (sim_tainted_us(sim, &sim->names[actor->name]) + 1000000 < actor->begun_us && was_passed_over(sim, actor, &sim->actors[i]))
             sim_violate(&sim->world, "I7", "p%u.%u has %s, and p%u.%u, who came before, still waits", actor->process->index, actor->index,
                         sim->names[actor->name].text, sim->actors[i].process->index, sim->actors[i].index);
 }
@@ -92,7 +92,7 @@ void sim_queue_leaves(const struct sim_actor *actor)
     if (!fair)
         return;
     length = sim_queue_holder(actor, fair->id, holder);
-    sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim_place_of(sim, &sim->names[actor->name])->server.store, name, strlen(name), holder, length, &length) != NULL;
+    sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim_decides(sim, &sim->names[actor->name], 0)->server.store, name, strlen(name), holder, length, &length) != NULL;
 }
 
 void sim_queue_waits(const struct sim_actor *actor, const struct hilock_event *event)

@@ -6,6 +6,7 @@
 #include "sim.h"
 #include "wire/fair.h"
 
+enum { PROCESSES_USUAL = 6, NAMES_USUAL = 5, CROWD = 20, CROWD_NAMES = 10 };
 enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
 
 static void populate(struct sim *sim)
@@ -14,20 +15,29 @@ static void populate(struct sim *sim)
     static const hilock_kind pick[] = {HILOCK_SIMPLE, HILOCK_SIMPLE, HILOCK_FAIR, HILOCK_FAIR, HILOCK_MUTEX, HILOCK_MUTEX};
     struct hl_random *random = &sim->world.workload, kinds = sim->world.workload; /* a copy: no seed plays anything else for it */
     unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
-    sim->lease_ms = leases_ms[hl_random_below(random, 4)];
+    sim->lease_ms = leases_ms[sim->is_crowd ? 2 + hl_random_below(random, 2) : hl_random_below(random, 4)];
     sim->command_timeout_ms = (uint32_t)sim_between(random, 200, 1000);
-    sim->processes_count = (unsigned)sim_between(random, 1, SIM_PROCESSES_MAX);
-    sim->names_count = (unsigned)sim_between(random, 1, SIM_NAMES_MAX);
+    sim->processes_count = (unsigned)sim_between(random, 1, PROCESSES_USUAL);
+    sim->names_count = (unsigned)sim_between(random, 1, NAMES_USUAL);
     sim->turns_max = turns[hl_random_below(&kinds, sizeof turns / sizeof *turns)];
-    sim->is_duel = sim_chance(random, sim->swarm.mean_gap_us ? 0.1 : 0.5);
+    sim->is_duel = sim_chance(random, sim->swarm.mean_gap_us ? 0.1 : 0.5) && !sim->is_crowd;
     sim->has_extras = !sim->is_duel && sim_chance(&sim->world.extras, 0.5);
     if (sim->is_duel) {
         sim->processes_count = 2;
         sim->names_count = each = 1;
     }
+    if (sim->is_crowd) {
+        sim->processes_count = CROWD;
+        sim->names_count = CROWD_NAMES;
+        each = 1;
+    }
+    if (sim->has_guard) /* an extend may ask for twice as much */
+        sim->guard_ms = sim->has_extras ? 2 * sim->lease_ms : sim->lease_ms;
     for (unsigned i = 0; i < sim->names_count; i++) {
         snprintf(sim->names[i].text, sizeof sim->names[i].text, "n%u", i);
-        sim->names[i].kind = pick[hl_random_below(&kinds, sizeof pick / sizeof *pick)];
+        sim->names[i].kind = sim->is_crowd ? HILOCK_MUTEX : pick[hl_random_below(&kinds, sizeof pick / sizeof *pick)];
+        if (sim->deployment == SIM_QUORUM && sim->names[i].kind == HILOCK_FAIR)
+            sim->names[i].kind = HILOCK_MUTEX;
         sim->names[i].is_mixed = sim->names[i].kind == HILOCK_FAIR && sim_chance(&kinds, 0.4);
     }
     for (unsigned i = 0; i < sim->processes_count; i++) {
@@ -112,7 +122,7 @@ static void close_all(struct sim *sim)
     outlast_leases(sim);
 }
 
-void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
+void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct sim_outcome *ret_outcome)
 {
     struct sim *sim = calloc(1, sizeof *sim);
     if (!sim)
@@ -120,7 +130,7 @@ void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome)
     TAILQ_INIT(&sim->links);
     sim_world_init(&sim->world, seed, trace);
     sim_swarm_choose(sim);
-    sim->places_count = 1;
+    sim_deployment_choose(sim, choice);
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_place_init(&sim->places[i], sim, i);
     populate(sim);

@@ -5,6 +5,8 @@
 #include "../secret.h"
 #include "sim.h"
 
+static const uint64_t UP_US = 3600000000u; /* no restart guard is on as a world begins */
+
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
 {
     struct sim *sim = place->sim;
@@ -17,6 +19,7 @@ void sim_server_init(struct sim_server *server, struct sim_place *place, unsigne
     sim_store_set_password(server->store, TEST_SECRET);
     server->clock = (struct sim_clock){1700000000000000u + hl_random_below(&sim->world.clocks, 1000000000u),
                                        1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
+    sim_store_set_time(server->store, server->clock.offset_us - UP_US);
     sim_server_now(server);
 }
 
@@ -61,5 +64,5 @@ void sim_place_done(struct sim_place *place)
 struct sim_server *sim_place_server(struct sim_place *place, unsigned epoch)
 {
     struct sim_server *server = epoch == place->server.epoch ? &place->server : epoch == place->former.epoch ? &place->former : NULL;
-    return server && server->store ? server : NULL;
+    return server && server->store && !place->is_away ? server : NULL;
 }

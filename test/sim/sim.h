@@ -8,9 +8,28 @@
 #include "store/store.h"
 #include "world.h"
 
-enum { SIM_PROCESSES_MAX = 6, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 5, SIM_NAME_LENGTH = 16, SIM_PLACES_MAX = 9, SIM_PORT = 7000 };
+enum { SIM_PROCESSES_MAX = 20, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 10, SIM_NAME_LENGTH = 16, SIM_PLACES_MAX = 9, SIM_PORT = 7000, SIM_HANDLES_MAX = 36 };
 
 struct sim;
+
+/* ---- deployment.c: where the locks of a seed live ---- */
+
+enum sim_deployment { SIM_SINGLE, SIM_QUORUM, SIM_DEPLOYMENTS };
+
+struct sim_choice { /* what is asked of every seed, instead of chance */
+    int has_deployment;
+    enum sim_deployment deployment;
+    int is_crowd;     /* the play of run.c */
+    int is_unguarded; /* no restart guard, and nothing of what that costs is excused: overlaps are to be found */
+};
+void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice);
+const char *sim_deployment_name(enum sim_deployment deployment);
+int sim_deployment_find(const char *name, enum sim_deployment *ret_deployment);
+struct hilock_client_options sim_deployment_options(const struct sim *sim); /* where it connects to, and the guard */
+struct sim_name;
+struct sim_place;
+unsigned sim_deciding(const struct sim *sim, const struct sim_name *name); /* how many places decide about a name */
+struct sim_place *sim_decides(struct sim *sim, const struct sim_name *name, unsigned i);
 
 /* ---- swarm: each seed enables a random set of faults; one in ten none ---- */
 
@@ -36,6 +55,7 @@ struct sim_server {
     struct sim_ear *ear;     /* hears its messages */
     struct sim_clock clock;
     uint64_t stalled_until_us;
+    uint64_t started_us;     /* true time of its latest restart; 0: none */
     unsigned epoch;          /* how many there were at this place before it */
 };
 struct sim_ear { struct sim_place *place; unsigned epoch; };
@@ -46,6 +66,8 @@ struct sim_place { /* an address, and who answers there */
     struct sim_server server;       /* whom a new link reaches */
     struct sim_server former;       /* a master that was replaced, and goes on for those who are still linked to it */
     struct sim_store_data *replica; /* what the next one knows, once it is on its way */
+    int is_away;                    /* crashed, and not back yet */
+    uint64_t forgot_us;             /* true time of its latest crash with loss of data, which the restart guard is for; 0: none */
 };
 void sim_place_init(struct sim_place *place, struct sim *sim, unsigned index);
 void sim_place_done(struct sim_place *place);
@@ -60,13 +82,14 @@ void sim_server_now(struct sim_server *server); /* the store's clock to the pres
 /* ---- kept.c ---- */
 
 struct sim_actor;
-struct sim_name;
-struct sim_place *sim_place_of(struct sim *sim, const struct sim_name *name); /* that decides about it */
-/* True time for which the store goes on keeping the actor's present hold, under its token; 0: it does not. *ret_knows: some hold of that id. */
-uint64_t sim_kept_us(const struct sim_actor *actor, int *ret_knows);
+/* For how long, in true time, the actor's present hold is believed in by that part of it, and kept for it by the place that decides, under its
+ * token. 0: it does not stand. */
+struct sim_kept { const struct sim_name *name; const struct sim_place *place; uint64_t believed_us, kept_us; int is_known; }; /* known: the id is there */
+int sim_kept(const struct sim_actor *actor, unsigned part, struct sim_kept *ret);
 int sim_is_kept(const struct sim_actor *actor, uint64_t token); /* the hold it believed in after the latest turn, whoever answers there */
 uint64_t sim_number(const char *digits, size_t length);
-int sim_is_free(struct sim *sim, const struct sim_name *name);
+int sim_is_free(struct sim *sim, const struct sim_name *name); /* and can be had */
+uint64_t sim_tainted_us(struct sim *sim, const struct sim_name *name); /* true time since which two may hold it, for what was lost; 0: none */
 unsigned sim_keys_left(struct sim *sim);          /* that are not tokens, all told */
 unsigned sim_subscriptions_left(struct sim *sim);
 
@@ -74,7 +97,7 @@ unsigned sim_subscriptions_left(struct sim *sim);
 
 void sim_failover_start(struct sim_place *place, struct hl_random *random); /* a replica that lags takes over soon */
 void sim_failover_end(struct sim_place *place); /* the former master, if any, falls silent */
-void sim_taint_all(struct sim *sim);            /* what the store has acknowledged may not be so */
+void sim_taint(struct sim_place *place);        /* what it has acknowledged may not be so */
 
 /* ---- network.c ---- */
 
@@ -115,6 +138,8 @@ enum sim_actor_state { ACTOR_RESTS, ACTOR_WAITS, ACTOR_HOLDS };
 struct sim_actor { /* one would-be holder: wait, hold, write, release, now and then something else */
     struct sim_process *process;
     unsigned index, name;
+    unsigned names[SIM_NAMES_MAX], names_count; /* of a multi; else name alone */
+    uint64_t tokens[SIM_NAMES_MAX];             /* while it holds; of a quorum's hold and of kinds that have none: 0 */
     hilock_lock *lock;
     enum sim_actor_state state;
     struct sim_event *next;
@@ -123,6 +148,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     int is_renewed;    /* as its lock was made */
     uint32_t lease_ms, least_ms, hold_max_ms; /* least: min_validity */
     hilock_kind kind;
+    uint64_t votes[SIM_PLACES_MAX];             /* of a quorum: the token of each part after the latest turn; UINT64_MAX: it was not ours */
     uint64_t ticket;   /* FAIR: in the queue, as known after the latest turn; 0: none */
     int was_pushed;    /* FAIR: a grant to the present wait was told on its channel */
     uint64_t token;
@@ -176,16 +202,17 @@ struct sim_name {
     uint64_t resource_token;     /* highest that the fenced resource has accepted */
     uint64_t granted_us;         /* true time at which the latest grant was asked for */
     uint64_t free_since_us;      /* true time; 0: held */
-    uint64_t unknown_since_us, unknown_id; /* a hold that its client knows nothing of; 0: none */
-    uint64_t tainted_us;         /* true time of the latest meddling (data lost, lease shortened) */
+    struct { uint64_t since_us, id; } unknown[SIM_PLACES_MAX]; /* a hold that its client knows nothing of; 0: none */
+    uint64_t tainted_us[SIM_PLACES_MAX]; /* true time of the latest meddling there (data lost, lease shortened) */
     int clock_stepped_back;
 };
 void sim_check_beliefs(struct sim_process *process); /* I1, I2 after each turn */
 void sim_check_grant(struct sim_actor *actor, const struct hilock_result *result); /* I3, I5 */
-void sim_check_write(struct sim_actor *actor, uint64_t token, int is_late); /* I4 */
+void sim_check_write(struct sim_actor *actor, int is_late); /* I4 */
+int sim_wants(const struct sim_actor *actor, unsigned name);
 void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event); /* I5, I13 */
 void sim_check_order(struct sim_actor *actor); /* I5: before any callback but a loss */
-void sim_check_names(struct sim *sim); /* I6, I8: now and then */
+void sim_check_names(struct sim *sim); /* I6, I8, I11: now and then */
 void sim_check_log(struct sim *sim, const char *line); /* I12 */
 void sim_check_end(struct sim *sim); /* I9: all is closed */
 
@@ -194,12 +221,20 @@ void sim_check_end(struct sim *sim); /* I9: all is closed */
 struct sim {
     struct sim_world world;
     struct sim_swarm swarm;
+    struct sim_choice choice;
+    enum sim_deployment deployment;
+    unsigned needed;      /* of the places that decide about a name: so many must say yes */
+    const char *urls[SIM_PLACES_MAX + 1]; /* of a quorum; NULL ends them */
+    int has_guard;        /* its restart guard is on: */
+    uint32_t guard_ms;    /* as long as any lease may be, extended ones included; 0: off */
     struct sim_place places[SIM_PLACES_MAX];
     struct sim_process processes[SIM_PROCESSES_MAX];
-    struct sim_actor actors[SIM_PROCESSES_MAX * SIM_ACTORS_MAX];
+    struct sim_actor actors[SIM_HANDLES_MAX];
     struct sim_name names[SIM_NAMES_MAX];
     unsigned places_count, processes_count, actors_count, names_count;
     int has_extras; /* actors extend, enter again, keep validities */
+    int has_multis; /* some want several names at once */
+    int is_crowd; /* one multi each of twenty processes, over ten names */
     int is_duel; /* two handles of two processes and one name: nobody else's messages make good what was missed */
     TAILQ_HEAD(, hl_link) links;
     int is_healed, is_ending, is_over; /* is_over: all is closed and checked */
@@ -215,6 +250,6 @@ struct sim_outcome {
     int is_broken;
     char why[SIM_WHY_MAX];
 };
-void sim_run(uint64_t seed, FILE *trace, struct sim_outcome *ret_outcome);
+void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct sim_outcome *ret_outcome);
 
 #endif

@@ -16,6 +16,10 @@
     X(FAIR_FOREIGN, "heads of a queue behind a holder of another kind")           \
     X(FAIR_CROSSED, "FAIR waits given up when the store had granted them")        \
     X(FAIR_DIED, "deaths in a queue")                                             \
+    X(MULTI_GRANTED, "multis granted")                                            \
+    X(MULTI_CONTENDED, "multis granted after an attempt in vain")                 \
+    X(QUORUM_GRANTED, "holds of a quorum")                                        \
+    X(QUORUM_OF_SOME, "holds of a quorum granted by less than all its masters")   \
     X(CONTENDED, "acquires granted after waiting for another holder")             \
     X(TIMED_OUT, "acquires timed out")                                            \
     X(UNREACHABLE, "acquires without an answer")                                  \
@@ -75,7 +79,9 @@
     X(FAULT_FREEZE, "fault: process frozen")                                      \
     X(FAULT_SUSPEND, "fault: host suspended")                                     \
     X(FAULT_KILL, "fault: process killed")                                        \
-    X(FAULT_FAILOVER, "fault: a replica that lagged took over")
+    X(FAULT_FAILOVER, "fault: a replica that lagged took over")                   \
+    X(FAULT_CRASH_KEPT, "fault: master of a quorum away for a while")             \
+    X(FAULT_CRASH_EMPTY, "fault: master of a quorum away for a while, and empty") 
 
 enum sim_sometimes {
 #define X(name, text) SIM_##name,
