@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where every replica confirms a grant, no failover forgets one: no two handles hold at once. Where fewer than all do it may happen, and is
- * counted. */
+/* Where replicas confirm a grant, a failover to one of them forgets none: no two handles hold at once. Of two replicas one is enough here: Sentinel
+ * chooses the one that is further, and turns the other to it before it announces the switch. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static struct verdict behind_sentinel(unsigned replicas, unsigned serve_ms)
 static void behind_sentinel_one_of_two_confirms(void **state)
 {
     (void)state;
-    behind_sentinel(1, 0);
+    assert_int_equal(behind_sentinel(1, 0).overlaps, 0);
 }
 
 static void behind_sentinel_both_confirm(void **state)
