@@ -71,7 +71,7 @@ static void note_error(struct hl_link *link, const redisContext *context)
     const char *text = context->errstr[0] ? context->errstr : "the connection ended";
     if (link->why.bytes[0])
         return;
-    if (link->ssl && context->err == REDIS_ERR_IO)
+    if (link->ssl && context->err) /* hiredis takes an alert for the end of the stream */
         link->tls->ops->explain(link->ssl, &link->why);
     if (link->why.bytes[0])
         return;
@@ -220,13 +220,15 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-/* What has come may tell why nothing more is taken (an alert of TLS), so it is still read: hiredis would not, in error. */
+/* What has come may tell why nothing more is taken (an alert of TLS), so it is still read: hiredis would not, in error. Out of memory it has no
+ * buffer any more. */
 static void fail_to_write(struct hl_link *link, redisContext *context)
 {
     struct hl_text why = {""};
     link->tls->ops->explain(link->ssl, &why);
     fail_later(link, why.bytes[0] ? why.bytes : context->errstr);
-    context->err = 0, context->errstr[0] = '\0';
+    if (context->err == REDIS_ERR_IO)
+        context->err = 0, context->errstr[0] = '\0';
     want(link, HILOCK_READABLE);
 }
 
@@ -306,7 +308,7 @@ static void make_stream(struct hl_link *link)
     link->is_stream = 1;
 }
 
-static size_t backlog(const struct hl_link *link) { return link->context ? sdslen(link->context->c.obuf) : 0; }
+static size_t backlog(const struct hl_link *link) { return link->context && link->context->c.obuf ? sdslen(link->context->c.obuf) : 0; }
 
 /* ---- the loop ---- */
 

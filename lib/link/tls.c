@@ -34,7 +34,7 @@ struct tls {
 
 static const char *reason(unsigned long error)
 {
-    const char *text = ERR_reason_error_string(error);
+    const char *text = ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error)) : ERR_reason_error_string(error);
     return text ? text : "unknown error";
 }
 
@@ -67,7 +67,7 @@ static void tell_error(const SSL *ssl, struct hl_text *why)
     else if (is_ssl && code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && !SSL_get_certificate(ssl))
         hl_text_set(why, "the server refused the TLS handshake: it may want a client certificate (tls_cert_file, tls_key_file)");
     else
-        hl_text_set(why, "TLS: %s", reason(error));
+        hl_text_set(why, "%s%s", ERR_SYSTEM_ERROR(error) ? "" : "TLS: ", reason(error));
 }
 
 static void explain(SSL *ssl, struct hl_text *why)
@@ -191,8 +191,9 @@ static int set_name(SSL *ssl, const char *host)
     return X509_VERIFY_PARAM_set1_host(wanted, host, 0) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 ? 0 : -1;
 }
 
-/* The signal of a broken pipe is one of the thread, so it is held back here without anybody else missing his. */
-static int initiate(redisContext *context, SSL *ssl)
+/* It begins the handshake by hiredis' own BIO. The signal of a broken pipe is one of the thread, so it is held back here without anybody else
+ * missing his. */
+static int initiate(redisContext *context, SSL *ssl, int *ret_error)
 {
     const struct timespec at_once = {0, 0};
     sigset_t pipe, pending, before;
@@ -201,33 +202,14 @@ static int initiate(redisContext *context, SSL *ssl)
     sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    errno = 0;
     result = redisInitiateSSL(context, ssl);
+    *ret_error = errno;
     if (!sigismember(&pending, SIGPIPE))
         while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR)
             ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return result;
-}
-
-static SSL *begin(struct hl_tls *shared, redisContext *context, const char *host, struct hl_text *why)
-{
-    struct tls *tls = (struct tls *)shared;
-    SSL *ssl = SSL_new(tls->settings);
-    BIO *socket = ssl ? hl_tls_socket_new(tls->socket, context->fd) : NULL;
-    hl_text_set(why, "out of memory for TLS");
-    ERR_clear_error();
-    if (socket && set_name(ssl, host) == 0) {
-        if (initiate(context, ssl) == REDIS_OK) {
-            SSL_set_bio(ssl, socket, socket);
-            return ssl;
-        }
-        hl_text_set(why, "%s", context->errstr);
-        explain(ssl, why);
-    }
-    BIO_free(socket);
-    SSL_free(ssl);
-    ERR_clear_error();
-    return NULL;
 }
 
 static void tell_failure(SSL *ssl, int error, int system_error, const char *host, struct hl_text *why)
@@ -241,6 +223,28 @@ static void tell_failure(SSL *ssl, int error, int system_error, const char *host
         hl_text_set(why, "%s in the TLS handshake", strerror(system_error));
     else
         hl_text_set(why, "the server closed the connection in the TLS handshake");
+}
+
+static SSL *begin(struct hl_tls *shared, redisContext *context, const char *host, struct hl_text *why)
+{
+    struct tls *tls = (struct tls *)shared;
+    SSL *ssl = SSL_new(tls->settings);
+    BIO *socket = ssl ? hl_tls_socket_new(tls->socket, context->fd) : NULL;
+    int system_error;
+    hl_text_set(why, "out of memory for TLS");
+    ERR_clear_error();
+    if (socket && set_name(ssl, host) == 0) {
+        if (initiate(context, ssl, &system_error) == REDIS_OK) {
+            SSL_set_bio(ssl, socket, socket);
+            return ssl;
+        }
+        if (context->err != REDIS_ERR_OOM)
+            tell_failure(ssl, ERR_peek_error() ? SSL_ERROR_SSL : SSL_ERROR_SYSCALL, system_error, host, why);
+    }
+    BIO_free(socket);
+    SSL_free(ssl);
+    ERR_clear_error();
+    return NULL;
 }
 
 static enum hl_tls_step shake(SSL *ssl, const char *host, struct hl_text *why)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* certificates - see certificates.h. */
+#include "certificates.h"
+
+#include <ftw.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MUST(condition) ((condition) ? (void)0 : (fprintf(stderr, "certificates: not so: %s\n", #condition), abort()))
+
+enum { DAY_S = 86400, NAMES_MAX = 4000, LONG_NAMES = 60 };
+
+#define RIGHT_NAMES "DNS:locks.example,IP:127.0.0.1,IP:::1"
+
+struct recipe {
+    const char *subject, *names;
+    enum certificate_kind signer;
+    int is_authority, begins_day, ends_day;
+};
+
+static const struct recipe recipes[CERT_COUNT] = {
+    [CERT_AUTHORITY] = {"hilock test authority", NULL, CERT_AUTHORITY, 1, -1, 1},
+    [CERT_RIGHT] = {"right", RIGHT_NAMES, CERT_AUTHORITY, 0, -1, 1},
+    [CERT_WRONG] = {"wrong", "DNS:evil.example,IP:10.9.9.9", CERT_AUTHORITY, 0, -1, 1},
+    [CERT_EXPIRED] = {"expired", RIGHT_NAMES, CERT_AUTHORITY, 0, -2, -1},
+    [CERT_TOMORROW] = {"tomorrow", RIGHT_NAMES, CERT_AUTHORITY, 0, 1, 2},
+    [CERT_WILD] = {"wild", "DNS:*.locks.example", CERT_AUTHORITY, 0, -1, 1},
+    [CERT_HALF_WILD] = {"half wild", "DNS:o*.locks.example", CERT_AUTHORITY, 0, -1, 1},
+    [CERT_LONG] = {"long", RIGHT_NAMES, CERT_AUTHORITY, 0, -1, 1},
+    [CERT_CLIENT] = {"client", NULL, CERT_AUTHORITY, 0, -1, 1},
+    [CERT_STRANGER] = {"stranger", NULL, CERT_STRANGER, 1, -1, 1},
+    [CERT_STRANGERS] = {"of a stranger", RIGHT_NAMES, CERT_STRANGER, 0, -1, 1},
+    [CERT_SELF] = {"self", RIGHT_NAMES, CERT_SELF, 0, -1, 1},
+};
+
+static void extend(X509 *x509, X509V3_CTX *context, int what, const char *value)
+{
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, context, what, value);
+    MUST(extension && X509_add_ext(x509, extension, -1) == 1);
+    X509_EXTENSION_free(extension);
+}
+
+static void add_names(X509 *x509, X509V3_CTX *context, const struct recipe *recipe, int is_long)
+{
+    char names[NAMES_MAX];
+    size_t used = (size_t)snprintf(names, sizeof names, "%s", recipe->names);
+    for (int i = 0; is_long && i < LONG_NAMES; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, ",DNS:another-long-name-%04d.locks.example", i);
+    extend(x509, context, NID_subject_alt_name, names);
+}
+
+static void make(struct certificates *all, enum certificate_kind kind)
+{
+    const struct recipe *recipe = &recipes[kind];
+    struct certificate *certificate = &all->of[kind];
+    const struct certificate *signer = &all->of[recipe->signer];
+    X509V3_CTX context;
+    X509 *x509 = certificate->x509 = X509_new();
+    certificate->key = EVP_EC_gen("P-256");
+    MUST(x509 && certificate->key && X509_set_version(x509, 2) == 1 && ASN1_INTEGER_set(X509_get_serialNumber(x509), (long)kind + 1) == 1);
+    X509_gmtime_adj(X509_getm_notBefore(x509), (long)recipe->begins_day * DAY_S);
+    X509_gmtime_adj(X509_getm_notAfter(x509), (long)recipe->ends_day * DAY_S);
+    MUST(X509_set_pubkey(x509, certificate->key) == 1);
+    MUST(X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC, (const unsigned char *)recipe->subject, -1, -1, 0) == 1);
+    MUST(X509_set_issuer_name(x509, X509_get_subject_name(signer->x509)) == 1);
+    X509V3_set_ctx(&context, signer->x509, x509, NULL, NULL, 0);
+    extend(x509, &context, NID_basic_constraints, recipe->is_authority ? "critical,CA:TRUE" : "critical,CA:FALSE");
+    if (recipe->names)
+        add_names(x509, &context, recipe, kind == CERT_LONG);
+    MUST(X509_sign(x509, signer->key, EVP_sha256()) > 0);
+}
+
+static FILE *create(char to[96], const struct certificates *all, const char *name)
+{
+    FILE *file;
+    snprintf(to, 96, "%s/%s", all->folder, name);
+    file = fopen(to, "we");
+    MUST(file);
+    return file;
+}
+
+static void write_files(struct certificates *all, enum certificate_kind kind)
+{
+    struct certificate *certificate = &all->of[kind];
+    char name[32];
+    FILE *file;
+    snprintf(name, sizeof name, "cert%d.pem", (int)kind);
+    file = create(certificate->cert_file, all, name);
+    MUST(PEM_write_X509(file, certificate->x509) == 1 && fclose(file) == 0);
+    snprintf(name, sizeof name, "key%d.pem", (int)kind);
+    file = create(certificate->key_file, all, name);
+    MUST(PEM_write_PrivateKey(file, certificate->key, NULL, NULL, 0, NULL, NULL) == 1 && fclose(file) == 0);
+}
+
+static void write_odd_files(struct certificates *all)
+{
+    const struct certificate *client = &all->of[CERT_CLIENT];
+    char name[64], path[96];
+    FILE *file = create(all->both_file, all, "both.pem");
+    MUST(PEM_write_PrivateKey(file, client->key, NULL, NULL, 0, NULL, NULL) == 1 && PEM_write_X509(file, client->x509) == 1 && fclose(file) == 0);
+    file = create(all->locked_file, all, "locked.pem");
+    MUST(PEM_write_PKCS8PrivateKey(file, client->key, EVP_aes_128_cbc(), "s3cret-marker", 13, NULL, NULL) == 1 && fclose(file) == 0);
+    file = create(all->nonsense_file, all, "nonsense.pem");
+    MUST(fputs("nothing of the kind\n", file) >= 0 && fclose(file) == 0);
+    snprintf(all->trusted_dir, sizeof all->trusted_dir, "%s/trusted", all->folder);
+    MUST(mkdir(all->trusted_dir, 0700) == 0);
+    snprintf(name, sizeof name, "trusted/%08lx.0", X509_subject_name_hash(all->of[CERT_AUTHORITY].x509));
+    file = create(path, all, name);
+    MUST(PEM_write_X509(file, all->of[CERT_AUTHORITY].x509) == 1 && fclose(file) == 0);
+}
+
+void certificates_make(struct certificates *all)
+{
+    memset(all, 0, sizeof *all);
+    strcpy(all->folder, "/tmp/hilock-tls-XXXXXX");
+    MUST(mkdtemp(all->folder));
+    for (int kind = 0; kind < CERT_COUNT; kind++) {
+        make(all, (enum certificate_kind)kind);
+        write_files(all, (enum certificate_kind)kind);
+    }
+    write_odd_files(all);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path);
+}
+
+void certificates_end(struct certificates *all)
+{
+    for (int kind = 0; kind < CERT_COUNT; kind++) {
+        X509_free(all->of[kind].x509);
+        EVP_PKEY_free(all->of[kind].key);
+    }
+    nftw(all->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}

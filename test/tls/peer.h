@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peer - a TLS server in the test's own process, for one link of a link_trial. Its bytes pass the test's hands: they can be cut off, spoiled
+ * or sent together. */
+#ifndef TEST_TLS_PEER_H
+#define TEST_TLS_PEER_H
+
+#include <openssl/ssl.h>
+
+#include "../unit/link_trial.h"
+#include "certificates.h"
+
+struct peer_options {
+    enum certificate_kind certificate; /* 0: RIGHT */
+    int version;             /* of TLS, the only one; 0: any that is good */
+    int wants_client;        /* a client's certificate */
+    const char *greeting;    /* said before the client has finished the handshake; NULL: nothing */
+};
+
+enum peer_end { PEER_CLOSES, PEER_RESETS, PEER_STOPS };
+
+struct peer {
+    struct link_trial *trial;
+    SSL_CTX *settings;
+    SSL *ssl;
+    BIO *in, *out;           /* of bytes on the wire */
+    const char *greeting;
+    size_t sent, sent_max;   /* bytes on the wire; from sent_max on none, but the end */
+    size_t got, got_max;     /* the same of the client's */
+    enum peer_end end;
+    long spoiled;            /* this byte of the sent ones is another; -1: none */
+    int is_over, is_deaf;    /* has ended; reads nothing for now */
+    char *heard;             /* what the client said, in the clear */
+    size_t heard_length, heard_room;
+};
+
+/* The trial has begun, by TCP: its factory learns these options, and its link is to be opened to host. */
+void peer_prepare(struct peer *peer, struct link_trial *trial, const struct certificates *all, const struct peer_options *options, const char *host,
+                  const struct hl_tls_options *tls);
+/* And it is opened, and accepted. */
+void peer_meet(struct peer *peer, struct link_trial *trial, const struct certificates *all, const struct peer_options *options, const char *host,
+               const struct hl_tls_options *tls);
+void peer_leave(struct peer *peer); /* the link is closed, and the factory has no settings any more */
+
+void peer_turn(struct peer *peer);                          /* once for both ends, without waiting */
+void peer_until(struct peer *peer, const char *told);       /* as link_trial_until */
+void peer_until_heard(struct peer *peer, size_t length);    /* so many bytes in the clear */
+void peer_say(struct peer *peer, const char *text);         /* a record of its own; it leaves with the next turn, together with others */
+int peer_is_met(const struct peer *peer);                   /* the handshake is over, as it sees it */
+
+#endif

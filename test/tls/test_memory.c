@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A link by TLS is set up and used once for each allocation that may fail in it: ours, hiredis' and OpenSSL's. It comes up or it is told down
+ * or it is not opened; it is never used half-made, and leaves nothing. */
+#include <fcntl.h>
+#include <hiredis/alloc.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "peer.h"
+
+#include <cmocka.h>
+
+enum { TURNS_MAX = 400 };
+
+static struct certificates all;
+static long left = -1; /* allocations until one fails; -1: none does */
+static int is_failing, is_ours; /* one has failed; what runs is the link's */
+
+static int fails(void)
+{
+    if (!is_ours || left < 0)
+        return 0;
+    is_failing |= left == 0;
+    return left-- == 0;
+}
+
+static void *allocate(size_t bytes) { return fails() ? NULL : malloc(bytes); }
+static void *allocate_array(size_t count, size_t bytes) { return fails() ? NULL : calloc(count, bytes); }
+static void *reallocate(void *block, size_t bytes) { return fails() ? NULL : realloc(block, bytes); }
+static char *duplicate(const char *text) { return fails() ? NULL : strdup(text); }
+static void *allocate_at(size_t bytes, const char *file, int line) { return (void)file, (void)line, allocate(bytes); }
+static void *reallocate_at(void *block, size_t bytes, const char *file, int line) { return (void)file, (void)line, reallocate(block, bytes); }
+static void release_at(void *block, const char *file, int line) { (void)file, (void)line, free(block); }
+
+static void turn(struct peer *peer)
+{
+    is_ours = 1;
+    poll_loop_turn(peer->trial->loop, 0);
+    is_ours = 0;
+    peer_turn(peer);
+}
+
+/* 1: it did all it was to do. */
+static int use(struct peer *peer, struct link_trial *trial)
+{
+    int is_sent = 0, is_answered = 0;
+    for (int i = 0; i < TURNS_MAX && !trial->is_down && !trial->replies; i++) {
+        turn(peer);
+        if (trial->is_up && !trial->is_down && !is_sent) {
+            is_sent = is_ours = 1;
+            i = link_trial_send(trial, "PING") == 0 ? i : TURNS_MAX;
+            is_ours = 0;
+        }
+        if (peer->heard_length && !is_answered) {
+            is_answered = 1;
+            peer_say(peer, "+PONG\r\n");
+        }
+    }
+    return trial->replies == 1;
+}
+
+static int play(long fails_at)
+{
+    const struct peer_options options = {.wants_client = 1};
+    const struct hl_tls_options tls = {.ca_file = all.of[CERT_AUTHORITY].cert_file, .cert_file = all.of[CERT_CLIENT].cert_file, .key_file = all.of[CERT_CLIENT].key_file};
+    struct link_trial trial;
+    struct peer peer;
+    int is_done;
+    link_trial_begin(&trial, "tcp");
+    peer_prepare(&peer, &trial, &all, &options, "locks.example", &tls);
+    left = fails_at, is_failing = 0, is_ours = 1;
+    is_done = link_trial_open(&trial) == 0;
+    is_ours = 0;
+    if (is_done) {
+        fcntl(trial.listener, F_SETFL, O_NONBLOCK);
+        trial.peer = accept4(trial.listener, NULL, NULL, SOCK_CLOEXEC); /* it may not have come so far */
+        is_done = use(&peer, &trial);
+    }
+    left = -1;
+    peer_leave(&peer);
+    link_trial_end(&trial);
+    return is_done;
+}
+
+static void test_a_link(void **state)
+{
+    long at = 0;
+    int done = 0;
+    (void)state;
+    for (is_failing = 1; is_failing; at++)
+        done += play(at);
+    assert_int_equal(play(-1), 1);
+    printf("%ld allocations of a link, each refused once; %d times it worked all the same\n", at - 1, done - 1);
+    assert_true(at > 50);
+}
+
+static void test_the_settings(void **state)
+{
+    const struct hl_tls_options tls = {.ca_file = all.of[CERT_AUTHORITY].cert_file, .cert_file = all.of[CERT_CLIENT].cert_file, .key_file = all.of[CERT_CLIENT].key_file};
+    struct hl_link_factory factory = hl_link_hiredis();
+    struct hl_memory memory;
+    long at = 0;
+    (void)state;
+    hl_memory_init(&memory, NULL);
+    for (is_failing = 1; is_failing; at++) {
+        struct hl_text why = {""};
+        hilock_status status;
+        left = at, is_failing = 0, is_ours = 1;
+        status = factory.secure(&factory, &memory, &tls, &why);
+        is_ours = 0, left = -1;
+        if (status == HILOCK_OK)
+            factory.insecure(&factory);
+        else
+            assert_true(why.bytes[0] && !factory.ctx);
+    }
+    printf("%ld allocations of the settings\n", at - 1);
+    assert_true(at > 50);
+}
+
+static int begin(void **state)
+{
+    hiredisAllocFuncs functions = {allocate, allocate_array, reallocate, duplicate, free};
+    (void)state;
+    hiredisSetAllocators(&functions);
+    assert_int_equal(CRYPTO_set_mem_functions(allocate_at, reallocate_at, release_at), 1);
+    certificates_make(&all);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    certificates_end(&all);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_settings), cmocka_unit_test(test_a_link)};
+    return cmocka_run_group_tests(tests, begin, end);
+}
