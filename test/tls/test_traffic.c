@@ -16,7 +16,7 @@
 enum { RECORDS = 100, TIMES = 100, COMMANDS = 30000 };
 
 static struct certificates all;
-static const char ping[] = "*1\r\n$4\r\nPING\r\n";
+#define PING "*1\r\n$4\r\nPING\r\n"
 #define PADDING "................................................................................................................................................................................................................................................"
 static const char long_ping[] = "*2\r\n$4\r\nPING\r\n$240\r\n" PADDING "\r\n";
 
@@ -57,7 +57,7 @@ static void ask(struct link_trial *trial, int times)
 static void many_records_in_one_packet(struct peer *peer, struct link_trial *trial)
 {
     ask(trial, RECORDS);
-    peer_until_heard(peer, RECORDS * (sizeof ping - 1));
+    peer_until_heard(peer, RECORDS * (sizeof PING - 1));
     for (int i = 0; i < RECORDS; i++)
         peer_say(peer, ":1\r\n");
     for (int turns = 0; trial->replies < RECORDS && turns < 1000; turns++)
@@ -77,7 +77,7 @@ static void many_records_in_a_stream(struct peer *peer, struct link_trial *trial
 {
     trial->at_reply = to_stream;
     ask(trial, 1);
-    peer_until_heard(peer, sizeof ping - 1);
+    peer_until_heard(peer, sizeof PING - 1);
     for (int i = 0; i < RECORDS; i++)
         peer_say(peer, ":1\r\n");
     for (int turns = 0; trial->replies < RECORDS && turns < 1000; turns++)
@@ -90,7 +90,7 @@ static void a_link_closed_between_two_records(struct peer *peer, struct link_tri
 {
     trial->at_reply = link_trial_close_it;
     ask(trial, 3);
-    peer_until_heard(peer, 3 * (sizeof ping - 1));
+    peer_until_heard(peer, 3 * (sizeof PING - 1));
     for (int i = 0; i < 3; i++)
         peer_say(peer, ":1\r\n");
     for (int i = 0; i < 10; i++)
@@ -102,7 +102,7 @@ TRAFFIC_TEST(a_link_closed_between_two_records)
 static void a_record_in_two_packets(struct peer *peer, struct link_trial *trial)
 {
     ask(trial, 2);
-    peer_until_heard(peer, 2 * (sizeof ping - 1));
+    peer_until_heard(peer, 2 * (sizeof PING - 1));
     for (size_t i = 1; i < 40; i++) {
         peer->sent_max = SIZE_MAX;
         peer_say(peer, i == 1 ? ":1\r\n" : "");
@@ -130,7 +130,7 @@ static void an_answer_of_many_records(struct peer *peer, struct link_trial *tria
     memset(at, 'x', length);
     strcpy(at + length, "\r\n:7\r\n");
     ask(trial, 2);
-    peer_until_heard(peer, 2 * (sizeof ping - 1));
+    peer_until_heard(peer, 2 * (sizeof PING - 1));
     peer_say(peer, text);
     peer_until(peer, ":7");
     assert_int_equal(trial->replies, 2);
@@ -245,7 +245,7 @@ static void test_a_key_is_asked_for_while_writes_wait(void **state)
 static void a_server_that_closes(struct peer *peer, struct link_trial *trial)
 {
     ask(trial, 2);
-    peer_until_heard(peer, 2 * (sizeof ping - 1));
+    peer_until_heard(peer, 2 * (sizeof PING - 1));
     peer_say(peer, ":1\r\n");
     peer_until(peer, ":1");
     link_trial_hang_up(trial); /* without a farewell */
@@ -309,7 +309,7 @@ TRAFFIC_TEST(bytes_that_are_no_record)
 static void a_spoiled_record(struct peer *peer, struct link_trial *trial)
 {
     ask(trial, 1);
-    peer_until_heard(peer, sizeof ping - 1);
+    peer_until_heard(peer, sizeof PING - 1);
     while (BIO_pending(peer->out))
         peer_turn(peer);
     peer->spoiled = (long)peer->sent + 12;
