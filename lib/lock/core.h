@@ -183,6 +183,7 @@ struct hl_side {
     struct hl_entries entries;        /* re-entries that count, the oldest first (reentry.c) */
     struct hl_entries leaving;        /* released before they were answered */
     uint32_t entries_count;
+    uint8_t is_doubted;               /* of a hold that is not renewed: the store may have lost it, and is to be asked */
 };
 
 /* ---- waits (acquire.c, arrival.c, gate.c) ---- */

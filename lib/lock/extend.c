@@ -54,7 +54,15 @@ void hl_extends_forget(struct hl_core *core, struct hl_side *side)
 
 static struct hl_extend *first_of(const struct hl_hold *hold) { return hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL; }
 
-/* A watched hold is renewed by the same request, so it asks for its own lease at least. */
+/* In milliseconds, one at least. */
+static uint32_t left_ms(const struct hl_hold *hold)
+{
+    uint32_t left = hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&hl_hold_core(hold)->host)));
+    return left ? left : 1;
+}
+
+/* A watched hold is renewed by the same request, so it asks for its own lease at least. To ask whether one that is not renewed still stands
+ * is to ask for what is left of it, which makes it no longer. */
 void hl_extend_round(struct hl_hold *hold)
 {
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
@@ -65,6 +73,8 @@ void hl_extend_round(struct hl_hold *hold)
         if (!extend->is_decided && extend->lease_ms > longest_ms)
             longest_ms = extend->lease_ms;
     }
+    if (!longest_ms && hold->side->is_doubted && !hold->is_owed)
+        longest_ms = left_ms(hold);
     hold->side->asked_ms = longest_ms;
 }
 

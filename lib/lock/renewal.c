@@ -75,13 +75,15 @@ static void begin_round(struct hl_hold *hold)
     }
 }
 
+static int is_only_verified(const struct hl_hold *hold) { return hold->side && hold->side->is_doubted && !hl_extend_is_pending(hold); }
+
 /* A master that cannot be asked has no vote in this round; one that does not have the hold is asked for it again: it was away, or has
- * restarted empty. */
+ * restarted empty. But not for one that is not renewed: there it would stand for a whole lease from now. */
 static void ask_part(struct hl_hold *hold, struct hl_part *part, uint32_t timeout_ms)
 {
     if (hl_hold_is_quorum(hold) && !hl_part_can_vote(hold, part))
         part->heard = HEARD_NO;
-    else if (part->state != PART_OURS && HL_PLANTED(QUORUM_UNHEALED))
+    else if (part->state != PART_OURS && (is_only_verified(hold) || HL_PLANTED(QUORUM_UNHEALED)))
         part->heard = HEARD_NO;
     else if (part->state != PART_OURS)
         hl_hold_heal(hold, part, timeout_ms, 0);
@@ -192,6 +194,8 @@ static void on_renewed(struct hl_hold *hold, const struct hl_part *part, int is_
         hl_notice_tell(core, &hold->notice, TELL_RENEWED);
     hl_extend_answered(hold, is_cut ? HILOCK_UNKNOWN : HILOCK_OK, is_cut ? unsure : NULL);
     hold->is_owed = hold->is_owed && part->request.sent_us < hold->since_us; /* else it was asked for in this turn */
+    if (hold->side)
+        hold->side->is_doubted = 0;
     hl_watchdog_sleep(hold);
     ask_next(hold, hold->is_owed);
 }

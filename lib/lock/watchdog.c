@@ -11,6 +11,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/renewal.h"
+#include "lock/side.h"
 #include "lock/walk.h"
 #include "lock/words.h"
 
@@ -132,6 +133,8 @@ static int has_ended(struct hl_hold *hold, uint64_t now_us)
 
 int hl_watchdog_has_ended(struct hl_hold *hold) { return has_ended(hold, hl_now_us(&hl_hold_core(hold)->host)); }
 
+static int is_doubted(const struct hl_hold *hold) { return hold->side && hold->side->is_doubted; }
+
 /* A little early is legal for a timer: it is started again. */
 void hl_watchdog_tick(struct hl_hold *hold)
 {
@@ -144,7 +147,7 @@ void hl_watchdog_tick(struct hl_hold *hold)
         hl_watchdog_sleep_until(hold, hold->side->next_us);
     else if (hl_renewal_is_open(hold))
         hl_renewal_give_up(hold);
-    else if (hold->terms->is_renewed || hold->is_owed || hl_extend_is_pending(hold))
+    else if (hold->terms->is_renewed || hold->is_owed || hl_extend_is_pending(hold) || is_doubted(hold))
         hl_renewal_begin(hold, now_us);
     else
         hl_watchdog_sleep(hold);
@@ -160,11 +163,21 @@ void hl_watchdog_ask(struct hl_hold *hold)
         hl_renewal_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
+/* Without memory for that it is believed in until its deadline. */
+static void doubt(struct hl_hold *hold)
+{
+    struct hl_side *side = hl_side_of(hl_hold_core(hold), hold);
+    if (side)
+        side->is_doubted = 1;
+}
+
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
-    if (!hl_renewal_is_open(hold))
+    if (!hold->terms->is_renewed && hold->is_told && !HL_PLANTED(FIXED_UNVERIFIED))
+        doubt(hold);
+    if (!hl_renewal_is_open(hold) && (hold->terms->is_renewed || is_doubted(hold)))
         hl_watchdog_sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us < left_us ? within_us : left_us));
 }
 

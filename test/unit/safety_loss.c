@@ -75,7 +75,19 @@ static void a_late_force_release_ends_nobody_elses_hold(struct scene *s)
     HOLDS(s, is_ours(s, "stock") && hilock_lock_remaining_ms(a->lock) > 0);
 }
 
+static void what_a_restart_forgot_is_known_of_a_fixed_lease_too(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
+    s->is_tampered = 1;
+    store_restart(&s->store, 0);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 1000);
+    TELLS(s, "a:LOST TAKEN");
+}
+
 const struct safety safety_loss[] = {
+    SAFETY(FIXED_UNVERIFIED, what_a_restart_forgot_is_known_of_a_fixed_lease_too),
     SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold),
     SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock),
     SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released),

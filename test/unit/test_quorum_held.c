@@ -139,7 +139,7 @@ static void a_release_that_most_do_not_answer_is_UNKNOWN_and_settles(struct scen
 
 /* ---- the restart guard ---- */
 
-/* a holds by the first two of three, the second restarts empty, and b asks the last two. */
+/* a holds by the first two of three, the second restarts empty, which a cannot learn, and b asks the last two. */
 static struct hand *restarted_under_a_holder(struct scene *s, uint32_t guard_ms)
 {
     const struct hilock_client_options options = {.size = sizeof options, .restart_guard_ms = guard_ms, .lease_ms = 10000};
@@ -153,6 +153,7 @@ static struct hand *restarted_under_a_holder(struct scene *s, uint32_t guard_ms)
     s->net.places[0].mood = NET_REFUSES;
     net_reset_at(&s->net, &s->net.places[0]);
     s->net.places[2].mood = NET_LISTENS;
+    PLAN(s, .on = "renew", .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
     restart_empty(s, 1);
     run_ms(s, 3000);
     acquire(b, 2000);

@@ -161,6 +161,56 @@ static void all_that_is_held_is_asked_for_when_the_link_is_back(struct scene *s)
     TELLS(s, "a:LOST TAKEN");
 }
 
+/* It is asked for what is left of it, which proves that it stands and makes it no longer; and again until there is an answer. */
+static void a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back(struct scene *s)
+{
+    static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER};
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", &fixed);
+    uint64_t deadline_us = sent_at_us(s, "mutex_acquire", 0) + 10000000 - 107000;
+    run_ms(s, 3000);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 3000);
+    SAME(s, asked(s, "renew"), 1);
+    BELIEVES(s, a, deadline_us);
+    run_ms(s, 3800);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 1);
+    run_ms(s, 500);
+    TELLS(s, "a:LOST EXPIRED");
+}
+
+static void a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    run_ms(s, 3000);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 1000);
+    SAME(s, asked(s, "simple_renew"), 1);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5800);
+    run_ms(s, 5500);
+    TELLS(s, "");
+    HOLDS(s, is_ours(s, "stock"));
+}
+
+static void without_memory_for_that_a_fixed_lease_is_believed_in(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    s->memory.is_out = 0;
+    s->memory.spares_links = 1;
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_us(s, 200);
+    s->memory.is_out = 1;
+    run_ms(s, 1000);
+    s->memory.is_out = 0;
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 7500);
+    TELLS(s, "");
+}
+
 static void taken_is_told_at_the_next_renewal_with_what_was_held(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -394,6 +444,9 @@ static const struct play plays[] = {
     PLAY(all_that_is_held_is_asked_for_when_the_link_is_back),
     PLAY(taken_is_told_at_the_next_renewal_with_what_was_held),
     PLAY(a_hold_made_again_under_another_token_is_not_ours),
+    PLAY(a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back),
+    PLAY(a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back),
+    PLAY(without_memory_for_that_a_fixed_lease_is_believed_in),
     PLAY(a_restart_that_loses_data_is_TAKEN_when_the_link_is_back),
     PLAY(a_restart_that_keeps_data_costs_nobody_his_lock),
     PLAY(a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal),
