@@ -26,9 +26,11 @@ void sim_server_init(struct sim_server *server, struct sim_place *place, unsigne
 unsigned sim_server_login(struct sim_server *server)
 {
     static const char *const argv[] = {"AUTH", TEST_SECRET};
-    static const size_t lengths[] = {4, 9};
+    static const size_t lengths[] = {4, sizeof TEST_SECRET - 1};
     unsigned connection = sim_store_connect(server->store);
-    (void)sim_server_execute(server, connection, 2, argv, lengths);
+    const struct hl_reply *reply = sim_server_execute(server, connection, 2, argv, lengths);
+    if (reply && reply->type == HL_REPLY_ERROR)
+        sim_violate(&server->place->sim->world, "I5", "the world itself is not let in: %s", reply->bytes);
     return connection;
 }
 
