@@ -82,6 +82,7 @@ static const struct { const char *name, *why; } for_units[] = {
     {"MOVES_UNNOTICED", "here is no cluster"},
     {"STALE_OWNER_BELIEVED", "here is no cluster"},
     {"TAKEN_BACK_UNHEARD", "here is no cluster"},
+    {"QUORUM_UNHEALED", "needs masters that forget one after the other while a hold stands"},
     {"QUORUM_NO_BREAKER", "costs time, and breaks no promise that can be seen from outside"},
     {"MULTI_PASSES_SIBLINGS", "the same"},
     {"MULTI_UNEVEN", "when the parts of a lease end breaks no promise that can be seen from outside"},
