@@ -77,6 +77,50 @@ static void a_hold_that_another_took_is_lost_and_spared(void **state)
     client_close(&client);
 }
 
+/* ---- what the server has of its own ---- */
+
+static const char *compare_and_delete(struct redis *redis)
+{
+    static const char *const names[] = {"delifeq", "delex"};
+    for (int i = 0; i < 2; i++) {
+        redisReply *reply = redis_reply(redis, "COMMAND INFO %s", names[i]);
+        int is_there = reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY && reply->element[0]->elements > 0;
+        freeReplyObject(reply);
+        if (is_there)
+            return names[i];
+    }
+    return NULL;
+}
+
+static int is_renewed(void *arg) { return client_stats(arg).renewals > 0; }
+
+/* Scripts where the server has none, and for what was extended: SET would shorten that. */
+static void native_commands_are_used_where_they_are(void **state)
+{
+    struct scene *scene = *state;
+    const char *native = compare_and_delete(scene->redis);
+    struct client client;
+    struct handle stock;
+    client_open(&client, scene->server->url);
+    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    redis_do(scene->redis, "CONFIG RESETSTAT");
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+    client_until(&client, is_renewed, &client, "a renewal");
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    print_message("compare and delete: %s\n", native ? native : "by script");
+    assert_int_equal(redis_calls(scene->redis, "evalsha") > 0, !native);
+    assert_true(redis_calls(scene->redis, "set") >= (native ? 2 : 1));
+    assert_true(!native || redis_calls(scene->redis, native) == 1);
+    redis_do(scene->redis, "CONFIG RESETSTAT");
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(handle_extend(&stock, 60000), HILOCK_OK);
+    assert_true(redis_integer(scene->redis, "PTTL stock") > 3000);
+    assert_true(redis_calls(scene->redis, "evalsha") > 0);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+}
+
 /* ---- redis-py ---- */
 
 /* Inside, a counter must read 1: two holders at once would see each other there. */
@@ -150,6 +194,7 @@ int main(void)
         SCENE_TEST(keeps_out_and_is_kept_out_by_SET_NX),
         SCENE_TEST(another_kind_under_the_name_is_WRONG_KIND),
         SCENE_TEST(a_hold_that_another_took_is_lost_and_spared),
+        SCENE_TEST(native_commands_are_used_where_they_are),
         SCENE_TEST(contends_with_redis_py),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,6 +81,7 @@ hilock_status client_try(struct client *client, const struct hilock_client_optio
     mine.user = client;
     status = hilock_client_open_libevent(&client->hilock, client->base, &mine, ret_error);
     if (status != HILOCK_OK) /* else nothing was written there */
+        if (status != HILOCK_OK)
         client_hears(client, ret_error->text);
     return status;
 }
