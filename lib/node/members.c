@@ -2,6 +2,7 @@
 /* members - see members.h. */
 #include "node/members.h"
 
+#include "base/plant.h"
 #include "node/confirm.h"
 
 void hl_members_init(struct hl_members *members, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
@@ -103,13 +104,15 @@ void hl_members_rest(struct hl_members *members, uint64_t unused_us)
 {
     uint64_t now_us = hl_now_us(members->host);
     unsigned up = 0;
+    int is_heard;
     for (unsigned i = 0; i < members->count; i++)
         up += is_up(members->list[i]);
+    is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else whoever is being linked may be the one that tells */
     for (unsigned i = 0; i < members->count; i++) {
         struct hl_node *node = &members->list[i]->node;
         int is_linked = node->is_started || node->subscription.is_started, is_last = is_up(members->list[i]) && up == 1;
         hl_confirm_rest(node, unused_us);
-        if (!is_linked || is_last || !hl_node_is_idle(node) || (members->list[i]->slots && now_us - node->used_us <= unused_us))
+        if (!is_heard || !is_linked || is_last || !hl_node_is_idle(node) || (members->list[i]->slots && now_us - node->used_us <= unused_us))
             continue;
         up -= is_up(members->list[i]);
         hl_node_rest(node);

@@ -39,7 +39,8 @@ struct hl_member *hl_members_find(struct hl_members *members, const struct hl_ad
 void hl_members_shard(struct hl_members *members, int is_sharded);
 /* One of those that are and answer: the next after `last` (NULL: by chance). NULL: none is. */
 struct hl_member *hl_members_up(struct hl_members *members, const struct hl_member *last);
-/* Those without slots that are idle, and whoever was idle for so long; but for the last that is up, which knows who has what. */
+/* Those without slots that are idle, and whoever was idle for so long; but for the last that is up, which knows who has what. While none is up
+ * nobody rests. */
 void hl_members_rest(struct hl_members *members, uint64_t unused_us);
 
 static inline struct hl_member *hl_member_of(struct hl_node *node) { return (struct hl_member *)(void *)node; }
