@@ -4,8 +4,8 @@
  * All sentinels of the url are listened to, and asked: when they come, when the master is lost, silent, no master or read-only, and from time
  * to time. A switch is followed at once: every link to the old master is closed, so that nothing it still says is read. Whom to believe
  * is decided by config-epochs, which grow with every failover: a sentinel that was away, and a master that was stopped and goes
- * on, know an older one. A switch message tells none, but is worth at least one more than is known. If most sentinels know only
- * older ones they were set up anew.
+ * on, know an older one. A message of a switch tells none: whoever sent it is asked. If most sentinels know only older ones long after they
+ * should have heard, they were set up anew.
  * Invariant: requests wait in the one node while nobody knows the master. */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 #include "node/route.h"
 #include "node/sentry.h"
 
-enum { SEEK_US = 500000, READONLY_MAX = 5 };
+enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: of a switch all sentinels have heard by then */
 
 struct sentinel {
     struct hl_route route;
@@ -23,7 +23,7 @@ struct sentinel {
     void *arg;
     void *timer;         /* the sentries are asked again */
     uint64_t keepalive_us, lost_us; /* lost: when the master's link was; 0: it is up, or never was */
-    uint64_t epoch;
+    uint64_t epoch, epoch_us;  /* us: since when that one */
     struct hl_address address; /* port 0: not known yet */
     char name[HL_ADDRESS_TEXT_MAX];        /* of the master's node */
     char *master;
@@ -83,13 +83,15 @@ static void follow(struct sentinel *sentinel, const struct hl_address *to)
     watch(sentinel);
 }
 
-/* More than half of all sentinels answer, and none of them knows an epoch as high as ours. */
+/* More than half of all sentinels answer, and none of them knows an epoch as high as ours. But for a while that is how it must be: one of them
+ * tells of a switch first. */
 static int are_set_up_anew(const struct sentinel *sentinel)
 {
+    uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : sentinel->epoch_us + HEARD_US;
     unsigned lower = 0, others = 0;
     for (unsigned i = 0; i < sentinel->count; i++) {
         const struct hl_sentry *sentry = sentinel->sentries[i];
-        lower += sentry->address.port && sentry->epoch < sentinel->epoch;
+        lower += sentry->address.port && sentry->epoch < sentinel->epoch && sentry->told_us >= since_us;
         others += sentry->address.port && sentry->epoch >= sentinel->epoch;
     }
     return !others && lower > sentinel->count / 2;
@@ -101,17 +103,11 @@ static void on_told(void *arg, struct hl_sentry *sentry)
     int is_old = sentry->epoch && sentry->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
     if (is_old && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
-    sentinel->epoch = sentry->epoch ? sentry->epoch : sentinel->epoch;
+    if (sentry->epoch && sentry->epoch != sentinel->epoch) {
+        sentinel->epoch = sentry->epoch;
+        sentinel->epoch_us = hl_now_us(sentinel->host);
+    }
     follow(sentinel, &sentry->address);
-}
-
-static void on_switch(void *arg, const struct hl_address *from, const struct hl_address *to)
-{
-    struct sentinel *sentinel = arg;
-    if (!hl_address_is_same(&sentinel->address, from))
-        return;
-    sentinel->epoch++;
-    follow(sentinel, to);
 }
 
 static void on_useless(void *arg, struct hl_sentry *sentry, const char *why)
@@ -211,7 +207,7 @@ static void free_route(struct hl_route *route)
 
 static int add_sentry(struct sentinel *sentinel, const struct hl_place *place, const struct hl_node_options *options)
 {
-    static const struct hl_sentry_events events = {on_told, on_switch, on_useless};
+    static const struct hl_sentry_events events = {on_told, on_useless};
     const struct hl_memory *memory = &sentinel->host->memory;
     size_t room = strlen(place->host) + 32;
     unsigned i = sentinel->count;

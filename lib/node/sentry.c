@@ -52,11 +52,14 @@ static void on_address(struct hl_request *request, const struct hl_answer *answe
     struct hl_sentry *sentry = sentry_of(request->node);
     const struct hl_reply *reply = answer->reply, *host, *port;
     struct hl_text why;
+    if (sentry->is_news)
+        hl_sentry_ask(sentry);
     if (!reply)
         return;
     host = hl_reply_item(reply, 0, HL_REPLY_STRING);
     port = hl_reply_item(reply, 1, HL_REPLY_STRING);
     if (host && port && read_address(&sentry->address, host->bytes, host->length, port->bytes, port->length)) {
+        sentry->told_us = hl_now_us(sentry->node.host);
         sentry->events->on_told(sentry->arg, sentry);
         return;
     }
@@ -70,7 +73,8 @@ static void on_address(struct hl_request *request, const struct hl_answer *answe
 
 void hl_sentry_ask(struct hl_sentry *sentry)
 {
-    if (!sentry->node.is_up || hl_request_is_busy(&sentry->epoch_request) || hl_request_is_busy(&sentry->address_request))
+    sentry->is_news = sentry->node.is_up && (hl_request_is_busy(&sentry->epoch_request) || hl_request_is_busy(&sentry->address_request));
+    if (!sentry->node.is_up || sentry->is_news)
         return;
     hl_node_submit(&sentry->node, &sentry->epoch_request, sentry->node.options.command_timeout_ms, 0);
     hl_node_submit(&sentry->node, &sentry->address_request, sentry->node.options.command_timeout_ms, 0);
@@ -78,26 +82,12 @@ void hl_sentry_ask(struct hl_sentry *sentry)
 
 /* ---- listening ---- */
 
-struct word { const char *bytes; size_t length; };
-
-/* "<master> <old host> <old port> <new host> <new port>" */
+/* "<master> <old host> <old port> <new host> <new port>": a hint, which may have been on its way for long. What is true it is asked. */
 static void on_message(struct hl_sentry *sentry, const struct hl_reply *message)
 {
-    struct word words[5];
-    size_t count = 0;
-    struct hl_address from, to;
-    const char *at = message->bytes, *end = message->bytes + message->length;
-    while (at < end && count < sizeof words / sizeof *words) {
-        const char *blank = memchr(at, ' ', (size_t)(end - at)), *stop = blank ? blank : end;
-        words[count++] = (struct word){at, (size_t)(stop - at)};
-        at = blank ? blank + 1 : end;
-    }
-    if (count != 5 || words[0].length != strlen(sentry->master) || memcmp(words[0].bytes, sentry->master, words[0].length) != 0)
-        return;
-    if (read_address(&from, words[1].bytes, words[1].length, words[2].bytes, words[2].length) &&
-        read_address(&to, words[3].bytes, words[3].length, words[4].bytes, words[4].length))
-        sentry->events->on_switch(sentry->arg, &from, &to);
-    hl_sentry_ask(sentry);
+    size_t length = strlen(sentry->master);
+    if (message->length > length && memcmp(message->bytes, sentry->master, length) == 0 && message->bytes[length] == ' ')
+        hl_sentry_ask(sentry);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)

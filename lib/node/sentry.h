@@ -3,7 +3,8 @@
  * the promotion (+promoted-slave) up to seconds before all of them tell of the switch, and answers with the new address from then on.
  *
  * Asked are its config-epoch (SENTINEL MASTER) and then the address (SENTINEL GET-MASTER-ADDR-BY-NAME), in this order: the address may be newer
- * than the epoch, never the other way round. What it says is hostile (R9): an address that cannot be one is not told on. */
+ * than the epoch, never the other way round. A message is a hint to ask: messages of several sentinels, and of several switches, may come late
+ * and in any order. What it says is hostile (R9): an address that cannot be one is not told on. */
 #ifndef HL_NODE_SENTRY_H
 #define HL_NODE_SENTRY_H
 
@@ -14,7 +15,6 @@ struct hl_sentry;
 
 struct hl_sentry_events {
     void (*on_told)(void *arg, struct hl_sentry *sentry); /* epoch, address */
-    void (*on_switch)(void *arg, const struct hl_address *from, const struct hl_address *to);
     void (*on_useless)(void *arg, struct hl_sentry *sentry, const char *why); /* unreachable, or knows no such master */
 };
 
@@ -26,7 +26,9 @@ struct hl_sentry {
     void *arg;
     const char *master;                /* what it calls it; by reference */
     uint64_t epoch;                    /* 0: not told */
-    struct hl_address address;  /* port 0: not told by the present connection */
+    struct hl_address address;         /* port 0: not told by the present connection */
+    uint64_t told_us;                  /* when it was */
+    int is_news;                       /* it is to be asked again as soon as it has answered */
 };
 
 /* options: of a guide, with the endpoint; by reference. 0; -1: no memory */
@@ -34,6 +36,6 @@ int hl_sentry_init(struct hl_sentry *sentry, struct hl_host *host, const struct 
                    const struct hl_sentry_events *events, void *arg);
 void hl_sentry_start(struct hl_sentry *sentry);
 void hl_sentry_done(struct hl_sentry *sentry);
-void hl_sentry_ask(struct hl_sentry *sentry); /* nothing while it is away (it is asked when it comes) or being asked */
+void hl_sentry_ask(struct hl_sentry *sentry); /* once more if it is being asked; nothing while it is away: it is asked when it comes */
 
 #endif

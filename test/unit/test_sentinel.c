@@ -138,7 +138,7 @@ static void sentinels_that_were_set_up_anew_are_believed(struct scene *s)
     a = hand_new(stage_connect(&stage), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 3000);
+    run_ms(s, 15000);
     TELLS(s, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
 }
