@@ -171,14 +171,15 @@ void sim_check_write(struct sim_actor *actor, int is_late)
         write_to(actor, &actor->process->sim->names[actor->names[i]], actor->tokens[i], is_late);
 }
 
-/* TAKEN only if the store does not keep it (a former master may have said so for itself); in a world without faults and with time to spare
+/* TAKEN only if the store does not keep it (a former master, or a replica with a clock of its own, may have said so for itself); in a world without faults and with time to spare
  * nothing is lost but by its own terms. */
 void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
 {
     struct sim *sim = actor->process->sim;
     const char *name = sim->names[actor->name].text;
     int is_by_terms = event->reason == HILOCK_LOST_HOLD_MAX || event->reason == HILOCK_LOST_CLOSING || !actor->is_renewed;
-    if (event->reason == HILOCK_LOST_TAKEN && sim_is_kept(actor, event->fencing_token))
+    int is_excused = sim->sets.count && sim_tainted_us(sim, &sim->names[actor->name]) >= actor->begun_us;
+    if (event->reason == HILOCK_LOST_TAKEN && !is_excused && sim_is_kept(actor, event->fencing_token))
         sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name);
     if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms)
         sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name);
@@ -228,7 +229,7 @@ static void check_idle(struct sim *sim, unsigned i)
     if (name->kind == HILOCK_FAIR && sim->swarm.mean_gap_us) /* behind heads that died, when the server's clock has jumped: the slowest heartbeat */
         patience_us = 10500000;
     since_us = now_us > patience_us ? now_us - patience_us : 0;
-    if (name->granted_us >= since_us || (tainted_us && tainted_us + 5500000 > since_us) || !sim_is_free(sim, name)) {
+    if (name->granted_us >= since_us || (name->unsettled_us && name->unsettled_us >= since_us) || (tainted_us && tainted_us + 5500000 > since_us) || !sim_is_free(sim, name)) {
         name->free_since_us = 0;
         return;
     }
@@ -311,6 +312,8 @@ void sim_check_names(struct sim *sim)
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_server_now(&sim->places[i].server);
     for (unsigned i = 0; i < sim->names_count; i++) {
+        if (sim_is_unsettled(sim, &sim->names[i]))
+            sim->names[i].unsettled_us = sim->world.now_us;
         if (sim->is_healed || !sim->swarm.mean_gap_us)
             check_idle(sim, i);
         for (unsigned j = 0; j < sim_deciding(sim, &sim->names[i]); j++)

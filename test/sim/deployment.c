@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* deployment - where the locks of a seed live, and which places decide about a name: one server; or a quorum of several masters, by votes.
+/* deployment - where the locks of a seed live, and which places decide about a name: one server; a quorum of several masters, by votes; the master
+ * that Sentinels name; the server of a cluster that has its slot.
  * Chosen by a stream of chance of its own. */
+#include "../secret.h"
 #include "sim.h"
 
-static const char *const names[SIM_DEPLOYMENTS] = {"single", "quorum"};
+static const char *const names[SIM_DEPLOYMENTS] = {"single", "quorum", "sentinel", "cluster"};
 
 static const char *const urls[] = {"unix:///simulated/0", "unix:///simulated/1", "unix:///simulated/2", "unix:///simulated/3", "unix:///simulated/4"};
 
@@ -28,10 +30,22 @@ static void choose_quorum(struct sim *sim, struct hl_random *random)
         sim->urls[place] = urls[place];
 }
 
+/* A cluster is found by some of its servers, replicas among them. */
+static void choose_sets(struct sim *sim, struct hl_random *random)
+{
+    static const char *const seeds[] = {"redis+cluster://127.0.0.1:7000,127.0.0.1:7001,127.0.0.1:7002", "redis+cluster://127.0.0.1:7001,127.0.0.1:7004",
+                                        "redis+cluster://127.0.0.1:7003,127.0.0.1:7004,127.0.0.1:7005"};
+    sim->places_count = SIM_SETS_PLACES;
+    sim->urls[0] = sim->deployment == SIM_CLUSTER ? seeds[hl_random_below(random, sizeof seeds / sizeof *seeds)]
+                                                  : "redis+sentinel://127.0.0.1:7003,127.0.0.1:7004,127.0.0.1:7005/mymaster";
+}
+
 void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice)
 {
     struct hl_random *random = &sim->world.deployments;
     sim->deployment = sim_chance(random, 0.8) ? SIM_SINGLE : SIM_QUORUM;
+    if (sim->deployment == SIM_SINGLE && sim_chance(random, 0.35))
+        sim->deployment = sim_chance(random, 0.5) ? SIM_SENTINEL : SIM_CLUSTER;
     if (choice->has_deployment)
         sim->deployment = choice->deployment;
     sim->choice = *choice;
@@ -39,6 +53,10 @@ void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice)
     if (sim->deployment == SIM_QUORUM) { /* which has no multis */
         choose_quorum(sim, random);
         sim->has_guard = !sim_chance(random, 0.2) && !choice->is_unguarded;
+        return;
+    }
+    if (sim->deployment != SIM_SINGLE) {
+        choose_sets(sim, random);
         return;
     }
     sim->has_multis = sim_chance(random, 0.3);
@@ -52,8 +70,12 @@ struct hilock_client_options sim_deployment_options(const struct sim *sim)
         options.quorum_urls = sim->urls;
         options.quorum_needed = sim->needed;
         options.restart_guard_ms = sim->guard_ms ? sim->guard_ms : HILOCK_OFF;
-    } else
+    } else if (sim->deployment == SIM_SINGLE)
         options.url = urls[0];
+    else
+        options.url = sim->urls[0];
+    if (sim->deployment == SIM_SENTINEL)
+        options.sentinel_password = TEST_SECRET;
     return options;
 }
 
@@ -65,6 +87,5 @@ unsigned sim_deciding(const struct sim *sim, const struct sim_name *name)
 
 struct sim_place *sim_decides(struct sim *sim, const struct sim_name *name, unsigned i)
 {
-    (void)name;
-    return &sim->places[i];
+    return sim->sets.count ? sim_sets_decide(sim, name) : &sim->places[i];
 }

@@ -9,7 +9,9 @@ enum { LAG_MAX_US = 60000, STALE_MAX_US = 3000000, CLOCKS_APART_MAX_US = 400000 
 void sim_taint(struct sim_place *place)
 {
     struct sim *sim = place->sim;
-    for (unsigned i = 0; i < sim->names_count; i++)
+    if (sim->sets.count)
+        sim_sets_taint(place);
+    for (unsigned i = 0; !sim->sets.count && i < sim->names_count; i++)
         sim->names[i].tainted_us[place->index] = sim->world.now_us;
 }
 

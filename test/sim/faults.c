@@ -100,7 +100,10 @@ static void shorten(struct sim_place *place, struct hl_random *random)
     if (sim_store_left_us(place->server.store, sim->names[i].text, strlen(sim->names[i].text)) <= (int64_t)span_ms * 1000)
         return;
     snprintf(span, sizeof span, "%llu", (unsigned long long)span_ms);
-    sim->names[i].tainted_us[place->index] = sim->world.now_us;
+    if (sim->sets.count)
+        sim_sets_taint_name(sim, &sim->names[i]);
+    else
+        sim->names[i].tainted_us[place->index] = sim->world.now_us;
     sim->world.sometimes[SIM_FAULT_SHORTENED]++;
     command(place, 3, argv);
 }
@@ -292,7 +295,7 @@ static void strike(struct sim *sim)
         freeze_some(sim, random, 0);
     else if (kind == 17 && swarm->suspends)
         freeze_some(sim, random, 1);
-    else if (kind == 20 && swarm->failovers)
+    else if (kind == 20 && swarm->failovers && !sim->sets.count)
         sim_failover_start(some_place(sim, random), random);
     else if (kind < 20 && swarm->kills)
         kill_or_close(sim, random);
@@ -311,6 +314,7 @@ void sim_faults_start(struct sim *sim)
 {
     if (sim->swarm.mean_gap_us)
         sim_after(&sim->world, sim->swarm.mean_gap_us, on_fault, sim);
+    sim_sets_start(sim);
 }
 
 static void heal(struct sim_place *place)
@@ -328,5 +332,6 @@ void sim_faults_heal(struct sim *sim)
     sim_trace(&sim->world, "healed");
     for (unsigned i = 0; i < sim->places_count; i++)
         heal(&sim->places[i]);
+    sim_sets_heal(sim);
     sim_network_heal(sim);
 }

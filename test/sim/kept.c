@@ -150,6 +150,8 @@ unsigned sim_keys_left(struct sim *sim)
 {
     struct leftover left = {sim, 0};
     for (unsigned i = 0; i < sim->places_count; i++) {
+        if (sim_set_of(&sim->places[i]) && sim_set_of(&sim->places[i])->master != &sim->places[i])
+            continue; /* a replica, whose keys are its master's */
         sim_server_now(&sim->places[i].server);
         sim_store_each_key(sim->places[i].server.store, on_key, &left);
     }

@@ -5,7 +5,7 @@
  *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal
  *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
  *   hilock-sim --breaks --plant NAME --seed N              that seed must find it
- *   ... --world single|quorum           all seeds in this deployment, instead of by chance; --crowd: all with the play of that name;
+ *   ... --world single|quorum|sentinel|cluster           all seeds in this deployment, instead of by chance; --crowd: all with the play of that name;
  *       --unguarded                     quorums have no restart guard, and what that costs is not excused
  *   hilock-sim --campaign FIRST..LAST [--seconds N] [--evidence FILE]   on all cores, with progress; fails also if something was never seen
  *   hilock-sim --detect TRIES [--evidence FILE]             which planted bugs are found, and how soon

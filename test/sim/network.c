@@ -21,7 +21,7 @@ struct hl_link {
     struct sim_messages in, out;           /* towards the process, towards the server */
     struct sim_event *arrives, *leaves; /* the first of each */
     unsigned connection, epoch;        /* at the store of that server of its place; connection 0: none */
-    int is_up, is_down, is_closed, is_cut_in, is_cut_out, depth;
+    int is_up, is_down, is_closed, is_cut_in, is_cut_out, is_of_replica, depth; /* of_replica: which it was told */
 };
 
 /* Least latency plus an exponential tail, rarely a long one; never before the message in front of it. */
@@ -97,21 +97,27 @@ static void trace_execution(struct sim *sim, const char *who, unsigned process, 
 }
 
 /* What a former master does after another took over is worth nothing, and believed all the same: that is the stated limit. */
-static void count_stale(const struct sim_server *server)
+static void count_stale(const struct sim_server *server, const struct sim_message *request)
 {
-    if (!server || server != &server->place->former)
+    struct sim *sim = server ? server->place->sim : NULL;
+    struct sim_name *name = sim && sim->sets.count && sim_is_former(server->place) ? sim_name_in(sim, request) : NULL;
+    if (name)
+        sim_sets_taint_name(sim, name);
+    else if (server && server == &server->place->former)
+        sim_taint(server->place);
+    else
         return;
-    server->place->sim->world.sometimes[SIM_STALE_MASTER]++;
-    sim_taint(server->place);
+    sim->world.sometimes[SIM_STALE_MASTER]++;
 }
 
 static void execute(struct hl_link *link, const struct sim_message *request)
 {
     struct sim_server *server = sim_place_server(link->place, link->epoch);
     const struct hl_reply *reply = server ? sim_server_execute(server, link->connection, request->argc, request->argv, request->lengths) : NULL;
-    count_stale(server);
+    count_stale(server, request);
     if (!reply)
         return;
+    sim_sets_answered(link->process, link->place, &link->is_of_replica, request, reply);
     trace_execution(link->sim, "server runs for", link->process->index, request, reply);
     count_execution(link->sim, request, reply);
     if (!link->is_cut_in && !link->is_down)
@@ -154,7 +160,7 @@ static void haunt(struct ghost *ghost, struct sim_server *server)
     struct sim_world *world = &ghost->sim->world;
     unsigned connection = sim_server_login(server);
     const struct hl_reply *reply = sim_server_execute(server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
-    count_stale(server);
+    count_stale(server, ghost->request);
     count_execution(ghost->sim, ghost->request, reply);
     world->sometimes[SIM_LATE_RUN]++;
     if (keeps_unknown(ghost->request, reply))
@@ -215,6 +221,7 @@ void sim_network_on_message(void *arg, unsigned connection, const struct hl_repl
     const struct sim_ear *ear = arg;
     struct hl_link *link;
     sim_queue_said(ear->place->sim, push);
+    ear->place->sim->world.sometimes[SIM_TAKEN_BACK] += hl_reply_is(&push->items[0], "sunsubscribe") != 0;
     TAILQ_FOREACH(link, &ear->place->sim->links, entry)
     {
         if (link->connection == connection && link->place == ear->place && link->epoch == ear->epoch && !link->is_cut_in && !link->is_down)

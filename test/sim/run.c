@@ -3,6 +3,7 @@
  * progress is demanded (random faults heal too soon to show a livelock), then all is closed and nothing may be left. */
 #include <stdlib.h>
 
+#include "base/slot.h"
 #include "sim.h"
 #include "wire/fair.h"
 
@@ -36,6 +37,8 @@ static void populate(struct sim *sim)
     for (unsigned i = 0; i < sim->names_count; i++) {
         snprintf(sim->names[i].text, sizeof sim->names[i].text, "n%u", i);
         sim->names[i].kind = sim->is_crowd ? HILOCK_MUTEX : pick[hl_random_below(&kinds, sizeof pick / sizeof *pick)];
+        sim->names[i].slot = hl_slot_of(sim->names[i].text, strlen(sim->names[i].text));
+        sim->names[i].set = sim->sets.owners[sim->names[i].slot];
         if (sim->deployment == SIM_QUORUM && sim->names[i].kind == HILOCK_FAIR)
             sim->names[i].kind = HILOCK_MUTEX;
         sim->names[i].is_mixed = sim->names[i].kind == HILOCK_FAIR && sim_chance(&kinds, 0.4);
@@ -133,6 +136,7 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
     sim_deployment_choose(sim, choice);
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_place_init(&sim->places[i], sim, i);
+    sim_sets_init(sim);
     populate(sim);
     sim_faults_start(sim);
     while (sim->world.now_us < (sim->is_duel ? DUEL_US : FAULT_PHASE_US) && !sim->world.is_broken) {
@@ -153,6 +157,7 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
     if (sim->world.is_broken) /* what is broken is left as it is: freeing it could crash */
         return;
     sim_network_done(sim);
+    sim_sets_done(sim);
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_place_done(&sim->places[i]);
     sim_world_done(&sim->world);

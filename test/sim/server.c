@@ -10,7 +10,7 @@ static const uint64_t UP_US = 3600000000u; /* no restart guard is on as a world 
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
 {
     struct sim *sim = place->sim;
-    static const struct sim_store_events events = {sim_network_on_message, NULL};
+    static const struct sim_store_events events = {sim_network_on_message, sim_sets_said};
     struct sim_ear *ear = malloc(sizeof *ear);
     if (!ear)
         abort();

@@ -5,16 +5,19 @@
 #define SIM_SIM_H
 
 #include "client/client.h"
+#include "sets.h"
 #include "store/store.h"
 #include "world.h"
 
 enum { SIM_PROCESSES_MAX = 20, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 10, SIM_NAME_LENGTH = 16, SIM_PLACES_MAX = 9, SIM_PORT = 7000, SIM_HANDLES_MAX = 36 };
 
+#define SIM_HOST "127.0.0.1"
+
 struct sim;
 
 /* ---- deployment.c: where the locks of a seed live ---- */
 
-enum sim_deployment { SIM_SINGLE, SIM_QUORUM, SIM_DEPLOYMENTS };
+enum sim_deployment { SIM_SINGLE, SIM_QUORUM, SIM_SENTINEL, SIM_CLUSTER, SIM_DEPLOYMENTS };
 
 struct sim_choice { /* what is asked of every seed, instead of chance */
     int has_deployment;
@@ -123,6 +126,7 @@ struct sim_process {
     struct hilock_loop loop;
     int is_closing;
     uint64_t allocated;         /* blocks */
+    struct sim_served served[SIM_NAMES_MAX];
 };
 void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index);
 void sim_process_open(struct sim_process *process);
@@ -196,6 +200,8 @@ void sim_queue_waits(const struct sim_actor *actor, const struct hilock_event *e
 struct sim_name {
     char text[SIM_NAME_LENGTH];
     hilock_kind kind;            /* of all who want it */
+    unsigned slot, set;          /* of a cluster: its hash slot; which set has it */
+    uint64_t unsettled_us;       /* true time at which its slot moved, or its set failed over, last */
     int is_mixed;                /* FAIR, but some want it as a MUTEX */
     uint64_t token_highest;      /* of the grants, in the order of the store */
     uint64_t resource_us; /* and the true time at which that grant was asked for */
@@ -224,10 +230,11 @@ struct sim {
     struct sim_choice choice;
     enum sim_deployment deployment;
     unsigned needed;      /* of the places that decide about a name: so many must say yes */
-    const char *urls[SIM_PLACES_MAX + 1]; /* of a quorum; NULL ends them */
+    const char *urls[SIM_PLACES_MAX + 1]; /* of a quorum; NULL ends them. Of Sentinels, and of a cluster: one */
     int has_guard;        /* its restart guard is on: */
     uint32_t guard_ms;    /* as long as any lease may be, extended ones included; 0: off */
     struct sim_place places[SIM_PLACES_MAX];
+    struct sim_sets sets;
     struct sim_process processes[SIM_PROCESSES_MAX];
     struct sim_actor actors[SIM_HANDLES_MAX];
     struct sim_name names[SIM_NAMES_MAX];

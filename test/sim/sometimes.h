@@ -62,6 +62,15 @@
     X(STALE_WRITE_REFUSED, "late writes refused by the token")                    \
     X(DROPPED_WAITING, "handles dropped while waiting")                           \
     X(DROPPED_HELD, "handles dropped while held")                                 \
+    X(SWITCH_HEARD, "switches of a master heard from a sentinel")                  \
+    X(KEY_MOVED, "keys moved with their slot")                                     \
+    X(SLOT_MOVED, "slots moved")                                                   \
+    X(TOLD_MOVED, "requests told that their slot has moved")                       \
+    X(TOLD_ASK, "requests sent to where their slot goes")                          \
+    X(TOLD_TRYAGAIN, "requests told that their keys are at two places")            \
+    X(TOLD_CLUSTERDOWN, "requests told that the cluster is down")                  \
+    X(TOLD_READONLY, "requests told that a master is none any more")               \
+    X(TAKEN_BACK, "subscriptions taken back with their slot")                      \
     X(FAULT_REQUEST_LOST, "fault: request lost with its link")                    \
     X(FAULT_REPLY_LOST, "fault: reply lost with its link")                        \
     X(FAULT_RESET, "fault: link reset")                                           \
@@ -81,7 +90,13 @@
     X(FAULT_KILL, "fault: process killed")                                        \
     X(FAULT_FAILOVER, "fault: a replica that lagged took over")                   \
     X(FAULT_CRASH_KEPT, "fault: master of a quorum away for a while")             \
-    X(FAULT_CRASH_EMPTY, "fault: master of a quorum away for a while, and empty") 
+    X(FAULT_CRASH_EMPTY, "fault: master of a quorum away for a while, and empty")  \
+    X(FAULT_HANDED_OVER, "fault: a master handed over to a replica")               \
+    X(FAULT_FORCED, "fault: a replica that lagged was made master")                \
+    X(FAULT_MASTER_KILLED, "fault: a master was killed, a replica took over")      \
+    X(FAULT_MASTER_STOPPED, "fault: a master was stopped, a replica took over, it went on") \
+    X(FAULT_MASTER_CUT_OFF, "fault: a master was cut off from the others, a replica took over") \
+    X(FAULT_SENTINEL_AWAY, "fault: a sentinel was away") 
 
 enum sim_sometimes {
 #define X(name, text) SIM_##name,

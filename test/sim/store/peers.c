@@ -16,13 +16,13 @@ int sim_store_is_replica(const struct sim_store *store)
     return map ? map->nodes[map->self].master != map->self : store->is_replica;
 }
 
-void sim_store_be_sentinel(struct sim_store *store, const struct sim_sentinel *knows)
+void sim_store_be_sentinel(struct sim_store *store, const struct sim_sentinel_knows *knows)
 {
     store->is_sentinel = 1;
     store->sentinel = *knows;
 }
 
-const struct sim_sentinel *sim_store_knows(const struct sim_store *store) { return &store->sentinel; }
+const struct sim_sentinel_knows *sim_store_knows(const struct sim_store *store) { return &store->sentinel; }
 
 unsigned sim_store_publish(struct sim_store *store, const char *channel, const char *text)
 {
@@ -74,7 +74,7 @@ static void put_word(struct sim_replies *replies, const struct hl_reply *array, 
 }
 
 /* Of all that a Sentinel tells of a master those that are asked for. */
-static const struct hl_reply *tell_master(struct sim_replies *replies, const struct sim_sentinel *knows)
+static const struct hl_reply *tell_master(struct sim_replies *replies, const struct sim_sentinel_knows *knows)
 {
     const struct hl_reply *array = sim_reply_array(replies, 8);
     put_word(replies, array, 0, "name");
@@ -91,7 +91,7 @@ static const struct hl_reply *tell_master(struct sim_replies *replies, const str
 static const struct hl_reply *sentinel(const struct sim_call *call)
 {
     struct sim_replies *replies = &call->store->replies;
-    const struct sim_sentinel *knows = &call->store->sentinel;
+    const struct sim_sentinel_knows *knows = &call->store->sentinel;
     int is_known = call->argc == 3 && call->lengths[2] == strlen(knows->master) && memcmp(call->argv[2], knows->master, call->lengths[2]) == 0;
     const struct hl_reply *array;
     if (sim_argument_is(call, 1, "MASTER"))

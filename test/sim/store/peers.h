@@ -12,14 +12,15 @@ struct sim_address { char host[16]; int port; };
 
 /* ---- replication ---- */
 
+int sim_store_is_replica(const struct sim_store *store);
 void sim_store_set_replica(struct sim_store *store, int is_replica); /* of whomever: ROLE, INFO, and writes are READONLY. In a cluster the map decides */
 
 /* ---- Sentinel ---- */
 
-struct sim_sentinel { const char *master; struct sim_address address; uint64_t epoch; }; /* what it calls the master, and what it knows of it */
+struct sim_sentinel_knows { const char *master; struct sim_address address; uint64_t epoch; }; /* what it calls the master, and what it knows of it */
 
-void sim_store_be_sentinel(struct sim_store *store, const struct sim_sentinel *knows); /* copied. It answers nothing that is not a Sentinel's */
-const struct sim_sentinel *sim_store_knows(const struct sim_store *store);
+void sim_store_be_sentinel(struct sim_store *store, const struct sim_sentinel_knows *knows); /* copied. It answers nothing that is not a Sentinel's */
+const struct sim_sentinel_knows *sim_store_knows(const struct sim_store *store);
 unsigned sim_store_publish(struct sim_store *store, const char *channel, const char *text); /* of its own accord; how many heard it */
 void sim_store_hear(struct sim_store *store, int is_sharded, const struct sim_said *said);   /* what another one was told to publish */
 

@@ -24,7 +24,7 @@ struct sim_store {
     const char *refusal;
     char *password;
     int is_replica, is_sentinel;
-    struct sim_sentinel sentinel;
+    struct sim_sentinel_knows sentinel;
     struct sim_map *map; /* NULL: in no cluster */
     const struct sim_command *index[SIM_COMMANDS_ROOM]; /* by hash of the name, linear probing */
 };
@@ -64,7 +64,6 @@ const struct sim_command *sim_command_find(const struct sim_store *store, const 
 int sim_command_fits(const struct sim_command *command, int argc);
 
 const char *sim_write_refusal(const struct sim_store *store, const struct sim_command *command); /* NULL: it may run */
-int sim_store_is_replica(const struct sim_store *store);
 const struct hl_reply *sim_map_refusal(const struct sim_call *call, const struct sim_command *command, int is_asking); /* NULL: it belongs here */
 
 /* ---- what commands share (arguments.c) ---- */

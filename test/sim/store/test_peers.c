@@ -112,7 +112,7 @@ static void test_a_sentinel_tells_of_its_master_alone(void **state)
     struct server *server = ((struct trial *)*state)->servers;
     const struct hl_reply *reply;
     SAYS(RUN(server, "SENTINEL", "MASTER", "m"), "ERR unknown command");
-    sim_store_be_sentinel(server->store, &(struct sim_sentinel){"m", {"10.0.0.7", 7003}, 42});
+    sim_store_be_sentinel(server->store, &(struct sim_sentinel_knows){"m", {"10.0.0.7", 7003}, 42});
     reply = RUN(server, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "m");
     assert_int_equal(reply->count, 2);
     assert_true(hl_reply_is(&reply->items[0], "10.0.0.7"));

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cluster - sets that share the slots of a cluster: what each server knows of them, and slots that move from one to another, key by key, as the
+ * stock tool does it: the target is told that it comes, the source that it goes, the keys go one after the other with the time that they had
+ * left, then the target is told that it is its own, the source, and all others by and by. A move loses nothing, and excuses nothing but
+ * that a free lock cannot be had while its keys are at two places. */
+#include <stdio.h>
+
+#include "base/slot.h"
+#include "sim.h"
+
+enum { HEARS_MAX_US = 500000, CALM_HEARS_MAX_US = 100000, KEY_LENGTH_MAX = 128 };
+
+/* ---- what they know ---- */
+
+void sim_cluster_learn(struct sim_place *place)
+{
+    struct sim *sim = place->sim;
+    struct sim_store *store = place->server.store;
+    const struct sim_map *map = sim_store_map(store);
+    sim_store_set_down(store, 0);
+    for (unsigned i = 0; i < sim->places_count; i++)
+        sim_store_set_master(store, i, sim_set_of(&sim->places[i])->master->index);
+    for (unsigned slot = 0; slot < SIM_SLOTS; slot++) {
+        unsigned master = sim->sets.list[sim->sets.owners[slot]].master->index;
+        if (map->owners[slot] != master + 1)
+            sim_store_give_slot(store, slot, master);
+    }
+}
+
+/* A server that is cut off hears nothing. */
+static void on_heard(struct sim_world *world, void *arg)
+{
+    struct sim_place *place = arg;
+    (void)world;
+    if (!sim_is_former(place) && !place->is_away)
+        sim_cluster_learn(place);
+}
+
+void sim_cluster_hear(struct sim *sim, struct hl_random *random)
+{
+    uint64_t most_us = sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, longest_us = 0;
+    for (unsigned i = 0; i < sim->places_count; i++) {
+        uint64_t delay_us = sim_between(random, 0, most_us);
+        sim_after(&sim->world, delay_us, on_heard, &sim->places[i]);
+        longest_us = delay_us > longest_us ? delay_us : longest_us;
+    }
+    for (unsigned i = 0; i < sim->sets.count; i++)
+        sim->sets.list[i].known_us = sim->world.now_us + longest_us;
+}
+
+/* ---- a slot moves ---- */
+
+static struct sim_store *store_of(struct sim_set *set)
+{
+    sim_server_now(&set->master->server);
+    return set->master->server.store;
+}
+
+struct keys { struct hl_random *random; unsigned slot, count; char chosen[KEY_LENGTH_MAX]; size_t length; };
+
+static void on_key(void *arg, const char *key, size_t length)
+{
+    struct keys *keys = arg;
+    if (hl_slot_of(key, length) != keys->slot || length > sizeof keys->chosen || hl_random_below(keys->random, ++keys->count) != 0)
+        return;
+    memcpy(keys->chosen, key, length);
+    keys->length = length;
+}
+
+/* 0: there is none left. */
+static int move_key(struct sim *sim)
+{
+    struct sim_move *move = &sim->sets.move;
+    struct keys keys = {.random = &sim->world.deployments, .slot = move->slot};
+    sim_store_each_key(store_of(move->from), on_key, &keys);
+    if (!keys.count)
+        return 0;
+    sim_trace(&sim->world, "%.*s goes to place %u", (int)keys.length, keys.chosen, move->to->master->index);
+    sim->world.sometimes[SIM_KEY_MOVED]++;
+    if (!sim_store_migrate(store_of(move->from), store_of(move->to), keys.chosen, keys.length))
+        sim_violate(&sim->world, "I14", "%.*s was made anew where its slot goes to", (int)keys.length, keys.chosen);
+    return 1;
+}
+
+static void end_move(struct sim *sim)
+{
+    struct sim_move *move = &sim->sets.move;
+    move->is_on = 0;
+    move->name->set = move->to->index;
+    move->name->unsettled_us = sim->world.now_us;
+    sim->sets.owners[move->slot] = (uint8_t)move->to->index;
+    sim->world.sometimes[SIM_SLOT_MOVED]++;
+    sim_trace(&sim->world, "slot %u is at place %u", move->slot, move->to->master->index);
+    sim_store_give_slot(store_of(move->to), move->slot, move->to->master->index);
+    sim_store_give_slot(store_of(move->from), move->slot, move->to->master->index);
+    sim_cluster_hear(sim, &sim->world.deployments);
+}
+
+static uint64_t gap_us(struct sim *sim) { return sim_between(&sim->world.deployments, 0, sim->sets.move.is_slow ? 1500000 : 5000); }
+
+static int is_stalled(const struct sim_set *set) { return set->master->server.stalled_until_us > set->sim->world.now_us; }
+
+static void step(struct sim *sim)
+{
+    struct sim_move *move = &sim->sets.move;
+    if (!move->is_leaving) {
+        sim_store_begin_leave(store_of(move->from), move->slot, move->to->master->index);
+        move->is_leaving = 1;
+    } else if (!move_key(sim))
+        end_move(sim);
+}
+
+static void on_move(struct sim_world *world, void *arg)
+{
+    struct sim *sim = arg;
+    if (!sim->sets.move.is_on)
+        return;
+    if (!is_stalled(sim->sets.move.from) && !is_stalled(sim->sets.move.to))
+        step(sim);
+    if (sim->sets.move.is_on)
+        sim_after(world, gap_us(sim), on_move, sim);
+}
+
+void sim_cluster_move(struct sim *sim, struct hl_random *random)
+{
+    struct sim_move *move = &sim->sets.move;
+    struct sim_name *name = &sim->names[hl_random_below(random, sim->names_count)];
+    struct sim_set *from = &sim->sets.list[name->set], *to = &sim->sets.list[(name->set + 1 + hl_random_below(random, sim->sets.count - 1)) % sim->sets.count];
+    if (move->is_on || from->step != SET_IS_QUIET || to->step != SET_IS_QUIET)
+        return;
+    *move = (struct sim_move){.is_on = 1, .is_slow = sim_chance(random, 0.3), .slot = name->slot, .name = name, .from = from, .to = to};
+    sim_trace(&sim->world, "%s, slot %u, begins to move from place %u to %u", name->text, name->slot, from->master->index, to->master->index);
+    sim_store_begin_arrive(store_of(to), move->slot);
+    sim_after(&sim->world, gap_us(sim), on_move, sim);
+}
+
+void sim_cluster_heal(struct sim *sim)
+{
+    while (sim->sets.move.is_on && !sim->world.is_broken)
+        step(sim);
+    for (unsigned i = 0; i < sim->places_count; i++)
+        sim_cluster_learn(&sim->places[i]);
+}
+
+void sim_cluster_init(struct sim *sim)
+{
+    struct sim_map map = {.count = sim->places_count, .leaving = -1, .arriving = -1};
+    for (unsigned i = 0; i < sim->places_count; i++) {
+        map.nodes[i].address.port = SIM_PORT + (int)i;
+        map.nodes[i].master = sim_set_of(&sim->places[i])->master->index;
+        snprintf(map.nodes[i].address.host, sizeof map.nodes[i].address.host, "%s", SIM_HOST);
+    }
+    for (unsigned slot = 0; slot < SIM_SLOTS; slot++) {
+        sim->sets.owners[slot] = (uint8_t)(slot / (SIM_SLOTS / SIM_SETS_MAX + 1));
+        map.owners[slot] = (uint8_t)(sim->sets.list[sim->sets.owners[slot]].master->index + 1);
+    }
+    for (unsigned i = 0; i < sim->places_count; i++) {
+        map.self = i;
+        sim_store_join(sim->places[i].server.store, &map);
+    }
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sentinels - what they know of the master, and tell. The one that led the failover knows at once and tells of the promotion; each tells of the
+ * switch when it hears of it, up to seconds later. One that was away comes back with what it knew, and learns the rest in silence. */
+#include <stdio.h>
+
+#include "sim.h"
+
+enum { HEARS_MAX_US = 1500000, CALM_HEARS_MAX_US = 200000 };
+
+static const char master_name[] = "mymaster";
+
+static struct sim_set *set_of(struct sim *sim) { return &sim->sets.list[0]; }
+
+static void learn(struct sim_sentinel *sentinel)
+{
+    const struct sim_set *set = set_of(sentinel->sim);
+    struct sim_sentinel_knows knows = {master_name, {.port = SIM_PORT + (int)set->master->index}, 1 + set->epoch};
+    snprintf(knows.address.host, sizeof knows.address.host, "%s", SIM_HOST);
+    sim_store_be_sentinel(sentinel->place->server.store, &knows);
+}
+
+static void tell(const struct sim_sentinel *sentinel, const char *channel, const struct sim_place *from)
+{
+    struct sim_world *world = &sentinel->sim->world;
+    char text[120];
+    snprintf(text, sizeof text, "%s %s %d %s %d", master_name, SIM_HOST, SIM_PORT + (int)from->index, SIM_HOST,
+             SIM_PORT + (int)set_of(sentinel->sim)->master->index);
+    sim_trace(world, "place %u tells %s: %s", sentinel->place->index, channel, text);
+    world->sometimes[SIM_SWITCH_HEARD] += sim_store_publish(sentinel->place->server.store, channel, text);
+}
+
+/* Whatever it has not told of yet. */
+static void hear(struct sim_sentinel *sentinel)
+{
+    const struct sim_set *set = set_of(sentinel->sim);
+    const struct sim_place *from = sentinel->names;
+    if (sentinel->place->is_away || sentinel->told == set->epoch)
+        return;
+    learn(sentinel);
+    sentinel->told = set->epoch;
+    sentinel->names = set->master;
+    tell(sentinel, "+switch-master", from);
+}
+
+static void on_heard(struct sim_world *world, void *arg) { (void)world, hear(arg); }
+
+void sim_sentinels_hear(struct sim *sim, struct hl_random *random)
+{
+    struct sim_sentinel *leader = &sim->sets.sentinels[hl_random_below(random, SIM_SENTINELS)];
+    uint64_t most_us = sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, longest_us = 0;
+    if (!leader->place->is_away) {
+        learn(leader);
+        tell(leader, "+promoted-slave", leader->names);
+    }
+    for (unsigned i = 0; i < SIM_SENTINELS; i++) {
+        uint64_t delay_us = sim_between(random, 0, most_us);
+        sim_after(&sim->world, delay_us, on_heard, &sim->sets.sentinels[i]);
+        longest_us = delay_us > longest_us ? delay_us : longest_us;
+    }
+    set_of(sim)->known_us = sim->world.now_us + longest_us;
+}
+
+/* ---- one that was away ---- */
+
+static void on_back(struct sim_world *world, void *arg)
+{
+    struct sim_sentinel *sentinel = arg;
+    if (!sentinel->place->is_away || sentinel->sim->is_healed)
+        return;
+    sentinel->place->is_away = 0;
+    sim_trace(world, "place %u is back, and knows epoch %llu", sentinel->place->index, (unsigned long long)sim_store_knows(sentinel->place->server.store)->epoch);
+    sim_after(world, sim_between(&world->deployments, 100000, 3000000), on_heard, sentinel);
+}
+
+void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random)
+{
+    struct sim_sentinel *sentinel = &sim->sets.sentinels[hl_random_below(random, SIM_SENTINELS)];
+    struct sim_place *place = sentinel->place;
+    if (place->is_away)
+        return;
+    sim_trace(&sim->world, "fault: place %u, a sentinel, is away", place->index);
+    sim->world.sometimes[SIM_FAULT_SENTINEL_AWAY]++;
+    sim_network_reset_all(&place->server);
+    sim_server_now(&place->server);
+    sim_store_restart(place->server.store, 1);
+    place->is_away = 1;
+    sim_after(&sim->world, sim_between(random, 500000, 6000000), on_back, sentinel);
+}
+
+void sim_sentinels_heal(struct sim *sim)
+{
+    for (unsigned i = 0; i < SIM_SENTINELS; i++)
+        hear(&sim->sets.sentinels[i]);
+}
+
+void sim_sentinels_init(struct sim *sim)
+{
+    const struct sim_set *set = set_of(sim);
+    for (unsigned i = 0; i < SIM_SENTINELS; i++) {
+        sim->sets.sentinels[i] = (struct sim_sentinel){.sim = sim, .place = &sim->places[set->count + i], .names = set->master};
+        learn(&sim->sets.sentinels[i]);
+    }
+}

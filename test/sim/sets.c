@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sets - see sets.h: a master and its replicas, and how one takes over from the other.
+ *
+ * A replica that takes over knows what was written up to a moment before: that is all that there is of replication, for nobody reads from a
+ * replica. What the master acknowledged since is lost, and so is what it acknowledges as long as nobody tells it; a failover that hands over
+ * loses nothing, and excuses nothing. */
+#include "message.h"
+#include "sim.h"
+
+enum { LAG_MAX_US = 60000, GAP_LEAST_US = 200000, GAP_MOST_US = 3000000 };
+
+static struct sim_server *server_of(struct sim_place *place) { return &place->server; }
+
+struct sim_set *sim_set_of(const struct sim_place *place)
+{
+    struct sim_sets *sets = &place->sim->sets;
+    for (unsigned i = 0; i < sets->count; i++)
+        for (unsigned j = 0; j < sets->list[i].count; j++)
+            if (sets->list[i].places[j] == place)
+                return &sets->list[i];
+    return NULL;
+}
+
+int sim_is_former(const struct sim_place *place)
+{
+    const struct sim_set *set = sim_set_of(place);
+    return set && set->former == place;
+}
+
+static struct sim_set *set_of_name(struct sim *sim, const struct sim_name *name) { return &sim->sets.list[name->set]; }
+
+static int is_moving(const struct sim *sim, const struct sim_name *name) { return sim->sets.move.is_on && sim->sets.move.slot == name->slot; }
+
+/* While the slot moves: where the key is. */
+struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name)
+{
+    struct sim_place *there = is_moving(sim, name) ? sim->sets.move.to->master : NULL;
+    if (!there)
+        return set_of_name(sim, name)->master;
+    sim_server_now(server_of(there));
+    return sim_store_left_us(there->server.store, name->text, strlen(name->text)) != -2 ? there : set_of_name(sim, name)->master;
+}
+
+int sim_is_unsettled(struct sim *sim, const struct sim_name *name)
+{
+    const struct sim_set *set = sim->sets.count ? set_of_name(sim, name) : NULL;
+    return set && (is_moving(sim, name) || set->step != SET_IS_QUIET || set->known_us > sim->world.now_us);
+}
+
+/* ---- what is excused ---- */
+
+void sim_sets_taint_name(struct sim *sim, struct sim_name *name)
+{
+    for (unsigned i = 0; i < sim->places_count; i++)
+        name->tainted_us[i] = sim->world.now_us;
+}
+
+void sim_sets_taint(struct sim_place *place)
+{
+    struct sim *sim = place->sim;
+    for (unsigned i = 0; i < sim->names_count; i++) {
+        struct sim_name *name = &sim->names[i];
+        const struct sim_set *set = set_of_name(sim, name);
+        if (set->master == place || set->former == place || (is_moving(sim, name) && sim->sets.move.to->master == place))
+            sim_sets_taint_name(sim, name);
+    }
+}
+
+/* ---- a failover, step by step ---- */
+
+static void on_step(struct sim_world *world, void *arg);
+
+static void go_on_after(struct sim_set *set, enum sim_set_step step, uint64_t delay_us)
+{
+    set->step = step;
+    sim_after(&set->sim->world, delay_us, on_step, set);
+}
+
+static void set_replica(struct sim_place *place, int is_replica)
+{
+    if (!sim_store_map(server_of(place)->store))
+        sim_store_set_replica(server_of(place)->store, is_replica);
+}
+
+/* Its keys are those of the new master, as of now. Sentinels end the connections of a master that they demote; others do not. */
+static void find_out(struct sim_set *set)
+{
+    struct sim *sim = set->sim;
+    struct sim_place *former = set->former;
+    struct sim_store_data *data = sim_store_save(server_of(set->master)->store);
+    set->former = NULL;
+    set->step = SET_IS_QUIET;
+    sim_trace(&sim->world, "place %u is found out to be no master any more", former->index);
+    sim_store_load(server_of(former)->store, data);
+    sim_store_data_free(data);
+    set_replica(former, 1);
+    if (sim->deployment == SIM_CLUSTER)
+        sim_cluster_learn(former);
+    else if (sim_chance(&sim->world.deployments, 0.7))
+        sim_network_reset_all(server_of(former));
+}
+
+static void tell_all(struct sim *sim)
+{
+    if (sim->deployment == SIM_CLUSTER)
+        sim_cluster_hear(sim, &sim->world.deployments);
+    else
+        sim_sentinels_hear(sim, &sim->world.deployments);
+}
+
+static void promote(struct sim_set *set)
+{
+    static const enum sim_sometimes kinds[] = {SIM_FAULT_HANDED_OVER, SIM_FAULT_FORCED, SIM_FAULT_MASTER_KILLED, SIM_FAULT_MASTER_STOPPED, SIM_FAULT_MASTER_CUT_OFF};
+    struct sim *sim = set->sim;
+    struct sim_server *server = server_of(set->next);
+    sim_trace(&sim->world, "place %u takes over from %u", set->next->index, set->master->index);
+    sim->world.sometimes[kinds[set->kind]]++;
+    sim_server_now(server);
+    sim_store_load(server->store, set->copy);
+    sim_store_data_free(set->copy);
+    set->copy = NULL;
+    if (set->kind != FAILOVER_HANDED_OVER || sim->sets.is_out_of_step)
+        sim_sets_taint(set->master);
+    if (set->kind != FAILOVER_HANDED_OVER)
+        sim->ghost_us = sim->world.now_us; /* a hold released since is there again, until its client repeats the release */
+    set->former = set->master;
+    set->master = set->next;
+    set->epoch++;
+    for (unsigned i = 0; i < sim->names_count; i++)
+        if (set_of_name(sim, &sim->names[i]) == set)
+            sim->names[i].unsettled_us = sim->world.now_us;
+    set_replica(set->master, 0);
+    if (sim->deployment == SIM_CLUSTER)
+        sim_cluster_learn(set->master);
+    tell_all(sim);
+}
+
+static void kill_master(struct sim_set *set)
+{
+    sim_network_reset_all(server_of(set->master));
+    sim_server_now(server_of(set->master));
+    sim_store_restart(server_of(set->master)->store, 1);
+    set->master->is_away = 1;
+}
+
+static void strike(struct sim_set *set)
+{
+    struct hl_random *random = &set->sim->world.deployments;
+    uint64_t unnoticed_us = set->kind == FAILOVER_FORCED ? 0 : sim_between(random, 200000, 2000000);
+    sim_trace(&set->sim->world, "fault: master %u, failover of kind %d", set->master->index, (int)set->kind);
+    if (set->kind == FAILOVER_KILLED)
+        kill_master(set);
+    else if (set->kind == FAILOVER_STOPPED)
+        server_of(set->master)->stalled_until_us = set->sim->world.now_us + unnoticed_us + sim_between(random, 0, 2000000);
+    go_on_after(set, SET_IS_STRUCK, unnoticed_us);
+}
+
+/* For how long the former master is not there: dead, or stopped. */
+static uint64_t absence_us(const struct sim_set *set)
+{
+    uint64_t now_us = set->sim->world.now_us, until_us = set->former->server.stalled_until_us;
+    if (set->kind == FAILOVER_KILLED)
+        return sim_between(&set->sim->world.deployments, 100000, 2000000);
+    return set->kind == FAILOVER_STOPPED && until_us > now_us ? until_us - now_us : 0;
+}
+
+/* It is there again, and takes itself for the master; in a cluster it may notice that it is alone. */
+static void give_back(struct sim_set *set)
+{
+    struct hl_random *random = &set->sim->world.deployments;
+    uint64_t stale_us = sim_chance(random, 0.3) ? 0 : sim_between(random, 0, set->kind == FAILOVER_FORCED ? 200000 : 3000000);
+    if (set->former->is_away && sim_chance(random, 0.3))
+        sim_store_restart(server_of(set->former)->store, 0);
+    set->former->is_away = 0;
+    if (set->sim->deployment == SIM_CLUSTER && sim_chance(random, 0.3))
+        sim_store_set_down(server_of(set->former)->store, 1);
+    go_on_after(set, SET_HAS_STALE, stale_us);
+}
+
+static void on_step(struct sim_world *world, void *arg)
+{
+    struct sim_set *set = arg;
+    (void)world;
+    if (set->sim->is_healed)
+        return;
+    switch (set->step) {
+    case SET_LAGS: strike(set); break;
+    case SET_IS_STRUCK:
+        promote(set);
+        go_on_after(set, SET_IS_REPLACED, absence_us(set));
+        break;
+    case SET_IS_REPLACED: give_back(set); break;
+    case SET_HAS_STALE: find_out(set); break;
+    case SET_IS_QUIET: break;
+    }
+}
+
+static struct sim_place *some_replica(struct sim_set *set, struct hl_random *random)
+{
+    unsigned first = (unsigned)hl_random_below(random, set->count);
+    for (unsigned i = 0; i < set->count; i++) {
+        struct sim_place *place = set->places[(first + i) % set->count];
+        if (place != set->master && !place->is_away)
+            return place;
+    }
+    return NULL;
+}
+
+static int can_fail_over(const struct sim_set *set)
+{
+    const struct sim_move *move = &set->sim->sets.move;
+    return set->step == SET_IS_QUIET && !set->master->is_away && !(move->is_on && (move->from == set || move->to == set));
+}
+
+static void fail_over(struct sim_set *set, struct hl_random *random)
+{
+    struct sim_place *next = can_fail_over(set) ? some_replica(set, random) : NULL;
+    int is_lossy = set->sim->sets.is_lossy && sim_chance(random, 0.8);
+    if (!next)
+        return;
+    set->kind = is_lossy ? (enum sim_failover)sim_between(random, FAILOVER_FORCED, FAILOVER_CUT_OFF) : FAILOVER_HANDED_OVER;
+    set->next = next;
+    sim_server_now(server_of(set->master));
+    set->copy = sim_store_save(server_of(set->master)->store);
+    if (is_lossy) {
+        go_on_after(set, SET_LAGS, sim_between(random, 0, LAG_MAX_US));
+        return;
+    }
+    promote(set);
+    find_out(set);
+}
+
+/* ---- I14: whom a process believes ---- */
+
+struct sim_name *sim_name_in(struct sim *sim, const struct sim_message *request)
+{
+    int at = request->argc > 3 && strcmp(request->argv[0], "EVALSHA") == 0 ? 3 : request->argc > 3 && strcmp(request->argv[0], "SET") == 0 ? 1 : 0;
+    for (unsigned i = 0; at && i < sim->names_count; i++)
+        if (strcmp(sim->names[i].text, request->argv[at]) == 0)
+            return &sim->names[i];
+    return NULL;
+}
+
+static void count_answer(struct sim_world *world, const struct hl_reply *reply)
+{
+    static const struct { const char *code; enum sim_sometimes what; } codes[] = {{"MOVED", SIM_TOLD_MOVED}, {"ASK", SIM_TOLD_ASK}, {"TRYAGAIN", SIM_TOLD_TRYAGAIN},
+                                                                                  {"CLUSTERDOWN", SIM_TOLD_CLUSTERDOWN}, {"READONLY", SIM_TOLD_READONLY}};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        world->sometimes[codes[i].what] += hl_reply_has_code(reply, codes[i].code) != 0;
+}
+
+/* Whoever was served by a master is not served by one that it replaced: where the news is older than a config-epoch, and in a cluster as soon as all
+ * servers agree. */
+static void check_believed(struct sim_process *process, const struct sim_place *place, struct sim_name *name)
+{
+    struct sim *sim = process->sim;
+    const struct sim_set *set = sim_set_of(place);
+    struct sim_served *served = &process->served[name - sim->names];
+    unsigned epoch = set->epoch - (set->former == place);
+    int can_know = sim->deployment == SIM_SENTINEL || set->known_us < sim->world.now_us;
+    if (served->set == set && served->epoch > epoch && can_know)
+        sim_violate(&sim->world, "I14", "p%u is served %s by place %u, though it has been served by the master after it", process->index, name->text, place->index);
+    *served = (struct sim_served){set, epoch};
+}
+
+void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct hl_reply *reply)
+{
+    struct sim *sim = process->sim;
+    struct sim_set *set = sim->sets.count ? sim_set_of(place) : NULL;
+    struct sim_name *name = set ? sim_name_in(sim, request) : NULL;
+    if (set && sim->deployment == SIM_SENTINEL && strcmp(request->argv[0], "ROLE") == 0)
+        *is_of_replica = sim_store_is_replica(place->server.store);
+    if (!name)
+        return;
+    if (*is_of_replica)
+        sim_violate(&sim->world, "I14", "p%u asks place %u for %s, which has told it that it is a replica", process->index, place->index, name->text);
+    count_answer(&sim->world, reply);
+    if (reply->type != HL_REPLY_ERROR && (place == set->master || place == set->former))
+        check_believed(process, place, name);
+}
+
+/* ---- what is said on a channel ---- */
+
+/* A master's replicas hear what it was told to publish, and of a plain channel in a cluster everybody; but for whoever is cut off. */
+void sim_sets_said(void *arg, int is_sharded, const struct sim_said *said)
+{
+    const struct sim_ear *ear = arg;
+    struct sim *sim = ear->place->sim;
+    const struct sim_set *set = sim_set_of(ear->place);
+    for (unsigned i = 0; set && set->master == ear->place && i < sim->places_count; i++) {
+        struct sim_place *place = &sim->places[i];
+        int is_near = sim_set_of(place) == set || (!is_sharded && sim->deployment == SIM_CLUSTER && sim_set_of(place));
+        if (is_near && place != ear->place && !sim_is_former(place) && !place->is_away && place->server.stalled_until_us <= sim->world.now_us)
+            sim_store_hear(place->server.store, is_sharded, said);
+    }
+}
+
+/* ---- life ---- */
+
+static void on_event(struct sim_world *world, void *arg)
+{
+    struct sim *sim = arg;
+    struct hl_random *random = &world->deployments;
+    if (sim->is_healed)
+        return;
+    if (sim->deployment == SIM_CLUSTER && sim_chance(random, 0.6))
+        sim_cluster_move(sim, random);
+    else if (sim->deployment == SIM_SENTINEL && sim->sets.is_lossy && sim_chance(random, 0.2))
+        sim_sentinels_lose_one(sim, random);
+    else
+        fail_over(&sim->sets.list[hl_random_below(random, sim->sets.count)], random);
+    sim_after(world, sim_between(random, GAP_LEAST_US, GAP_MOST_US), on_event, sim);
+}
+
+static void init_set(struct sim *sim, unsigned places, unsigned step)
+{
+    struct sim_set *set = &sim->sets.list[sim->sets.count];
+    *set = (struct sim_set){.sim = sim, .index = sim->sets.count, .count = places};
+    for (unsigned i = 0; i < places; i++)
+        set->places[i] = &sim->places[sim->sets.count + i * step];
+    set->master = set->places[0];
+    for (unsigned i = 1; i < places; i++)
+        set_replica(set->places[i], 1);
+    sim->sets.count++;
+}
+
+/* Clocks of one deployment are kept in step, more or less; they go at the same rate. */
+static void set_clocks(struct sim *sim)
+{
+    struct hl_random *random = &sim->world.deployments;
+    uint64_t apart_us = sim_chance(random, 0.5) ? 0 : sim_between(random, 1000, 400000);
+    for (unsigned i = 1; i < sim->places_count; i++) {
+        uint64_t by_us = sim_between(random, 0, apart_us);
+        sim->places[i].server.clock = sim->places[0].server.clock;
+        sim->places[i].server.clock.offset_us += sim_chance(random, 0.5) ? by_us : -by_us;
+        sim_server_now(&sim->places[i].server);
+    }
+    sim->sets.is_out_of_step = apart_us || sim->swarm.steps;
+}
+
+void sim_sets_init(struct sim *sim)
+{
+    if (sim->deployment != SIM_SENTINEL && sim->deployment != SIM_CLUSTER)
+        return;
+    set_clocks(sim);
+    sim->sets.is_lossy = sim->swarm.mean_gap_us && sim_chance(&sim->world.deployments, 0.6);
+    if (sim->deployment == SIM_SENTINEL)
+        init_set(sim, SIM_SET_PLACES_MAX, 1);
+    else
+        for (unsigned i = 0; i < SIM_SETS_MAX; i++)
+            init_set(sim, 2, SIM_SETS_MAX);
+    if (sim->deployment == SIM_SENTINEL)
+        sim_sentinels_init(sim);
+    else
+        sim_cluster_init(sim);
+}
+
+void sim_sets_start(struct sim *sim)
+{
+    if (sim->sets.count)
+        sim_after(&sim->world, sim_between(&sim->world.deployments, GAP_LEAST_US, GAP_MOST_US), on_event, sim);
+}
+
+static void heal_set(struct sim_set *set)
+{
+    if (set->copy)
+        sim_store_data_free(set->copy);
+    set->copy = NULL;
+    if (set->former)
+        find_out(set);
+    set->step = SET_IS_QUIET;
+}
+
+void sim_sets_heal(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->sets.count; i++)
+        heal_set(&sim->sets.list[i]);
+    if (sim->deployment == SIM_CLUSTER)
+        sim_cluster_heal(sim);
+    else if (sim->deployment == SIM_SENTINEL)
+        sim_sentinels_heal(sim);
+}
+
+void sim_sets_done(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->sets.count; i++)
+        if (sim->sets.list[i].copy)
+            sim_store_data_free(sim->sets.list[i].copy);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sets - places that are not alone: a master and its replicas (sets.c), the Sentinels that name it (sentinels.c), sets that share the slots of a
+ * cluster (cluster.c). What is true is kept here; what a place thinks is in its store (store/peers.h), and may be old.
+ * Invariant: of a set one place decides at a time, and of a name one set; sim_decides says which. */
+#ifndef SIM_SETS_H
+#define SIM_SETS_H
+
+#include "store/peers.h"
+#include "world.h"
+
+struct sim;
+struct sim_message;
+struct sim_name;
+struct sim_place;
+struct sim_process;
+
+enum { SIM_SETS_MAX = 3, SIM_SET_PLACES_MAX = 3, SIM_SENTINELS = 3, SIM_SETS_PLACES = 6 };
+
+enum sim_failover { /* what becomes of the master */
+    FAILOVER_HANDED_OVER, /* nothing: it waits until another one knows all, and becomes a replica */
+    FAILOVER_FORCED,      /* a replica that lags takes over, and it soon becomes one */
+    FAILOVER_KILLED,      /* dead, and back after a while */
+    FAILOVER_STOPPED,     /* stopped, and it goes on with what it was asked as if nothing had been */
+    FAILOVER_CUT_OFF      /* cut off from its own kind: it goes on for its clients until it is told */
+};
+
+enum sim_set_step { SET_IS_QUIET, SET_LAGS, SET_IS_STRUCK, SET_IS_REPLACED, SET_HAS_STALE };
+
+struct sim_set {
+    struct sim *sim;
+    struct sim_place *places[SIM_SET_PLACES_MAX];
+    unsigned index, count;
+    struct sim_place *master; /* that decides */
+    struct sim_place *next;   /* who will, with what it knows by now (copy) */
+    struct sim_place *former; /* that was replaced, and does not know it yet; NULL */
+    struct sim_store_data *copy;
+    enum sim_set_step step;
+    enum sim_failover kind;
+    unsigned epoch;           /* how many masters there were before */
+    uint64_t known_us;        /* true time from which on all places but the former one know the master */
+};
+
+struct sim_move { /* of a slot, key by key */
+    int is_on, is_slow, is_leaving; /* leaving: the source knows that it goes */
+    unsigned slot;
+    struct sim_name *name;          /* that it is about */
+    struct sim_set *from, *to;
+};
+
+struct sim_sentinel {
+    struct sim *sim;
+    struct sim_place *place;
+    unsigned told;           /* the epoch of the latest switch that it told of */
+    struct sim_place *names; /* whom it named master then */
+};
+
+struct sim_served { const struct sim_set *set; unsigned epoch; }; /* by whom a process was served */
+
+struct sim_sets {
+    struct sim_set list[SIM_SETS_MAX];
+    unsigned count; /* 0: every place is alone */
+    struct sim_move move;
+    struct sim_sentinel sentinels[SIM_SENTINELS];
+    int is_lossy;          /* failovers lose what was acknowledged last */
+    int is_out_of_step;    /* clocks of places are apart: what was acknowledged may end sooner at the next master */
+    uint8_t owners[SIM_SLOTS]; /* of a cluster: which set */
+};
+
+void sim_sets_init(struct sim *sim);  /* the places are there */
+void sim_sets_start(struct sim *sim); /* from now on, until the heal */
+void sim_sets_heal(struct sim *sim);
+void sim_sets_done(struct sim *sim);
+
+struct sim_set *sim_set_of(const struct sim_place *place); /* NULL: it is alone, or a Sentinel */
+struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name);
+int sim_is_former(const struct sim_place *place); /* replaced, and goes on as a master */
+int sim_is_unsettled(struct sim *sim, const struct sim_name *name); /* its slot moves, or its set fails over */
+void sim_sets_taint(struct sim_place *place);     /* all names that it decides about */
+void sim_sets_taint_name(struct sim *sim, struct sim_name *name);
+void sim_sets_said(void *ear, int is_sharded, const struct sim_said *said); /* the stores' event: others hear it too */
+
+/* A command was executed there for a process, over a link that *is_of_replica belongs to: I14. */
+void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct hl_reply *reply);
+struct sim_name *sim_name_in(struct sim *sim, const struct sim_message *request); /* that it is about; NULL: none */
+
+/* ---- sentinels.c ---- */
+
+void sim_sentinels_init(struct sim *sim);
+void sim_sentinels_hear(struct sim *sim, struct hl_random *random); /* one at once, the others in a while */
+void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random);
+void sim_sentinels_heal(struct sim *sim);
+
+/* ---- cluster.c ---- */
+
+void sim_cluster_init(struct sim *sim);
+void sim_cluster_hear(struct sim *sim, struct hl_random *random); /* all of them, in a while */
+void sim_cluster_learn(struct sim_place *place);                  /* all that is true, now */
+void sim_cluster_move(struct sim *sim, struct hl_random *random); /* a slot */
+void sim_cluster_heal(struct sim *sim);
+
+#endif
