@@ -24,6 +24,17 @@ static struct rights with_optional(const char *kind, const char *besides)
     return rights;
 }
 
+/* SIMPLE uses it where the server has it. */
+static void add_native(struct rights *rights, const struct server *server)
+{
+    struct redis *redis = redis_open(server);
+    redisReply *reply = redis_reply(redis, "COMMAND INFO delifeq");
+    if (reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY && reply->element[0]->elements > 0)
+        rights_add(rights, "+delifeq");
+    freeReplyObject(reply);
+    redis_close(redis);
+}
+
 /* The servers of a deployment, each with a look at it and a record of what is sent there. */
 struct watch {
     unsigned count;
@@ -101,6 +112,7 @@ static void a_quorum(void **state)
         struct masters masters;
         struct watch watch;
         masters_start(&masters, 3);
+        add_native(&all, masters.servers[0]);
         watch_begin(&watch, masters.servers, masters.count, &all, NULL);
         open_both(&deeds, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_OFF));
         masters_await(&deeds.ours, 3);
@@ -282,6 +294,7 @@ static void of_a_kind(struct shards *set, hilock_kind kind, const char *word)
         return;
     }
     rights_read(&words, cluster, "shop");
+    add_native(&all, set->servers[0]);
     watch_begin(&watch, set->servers, SHARDS_SERVERS, &all, NULL);
     watch_record(&watch);
     open_both(&deeds, options);
