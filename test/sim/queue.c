@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queue - what is special to names of kind FAIR: whose ticket comes first (I7), and what must have happened to a queue. God's view: the tickets
+/* queue - what is special to names of kind FAIR: whose ticket comes first (I7), how many are served before one who waits (I11), and what must have
+ * happened to a queue. God's view: the tickets
  * are read from the waits, and grants from what the store says on its channels. */
 #include "lock/fair.h"
 #include "sim.h"
@@ -23,6 +24,7 @@ void sim_queue_asks(struct sim_actor *actor)
 {
     actor->ticket = 0;
     actor->was_pushed = 0;
+    actor->overtaken = 0;
 }
 
 void sim_queue_turned(struct sim_actor *actor)
@@ -54,18 +56,43 @@ void sim_queue_said(struct sim *sim, const struct hl_reply *push)
         on_push(sim, text->bytes, text->length);
 }
 
-/* It was there before, and could hear of its grant: nothing had befallen it, and none had been made to it that lapsed. */
-static int was_passed_over(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
+/* It could have been granted instead: it stands in the queue, nothing has befallen it, and no grant has been made to it that lapsed. NULL: it could not. */
+static const struct hl_fair *could_have_it(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
 {
     const struct hl_fair *fair = other == actor || other->name != actor->name ? NULL : wait_of(other);
     uint64_t calm_us = !sim->swarm.mean_gap_us ? 1 : sim->healed_us ? sim->healed_us + LINKED_US : 0, since_us = sim->world.now_us - SETTLED_US;
     uint64_t settled_us = sim->names[actor->name].unsettled_us; /* whose channel was left behind by a slot is deaf until its next heartbeat */
     if (calm_us && settled_us && settled_us + LINKED_US > calm_us)
         calm_us = settled_us + LINKED_US;
-    if (!fair || !fair->ticket || fair->is_polling || other->was_pushed || sim->world.now_us < SETTLED_US || !calm_us || calm_us > since_us)
-        return 0;
-    return other->asked_us < since_us && other->asked_us > calm_us && other->process->frozen_until_us < calm_us && !sim_process_is_frozen(other->process) &&
-           (actor->ticket ? fair->ticket < actor->ticket : other->asked_us + SETTLED_US < actor->asked_us);
+    if (!fair || !fair->ticket || other->was_pushed || sim->world.now_us < SETTLED_US || !calm_us || calm_us > since_us)
+        return NULL;
+    return other->asked_us < since_us && other->asked_us > calm_us && other->process->frozen_until_us < calm_us && !sim_process_is_frozen(other->process) ? fair : NULL;
+}
+
+/* It was there before, and could hear of its grant. */
+static int was_passed_over(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
+{
+    const struct hl_fair *fair = could_have_it(sim, actor, other);
+    return fair && !fair->is_polling && (actor->ticket ? fair->ticket < actor->ticket : other->asked_us + SETTLED_US < actor->asked_us);
+}
+
+/* Each of the others may be before it once, and once more while it is not known to the store. */
+static unsigned others_max(const struct sim *sim, const struct sim_actor *actor)
+{
+    unsigned others = 0;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        others += &sim->actors[i] != actor && sim->actors[i].name == actor->name;
+    return 2 * others;
+}
+
+/* Who polls from far behind asks seldom: what it was granted meanwhile has lapsed, and nobody saw it. It counts from when it knows that it is next. */
+static void check_bound(struct sim *sim, const struct sim_actor *actor, struct sim_actor *other)
+{
+    const struct hl_fair *fair = could_have_it(sim, actor, other);
+    if (!fair || (fair->is_polling && fair->position != 1) || ++other->overtaken <= others_max(sim, other))
+        return;
+    sim_violate(&sim->world, "I11", "p%u.%u waits for %s, and others had it %u times", other->process->index, other->index, sim->names[other->name].text,
+                other->overtaken);
 }
 
 void sim_queue_granted(struct sim_actor *actor)
@@ -77,6 +104,8 @@ void sim_queue_granted(struct sim_actor *actor)
     sim->world.sometimes[SIM_FAIR_GRANTED]++;
     sim->world.sometimes[SIM_FAIR_PUSHED] += hold->is_windowed;
     sim->world.sometimes[SIM_FAIR_FOUND] += !hold->is_windowed && actor->was_pushed;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        check_bound(sim, actor, &sim->actors[i]);
     for (unsigned i = 0; i < sim->actors_count; i++)
         if (sim_tainted_us(sim, &sim->names[actor->name]) + 1000000 < actor->begun_us && was_passed_over(sim, actor, &sim->actors[i]))
             sim_violate(&sim->world, "I7", "p%u.%u has %s, and p%u.%u, who came before, still waits", actor->process->index, actor->index,

@@ -3,9 +3,19 @@
 #include <stdlib.h>
 
 #include "../secret.h"
+#include "base/plant.h"
 #include "sim.h"
 
 static const uint64_t UP_US = 3600000000u; /* no restart guard is on as a world begins */
+
+/* Planted bugs of what runs at the server. */
+static void plant(struct sim_store *store)
+{
+    if (HL_PLANTED(FAIR_ONLY_RELEASER_GRANTS))
+        sim_store_twist(store, "dead_ms)\nend\nif first then", "dead_ms)\nend\nif nil then");
+    if (HL_PLANTED(FAIR_POLLERS_PASSED_OVER))
+        sim_store_twist(store, "if channel == '' or ", "if channel ~= '' and ");
+}
 
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
 {
@@ -17,6 +27,7 @@ void sim_server_init(struct sim_server *server, struct sim_place *place, unsigne
     *ear = (struct sim_ear){place, epoch};
     *server = (struct sim_server){.place = place, .ear = ear, .epoch = epoch, .store = sim_store_new(&events, ear)};
     sim_store_set_password(server->store, TEST_SECRET);
+    plant(server->store);
     server->clock = (struct sim_clock){1700000000000000u + hl_random_below(&sim->world.clocks, 1000000000u),
                                        1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
     sim_store_set_time(server->store, server->clock.offset_us - UP_US);

@@ -155,6 +155,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint64_t votes[SIM_PLACES_MAX];             /* of a quorum: the token of each part after the latest turn; UINT64_MAX: it was not ours */
     uint64_t ticket;   /* FAIR: in the queue, as known after the latest turn; 0: none */
     int was_pushed;    /* FAIR: a grant to the present wait was told on its channel */
+    unsigned overtaken; /* FAIR: grants to others in this wait, that it could have had */
     uint64_t token;
     unsigned turn;     /* of the hold at the store: the token that is kept there, and so many */
     uint64_t ends_us;  /* local time at which a wait must be over; 0: a try; UINT64_MAX: never */

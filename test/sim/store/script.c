@@ -237,6 +237,32 @@ static void sha1_of(const char *text, size_t length, char ret_digits[SHA1_DIGITS
     ret_digits[SHA1_DIGITS] = '\0';
 }
 
+void sim_store_twist(struct sim_store *store, const char *from, const char *to)
+{
+    store->scripts.twisted_from = from;
+    store->scripts.twisted_to = to;
+}
+
+/* 0, or as luaL_loadbuffer. */
+static int compile(const struct sim_scripts *scripts, const char *text, size_t length)
+{
+    const char *from = scripts->twisted_from, *at = from ? memmem(text, length, from, strlen(from)) : NULL;
+    luaL_Buffer buffer;
+    if (!at)
+        return luaL_loadbuffer(scripts->lua, text, length, "@user_script");
+    luaL_buffinit(scripts->lua, &buffer);
+    luaL_addlstring(&buffer, text, (size_t)(at - text));
+    luaL_addstring(&buffer, scripts->twisted_to);
+    at += strlen(from);
+    luaL_addlstring(&buffer, at, (size_t)(text + length - at));
+    luaL_pushresult(&buffer);
+    text = lua_tolstring(scripts->lua, -1, &length);
+    if (luaL_loadbuffer(scripts->lua, text, length, "@user_script") != 0)
+        return 1;
+    lua_remove(scripts->lua, -2);
+    return 0;
+}
+
 static const struct hl_reply *load(const struct sim_call *call)
 {
     struct sim_scripts *scripts = &call->store->scripts;
@@ -244,7 +270,7 @@ static const struct hl_reply *load(const struct sim_call *call)
     char sha1[SHA1_DIGITS + 1];
     sha1_of(call->argv[2], call->lengths[2], sha1);
     if (!hl_table_find(&scripts->known, sha1, SHA1_DIGITS)) {
-        if (luaL_loadbuffer(scripts->lua, call->argv[2], call->lengths[2], "@user_script") != 0) {
+        if (compile(scripts, call->argv[2], call->lengths[2]) != 0) {
             const struct hl_reply *error = sim_reply_error(&call->store->replies, "ERR Error compiling script (new function): %s",
                                                            lua_tostring(scripts->lua, -1));
             lua_settop(scripts->lua, 0);

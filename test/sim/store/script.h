@@ -15,6 +15,7 @@ struct sim_scripts {
     struct hl_table known; /* by SHA-1 */
     struct hl_memory memory;
     int on_error;          /* reference of the function that runs where an error is raised */
+    const char *twisted_from, *twisted_to; /* NULL: scripts run as they are written */
 };
 
 void sim_scripts_init(struct sim_store *store);

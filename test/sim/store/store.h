@@ -34,6 +34,10 @@ void sim_store_disconnect(struct sim_store *store, unsigned connection); /* one 
 const struct hl_reply *sim_store_execute(struct sim_store *store, unsigned connection, int argc, const char *const *argv,
                                          const size_t *lengths);
 
+/* A planted bug of a script: where its text says `from` it says `to`, under the SHA-1 of what was written. For scripts loaded from now on; not
+ * copied. */
+void sim_store_twist(struct sim_store *store, const char *from, const char *to);
+
 /* ---- what befalls a server ---- */
 
 void sim_store_restart(struct sim_store *store, int keeps_data); /* closes every connection, forgets scripts; uptime counts from now */
