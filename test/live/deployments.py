@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Many failovers and slot moves under load, and DEPLOYMENTS.md with what came of them: python3 deployments.py BUILD_DIR [COUNT [SECTION ...]].
-The 50 that the page is made of take 7 minutes for a cluster and 14 for Sentinel; the tests of every day do 3. With sections named (SECTIONS, below)
+The 50 that the page is made of take 7 minutes for a cluster and 14 for Sentinel; the tests of every day do 3. `pairs` is `hilock-bench pairs` in a
+cluster, and wants a machine that does nothing else. With sections named (SECTIONS, below)
 these are played at the same time, each by servers of its own, and the others stay as they are, as does one that fails."""
 import concurrent.futures
+import contextlib
+import json
 import os
 import re
+import socket
 import subprocess
 import sys
+import tempfile
 
 HEAD = """# Failovers and slot moves under load
 
@@ -25,11 +30,61 @@ SECTIONS = {  # name: title, program, which of its tests (none: all)
     'sentinel': ('Sentinel, a master and 2 replicas', 'sentinel', ()),
     'sentinel_1': (f'The same with {CAUTIOUS}, and one replica confirms each grant', 'replicas_failover', ('behind_sentinel_one_of_two_confirms',)),
     'sentinel_2': ('The same, and both confirm: none while one is away', 'replicas_failover', ('behind_sentinel_both_confirm',)),
+    'pairs': ('Acquire and release in a cluster of 3 masters', None, ()),
 }
+
+
+def free_port():
+    """Whose bus port, 10000 above, is free too."""
+    while True:
+        with socket.socket() as port, socket.socket() as bus:
+            port.bind(('127.0.0.1', 0))
+            with contextlib.suppress(OSError, OverflowError):
+                bus.bind(('127.0.0.1', port.getsockname()[1] + 10000))
+                return port.getsockname()[1]
+
+
+def cli(port, *words):
+    return subprocess.run(['redis-cli', '-p', str(port), *words], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+@contextlib.contextmanager
+def masters():
+    """The port of the first of three masters."""
+    server = os.environ.get('HILOCK_REDIS_SERVER', 'redis-server')
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        ports = [free_port() for _ in range(3)]
+        for i, port in enumerate(ports):
+            os.mkdir(os.path.join(folder, str(i)))
+            started = subprocess.Popen([server, '--port', str(port), '--cluster-enabled', 'yes', '--save', '', '--dir', os.path.join(folder, str(i))],
+                                       stdout=subprocess.DEVNULL)
+            stack.callback(started.wait)
+            stack.callback(started.kill)
+            while subprocess.run(['redis-cli', '-p', str(port), 'ping'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout != b'PONG\n':
+                if started.poll() is not None:
+                    sys.exit(f'{server} ended with {started.returncode}')
+        cli(ports[0], '--cluster', 'create', *(f'127.0.0.1:{port}' for port in ports), '--cluster-yes')
+        while not all('cluster_state:ok' in cli(port, 'cluster', 'info') for port in ports):
+            pass
+        yield ports[0]
+
+
+def pairs(build):
+    with masters() as port:
+        command = [os.path.join(build, 'bench/hilock-bench'), 'pairs', '--inflight', '256', '--rounds', '31', '--json', '--url', f'redis+cluster://127.0.0.1:{port}']
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    print(done.stdout, flush=True)
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
+    if done.returncode or not told:
+        return None
+    return ['`hilock-bench pairs --inflight 256`: {ratio_median:.3f} of the bare loop that sends to the right node (median of {rounds} rounds, {ratio_min:.3f} to '
+            '{ratio_max:.3f}), {commands_per_pair:.3f} commands a pair, {pairs_per_s:.0f} pairs/s'.format(**told[0])]
 
 
 def run(build, name, count):
     title, program, which = SECTIONS[name]
+    if not program:
+        return pairs(build)
     env = dict(os.environ, FAILOVERS=count, MIGRATIONS=count)
     done = subprocess.run([os.path.join(build, 'test/live/test_live_' + program), *which], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)

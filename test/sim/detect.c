@@ -78,6 +78,7 @@ static const struct { const char *name, *why; } for_units[] = {
     {"ASK_WITHOUT_ASKING", "a request goes round until its slot has moved: not found in 700 seeds"},
     {"QUORUM_BLOCKS_ITSELF", "costs a ballot more, and seldom more than the time that everybody is given"},
     {"FIXED_UNVERIFIED", "that a loss is told later, within the lease, breaks no promise that can be seen from outside"},
+    {"SHORTAGE_FOREVER", "memory never runs out here"},
     {"QUORUM_UNHEALED", "needs masters that forget one after the other while a hold stands"},
     {"QUORUM_NO_BREAKER", "costs time, and breaks no promise that can be seen from outside"},
     {"MULTI_PASSES_SIBLINGS", "the same"},
