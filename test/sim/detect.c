@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* detect - does the simulator find bugs? Each planted bug is switched on in a process of its own, and seeds are run until one breaks an
  * invariant (or the process dies of it, or hangs: found as well). From several first seeds; the median counts.
- * What cannot break an invariant here is listed with the reason, and left to the unit tests. */
+ * What cannot break an invariant here is listed with the reason, and left to the unit tests. All cores hunt; the table is told at the end. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -180,28 +181,67 @@ static unsigned median_of(enum hl_plant plant, unsigned tries, unsigned seeds_ma
     return counts[tries / 2];
 }
 
-int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path)
+struct board { /* what the hunters share */
+    atomic_int next;
+    unsigned medians[HL_PLANT_COUNT]; /* 0: not found */
+};
+
+static int is_hunted(enum hl_plant plant, unsigned tries) { return !is_for_units(plant) && (!is_rare(plant) || tries >= TRIES_LONG); }
+
+static void hunt_on(struct board *board, unsigned tries, unsigned seeds_max)
 {
-    FILE *out = evidence_path ? fopen(evidence_path, "a") : stdout;
+    for (int i; (i = atomic_fetch_add(&board->next, 1)) < HL_PLANT_COUNT;)
+        if (is_hunted((enum hl_plant)i, tries))
+            board->medians[i] = median_of((enum hl_plant)i, tries, seeds_max);
+}
+
+/* One hunter for each core: whoever is free takes the next bug. */
+static void hunt_all(struct board *board, unsigned tries, unsigned seeds_max)
+{
+    const long hunters = sysconf(_SC_NPROCESSORS_ONLN);
+    for (long i = 0; i < hunters; i++) {
+        pid_t hunter = fork();
+        if (hunter < 0)
+            abort();
+        if (hunter == 0) {
+            hunt_on(board, tries, seeds_max);
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0)
+        ;
+}
+
+static unsigned tell_found(FILE *out, const struct board *board, int first, unsigned tries, unsigned seeds_max)
+{
     unsigned missed = 0, found = 0;
-    int first = hl_plant == HL_PLANT_NONE ? 1 : (int)hl_plant; /* a hunt that goes on */
-    if (!out)
-        return perror(evidence_path), 2;
-    tries = tries > TRIES_MAX ? TRIES_MAX : tries;
     fprintf(out, "\n## Planted bugs\n\nSeeds until found: median of %u searches from different seeds, each of at most %u.\n\n| bug | seeds | what is wrong |\n|---|---|---|\n",
             tries, seeds_max);
     for (int i = first; i < HL_PLANT_COUNT; i++) {
-        enum hl_plant plant = (enum hl_plant)i;
-        unsigned median;
-        if (is_for_units(plant) || (is_rare(plant) && tries < TRIES_LONG))
+        unsigned median = board->medians[i];
+        if (!is_hunted((enum hl_plant)i, tries))
             continue;
-        median = median_of(plant, tries, seeds_max);
         found += median != 0;
         missed += median == 0;
-        fprintf(out, median ? "| %s | %u | %s |\n" : "| %s | NOT FOUND %u | %s |\n", hl_plant_name(plant), median, texts[i]);
-        fflush(out);
+        fprintf(out, median ? "| %s | %u | %s |\n" : "| %s | NOT FOUND %u | %s |\n", hl_plant_name((enum hl_plant)i), median, texts[i]);
     }
     fprintf(out, "\n%u found, %u not found. Not hunted here, but by unit tests:\n\n", found, missed);
+    return missed;
+}
+
+int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path)
+{
+    FILE *out = evidence_path ? fopen(evidence_path, "a") : stdout;
+    struct board *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unsigned missed;
+    int first = hl_plant == HL_PLANT_NONE ? 1 : (int)hl_plant; /* a hunt that goes on */
+    if (!out || board == MAP_FAILED)
+        return perror(evidence_path ? evidence_path : "mmap"), 2;
+    tries = tries > TRIES_MAX ? TRIES_MAX : tries;
+    atomic_init(&board->next, first);
+    fflush(NULL);
+    hunt_all(board, tries, seeds_max);
+    missed = tell_found(out, board, first, tries, seeds_max);
     for (size_t i = 0; i < sizeof for_units / sizeof *for_units; i++)
         fprintf(out, "- %s: %s\n", for_units[i].name, for_units[i].why);
     if (tries < TRIES_LONG)
