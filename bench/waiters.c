@@ -8,6 +8,7 @@
  * acquire. The same is done with a hundredth of the waiters, in so many small runs that the work is the same. Large and small take turns; a
  * round gives one ratio, and the median over the rounds counts. What grows with the logarithm of the number may grow by log(large) / log(small):
  * the bar. Waiters of kind FAIR each stand in the queue at the store and say so again and again: of these only the bytes are told. */
+#include "awake.h"
 #include "json.h"
 #include "memory.h"
 #include "scenario.h"
@@ -31,7 +32,7 @@ enum part { PART_WAIT, PART_CANCEL, PART_SERVE, PART_CLOSE, PARTS };
 
 static unsigned waiters = 100000, names = 10000, each = 10, rounds = 5;
 static const char *url;
-static bool has_json;
+static bool has_json, stays_awake;
 
 static const struct option_entry options[] = {
     {"waiters", OPTION_COUNT, &waiters, "for one name", 2 * SMALLER, 10000000},
@@ -39,6 +40,7 @@ static const struct option_entry options[] = {
     {"each", OPTION_COUNT, &each, "waiters of each name", 4, 1000},
     {"rounds", OPTION_COUNT, &rounds, "of large and small runs", 1, ROUNDS_MAX},
     {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
+    {"awake", OPTION_FLAG, &stays_awake, "keeps the processors from sleeping, as other work would", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each shape", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
@@ -425,12 +427,16 @@ static int run(void)
                                    {names, each, LIMIT_MS, HILOCK_MUTEX}, {1, waiters < FAIR_MAX ? waiters : FAIR_MAX, LIMIT_MS, HILOCK_FAIR}};
     char why[STORE_ERROR_SIZE];
     struct server server;
+    struct awake awake = {.count = 0};
     int status = server_start(&server, url, why);
     keep_pages();
     if (status != 0)
         fprintf(stderr, "waiters: %s\n", why);
+    else if (stays_awake)
+        status = awake_start(&awake);
     for (unsigned i = 0; status == 0 && i < sizeof shapes / sizeof *shapes; i++)
         status = shapes[i].kind == HILOCK_FAIR ? measure_fair(server.url, shapes[i]) : measure(server.url, shapes[i]);
+    awake_stop(&awake);
     server_stop(&server);
     return status;
 }
