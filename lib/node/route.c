@@ -2,6 +2,8 @@
 /* route - what is asked of all nodes that decide about one key: its one node, or as many masters as have a vote. */
 #include "node/route.h"
 
+#include "base/plant.h"
+
 unsigned hl_route_members(const struct hl_route *route) { return route->masters ? route->masters : 1; }
 
 struct hl_node *hl_route_member(struct hl_route *route, const char *key, size_t length, unsigned i)
@@ -40,7 +42,7 @@ uint64_t hl_route_round_trip_us(struct hl_route *route, const char *key, size_t 
 uint64_t hl_route_guard_left_us(struct hl_route *route, const char *key, size_t length, uint64_t now_us)
 {
     unsigned count = hl_route_members(route), needed = route->masters ? route->needed : 1;
-    uint64_t best_us = 0;
+    uint64_t best_us = UINT64_MAX;
     for (unsigned i = 0; i < count; i++) {
         uint64_t left_us = hl_node_guard_left_us(hl_route_member(route, key, length, i), now_us);
         unsigned sooner = 0;
@@ -48,8 +50,8 @@ uint64_t hl_route_guard_left_us(struct hl_route *route, const char *key, size_t 
             const struct hl_node *other = hl_route_member(route, key, length, j);
             sooner += (other->is_up || !route->masters) && hl_node_guard_left_us(other, now_us) <= left_us;
         }
-        if (sooner >= needed && (!best_us || left_us < best_us))
+        if (sooner >= needed && (left_us < best_us || (HL_PLANTED(GUARD_OF_THE_LAST) && best_us == 0)))
             best_us = left_us;
     }
-    return best_us;
+    return best_us == UINT64_MAX ? 0 : best_us;
 }

@@ -28,7 +28,7 @@ static const char *const texts[] = {
 };
 
 /* Hunted only where there is time (a campaign): their moment is rare. */
-static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_MAX_UNSWEPT"};
+static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_MAX_UNSWEPT", "GUARD_OF_THE_LAST"};
 
 /* Each has a unit test that it turns red. */
 static const struct { const char *name, *why; } for_units[] = {
