@@ -142,3 +142,19 @@ void certificates_end(struct certificates *all)
     }
     nftw(all->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
+
+struct certificates certificates;
+
+int certificates_begin(void **state)
+{
+    (void)state;
+    certificates_make(&certificates);
+    return 0;
+}
+
+int certificates_over(void **state)
+{
+    (void)state;
+    certificates_end(&certificates);
+    return 0;
+}

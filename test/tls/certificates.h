@@ -39,4 +39,9 @@ struct certificates {
 void certificates_make(struct certificates *all);
 void certificates_end(struct certificates *all);
 
+/* Those of a test program, made before its tests and taken away behind them: set-up and teardown of their group. */
+extern struct certificates certificates;
+int certificates_begin(void **state);
+int certificates_over(void **state);
+
 #endif

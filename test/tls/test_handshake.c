@@ -14,16 +14,15 @@
 
 enum { CUTS = 2000, SPOIL_STEP = 7 };
 
-static struct certificates all;
 
-static struct hl_tls_options trusting(enum certificate_kind authority) { return (struct hl_tls_options){.ca_file = all.of[authority].cert_file}; }
+static struct hl_tls_options trusting(enum certificate_kind authority) { return (struct hl_tls_options){.ca_file = certificates.of[authority].cert_file}; }
 
 /* ---- who is who ---- */
 
 struct meeting {
     const char *name, *host;
     struct peer_options peer;
-    struct hl_tls_options tls; /* the files by place in `all`, filled when they are known */
+    struct hl_tls_options tls; /* the files by place in `certificates`, filled when they are known */
     const char *told;
     int trusts_dir, trusts_stranger, trusts_system, has_client, has_both, has_stranger;
 };
@@ -69,26 +68,26 @@ static struct hl_tls_options options_of(const struct meeting *meeting)
     struct hl_tls_options tls = trusting(meeting->trusts_stranger ? CERT_STRANGER : CERT_AUTHORITY);
     enum certificate_kind own = meeting->has_stranger ? CERT_STRANGERS : CERT_CLIENT;
     if (meeting->trusts_dir)
-        tls = (struct hl_tls_options){.ca_dir = all.trusted_dir};
+        tls = (struct hl_tls_options){.ca_dir = certificates.trusted_dir};
     if (meeting->trusts_system)
         tls.ca_file = NULL;
     if (meeting->has_client || meeting->has_stranger)
-        tls.cert_file = all.of[own].cert_file, tls.key_file = all.of[own].key_file;
+        tls.cert_file = certificates.of[own].cert_file, tls.key_file = certificates.of[own].key_file;
     if (meeting->has_both)
-        tls.cert_file = all.both_file;
+        tls.cert_file = certificates.both_file;
     return tls;
 }
 
 static void test_who_is_who(void **state)
 {
-    setenv("SSL_CERT_FILE", all.of[CERT_AUTHORITY].cert_file, 1); /* OpenSSL's way to tell it who the system trusts */
+    setenv("SSL_CERT_FILE", certificates.of[CERT_AUTHORITY].cert_file, 1); /* OpenSSL's way to tell it who the system trusts */
     for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
         const struct meeting *meeting = &meetings[i];
         struct hl_tls_options tls = options_of(meeting);
         struct link_trial trial;
         struct peer peer;
         link_trial_begin(&trial, "tcp");
-        peer_meet(&peer, &trial, &all, &meeting->peer, meeting->host, &tls);
+        peer_meet(&peer, &trial, &certificates, &meeting->peer, meeting->host, &tls);
         if (strcmp(meeting->told, "up") == 0) {
             peer_until(&peer, "up");
             link_trial_ask(&trial);
@@ -114,7 +113,7 @@ static void meet_long(struct peer *peer, struct link_trial *trial)
     static const struct peer_options options = {.certificate = CERT_LONG};
     struct hl_tls_options tls = trusting(CERT_AUTHORITY);
     link_trial_begin(trial, "tcp");
-    peer_meet(peer, trial, &all, &options, "locks.example", &tls);
+    peer_meet(peer, trial, &certificates, &options, "locks.example", &tls);
 }
 
 static void part(struct peer *peer, struct link_trial *trial)
@@ -286,10 +285,10 @@ static void is_refused(const struct hl_tls_options *tls, const char *format, con
 
 static void test_files_that_cannot_be_used(void **state)
 {
-    const char *cert = all.of[CERT_CLIENT].cert_file, *nonsense = all.nonsense_file, *missing = "/nonexistent.pem";
+    const char *cert = certificates.of[CERT_CLIENT].cert_file, *nonsense = certificates.nonsense_file, *missing = "/nonexistent.pem";
     (void)state;
     is_refused(&(struct hl_tls_options){.ca_file = missing}, "cannot read tls_ca_file", missing);
-    is_refused(&(struct hl_tls_options){.ca_file = all.folder}, "cannot read tls_ca_file", all.folder);
+    is_refused(&(struct hl_tls_options){.ca_file = certificates.folder}, "cannot read tls_ca_file", certificates.folder);
     is_refused(&(struct hl_tls_options){.ca_file = nonsense}, "tls_ca_file", nonsense);
     is_refused(&(struct hl_tls_options){.ca_dir = missing}, "cannot read tls_ca_dir", missing);
     is_refused(&(struct hl_tls_options){.ca_dir = nonsense}, "cannot read tls_ca_dir", nonsense);
@@ -298,22 +297,8 @@ static void test_files_that_cannot_be_used(void **state)
     is_refused(&(struct hl_tls_options){.cert_file = cert}, "tls_cert_file", cert); /* no key in it */
     is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = missing}, "cannot read tls_key_file", missing);
     is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = nonsense}, "tls_key_file", nonsense);
-    is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = all.of[CERT_RIGHT].key_file}, "tls_key_file", all.of[CERT_RIGHT].key_file);
-    is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = all.locked_file}, "tls_key_file", all.locked_file);
-}
-
-static int begin(void **state)
-{
-    (void)state;
-    certificates_make(&all);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    certificates_end(&all);
-    return 0;
+    is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = certificates.of[CERT_RIGHT].key_file}, "tls_key_file", certificates.of[CERT_RIGHT].key_file);
+    is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = certificates.locked_file}, "tls_key_file", certificates.locked_file);
 }
 
 int main(void)
@@ -329,5 +314,5 @@ int main(void)
         cmocka_unit_test(test_nobody_there),
         cmocka_unit_test(test_files_that_cannot_be_used),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }

@@ -18,7 +18,6 @@
 
 enum { TURNS_MAX = 400 };
 
-static struct certificates all;
 static long left = -1; /* allocations until one fails; -1: none does */
 static int is_failing, is_ours; /* one has failed; what runs is the link's */
 
@@ -68,12 +67,12 @@ static int use(struct peer *peer, struct link_trial *trial)
 static int play(long fails_at)
 {
     const struct peer_options options = {.wants_client = 1};
-    const struct hl_tls_options tls = {.ca_file = all.of[CERT_AUTHORITY].cert_file, .cert_file = all.of[CERT_CLIENT].cert_file, .key_file = all.of[CERT_CLIENT].key_file};
+    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file, .cert_file = certificates.of[CERT_CLIENT].cert_file, .key_file = certificates.of[CERT_CLIENT].key_file};
     struct link_trial trial;
     struct peer peer;
     int is_done;
     link_trial_begin(&trial, "tcp");
-    peer_prepare(&peer, &trial, &all, &options, "locks.example", &tls);
+    peer_prepare(&peer, &trial, &certificates, &options, "locks.example", &tls);
     left = fails_at, is_failing = 0, is_ours = 1;
     is_done = link_trial_open(&trial) == 0;
     is_ours = 0;
@@ -102,7 +101,7 @@ static void test_a_link(void **state)
 
 static void test_the_settings(void **state)
 {
-    const struct hl_tls_options tls = {.ca_file = all.of[CERT_AUTHORITY].cert_file, .cert_file = all.of[CERT_CLIENT].cert_file, .key_file = all.of[CERT_CLIENT].key_file};
+    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file, .cert_file = certificates.of[CERT_CLIENT].cert_file, .key_file = certificates.of[CERT_CLIENT].key_file};
     struct hl_link_factory factory = hl_link_hiredis();
     struct hl_memory memory;
     long at = 0;
@@ -126,22 +125,13 @@ static void test_the_settings(void **state)
 static int begin(void **state)
 {
     hiredisAllocFuncs functions = {allocate, allocate_array, reallocate, duplicate, free};
-    (void)state;
     hiredisSetAllocators(&functions);
     assert_int_equal(CRYPTO_set_mem_functions(allocate_at, reallocate_at, release_at), 1);
-    certificates_make(&all);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    certificates_end(&all);
-    return 0;
+    return certificates_begin(state);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_settings), cmocka_unit_test(test_a_link)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin, certificates_over);
 }

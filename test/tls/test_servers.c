@@ -17,7 +17,6 @@ enum { ARGUMENTS_MAX = 32, CROWD = 2000, WAIT_MS = 2000 };
 
 #define SECRET "s3cret-marker"
 
-static struct certificates all;
 
 struct tls_server { /* plain on its unix socket, for the test's own eyes */
     struct server *server;
@@ -33,8 +32,8 @@ static void tls_server_start(struct tls_server *at, enum certificate_kind certif
     at->port = server_free_port();
     snprintf(at->port_text, sizeof at->port_text, "%d", at->port);
     snprintf(at->url, sizeof at->url, "rediss://127.0.0.1:%d", at->port);
-    const char *const arguments[] = {"--tls-port", at->port_text, "--tls-cert-file", all.of[certificate].cert_file, "--tls-key-file",
-                                     all.of[certificate].key_file, "--tls-ca-cert-file", all.of[CERT_AUTHORITY].cert_file, "--tls-auth-clients",
+    const char *const arguments[] = {"--tls-port", at->port_text, "--tls-cert-file", certificates.of[certificate].cert_file, "--tls-key-file",
+                                     certificates.of[certificate].key_file, "--tls-ca-cert-file", certificates.of[CERT_AUTHORITY].cert_file, "--tls-auth-clients",
                                      wants_client ? "yes" : "no"};
     for (; count < sizeof arguments / sizeof *arguments; count++)
         at->arguments[count] = arguments[count];
@@ -58,7 +57,7 @@ static struct hilock_client_options trusting(const char *url)
 {
     struct hilock_client_options options = hilock_client_options_default();
     options.url = url;
-    options.tls_ca_file = all.of[CERT_AUTHORITY].cert_file;
+    options.tls_ca_file = certificates.of[CERT_AUTHORITY].cert_file;
     return options;
 }
 
@@ -113,10 +112,10 @@ static void test_one_server(void **state)
     options.tls_server_name = "evil.example";
     fails(&options, "the server's certificate is not for evil.example");
     options.tls_server_name = NULL;
-    options.tls_ca_file = all.of[CERT_STRANGER].cert_file;
+    options.tls_ca_file = certificates.of[CERT_STRANGER].cert_file;
     fails(&options, "; tls_ca_file or tls_ca_dir must have who signed it");
     options.tls_ca_file = NULL;
-    options.tls_ca_dir = all.trusted_dir;
+    options.tls_ca_dir = certificates.trusted_dir;
     works(&options, "stock");
     tls_server_end(&at);
 }
@@ -150,10 +149,10 @@ static void test_a_client_certificate(void **state)
     tls_server_start(&at, CERT_RIGHT, 1, NULL);
     options = trusting(at.url);
     fails(&options, "the server wants a client certificate: give tls_cert_file and tls_key_file");
-    options.tls_cert_file = all.of[CERT_CLIENT].cert_file;
-    options.tls_key_file = all.of[CERT_CLIENT].key_file;
+    options.tls_cert_file = certificates.of[CERT_CLIENT].cert_file;
+    options.tls_key_file = certificates.of[CERT_CLIENT].key_file;
     works(&options, "stock");
-    options.tls_cert_file = all.both_file;
+    options.tls_cert_file = certificates.both_file;
     options.tls_key_file = NULL;
     works(&options, "stock");
     tls_server_end(&at);
@@ -170,8 +169,8 @@ static void test_options_that_are_refused(void **state)
     assert_int_equal(client_try(&client, &options, &error), HILOCK_INVALID);
     assert_string_equal(error.text, "cannot read tls_ca_file \"/nonexistent.pem\": No such file or directory");
     options = trusting("rediss://127.0.0.1");
-    options.tls_cert_file = all.of[CERT_CLIENT].cert_file;
-    options.tls_key_file = all.locked_file;
+    options.tls_cert_file = certificates.of[CERT_CLIENT].cert_file;
+    options.tls_key_file = certificates.locked_file;
     assert_int_equal(client_try(&client, &options, &error), HILOCK_INVALID);
     assert_non_null(strstr(error.text, "is locked by a passphrase, and nobody is asked for one: give the key without"));
     assert_null(strstr(error.text, SECRET));
@@ -360,7 +359,7 @@ static void test_behind_a_sentinel(void **state)
     snprintf(config, sizeof config,
              "tls-port %d\ntls-replication yes\ntls-auth-clients no\ntls-cert-file %s\ntls-key-file %s\ntls-ca-cert-file %s\n"
              "sentinel monitor mymaster 127.0.0.1 %d 1\n",
-             port, all.of[CERT_RIGHT].cert_file, all.of[CERT_RIGHT].key_file, all.of[CERT_AUTHORITY].cert_file, at.port);
+             port, certificates.of[CERT_RIGHT].cert_file, certificates.of[CERT_RIGHT].key_file, certificates.of[CERT_AUTHORITY].cert_file, at.port);
     sentinel = server_start_configured(config, arguments);
     snprintf(url, sizeof url, "rediss+sentinel://127.0.0.1:%d/mymaster", port);
     options = trusting(url);
@@ -408,20 +407,6 @@ static void test_a_cluster(void **state)
         tls_server_end(&at[i]);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    certificates_make(&all);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    certificates_end(&all);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,5 +423,5 @@ int main(void)
         cmocka_unit_test(test_behind_a_sentinel),
         cmocka_unit_test(test_a_cluster),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }

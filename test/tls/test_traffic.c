@@ -15,7 +15,6 @@
 
 enum { RECORDS = 100, TIMES = 100, COMMANDS = 30000 };
 
-static struct certificates all;
 #define PING "*1\r\n$4\r\nPING\r\n"
 #define PADDING "................................................................................................................................................................................................................................................"
 static const char long_ping[] = "*2\r\n$4\r\nPING\r\n$240\r\n" PADDING "\r\n";
@@ -25,11 +24,11 @@ typedef void traffic_fn(struct peer *peer, struct link_trial *trial);
 static void meet(traffic_fn *test, int version)
 {
     const struct peer_options options = {.version = version};
-    const struct hl_tls_options tls = {.ca_file = all.of[CERT_AUTHORITY].cert_file};
+    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file};
     struct link_trial trial;
     struct peer peer;
     link_trial_begin(&trial, "tcp");
-    peer_meet(&peer, &trial, &all, &options, "locks.example", &tls);
+    peer_meet(&peer, &trial, &certificates, &options, "locks.example", &tls);
     peer_until(&peer, "up");
     while (!peer_is_met(&peer))
         peer_turn(&peer);
@@ -142,12 +141,12 @@ TRAFFIC_TEST(an_answer_of_many_records)
 static void test_a_greeting_within_the_handshake(void **state)
 {
     const struct peer_options options = {.version = TLS1_3_VERSION, .greeting = "-ERR max number of clients reached\r\n"};
-    const struct hl_tls_options tls = {.ca_file = all.of[CERT_AUTHORITY].cert_file};
+    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file};
     struct link_trial trial;
     struct peer peer;
     (void)state;
     link_trial_begin(&trial, "tcp");
-    peer_meet(&peer, &trial, &all, &options, "locks.example", &tls);
+    peer_meet(&peer, &trial, &certificates, &options, "locks.example", &tls);
     peer_until(&peer, "down(");
     assert_string_equal(trial.told, "up down(ERR max number of clients reached)");
     peer_leave(&peer);
@@ -320,20 +319,6 @@ static void a_spoiled_record(struct peer *peer, struct link_trial *trial)
 }
 TRAFFIC_TEST(a_spoiled_record)
 
-static int begin(void **state)
-{
-    (void)state;
-    certificates_make(&all);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    certificates_end(&all);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,5 +338,5 @@ int main(void)
         cmocka_unit_test(test_bytes_that_are_no_record),
         cmocka_unit_test(test_a_spoiled_record),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }

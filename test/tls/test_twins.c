@@ -16,13 +16,12 @@
 
 enum { RECORDS = 40, SECONDS_MAX = 60 };
 
-static struct certificates all;
 
 static void meet(struct peer *peer, struct link_trial *trial, const struct peer_options *options)
 {
-    const struct hl_tls_options tls = {.ca_file = all.of[CERT_AUTHORITY].cert_file};
+    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file};
     link_trial_begin(trial, "tcp");
-    peer_meet(peer, trial, &all, options, "locks.example", &tls);
+    peer_meet(peer, trial, &certificates, options, "locks.example", &tls);
 }
 
 static void part(struct peer *peer, struct link_trial *trial)
@@ -123,7 +122,7 @@ static int has_twin(const char *plant)
 int main(void)
 {
     int wrong = 0;
-    certificates_make(&all);
+    certificates_make(&certificates);
     for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
         int holds = holds_in_a_child(&twins[i], NULL), is_found = hl_plant_find(twins[i].plant) != HL_PLANT_NONE && !holds_in_a_child(&twins[i], twins[i].plant);
         printf("%s: %s; %s: %s\n", twins[i].name, holds ? "holds" : "DOES NOT HOLD", twins[i].plant, is_found ? "found" : "NOT FOUND");
@@ -132,6 +131,6 @@ int main(void)
     for (size_t i = 0; i < sizeof plants / sizeof *plants; i++)
         if (!has_twin(plants[i]))
             wrong++, printf("%s has no play that finds it\n", plants[i]);
-    certificates_end(&all);
+    certificates_end(&certificates);
     return wrong;
 }
