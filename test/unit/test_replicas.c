@@ -3,25 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "play.h"
-
-static const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};
-
-static struct party *shop(struct scene *s)
-{
-    s->store.replicas = 1;
-    s->store.replica_us = 5000;
-    return scene_connect(s, NULL);
-}
-
-static struct hand *asking(struct party *p, const char *tag, const char *name, const struct hilock_lock_options *options)
-{
-    struct hand *hand = hand_new(p, tag, name, options);
-    acquire(hand, HILOCK_FOREVER);
-    return hand;
-}
-
-static const char *holder_of(struct scene *s, const char *name) { return store_holder(&s->store, name); }
+#include "replicas_stage.h"
 
 /* ---- what is told ---- */
 
