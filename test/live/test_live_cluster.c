@@ -9,12 +9,6 @@
 
 static struct shards set;
 
-static unsigned moves_wanted(void)
-{
-    const char *wanted = getenv("MIGRATIONS");
-    return wanted ? (unsigned)atoi(wanted) : 3;
-}
-
 static int start(void **state)
 {
     (void)state;
@@ -148,7 +142,7 @@ static void judge(struct load *load, struct summary *summary, const char *what)
 
 static void every_waiter_is_served_through_slot_moves(void **state)
 {
-    unsigned count = moves_wanted();
+    unsigned count = check_count_wanted("MIGRATIONS", 3);
     static struct summary summary;
     struct load load = {.url = set.url};
     struct load_counts counts;

@@ -2,7 +2,6 @@
 /* Kind FAIR in a Redis Cluster, among processes: who came first is served first, through slots that move and servers that take over, as far as the
  * store kept the queue; and a grant of which nobody could be told is found by a heartbeat. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "support/load.h"
 #include "support/queue.h"
@@ -12,12 +11,6 @@
 enum { LEASE_MS = 60000, HEARTBEAT_MS = 10000 };
 
 static struct shards set;
-
-static unsigned rounds_wanted(const char *name)
-{
-    const char *wanted = getenv(name);
-    return wanted ? (unsigned)atoi(wanted) : 3;
-}
 
 static int start(void **state)
 {
@@ -159,7 +152,7 @@ static void tell(struct load *load, const char *what, unsigned count, uint64_t l
 
 static void every_waiter_is_served_through_slot_moves(void **state)
 {
-    unsigned count = rounds_wanted("MIGRATIONS");
+    unsigned count = check_count_wanted("MIGRATIONS", 3);
     uint64_t longest_us = 0;
     struct load load = {.url = set.url, .is_fair = 1};
     struct verdict verdict;
@@ -187,7 +180,7 @@ static void every_waiter_is_served_through_slot_moves(void **state)
 
 static void every_waiter_is_served_through_failovers(void **state)
 {
-    unsigned count = rounds_wanted("FAILOVERS");
+    unsigned count = check_count_wanted("FAILOVERS", 3);
     uint64_t longest_us = 0;
     struct load load = {.url = set.url, .is_fair = 1};
     (void)state;

@@ -150,12 +150,6 @@ static void play(void *arg)
     client_close(&client);
 }
 
-static unsigned seconds(void)
-{
-    const char *given = getenv("MULTI_SECONDS");
-    return given ? (unsigned)atoi(given) : SECONDS;
-}
-
 static void twenty_clients_in_random_orders(void **state)
 {
     struct scene *scene = *state;
@@ -163,7 +157,7 @@ static void twenty_clients_in_random_orders(void **state)
     struct contest contests[CLIENTS];
     pid_t children[CLIENTS];
     struct verdict verdict;
-    uint64_t ends_us = check_now_us() + (uint64_t)seconds() * 1000000;
+    uint64_t ends_us = check_now_us() + (uint64_t)check_count_wanted("MULTI_SECONDS", SECONDS) * 1000000;
     for (unsigned i = 0; i < CLIENTS; i++) {
         contests[i] = (struct contest){scene->server->url, ledger, ends_us, i};
         children[i] = child_start(play, &contests[i]);
@@ -172,7 +166,7 @@ static void twenty_clients_in_random_orders(void **state)
         child_join(children[i]);
     verdict = ledger_judge(ledger);
     printf("figure: %d clients over %d names in random orders for %u s: %zu names held, %zu overlaps, tokens backward %zu, clients served %d\n", CLIENTS, NAMES,
-           seconds(), verdict.grants, verdict.overlaps + verdict.met, verdict.backward, (int)atomic_load(ledger_word(ledger, 0)));
+           check_count_wanted("MULTI_SECONDS", SECONDS), verdict.grants, verdict.overlaps + verdict.met, verdict.backward, (int)atomic_load(ledger_word(ledger, 0)));
     assert_int_equal(verdict.overlaps, 0);
     assert_int_equal(verdict.met, 0);
     assert_int_equal(verdict.backward, 0);

@@ -5,18 +5,11 @@
  * and the third are a majority that knows nothing of A, who does not renew. A asks again as soon as it is linked to them, and so learns of its
  * loss: without the guard it is a race, which is run until B has won one. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "support/check.h"
 #include "support/masters.h"
 
 enum { LEASE_MS = 5000, CRASHES = 5, RACES_MAX = 100 };
-
-static unsigned crashes(void)
-{
-    const char *given = getenv("QUORUM_CRASHES");
-    return given ? (unsigned)atoi(given) : CRASHES;
-}
 
 /* 1: B was granted the name while A still believed in his hold. */
 static int let_in_too_early(struct masters *three, struct client *a, struct client *b, unsigned *restarts)
@@ -79,7 +72,7 @@ static unsigned overlaps(uint32_t guard_ms, unsigned least_restarts, unsigned mo
 /* 0: on a quorum the guard is on, for the client's lease. */
 static void with_the_guard_nobody_is_let_in_too_early(void **state)
 {
-    unsigned restarts = 0, found = overlaps(0, crashes(), 0, &restarts);
+    unsigned restarts = 0, found = overlaps(0, check_count_wanted("QUORUM_CRASHES", CRASHES), 0, &restarts);
     (void)state;
     printf("figure: with the restart guard: %u crash-restarts without persistence, %u overlaps\n", restarts, found);
     assert_int_equal(found, 0);
@@ -87,7 +80,7 @@ static void with_the_guard_nobody_is_let_in_too_early(void **state)
 
 static void without_it_somebody_is(void **state)
 {
-    unsigned restarts = 0, found = overlaps(HILOCK_OFF, crashes(), RACES_MAX, &restarts);
+    unsigned restarts = 0, found = overlaps(HILOCK_OFF, check_count_wanted("QUORUM_CRASHES", CRASHES), RACES_MAX, &restarts);
     (void)state;
     printf("figure: with the restart guard off: %u crash-restarts without persistence, %u overlaps\n", restarts, found);
     assert_true(found > 0);

@@ -11,6 +11,12 @@
 static int is_child;
 static _Thread_local int is_thread;
 
+unsigned check_count_wanted(const char *variable, unsigned usual)
+{
+    const char *wanted = getenv(variable);
+    return wanted ? (unsigned)atoi(wanted) : usual;
+}
+
 void check_in_child(void) { is_child = 1; }
 
 void check_in_thread(void) { is_thread = 1; }

@@ -26,6 +26,7 @@ void check_in_thread(void); /* for the thread that calls it */
             check_fail("%s:%d: not so: %s", __FILE__, __LINE__, #condition);                 \
     } while (0)
 
+unsigned check_count_wanted(const char *variable, unsigned usual); /* of the environment: longer runs than those of every day */
 uint64_t check_now_us(void); /* CLOCK_BOOTTIME: one time for all processes */
 void check_pause_ms(unsigned ms);
 

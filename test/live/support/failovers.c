@@ -21,8 +21,7 @@ static const char *const names[] = {"kill", "stop", "forced"};
 
 unsigned failovers_wanted(void)
 {
-    const char *wanted = getenv("FAILOVERS");
-    unsigned count = wanted ? (unsigned)atoi(wanted) : 3;
+    unsigned count = check_count_wanted("FAILOVERS", 3);
     return count < COUNT_MAX ? count : COUNT_MAX;
 }
 
