@@ -51,8 +51,7 @@ struct bench {
     struct handover_board *board;
     struct crowd crowd;
     struct awake awake;
-    struct samples latencies; /* of the bare messages */
-    uint64_t message_ns;      /* their median in this round */
+    struct samples latencies, round; /* of the bare messages: all, sorted in the end; those of this round, in their order */
 };
 
 static bool is_wanted(const struct mode *mode)
@@ -70,21 +69,18 @@ static void rest(double seconds)
 static int keep_messages(struct bench *bench)
 {
     const struct handover_board *board = bench->board;
-    struct samples round = {NULL, 0, 0};
-    int status = 0;
-    for (unsigned i = 0; status == 0 && i < board->latencies && i < HANDOVER_LATENCIES_MAX; i++) {
+    bench->round.count = 0;
+    for (unsigned i = 0; i < board->latencies && i < HANDOVER_LATENCIES_MAX; i++) {
         double us = (double)board->latency_ns[i] / 1e3;
-        status = samples_add(&bench->latencies, us) == 0 ? samples_add(&round, us) : -1;
+        if (samples_add(&bench->latencies, us) != 0 || samples_add(&bench->round, us) != 0)
+            return -1;
     }
-    samples_sort(&round);
-    bench->message_ns = round.count ? (uint64_t)(samples_at(&round, 0.5) * 1e3) : 0;
-    samples_free(&round);
-    return status;
+    return 0;
 }
 
 static int keep(struct bench *bench, struct mode *mode, uint64_t began_ns, uint64_t ended_ns)
 {
-    const struct handover_stretch stretch = {processes, began_ns, ended_ns, bench->message_ns};
+    const struct handover_stretch stretch = {processes, began_ns, ended_ns, &bench->round};
     return mode->order == HANDOVER_PUBLISH ? keep_messages(bench) : handover_add(&mode->sums, bench->board, &stretch);
 }
 
@@ -127,6 +123,7 @@ static int play_all(struct bench *bench)
         samples_sort(&modes[i].sums.gaps);
         samples_sort(&modes[i].sums.waits);
         samples_sort(&modes[i].sums.ideal_waits);
+        samples_sort(&modes[i].sums.message_waits);
     }
     return 0;
 }
@@ -147,8 +144,9 @@ static void tell(const struct bench *bench, const struct mode *mode)
            (double)sums->message_grants / (double)sums->ideal_grants);
     printf("    idle gap    %10.1f us p50, %.1f us p99 of %zu; %.2f x the bare message\n", samples_at(&sums->gaps, 0.5),
            samples_at(&sums->gaps, 0.99), sums->gaps.count, gap_ratio(bench, sums));
-    printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most; ideal queue %.1f us p99\n", samples_at(&sums->waits, 0.5),
-           samples_at(&sums->waits, 0.99), samples_at(&sums->waits, 1), samples_at(&sums->ideal_waits, 0.99));
+    printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most; ideal queue %.1f us p99, of one bare message %.1f us\n",
+           samples_at(&sums->waits, 0.5), samples_at(&sums->waits, 0.99), samples_at(&sums->waits, 1), samples_at(&sums->ideal_waits, 0.99),
+           samples_at(&sums->message_waits, 0.99));
     printf("    commands    %10.3f per grant", (double)sums->commands / (double)sums->grants_all);
     if (mode->order == HANDOVER_FAIR)
         printf("; %llu heartbeats in %llu waits", (unsigned long long)sums->heartbeats, (unsigned long long)sums->grants_all);
@@ -179,6 +177,7 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
     json_number("wait_p99_us", samples_at(&sums->waits, 0.99));
     json_number("wait_max_us", samples_at(&sums->waits, 1));
     json_number("ideal_wait_p99_us", samples_at(&sums->ideal_waits, 0.99));
+    json_number("message_wait_p99_us", samples_at(&sums->message_waits, 0.99));
     json_number("client_commands_per_grant", (double)sums->commands / (double)sums->grants_all);
     if (mode->order == HANDOVER_FAIR)
         json_count("heartbeats", sums->heartbeats);
@@ -233,6 +232,7 @@ static void tear_down(struct bench *bench)
     commands_close(bench->commands);
     server_stop(&bench->server);
     samples_free(&bench->latencies);
+    samples_free(&bench->round);
     for (unsigned i = 0; i < MODES; i++)
         handover_sums_free(&modes[i].sums);
 }

@@ -50,8 +50,8 @@ double samples_at(const struct samples *sorted, double share); /* 0.5: the media
 void samples_free(struct samples *samples);
 
 struct handover_sums { /* over all stretches of one mode */
-    struct samples gaps, waits, ideal_waits;
-    uint64_t grants, grants_all, heartbeats, commands, ideal_grants, message_grants; /* message: with a lock that passes on by one bare message */
+    struct samples gaps, waits, ideal_waits, message_waits; /* message: with a lock that passes on by one bare message */
+    uint64_t grants, grants_all, heartbeats, commands, ideal_grants, message_grants;
     double seconds;
     uint64_t by_process[CROWD_MAX];
     unsigned longest_run;
@@ -59,7 +59,7 @@ struct handover_sums { /* over all stretches of one mode */
 struct handover_stretch {
     unsigned processes;
     uint64_t began_ns, ended_ns;
-    uint64_t message_ns; /* what a bare message took in this round: the median */
+    const struct samples *messages; /* the bare ones of this round, in their order */
 };
 int handover_add(struct handover_sums *sums, const struct handover_board *board, const struct handover_stretch *stretch);
 double handover_jain(const struct handover_sums *sums, unsigned processes);

@@ -3,7 +3,8 @@
  *
  * A gap is from the release call to the next grant's callback, counted only when somebody had asked before that release. The ideal is a lock
  * that passes on in no time, first come, first served: the processes' own holds and thinks, as they were measured, replayed with it; and once
- * more with a lock whose every hand-over takes as long as one bare message, which no lock that is told by messages can beat. */
+ * more with a lock whose hand-overs take as long as the bare messages of the same round did, one each, which no lock that is told by messages can
+ * beat. */
 #include "handover.h"
 
 #include <math.h>
@@ -123,11 +124,13 @@ static void players_begin(struct player *players, const struct handover_board *b
     }
 }
 
-/* The grants of a lock that needs gap_ns to go to one who waits. waits may be NULL. */
-static int replay(const struct handover_board *board, const struct handover_stretch *stretch, uint64_t gap_ns, struct samples *waits, uint64_t *grants)
+/* The grants of a lock that needs these gaps, one after the other and over again, to go to those who wait. */
+static int replay(const struct handover_board *board, const struct handover_stretch *stretch, const struct samples *gaps, struct samples *waits,
+                  uint64_t *grants)
 {
     struct player players[CROWD_MAX];
     uint64_t free_ns = stretch->began_ns;
+    size_t gap = 0;
     players_begin(players, board, stretch->processes);
     for (;;) {
         struct player *first = players;
@@ -137,10 +140,12 @@ static int replay(const struct handover_board *board, const struct handover_stre
             first = players[i].arrives_ns < first->arrives_ns ? &players[i] : first;
         if (first->arrives_ns == UINT64_MAX)
             return 0;
-        granted_ns = first->arrives_ns > free_ns ? first->arrives_ns : free_ns + gap_ns;
+        granted_ns = first->arrives_ns;
+        if (granted_ns <= free_ns)
+            granted_ns = free_ns + (gaps->count ? (uint64_t)(gaps->values[gap++ % gaps->count] * 1e3) : 0);
         if (granted_ns >= stretch->ended_ns)
             return 0;
-        if (waits && samples_add(waits, us(first->arrives_ns, granted_ns)) != 0)
+        if (samples_add(waits, us(first->arrives_ns, granted_ns)) != 0)
             return -1;
         ++*grants;
         grant = &board->grant[first->next];
@@ -151,12 +156,13 @@ static int replay(const struct handover_board *board, const struct handover_stre
 
 int handover_add(struct handover_sums *sums, const struct handover_board *board, const struct handover_stretch *stretch)
 {
+    const struct samples none = {NULL, 0, 0};
     sums->grants += board->grants;
     sums->grants_all += board->grants_all;
     sums->seconds += (double)(stretch->ended_ns - stretch->began_ns) / 1e9;
-    if (add_grants(sums, board, stretch->processes) != 0 || replay(board, stretch, stretch->message_ns, NULL, &sums->message_grants) != 0)
+    if (add_grants(sums, board, stretch->processes) != 0 || replay(board, stretch, &none, &sums->ideal_waits, &sums->ideal_grants) != 0)
         return -1;
-    return replay(board, stretch, 0, &sums->ideal_waits, &sums->ideal_grants);
+    return replay(board, stretch, stretch->messages, &sums->message_waits, &sums->message_grants);
 }
 
 double handover_jain(const struct handover_sums *sums, unsigned processes)
@@ -174,4 +180,5 @@ void handover_sums_free(struct handover_sums *sums)
     samples_free(&sums->gaps);
     samples_free(&sums->waits);
     samples_free(&sums->ideal_waits);
+    samples_free(&sums->message_waits);
 }
