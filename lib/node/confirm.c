@@ -80,7 +80,11 @@ void hl_confirm_ask(struct hl_request *request, unsigned replicas, uint32_t time
 void hl_confirm_go_on(struct hl_node *link)
 {
     struct hl_confirm *confirm = confirm_of(link);
-    if (!TAILQ_EMPTY(&confirm->pending) && TAILQ_EMPTY(&link->sent) && !hl_request_is_busy(&confirm->wait))
+    if (hl_request_is_busy(&confirm->wait))
+        return;
+    if (TAILQ_EMPTY(&confirm->pending) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn: there is nothing to wait for */
+        hl_node_shut(link, 0);
+    else if (!TAILQ_EMPTY(&confirm->pending) && TAILQ_EMPTY(&link->sent))
         ask_for_the_least(confirm);
 }
 

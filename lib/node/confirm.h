@@ -6,7 +6,8 @@
  * its own, made when the first request wants it (HL_REQUEST_CONFIRM).
  *
  *   open:  requests are sent as they come
- *   shut:  from the first that is to be confirmed (its answer was a grant) until WAIT has answered: the others queue, and leave together
+ *   shut:  from the first that is to be confirmed (its answer was a grant) until WAIT has answered, or before it left all were withdrawn: the
+ *          others queue, and leave together
  *
  * WAIT leaves when all that was sent before is answered, and is for all that was granted by then. It asks for the least that any of them wants, so that nobody waits for another's
  * replicas; who wants more is asked for by the next one.

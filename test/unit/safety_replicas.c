@@ -46,6 +46,20 @@ static void a_blocked_WAIT_delays_no_other_lock(struct scene *s)
     TELLS(s, "b:OK");
 }
 
+/* What it got of its names goes back, and is not waited for, as soon as the answer to the last says that another one has that. */
+static void nobody_stands_behind_a_WAIT_that_is_not_asked_for(struct scene *s)
+{
+    static const char *const names[] = {"one", "two", NULL};
+    struct party *p = shop(s);
+    struct hand *a = multi_new(p, "a", names, &confirmed), *b = held(scene_connect(s, NULL), "b", "two", NULL);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 100);
+    SAME(s, asked(s, "WAIT"), 0);
+    release_quietly(b);
+    run_ms(s, 100);
+    TELLS(s, "a:WAITING a:OK");
+}
+
 static void what_was_not_confirmed_is_left_to_others(struct scene *s)
 {
     struct party *p = shop(s), *other = scene_connect(s, NULL);
@@ -89,6 +103,7 @@ const struct safety safety_replicas[] = {
     SAFETY(REPLICAS_WRONG_LINK, a_replica_that_hangs_is_not_counted),
     SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again),
     SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock),
+    SAFETY(REPLICAS_STAYS_SHUT, nobody_stands_behind_a_WAIT_that_is_not_asked_for),
     SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others),
     SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough),
     SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on),
