@@ -39,9 +39,11 @@ void hl_replicas_answered(struct hl_hold *hold, struct hl_part *part, const stru
     const struct hl_reply *reply = answer->reply;
     if (hold->state != HOLD_ASKING)
         hl_ending_answered(hold, part, answer);
-    else if (!reply)
+    else if (!reply) {
+        if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, though what asks for it again may never leave */
+            hl_ending_haunt(hold, part);
         hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_UNANSWERED});
-    else if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
+    } else if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
         part->state = PART_OURS;
         hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
     } else

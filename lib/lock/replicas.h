@@ -3,7 +3,8 @@
  *
  *   granted --> PART_CONFIRM --enough have it--> OURS
  *                    |`--------too few--------> given back, NOT_REPLICATED, tried again while the wait lasts
- *                    `---------link lost------> the same id is asked for again (R3): that writes again, and is waited for again
+ *                    `---------link lost------> the same id is asked for again (R3): that writes again, and is waited for again; if it never
+ *                                               leaves, the id is released all the same
  *
  * Invariants: nobody is told of a grant that fewer replicas have than were asked for; what WAIT counted is what this client wrote over
  * the link of that WAIT (node/confirm.h), so a grant that somebody else wrote, a push, is asked for first; belief counts from the send of the

