@@ -96,7 +96,9 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
     struct hl_command command, load;
     request->ops->encode(request, &command);
     request->sent_us = hl_now_us(node->host);
-    if (with_script) {
+    if (!command.script)
+        request->reloads = RELOADS_MAX; /* there is nothing to load, whatever the server says */
+    else if (with_script) {
         hl_command_load(&load, command.script);
         request->skip = !HL_PLANTED(RELOAD_OUT_OF_STEP);
         if (hl_session_send(&node->session, &load) != 0)
@@ -178,7 +180,7 @@ static void pump(struct hl_node *node)
  * to load. */
 static int reload(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
-    if (HL_PLANTED(SCRIPT_NOT_RELOADED) || request->reloads == (HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX) || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
+    if (HL_PLANTED(SCRIPT_NOT_RELOADED) || request->reloads >= (HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX) || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
         return 0;
     request->reloads++;
     send_request(node, request, 1);

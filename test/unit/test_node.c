@@ -92,6 +92,19 @@ static void a_script_that_stays_unknown_is_an_error_of_the_server(struct scene *
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
+static void a_script_is_missed_where_none_was_asked_for(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000));
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
+    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
+    run_ms(s, 1500);
+    acquire(a, 2000);
+    run_ms(s, 10);
+    TELLS(s, "a:SERVER");
+    HOLDS(s, strstr(a->detail, "NOSCRIPT"));
+}
+
 static void a_script_that_may_not_be_loaded_says_so(struct scene *s)
 {
     struct party *p;
@@ -311,6 +324,7 @@ static const struct play plays[] = {
     PLAY(a_loop_that_stood_still_reads_its_answers_first),
     PLAY(a_loop_that_stood_still_gives_its_answers_a_moment),
     PLAY(a_loop_that_stood_still_finds_a_dead_link_all_the_same),
+    PLAY(a_script_is_missed_where_none_was_asked_for),
     PLAY(a_script_that_may_not_be_loaded_says_so),
     PLAY(an_idle_link_is_probed),
     PLAY(a_dead_idle_link_is_found_by_the_probe),
