@@ -145,10 +145,11 @@ static int is_about_place(const struct hl_reply *error)
 
 static void on_misplaced(struct hl_channel *channel)
 {
+    struct hl_subscription *subscription = channel->subscription;
     channel->state = CHANNEL_OFF;
     if (!channel->listener && !channel->is_lingering)
         forget(channel);
-    misplaced(channel->subscription);
+    misplaced(subscription);
 }
 
 /* Its slot has gone from here; what was said to it meanwhile is lost. */

@@ -214,6 +214,27 @@ static void a_slot_that_goes_while_it_is_left_breaks_no_stream(struct scene *s)
     TELLS(s, "a:WAITING a:CANCELLED");
 }
 
+/* MOVED comes for a channel that is wanted no more, and does not even linger. */
+static void a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    cluster_set(&stage, s);
+    a = hand_at(cluster_connect(&stage), "a", 1);
+    store_take(stage.stores[1], hilock_lock_name(a->lock), "another", 600000);
+    PLAN(s, .on = "SSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 1500000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    cancel(a);
+    run_ms(s, 10);
+    cluster_move(&stage, hilock_lock_name(a->lock), 1, 2);
+    run_ms(s, 2000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    TELLS(s, "a:WAITING a:CANCELLED a:WAITING");
+    SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 1);
+}
+
 static void servers_that_are_named_by_no_host_are_where_they_were_reached(struct scene *s)
 {
     struct cluster_stage stage;
@@ -298,6 +319,7 @@ static const struct play plays[] = {
     PLAY(channels_are_those_of_the_slots_server),
     PLAY(an_older_server_has_plain_channels),
     PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream),
+    PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten),
     PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached),
     PLAY(a_server_that_is_no_cluster_is_told),
     PLAY(names_of_a_multi_may_be_at_several_servers),
