@@ -100,10 +100,10 @@ static int are_set_up_anew(const struct sentinel *sentinel)
 static void on_told(void *arg, struct hl_sentry *sentry)
 {
     struct sentinel *sentinel = arg;
-    int is_old = sentry->epoch && sentry->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
+    int is_old = sentry->is_dated && sentry->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
     if (is_old && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
-    if (sentry->epoch && sentry->epoch != sentinel->epoch) {
+    if (sentry->is_dated && sentry->epoch != sentinel->epoch) {
         sentinel->epoch = sentry->epoch;
         sentinel->epoch_us = hl_now_us(sentinel->host);
     }

@@ -34,6 +34,7 @@ static void on_epoch(struct hl_request *request, const struct hl_answer *answer)
     struct hl_sentry *sentry = sentry_of(request->node);
     const struct hl_reply *name, *value;
     sentry->epoch = 0;
+    sentry->is_dated = 0;
     if (answer->reply && hl_lacks_is_right(answer->reply))
         (void)hl_lacks_hear(&sentry->node, HL_LACK_EPOCH, "SENTINEL MASTER", answer->reply, ": what it says is believed, though it may be old");
     if (!answer->reply || answer->reply->type != HL_REPLY_ARRAY)
@@ -43,7 +44,7 @@ static void on_epoch(struct hl_request *request, const struct hl_answer *answer)
         name = hl_reply_item(answer->reply, i, HL_REPLY_STRING);
         value = hl_reply_item(answer->reply, i + 1, HL_REPLY_STRING);
         if (name && value && hl_reply_is(name, "config-epoch"))
-            hl_reply_decimal(value->bytes, value->length, &sentry->epoch);
+            sentry->is_dated = hl_reply_decimal(value->bytes, value->length, &sentry->epoch) > 0;
     }
 }
 

@@ -25,7 +25,8 @@ struct hl_sentry {
     const struct hl_sentry_events *events;
     void *arg;
     const char *master;                /* what it calls it; by reference */
-    uint64_t epoch;                    /* 0: not told */
+    uint64_t epoch;                    /* 0 before the first failover of all */
+    int is_dated;                      /* it has told its epoch */
     struct hl_address address;         /* port 0: not told by the present connection */
     uint64_t told_us;                  /* when it was */
     int is_news;                       /* it is to be asked again as soon as it has answered */

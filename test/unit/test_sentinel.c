@@ -54,6 +54,23 @@ static void a_switch_is_followed_at_once(struct scene *s)
     HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
 }
 
+/* Sentinels that were never through a failover tell the epoch 0: an old one, when others know of the first. */
+static void the_first_failover_of_all_is_followed_and_not_back(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        stage.sentinels[i]->sentinel.epoch = 0;
+    p = stage_connect(&stage);
+    p->tells = 1;
+    stage_fail_over(&stage, 1, 1, 0);
+    run_ms(s, 9000);
+    TELLS(s, "failover down up");
+    held(p, "a", "stock", NULL);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
 static void what_the_new_master_does_not_know_is_lost(struct scene *s)
 {
     struct stage stage;
@@ -217,6 +234,7 @@ static const struct play plays[] = {
     PLAY(the_master_is_asked_for_and_its_role),
     PLAY(a_request_waits_until_somebody_knows_the_master),
     PLAY(a_switch_is_followed_at_once),
+    PLAY(the_first_failover_of_all_is_followed_and_not_back),
     PLAY(what_the_new_master_does_not_know_is_lost),
     PLAY(a_waiter_tries_again_at_the_new_master),
     PLAY(nothing_that_the_old_master_still_says_is_read),
