@@ -4,7 +4,8 @@
  * All sentinels of the url are listened to, and asked: when they come, when the master is lost, silent, no master or read-only, and from time
  * to time. A switch is followed at once: every link to the old master is closed, so that nothing it still says is read. Whom to believe
  * is decided by config-epochs, which grow with every failover: a sentinel that was away, and a master that was stopped and goes
- * on, know an older one. A message of a switch tells none: whoever sent it is asked. If most sentinels know only older ones long after they
+ * on, know an older one. A message of a switch tells none: whoever sent it is asked. Those of one epoch that name different masters are held
+ * against each other: no two of them can lead us to and fro. If most sentinels know only older ones long after they
  * should have heard, they were set up anew.
  * Invariant: requests wait in the one node while nobody knows the master. */
 #include <stdio.h>
@@ -97,11 +98,29 @@ static int are_set_up_anew(const struct sentinel *sentinel)
     return !others && lower > sentinel->count / 2;
 }
 
+static int do_most_name(const struct sentinel *sentinel, const struct hl_address *address)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sentinel->count; i++)
+        count += hl_address_is_same(&sentinel->sentries[i]->address, address) != 0;
+    return count > sentinel->count / 2;
+}
+
+/* Without a failover another master is named by who calls the same one otherwise, or was told of it by hand. He is followed if most say so, or
+ * else when the master is away; and with a pause, for the others go on to say what they say. */
+static int is_disputed(const struct sentinel *sentinel, const struct hl_sentry *sentry)
+{
+    int is_news = sentry->is_dated && sentry->epoch > sentinel->epoch;
+    if (is_news || !sentinel->address.port || hl_address_is_same(&sentinel->address, &sentry->address) || do_most_name(sentinel, &sentry->address))
+        return 0;
+    return (sentry->is_dated && sentinel->node.is_up) || hl_now_us(sentinel->host) - sentinel->node.moved_us < SEEK_US;
+}
+
 static void on_told(void *arg, struct hl_sentry *sentry)
 {
     struct sentinel *sentinel = arg;
     int is_old = sentry->is_dated && sentry->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
-    if (is_old && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
+    if ((is_old || is_disputed(sentinel, sentry)) && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
     if (sentry->is_dated && sentry->epoch != sentinel->epoch) {
         sentinel->epoch = sentry->epoch;

@@ -160,6 +160,37 @@ static void sentinels_that_were_set_up_anew_are_believed(struct scene *s)
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
+/* One of them calls the same master by another address, or was told of another by hand: no failover, for the epoch is the same. */
+static void one_who_names_another_master_of_the_same_epoch_is_outvoted(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    stage.other->is_replica = 0;
+    stage.sentinels[1]->sentinel.host = STAGE_OTHER;
+    p = stage_connect(&stage);
+    run_ms(s, 2000);
+    held(p, "a", "stock", NULL);
+    scene_hush(s);
+    p->tells = 1;
+    run_ms(s, 60000);
+    TELLS(s, "");
+    HOLDS(s, is_ours(s, "stock"));
+}
+
+/* Neither of the two that they name answers. */
+static void those_who_disagree_lead_to_and_fro_within_bounds(struct scene *s)
+{
+    struct stage stage;
+    stage_set(&stage, s);
+    s->place->mood = NET_REFUSES;
+    stage.sentinels[1]->sentinel.host = STAGE_OTHER;
+    s->net.places[1].mood = NET_REFUSES;
+    scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    run_ms(s, 10000);
+    HOLDS(s, s->place->tried + s->net.places[1].tried < 100);
+}
+
 static void a_master_that_nobody_knows_is_told(struct scene *s)
 {
     struct stage stage;
@@ -241,6 +272,8 @@ static const struct play plays[] = {
     PLAY(a_promotion_is_asked_after),
     PLAY(a_lost_master_is_sought),
     PLAY(sentinels_that_were_set_up_anew_are_believed),
+    PLAY(one_who_names_another_master_of_the_same_epoch_is_outvoted),
+    PLAY(those_who_disagree_lead_to_and_fro_within_bounds),
     PLAY(a_master_that_nobody_knows_is_told),
     PLAY(sentinels_have_a_login_of_their_own),
     PLAY(odd_answers_lead_nowhere),
