@@ -377,7 +377,7 @@ static void renewed(struct hl_hold *hold, struct hl_part *part, const struct hl_
 {
     enum hl_verdict verdict = hl_part_said(hold, part, reply).verdict;
     if (verdict == HL_NO)
-        part->state = PART_CLEAR;
+        hl_part_not_ours(hold, part);
     else if (verdict == HL_YES && part->state == PART_CLEAR && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
         take_up(hold, part);
 }

@@ -123,6 +123,12 @@ int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part
     return said->verdict != HL_YES && !may_have_begun && !part->is_haunted && !is_in_queue && part->state != PART_OURS;
 }
 
+void hl_part_not_ours(const struct hl_hold *hold, struct hl_part *part)
+{
+    int may_be_queued = hold->is_windowed && !HL_PLANTED(FAIR_FORGOTTEN_KEPT), may_be_made = part->is_haunted && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
+    part->state = may_be_queued || may_be_made ? PART_MAYBE : PART_CLEAR;
+}
+
 int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said)
 {
     struct hl_text what;

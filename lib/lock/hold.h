@@ -36,6 +36,9 @@ void hl_hold_heal(struct hl_hold *hold, struct hl_part *part, uint32_t timeout_m
 struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *part, const struct hl_reply *reply);
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
 int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part, const struct hl_said *said);
+/* The store does not know this hold. Nothing of it is there, but what an unanswered acquire may still put there, and the place in the queue of
+ * one whose grant was pushed, and forgotten: those are released. */
+void hl_part_not_ours(const struct hl_hold *hold, struct hl_part *part);
 /* 1: a native command that the server told of was refused for good (a right that the user lacks): from here on scripts say the same. */
 int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said);
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* a part of it is, as the route has it */

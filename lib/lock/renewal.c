@@ -223,11 +223,10 @@ static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_
         on_renewed(hold, part, is_cut);
 }
 
-/* A store that forgot a grant which it had pushed may have the id in its queue still. */
 static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
 {
-    int may_be_queued = hold->is_windowed && !HL_PLANTED(FAIR_FORGOTTEN_KEPT);
-    part->state = HL_PLANTED(R5_TAKEN_IGNORED) ? PART_OURS : may_be_queued ? PART_MAYBE : PART_CLEAR;
+    if (!HL_PLANTED(R5_TAKEN_IGNORED))
+        hl_part_not_ours(hold, part);
     if (hl_hold_deadline_us(hold) == 0) {
         hl_watchdog_end(hold, HILOCK_LOST_TAKEN);
         return;

@@ -84,6 +84,27 @@ static void a_ghost_is_released_once_its_request_can_no_longer_run(struct scene 
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* Asked twice, for the link had died; somebody ends that hold; and then the first request runs. */
+static void a_ghost_of_a_hold_that_was_taken_is_released(struct scene *s)
+{
+    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 2500000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 400);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    run_ms(s, 1600);
+    TELLS(s, "a:OK a:LOST TAKEN");
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    run_ms(s, 600);
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 500);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
 /* Given up, lease and all, while its script is being loaded again; granted after that. */
 static void a_grant_is_undone_however_late_it_comes(struct scene *s)
 {
@@ -137,6 +158,7 @@ const struct safety safety_outcome[] = {
     SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone),
     SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone),
     SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run),
+    SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released),
     SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes),
     SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released),
     SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again),
