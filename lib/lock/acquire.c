@@ -231,8 +231,6 @@ static void try_again(struct hl_acquire *acquire)
 
 void hl_acquire_returned(struct hl_acquire *acquire)
 {
-    acquire->hold->id = 0; /* never the same id again (R2) */
-    acquire->hold->state = HOLD_IDLE;
     if (acquire->state == ACQUIRE_SLEEPING) /* refused, and for lack of memory it could not listen meanwhile */
         hl_acquire_resume_at(acquire, hl_now_us(&core_of(acquire)->host) + DEAF_US);
     else

@@ -39,7 +39,7 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, u
 int hl_acquire_may_ask(struct hl_core *core, struct hl_acquire *acquire); /* has its hold from here on; 0: no memory, the gate is advanced again */
 void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING, with a hold */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *asked);
-void hl_acquire_returned(struct hl_acquire *acquire); /* what was granted too late is given back: try again */
+void hl_acquire_returned(struct hl_acquire *acquire); /* what was granted too late is given back, its hold IDLE: try again */
 void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED, but what is left is too little: give it back, try again */
 void hl_acquire_tick(struct hl_acquire *acquire);
 void hl_acquire_sleep_on(struct hl_acquire *acquire); /* as before, with its end and its report looked at again */

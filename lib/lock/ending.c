@@ -250,6 +250,16 @@ static int haunts(struct hl_hold *hold, struct hl_part *part)
     return was_haunted && !HL_PLANTED(HAUNT_FORGOTTEN) && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
+/* Never the same id again (R2), and what was known of it goes with it. */
+static void forget_id(struct hl_hold *hold)
+{
+    hold->state = HOLD_IDLE;
+    hold->id = hold->haunted_until_us = 0;
+    hold->is_queued = hold->is_windowed = 0;
+    for (struct hl_part *part = hold->parts; part < hold->parts + hold->parts_count; part++)
+        *part = (struct hl_part){.request = part->request, .name = part->name, .index = part->index};
+}
+
 /* After an answer: the hold goes on to what it was ended for, if that was all. */
 static void go_on(struct hl_hold *hold)
 {
@@ -257,6 +267,7 @@ static void go_on(struct hl_hold *hold)
         return;
     if (hold->state == HOLD_RETURNING) {
         count_all_out(hold);
+        forget_id(hold);
         hl_acquire_returned(hold->owner.acquire);
     } else {
         answer_caller(hold, HILOCK_LOST); /* found taken before a release was sent */

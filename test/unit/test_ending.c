@@ -120,6 +120,23 @@ static void a_repeated_release_that_finds_nothing_is_OK(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
+/* It was granted too late, and how it was given back says nothing about the hold that was got then. */
+static void lost_is_LOST_though_an_earlier_attempt_was_released_twice(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000);
+    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
+    acquire(a, HILOCK_FOREVER);
+    HOLDS(s, run_until_told(s, 5000));
+    SAME(s, asked(s, "mutex_release"), 2);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:OK a:release LOST");
+}
+
 static void a_release_that_never_arrived_is_repeated(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -352,6 +369,7 @@ static const struct play plays[] = {
     PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later),
     PLAY(an_unknown_release_is_settled_when_the_lease_is_over),
     PLAY(a_repeated_release_that_finds_nothing_is_OK),
+    PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice),
     PLAY(a_release_that_never_arrived_is_repeated),
     PLAY(a_refused_release_is_repeated_until_it_is_done),
     PLAY(a_release_whose_message_is_refused_is_a_release),
