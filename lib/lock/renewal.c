@@ -286,6 +286,7 @@ void hl_renewal_confirmed(struct hl_hold *hold, struct hl_part *part)
     hold->is_windowed = 0;
     hl_validity_follow(hold);
     hl_watchdog_sleep(hold);
+    ask_next(hold, hl_extend_is_pending(hold)); /* which found it under way */
 }
 
 static void on_joined(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)

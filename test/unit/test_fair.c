@@ -291,6 +291,23 @@ static void what_lapsed_meanwhile_comes_back_in_turn(struct scene *s)
 
 /* ---- ends ---- */
 
+static void extend_it(struct hand *hand) { extend(hand, 60000); }
+
+/* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
+static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
+    run_ms(s, 3000);
+    SAME(s, asked(s, "fair_acquire"), 3);
+    when(b, "OK", extend_it);
+    release_quietly(a);
+    run_ms(s, 100);
+    SAME(s, asked(s, "fair_acquire"), 4);
+    TELLS(s, "b:WAITING b:OK b:extended");
+    SAME(s, asked(s, "renew"), 1);
+}
+
 static void a_cancel_that_crosses_the_grant_hands_on(struct scene *s)
 {
     struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
@@ -417,6 +434,7 @@ static const struct play plays[] = {
     PLAY(a_window_becomes_a_lease_after_a_third),
     PLAY(what_came_late_is_confirmed_with_the_whole_lease),
     PLAY(what_lapsed_meanwhile_comes_back_in_turn),
+    PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it),
     PLAY(a_cancel_that_crosses_the_grant_hands_on),
     PLAY(a_dropped_client_leaves_the_queue),
     PLAY(an_unanswered_enqueue_is_taken_back),
