@@ -65,10 +65,9 @@ static uint64_t renewal_us(const struct hl_hold *hold)
     return hl_lease_renewal_us(round_sent_us(hold), hl_terms_lease_us(hold->terms));
 }
 
-void hl_watchdog_sleep(struct hl_hold *hold)
-{
-    hl_watchdog_sleep_until(hold, hold->terms->is_renewed || hold->is_owed ? renewal_us(hold) : UINT64_MAX);
-}
+static uint64_t regular_us(const struct hl_hold *hold) { return hold->terms->is_renewed || hold->is_owed ? renewal_us(hold) : UINT64_MAX; }
+
+void hl_watchdog_sleep(struct hl_hold *hold) { hl_watchdog_sleep_until(hold, regular_us(hold)); }
 
 /* A fixed lease is to end for all names of a multi at the same time. What was asked for later than the first is in the store for longer:
  * all are asked for once more, which shortens nothing. */
@@ -88,6 +87,20 @@ void hl_watchdog_begin(struct hl_hold *hold)
         hl_renewal_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
     else
         hl_watchdog_sleep(hold);
+}
+
+uint64_t hl_watchdog_early_us(const struct hl_hold *hold)
+{
+    uint64_t next_us = hold->side ? hold->side->next_us : hold->due_us;
+    return next_us && next_us < regular_us(hold) && next_us < hl_watchdog_ends_us(hold) ? next_us : UINT64_MAX;
+}
+
+/* What was to be asked soon (the link is back, or a renewal had failed) is about the hold, not about who has it. */
+void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us)
+{
+    hl_watchdog_begin(hold);
+    if (early_us != UINT64_MAX && !hl_renewal_is_open(hold) && !HL_PLANTED(HANDOFF_UNVERIFIED))
+        hl_watchdog_sleep_until(hold, early_us);
 }
 
 void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)

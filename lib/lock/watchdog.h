@@ -8,6 +8,8 @@
 #include "lock/core.h"
 
 void hl_watchdog_begin(struct hl_hold *hold);
+uint64_t hl_watchdog_early_us(const struct hl_hold *hold); /* HELD: when it asks the store, if that is before its next renewal; UINT64_MAX: it is not */
+void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us); /* a new turn begins: it asks then, unless it does at once */
 void hl_watchdog_tick(struct hl_hold *hold);
 void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason); /* HELD and told: told first of all, then ended */
 void hl_watchdog_ask(struct hl_hold *hold); /* HELD: an extend was accepted */

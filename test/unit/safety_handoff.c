@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold that several handles of a client have one after the other: each turn is as good as a grant of its own, and others are not forgotten. */
+#include <stdio.h>
+
 #include "safety.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
@@ -52,6 +54,31 @@ static void what_threads_see_ends_with_the_turn(struct scene *s)
     run_ms(s, 1);
     SAME(s, hilock_validity_remaining_ms(validity), 0);
     hilock_validity_unref(validity);
+}
+
+/* Its data is lost; with so many holds it is asked for a moment after the link is back, and in that moment the turn ends. */
+static void what_is_to_be_verified_is_so_in_the_next_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    char name[16];
+    s->is_untold = 1;
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "other%d", i);
+        held(p, "o", name, &three_seconds);
+    }
+    s->is_tampered = 1;
+    store_restart(&s->store, 0);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1);
+    while (!hilock_client_is_connected(p->client))
+        run_us(s, 20);
+    release_quietly(a);
+    run_us(s, 1);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
+    run_ms(s, 1000);
+    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_IDLE);
 }
 
 static void what_is_handed_on_is_not_released(struct scene *s)
@@ -160,6 +187,7 @@ const struct safety safety_handoff[] = {
     SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for),
     SAFETY(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told),
     SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told),
+    SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn),
     SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn),
     SAFETY(HANDOFF_AFTER_RELEASE, what_is_handed_on_is_not_released),
     SAFETY(HANDOFF_TOKEN_SAME, tokens_rise_from_turn_to_turn),
