@@ -377,6 +377,12 @@ static void move(struct hl_acquire *acquire)
     }
 }
 
+/* It stepped back: its turn comes with its place in line. */
+static int is_behind(const struct hl_acquire *acquire)
+{
+    return acquire->stands == STANDS_IN_LINE && !hl_gate_is_head(acquire) && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP);
+}
+
 static void resume(struct hl_acquire *acquire)
 {
     acquire->hold->resume_us = UINT64_MAX;
@@ -387,7 +393,7 @@ static void resume(struct hl_acquire *acquire)
     else if (acquire->state == ACQUIRE_ASKING && hl_hold_is_quorum(acquire->hold))
         hl_ballot_close(acquire->hold);
     else {
-        if (acquire->is_try && acquire->state == ACQUIRE_SLEEPING)
+        if (acquire->state == ACQUIRE_SLEEPING && (acquire->is_try || is_behind(acquire)))
             acquire->state = ACQUIRE_IN_LINE;
         try_again(acquire);
     }

@@ -75,6 +75,33 @@ static void what_was_granted_before_the_link_was_lost_is_given_back(struct scene
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
+/* b has it, then d; c, who waited for d before a, gives up: it is a's turn, whom no message wakes. */
+static void who_stepped_back_is_the_first_again_one_day(struct scene *s)
+{
+    const struct hilock_lock_options simple = {.size = sizeof simple, .kind = HILOCK_SIMPLE};
+    struct party *p = shop(s), *other = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100)),
+                *b = hand_new(p, "b", "stock", &simple), *c = hand_new(p, "c", "stock", &simple), *d = hand_new(other, "d", "stock", &simple);
+    s->store.replicas_away = 1;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    acquire(b, HILOCK_FOREVER);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 200);
+    s->store.replicas_away = 0;
+    acquire(d, HILOCK_FOREVER);
+    run_ms(s, 10);
+    PLAN(s, .on = "SET", .act = PLAN_DELAY_REQUEST, .us = 150000);
+    release_quietly(b);
+    run_ms(s, 300);
+    TELLS(s, "b:OK d:WAITING d:OK c:WAITING a:WAITING");
+    cancel(c);
+    run_ms(s, 10);
+    release_quietly(d);
+    run_ms(s, 1000);
+    TELLS(s, "c:CANCELLED a:OK");
+}
+
 static void what_was_not_confirmed_is_left_to_others(struct scene *s)
 {
     struct party *p = shop(s), *other = scene_connect(s, NULL);
@@ -120,6 +147,7 @@ const struct safety safety_replicas[] = {
     SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock),
     SAFETY(REPLICAS_STAYS_SHUT, nobody_stands_behind_a_WAIT_that_is_not_asked_for),
     SAFETY(REPLICAS_UNASKED_FORGOTTEN, what_was_granted_before_the_link_was_lost_is_given_back),
+    SAFETY(REPLICAS_STEPS_BACK_ASLEEP, who_stepped_back_is_the_first_again_one_day),
     SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others),
     SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough),
     SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on),
