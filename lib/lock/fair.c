@@ -217,20 +217,6 @@ int hl_fair_confirms(struct hl_fair *fair)
     return 1;
 }
 
-/* Its id is at the store under a token that nobody was told of: what we believed in is over, and that is given back. */
-static void on_retaken(struct hl_hold *hold, struct hl_part *part)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    struct hl_name *name = part->name;
-    uint64_t id = hold->id;
-    int was_told = hold->is_told;
-    name->refs++;
-    hl_watchdog_taken(hold);
-    if (was_told)
-        hl_grants_undo(core, name, id);
-    hl_name_unref(core, &core->host.memory, name);
-}
-
 void hl_fair_crossed(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
 {
     struct hl_said said;
@@ -245,7 +231,7 @@ void hl_fair_crossed(struct hl_hold *hold, struct hl_part *part, const struct hl
     if (said.verdict == HL_YES && (said.token == part->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED)))
         hl_renewal_confirmed(hold, part);
     else if (said.verdict == HL_YES)
-        on_retaken(hold, part);
+        hl_watchdog_taken(hold); /* its id is at the store under a token that nobody was told of: released when the loss is told */
     else if (HL_PLANTED(FAIR_OLD_NO_BELIEVED) && said.verdict == HL_NO)
         hl_watchdog_taken(hold);
 }

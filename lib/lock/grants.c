@@ -65,7 +65,8 @@ static int is_too_much(struct hl_grants *grants)
     return ++grants->undone > UNDONE_MAX;
 }
 
-void hl_grants_undo(struct hl_core *core, struct hl_name *name, uint64_t id)
+/* Without memory it lapses. */
+static void undo(struct hl_core *core, struct hl_name *name, uint64_t id)
 {
     const struct hilock_lock some = {.terms = core->fair_terms, .name = name};
     if (core->fair_terms && hl_ending_of(core, &some, id))
@@ -83,7 +84,7 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
     if (!name)
         return;
     if (!name->hold || name->hold->id != push->id)
-        hl_grants_undo(core, name, push->id);
+        undo(core, name, push->id);
     hl_name_unref(core, &core->host.memory, name);
 }
 

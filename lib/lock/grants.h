@@ -22,7 +22,6 @@ void hl_grants_join(struct hl_core *core, struct hl_fair *fair);  /* its id may 
 void hl_grants_leave(struct hl_core *core, struct hl_fair *fair); /* who has joined */
 const char *hl_grants_channel(struct hl_grants *grants); /* for a heartbeat to name; "": none is to be had, poll */
 void hl_grants_follow(struct hl_core *core); /* slots have moved: listens where they are now */
-void hl_grants_undo(struct hl_core *core, struct hl_name *name, uint64_t id); /* a grant of ours that nobody wants. Without memory it lapses */
 void hl_grants_done(struct hl_core *core); /* nodes are gone, or go; nobody waits any more */
 
 #endif

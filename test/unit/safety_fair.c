@@ -145,6 +145,7 @@ static void under_another_token_it_is_another_hold(struct scene *s)
     run_ms(s, 5);
     TELLS(s, "b:OK b:LOST TAKEN");
     TEXT(s, store_holder(&s->store, "stock"), "");
+    SAME(s, asked(s, "fair_release"), 1); /* behind the loss, and not before */
 }
 
 /* ---- the queue ---- */
