@@ -40,8 +40,8 @@ static void encode(struct hl_request *request, struct hl_command *command)
     if (inquiry->state == INQUIRY_PEEKING)
         hl_peek(command, kind, &words);
     else
-        kind->force(command, &words, &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms, .is_sharded = request->node->subscription.is_sharded}, inquiry->holder,
-                    inquiry->holder_length);
+        kind->force(command, &words, &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms, .is_sharded = request->node->subscription.is_sharded,
+                                                        .is_second = inquiry->is_second}, inquiry->holder, inquiry->holder_length);
 }
 
 static void ask(struct hl_inquiry *inquiry)
@@ -243,7 +243,14 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 /* "Not held" after one that went unanswered: that one did it. */
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
-    const struct hl_said said = inquiry->lock->terms->kind->released(reply, HL_FORM_SCRIPT);
+    struct hl_said said = inquiry->lock->terms->kind->forced(reply, HL_FORM_SCRIPT);
+    if (said.verdict == HL_AGAIN && !inquiry->is_second) {
+        inquiry->is_second = 1;
+        ask(inquiry);
+        return;
+    }
+    if (said.verdict == HL_AGAIN)
+        said = hl_said_fault(reply);
     if (said.verdict == HL_FAULT)
         on_fault(inquiry, &said.fault, said.quote, said.quote_length);
     else

@@ -31,6 +31,7 @@ struct hl_inquiry {
     struct hl_inquiry *whole;      /* on a quorum each master is asked by an inquiry of its own, for this one; NULL: it is the user's */
     uint8_t was_sent;              /* a release left */
     uint8_t was_repeated;          /* one went unanswered */
+    uint8_t is_second;             /* one was not to be had so: it is said in the other way */
     hilock_status status;          /* DECIDED */
     uint32_t holder_remaining_ms, waiters, position;
     size_t holder_length;          /* of all of it */

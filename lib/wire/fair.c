@@ -83,6 +83,10 @@ enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *
 
 void hl_fair_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
 {
+    if (wants->is_second) {
+        hl_mutex_force(command, words, wants, holder, holder_length);
+        return;
+    }
     begin(command, &hl_script_fair_release, words);
     hl_command_add(command, holder, holder_length);
     end_release(command, words, wants);
@@ -222,4 +226,5 @@ const struct hl_kind hl_kind_fair = {
     .released = hl_fair_released,
     .peek = &hl_script_fair_peek,
     .force = hl_fair_force,
+    .forced = hl_fair_released,
 };

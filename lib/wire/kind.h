@@ -21,7 +21,7 @@ struct hl_wants { /* what else it says; a kind leaves out what it does not know 
     uint64_t not_after_ms; /* acquire: server time; 0: any time */
     uint64_t token_ttl_ms; /* acquire */
     unsigned reserved;     /* acquire: tokens set aside for hand-offs */
-    int is_second;         /* acquire, release: HL_AGAIN was the answer to the first */
+    int is_second;         /* acquire, release, force: HL_AGAIN was the answer to the first */
     uint64_t token;        /* renew */
     int is_extended;       /* renew: the store may keep it for longer than lease_ms, which must stand */
     unsigned natives;      /* renew, release: what the server has (natives.h) */
@@ -78,7 +78,8 @@ struct hl_kind {
     hl_say_fn *acquire, *renew, *release;
     hl_hear_fn *acquired, *renewed, *released;
     const struct hl_script *peek; /* peek.h */
-    hl_force_fn *force;           /* the release of a hold named by its holder: a script, answered as a release */
+    hl_force_fn *force;           /* the release of a hold named by its holder: a script */
+    hl_hear_fn *forced;           /* its answer, as a release's */
 };
 
 extern const struct hl_kind hl_kind_fair, hl_kind_mutex, hl_kind_simple;

@@ -73,10 +73,10 @@ struct hl_said hl_mutex_released(const struct hl_reply *reply, enum hl_form form
                             .listeners = reply->integer > 0 ? (uint64_t)reply->integer - 1 : 0};
 }
 
-/* A holder of kind FAIR is followed by the first of its queue. */
-static void force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
+/* A holder of kind FAIR is followed by the first of its queue, if that can be said. */
+void hl_mutex_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
 {
-    if (hl_holder_is_fair(holder, holder_length)) {
+    if (hl_holder_is_fair(holder, holder_length) && !wants->is_second) {
         hl_fair_force(command, words, wants, holder, holder_length);
         return;
     }
@@ -98,5 +98,6 @@ const struct hl_kind hl_kind_mutex = {
     .renewed = hl_mutex_renewed,
     .released = hl_mutex_released,
     .peek = &hl_script_mutex_peek,
-    .force = force,
+    .force = hl_mutex_force,
+    .forced = hl_fair_released,
 };

@@ -8,5 +8,6 @@
 
 hl_say_fn hl_mutex_acquire, hl_mutex_renew, hl_mutex_release;
 hl_hear_fn hl_mutex_acquired, hl_mutex_renewed, hl_mutex_released;
+hl_force_fn hl_mutex_force;
 
 #endif

@@ -144,4 +144,5 @@ const struct hl_kind hl_kind_simple = {
     .released = hl_simple_released,
     .peek = &hl_script_simple_peek,
     .force = force,
+    .forced = hl_simple_released,
 };

@@ -367,6 +367,26 @@ static void a_forced_release_grants_the_next(struct scene *s)
     TELLS(s, "a:release LOST");
 }
 
+/* While a hash slot moves, likewise; through handles of both kinds. */
+static void a_forced_release_that_may_not_span_keys_is_said_as_of_a_MUTEX(struct scene *s)
+{
+    static const char *const told[] = {"a:OK o:force OK a:release LOST", "a:OK o:force OK a:release LOST", "a:OK o:force UNWRITABLE a:released"};
+    for (int i = 0; i < 3; i++) {
+        struct hand *a = fair(scene_connect(s, NULL), "a"), *o = hand_new(scene_connect(s, NULL), "o", "stock", HILOCK_LOCK_OPTIONS(.kind = i ? HILOCK_MUTEX : HILOCK_FAIR));
+        acquire(a, HILOCK_FOREVER);
+        run_ms(s, 2);
+        s->is_tampered = 1;
+        PLAN(s, .on = "fair_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
+        if (i == 2)
+            PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
+        force(o, NULL);
+        run_ms(s, 2);
+        release(a);
+        run_ms(s, 2);
+        TELLS(s, told[i]);
+    }
+}
+
 /* While a hash slot moves: one key, and who waits finds it by itself. */
 static void a_release_that_may_not_span_keys_is_said_as_of_a_MUTEX(struct scene *s)
 {
@@ -439,6 +459,7 @@ static const struct play plays[] = {
     PLAY(a_dropped_client_leaves_the_queue),
     PLAY(an_unanswered_enqueue_is_taken_back),
     PLAY(a_forced_release_grants_the_next),
+    PLAY(a_forced_release_that_may_not_span_keys_is_said_as_of_a_MUTEX),
     PLAY(a_release_that_may_not_span_keys_is_said_as_of_a_MUTEX),
     PLAY(a_guarded_store_s_push_is_not_believed),
     PLAY(what_the_store_says_is_bounded),
