@@ -11,9 +11,8 @@
 #include "redis.h"
 #include "secret.h"
 
-enum { ARGUMENTS_MAX = 24 };
+enum { ARGUMENTS_MAX = 32 };
 
-static const char *const sentinel_arguments[] = {"--sentinel", NULL};
 static struct server *broken; /* what a failover killed or stopped */
 static int is_stopped;
 
@@ -39,7 +38,7 @@ static void start_servers(struct sentinels *set, const char *const *more)
     }
 }
 
-void sentinels_start(struct sentinels *set, const char *const *more)
+static void start(struct sentinels *set, const char *const *more, const char *const *sentinel_arguments, const char *scheme)
 {
     memset(set, 0, sizeof *set);
     start_servers(set, more);
@@ -49,9 +48,27 @@ void sentinels_start(struct sentinels *set, const char *const *more)
              set->servers[0]->port);
     for (int i = 0; i < SENTINELS; i++)
         set->sentinels[i] = server_start_configured(set->config, sentinel_arguments);
-    snprintf(set->url, sizeof set->url, "redis+sentinel://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/mymaster", set->sentinels[0]->port,
+    snprintf(set->url, sizeof set->url, "%s+sentinel://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/mymaster", scheme, set->sentinels[0]->port,
              set->sentinels[1]->port, set->sentinels[2]->port);
     sentinels_settle(set);
+}
+
+void sentinels_start(struct sentinels *set, const char *const *more)
+{
+    static const char *const arguments[] = {"--sentinel", NULL};
+    start(set, more, arguments, "redis");
+}
+
+void sentinels_start_secured(struct sentinels *set, const char *const *tls)
+{
+    static const char *arguments[ARGUMENTS_MAX] = {"--sentinel"};
+    size_t count = 1;
+    for (const char *const *one = tls; *one; one++) {
+        CHECK(count < ARGUMENTS_MAX - 1);
+        arguments[count++] = *one;
+    }
+    arguments[count] = NULL;
+    start(set, tls, arguments, "rediss");
 }
 
 void sentinels_end(struct sentinels *set)

@@ -93,17 +93,30 @@ const char *server_program(void)
     return wanted && *wanted ? wanted : found && *found ? found : "redis-server";
 }
 
+/* Who is given a certificate speaks TLS at its port, and nothing else there. */
+static int is_secured(const struct server *server)
+{
+    for (const char *const *one = server->arguments; one && *one; one++)
+        if (strcmp(*one, "--tls-cert-file") == 0)
+            return 1;
+    return 0;
+}
+
 static void launch(struct server *server)
 {
     const char *program = server_program();
     char port[8];
     const char *configured[ARGUMENTS_MAX] = {program, "conf"};
-    const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", port, "--bind", "127.0.0.1",
+    const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", is_secured(server) ? "0" : port, "--bind", "127.0.0.1",
                                        "--unixsocket", server->socket, "--unixsocketperm", "700", "--save", "",
                                        "--appendonly", "no", "--dir", server->directory, "--daemonize", "no"};
     size_t count = 17;
     pid_t parent = getpid();
     snprintf(port, sizeof port, "%d", server->port);
+    if (is_secured(server)) {
+        argv[count++] = "--tls-port";
+        argv[count++] = port;
+    }
     for (const char *const *more = server->arguments; more && *more; more++) {
         CHECK(count < ARGUMENTS_MAX - 1);
         argv[count++] = *more;
@@ -217,7 +230,7 @@ struct server *server_start_configured(const char *config, const char *const *ar
         show_log(server);
         check_fail("redis-server ended at once, %d times", PORT_TRIES);
     }
-    snprintf(server->tcp_url, sizeof server->tcp_url, "redis://" LIVE_LOGIN "127.0.0.1:%d", server->port);
+    snprintf(server->tcp_url, sizeof server->tcp_url, "%s://" LIVE_LOGIN "127.0.0.1:%d", is_secured(server) ? "rediss" : "redis", server->port);
     return server;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server - a private redis-server: on a unix socket in a temporary directory of its own, and on a free loopback port if asked. It is ended
- * by its process id, and never outlives the test: at exit what still runs is killed and its directory removed, and if the test itself is
- * killed the kernel kills the server. Start it in the main thread, for that kernel promise holds for the thread that forked. */
+/* server - a private redis-server: on a unix socket in a temporary directory of its own, and on a free loopback port if asked, by TLS if its
+ * arguments give it a certificate. It is ended by its process id, and never outlives the test: at exit what still runs is killed and its
+ * directory removed, and if the test itself is killed the kernel kills the server. Start it in the main thread, for that kernel promise holds
+ * for the thread that forked. */
 #ifndef LIVE_SERVER_H
 #define LIVE_SERVER_H
 
@@ -11,7 +12,7 @@ struct server {
     char directory[64];
     char socket[96];  /* path of its unix socket */
     char url[160];    /* unix:// with its socket, and a login (secret.h) */
-    char tcp_url[96]; /* redis:// with the same at 127.0.0.1:port; "" without a port */
+    char tcp_url[96]; /* redis:// or rediss:// with the same at 127.0.0.1:port; "" without a port */
     int port;         /* 0: none */
     pid_t pid;        /* 0: does not run */
     const char *const *arguments;

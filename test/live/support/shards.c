@@ -135,15 +135,19 @@ static void meet(struct shards *set)
     }
 }
 
-void shards_start(struct shards *set, const char *const *more)
+static void start(struct shards *set, const char *const *more, const char *scheme)
 {
     memset(set, 0, sizeof *set);
     start_servers(set, more);
     meet(set);
     shards_settle(set);
-    snprintf(set->url, sizeof set->url, "redis+cluster://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", set->servers[0]->port, set->servers[1]->port,
-             set->servers[4]->port);
+    snprintf(set->url, sizeof set->url, "%s+cluster://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", scheme, set->servers[0]->port,
+             set->servers[1]->port, set->servers[4]->port);
 }
+
+void shards_start(struct shards *set, const char *const *more) { start(set, more, "redis"); }
+
+void shards_start_secured(struct shards *set, const char *const *tls) { start(set, tls, "rediss"); }
 
 void shards_end(struct shards *set)
 {
@@ -194,7 +198,7 @@ unsigned shards_owner(struct shards *set, unsigned slot)
         if ((unsigned)range->element[0]->integer > slot || (unsigned)range->element[1]->integer < slot)
             continue;
         for (unsigned j = 0; j < SHARDS_SERVERS; j++)
-            if (set->servers[j]->port == range->element[2]->element[1]->integer)
+            if (strcmp(set->ids[j], range->element[2]->element[2]->str) == 0)
                 owner = j;
     }
     CHECK(owner < SHARDS_SERVERS);

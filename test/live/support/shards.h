@@ -16,6 +16,7 @@ struct shards {
 };
 
 void shards_start(struct shards *set, const char *const *more); /* more: arguments, ended by NULL; kept. Returns once it is whole */
+void shards_start_secured(struct shards *set, const char *const *tls); /* TLS everywhere: what it takes; kept */
 void shards_end(struct shards *set);
 void shards_settle(struct shards *set); /* until every server is up and each master has its replica */
 void shards_check_clean(struct shards *set); /* no client is connected, and nothing is left but tokens */
