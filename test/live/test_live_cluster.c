@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A Redis Cluster: each lock at the server of its slot, through slots that move and servers that take over. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "support/failovers.h"
 #include "support/scene.h"
 #include "support/shards.h"
+
+enum { MOVES_MAX = 512 };
 
 static struct shards set;
 
@@ -118,54 +119,35 @@ static void a_hold_and_a_wait_move_with_their_slot(void **state)
     shards_check_clean(&set);
 }
 
-struct summary { uint64_t spans[512]; unsigned count; };
-
-static int ascending(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
-static void judge(struct load *load, struct summary *summary, const char *what)
-{
-    struct load_counts counts = load_counts(load);
-    struct verdict verdict = ledger_judge(load->ledger);
-    qsort(summary->spans, summary->count, sizeof *summary->spans, ascending);
-    print_message("%u %s, %zu grants; to the next grant of anybody: p50 %.1f ms, max %.1f ms; longest wait %llu ms; %llu losses, %llu unclear releases, "
-                  "%zu overlaps of belief, %zu tokens that did not rise\n",
-                  summary->count, what, verdict.grants, (double)summary->spans[summary->count / 2] / 1000, (double)summary->spans[summary->count - 1] / 1000,
-                  (unsigned long long)counts.longest_wait_ms, (unsigned long long)counts.lost, (unsigned long long)counts.unclear, verdict.overlaps,
-                  verdict.backward);
-    assert_int_equal(verdict.open, 0);
-    assert_true(verdict.changes > verdict.grants / 20);
-}
-
 static void every_waiter_is_served_through_slot_moves(void **state)
 {
     unsigned count = check_count_wanted("MIGRATIONS", 3);
-    static struct summary summary;
+    static struct load_spans spans[LOAD_KINDS];
+    static uint64_t at_us[MOVES_MAX];
     struct load load = {.url = set.url};
-    struct load_counts counts;
     struct verdict verdict;
+    char text[32];
     (void)state;
+    CHECK(count <= MOVES_MAX);
     shards_settle(&set);
-    load_start(&load, 200000 + 80000 * (size_t)count);
+    load_start(&load, count);
     for (unsigned i = 0; i < count; i++) {
-        char name[32];
         unsigned slot;
-        uint64_t at_us;
-        snprintf(name, sizeof name, "stock:%u", i % LOAD_NAMES);
-        slot = shards_slot(&set, name);
+        snprintf(text, sizeof text, "stock:%u", i % LOAD_NAMES);
+        slot = shards_slot(&set, text);
         shards_migrate(&set, slot, (shards_owner(&set, slot) + 1) % SHARDS_MASTERS);
-        at_us = check_now_us();
+        at_us[i] = check_now_us();
         check_pause_ms(300);
-        summary.spans[summary.count++ % 512] = ledger_first_after(load.ledger, at_us) - at_us;
     }
     load_stop(&load);
-    judge(&load, &summary, "slot moves");
-    counts = load_counts(&load);
     verdict = ledger_judge(load.ledger);
-    assert_int_equal(counts.lost, 0); /* nothing is lost by a move */
+    snprintf(text, sizeof text, "%u slot moves", count);
+    for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++) {
+        for (unsigned i = 0; i < count; i++)
+            load_add_span(&spans[kind], &load, load_locks(kind), at_us[i]);
+        load_tell(&load, kind, text, "the move", &spans[kind]);
+        assert_int_equal(load_counts(&load, kind).lost, 0); /* nothing is lost by a move */
+    }
     assert_int_equal(verdict.overlaps + verdict.met + verdict.backward, 0);
     ledger_free(load.ledger);
     shards_check_clean(&set);
@@ -186,7 +168,7 @@ static void mend(void *arg) { shards_mend(arg); }
 static void every_waiter_is_served_through_failovers(void **state)
 {
     (void)state;
-    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "the promotion", 1, 0, 1500}, failovers_wanted(), 0);
+    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "the promotion", NULL, 1, 0, 1500}, failovers_wanted(), 0);
 }
 
 /* The leases are so long that a renewal would come when the test has given up. */

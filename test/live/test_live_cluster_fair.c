@@ -3,7 +3,6 @@
  * store kept the queue; and a grant of which nobody could be told is found by a heartbeat. */
 #include <stdio.h>
 
-#include "support/load.h"
 #include "support/queue.h"
 #include "support/scene.h"
 #include "support/shards.h"
@@ -130,88 +129,12 @@ static void a_release_amid_a_move_is_answered_and_found(void **state)
     shards_check_clean(&set);
 }
 
-/* ---- under load ---- */
-
-static uint64_t after(const struct load *load, unsigned lock, uint64_t at_us)
-{
-    uint64_t next_us = ledger_first_after_of(load->ledger, lock, at_us);
-    return next_us ? next_us - at_us : UINT64_MAX;
-}
-
-static void tell(struct load *load, const char *what, unsigned count, uint64_t longest_us)
-{
-    struct load_counts counts = load_counts(load);
-    struct verdict verdict = ledger_judge(load->ledger);
-    print_message("%u %s, %zu FAIR grants; to the next grant of that lock: max %.1f ms; longest wait %llu ms; %llu losses, %llu unclear releases, "
-                  "%zu overlaps of belief, %zu tokens that did not rise\n",
-                  count, what, verdict.grants, (double)longest_us / 1000, (unsigned long long)counts.longest_wait_ms, (unsigned long long)counts.lost,
-                  (unsigned long long)counts.unclear, verdict.overlaps, verdict.backward);
-    assert_int_equal(verdict.open, 0);
-    assert_true(verdict.changes > verdict.grants / 2);
-}
-
-static void every_waiter_is_served_through_slot_moves(void **state)
-{
-    unsigned count = check_count_wanted("MIGRATIONS", 3);
-    uint64_t longest_us = 0;
-    struct load load = {.url = set.url, .is_fair = 1};
-    struct verdict verdict;
-    (void)state;
-    shards_settle(&set);
-    load_start(&load, 200000 + 80000 * (size_t)count);
-    for (unsigned i = 0; i < count; i++) {
-        char name[32];
-        uint64_t at_us, span_us;
-        snprintf(name, sizeof name, "stock:%u", i % LOAD_NAMES);
-        move(name, i);
-        at_us = check_now_us();
-        check_pause_ms(1000);
-        span_us = after(&load, i % LOAD_NAMES, at_us);
-        longest_us = span_us != UINT64_MAX && span_us > longest_us ? span_us : longest_us;
-    }
-    load_stop(&load);
-    tell(&load, "slot moves", count, longest_us);
-    verdict = ledger_judge(load.ledger);
-    assert_int_equal(load_counts(&load).lost, 0); /* nothing is lost by a move */
-    assert_int_equal(verdict.overlaps + verdict.met + verdict.backward, 0);
-    ledger_free(load.ledger);
-    shards_check_clean(&set);
-}
-
-static void every_waiter_is_served_through_failovers(void **state)
-{
-    unsigned count = check_count_wanted("FAILOVERS", 3);
-    uint64_t longest_us = 0;
-    struct load load = {.url = set.url, .is_fair = 1};
-    (void)state;
-    shards_settle(&set);
-    load_start(&load, 200000 + 80000 * (size_t)count);
-    for (unsigned i = 0; i < count; i++) {
-        static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED};
-        char name[32];
-        uint64_t at_us, span_us;
-        snprintf(name, sizeof name, "stock:%u", i % LOAD_NAMES);
-        shards_settle(&set);
-        at_us = shards_failover(&set, owner_of(name), faults[i % 3]);
-        check_pause_ms(1500);
-        shards_mend(&set);
-        check_pause_ms(1500);
-        span_us = after(&load, i % LOAD_NAMES, at_us);
-        longest_us = span_us != UINT64_MAX && span_us > longest_us ? span_us : longest_us;
-    }
-    load_stop(&load);
-    tell(&load, "failovers", count, longest_us);
-    ledger_free(load.ledger);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_kept_by_a_slot_that_moves),
         cmocka_unit_test(order_is_kept_by_a_server_that_takes_over),
         cmocka_unit_test(a_release_amid_a_move_is_answered_and_found),
-        cmocka_unit_test(every_waiter_is_served_through_slot_moves),
-        cmocka_unit_test(every_waiter_is_served_through_failovers),
     };
     return cmocka_run_group_tests(tests, start, end);
 }

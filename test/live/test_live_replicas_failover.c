@@ -25,14 +25,16 @@ static uint64_t strike_sentinels(void *arg, unsigned lock, enum failovers_fault 
 
 static void mend_sentinels(void *arg) { sentinels_mend(arg); }
 
+static unsigned switches(void *arg) { return sentinels_switches(arg); }
+
 /* serve_ms: where both are to confirm, nothing is granted from one failover until all is well again. */
 static struct verdict behind_sentinel(unsigned replicas, unsigned serve_ms)
 {
     struct sentinels set;
     struct verdict verdict;
     sentinels_start(&set, cautious);
-    verdict = failovers_play(&(struct failovers_of){&set, settle_sentinels, strike_sentinels, mend_sentinels, set.url, "+switch-master", 0, serve_ms, 0},
-                             failovers_wanted(), replicas);
+    verdict = failovers_play(&(struct failovers_of){&set, settle_sentinels, strike_sentinels, mend_sentinels, set.url, "+switch-master", switches, 0,
+                                                    serve_ms, 0}, failovers_wanted(), replicas);
     sentinels_end(&set);
     return verdict;
 }
@@ -69,7 +71,8 @@ static void in_a_cluster_the_only_one_confirms(void **state)
     struct verdict verdict;
     (void)state;
     shards_start(&set, NULL);
-    verdict = failovers_play(&(struct failovers_of){&set, settle_shards, strike_shards, mend_shards, set.url, "the promotion", 1, 0, 1500}, failovers_wanted(), 1);
+    verdict = failovers_play(&(struct failovers_of){&set, settle_shards, strike_shards, mend_shards, set.url, "the promotion", NULL, 1, 0, 1500},
+                             failovers_wanted(), 1);
     shards_end(&set);
     assert_int_equal(verdict.overlaps, 0);
 }

@@ -89,10 +89,12 @@ static uint64_t strike(void *arg, unsigned lock, enum failovers_fault fault)
 
 static void mend(void *arg) { sentinels_mend(arg); }
 
+static unsigned switches(void *arg) { return sentinels_switches(arg); }
+
 static void every_waiter_is_served_through_failovers(void **state)
 {
     (void)state;
-    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "+switch-master", 0, 0, 0}, failovers_wanted(), 0);
+    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "+switch-master", switches, 0, 0, 0}, failovers_wanted(), 0);
 }
 
 int main(void)

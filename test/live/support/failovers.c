@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -13,7 +13,7 @@
 
 enum { COUNT_MAX = 512 };
 
-struct failover { uint64_t struck_us, at_us, span_us; };
+struct failover { uint64_t struck_us, at_us; };
 
 struct by_fault { size_t overlaps; uint64_t overlap_us; };
 
@@ -23,12 +23,6 @@ unsigned failovers_wanted(void)
 {
     unsigned count = check_count_wanted("FAILOVERS", 3);
     return count < COUNT_MAX ? count : COUNT_MAX;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
 }
 
 static void play_one(const struct failovers_of *of, struct failover *failover, unsigned i)
@@ -43,46 +37,47 @@ static void play_one(const struct failovers_of *of, struct failover *failover, u
 }
 
 /* Afterwards, for it may take longer than the pauses. */
-static void measure_one(const struct failovers_of *of, const struct load *load, struct failover *failover, unsigned i)
+static void measure_one(const struct failovers_of *of, const struct load *load, uint64_t at_us, unsigned i, struct load_spans spans[LOAD_KINDS])
 {
-    uint64_t first_us = of->is_spread ? ledger_first_after_of(load->ledger, i % LOAD_NAMES, failover->at_us) : ledger_first_after(load->ledger, failover->at_us);
-    CHECK(first_us);
-    failover->span_us = first_us - failover->at_us;
-    print_message("failover %u (%s): the next grant %.1f ms after %s\n", i + 1, names[i % FAILOVERS_FAULTS], (double)failover->span_us / 1000, of->since);
+    uint64_t struck = of->is_spread ? LEDGER_ONE(i % LOAD_NAMES) : UINT64_MAX;
+    for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++) {
+        if (!(load_locks(kind) & struck))
+            continue;
+        load_add_span(&spans[kind], load, load_locks(kind) & struck, at_us);
+        print_message("failover %u (%s): the next grant of a %s %.1f ms after %s\n", i + 1, names[i % FAILOVERS_FAULTS], load_kind_name(kind),
+                      (double)spans[kind].us[spans[kind].count - 1] / 1000, of->since);
+    }
 }
 
 /* What overlapped between one failover and the next. */
-static void tell_overlaps(struct load *load, const struct failover *failovers, unsigned count, const struct verdict *all)
+static void tell_overlaps(struct load *load, enum load_kind kind, const struct failover *failovers, unsigned count)
 {
     struct by_fault by[FAILOVERS_FAULTS] = {{0, 0}};
+    size_t overlaps = 0;
     for (unsigned i = 0; i < count; i++) {
-        struct verdict one = ledger_judge_between(load->ledger, failovers[i].struck_us, i + 1 < count ? failovers[i + 1].struck_us : UINT64_MAX);
+        struct verdict one = ledger_judge_some(load->ledger, load_locks(kind), failovers[i].struck_us, i + 1 < count ? failovers[i + 1].struck_us : UINT64_MAX);
         struct by_fault *fault = &by[i % FAILOVERS_FAULTS];
+        overlaps += one.overlaps;
         fault->overlaps += one.overlaps;
         fault->overlap_us = one.overlap_us > fault->overlap_us ? one.overlap_us : fault->overlap_us;
     }
-    if (all->overlaps)
-        print_message("overlaps: both holds had been acknowledged by a server, and neither was longer than %d ms and the lateness of a loop; the longest "
-                      "overlap lasted %.1f ms. After kills %zu, after stops %zu, after forced failovers %zu (the longest %.1f, %.1f and %.1f ms)\n",
-                      LOAD_HOLD_MS, (double)all->overlap_us / 1000, by[0].overlaps, by[1].overlaps, by[2].overlaps, (double)by[0].overlap_us / 1000,
+    if (overlaps)
+        print_message("overlaps of %s: after kills %zu, after stops %zu, after forced failovers %zu (the longest %.1f, %.1f and %.1f ms)\n",
+                      load_kind_name(kind), by[0].overlaps, by[1].overlaps, by[2].overlaps, (double)by[0].overlap_us / 1000,
                       (double)by[1].overlap_us / 1000, (double)by[2].overlap_us / 1000);
 }
 
-static struct verdict report(const struct failovers_of *of, struct load *load, const struct failover *failovers, unsigned count)
+static void report(const struct failovers_of *of, struct load *load, const struct failover *failovers, unsigned count)
 {
-    struct load_counts counts = load_counts(load);
-    struct verdict verdict = ledger_judge(load->ledger);
-    uint64_t spans[COUNT_MAX];
+    struct load_spans spans[LOAD_KINDS] = {{.count = 0}};
+    char what[32];
+    snprintf(what, sizeof what, "%u failovers", count);
     for (unsigned i = 0; i < count; i++)
-        spans[i] = failovers[i].span_us;
-    qsort(spans, count, sizeof *spans, ascending);
-    print_message("%u failovers, replicas = %u, %zu grants; %s to next grant: p50 %.1f ms, max %.1f ms; longest wait %llu ms; %llu losses, %llu unclear "
-                  "releases, %zu overlaps of belief, %zu tokens that did not rise\n",
-                  count, load->replicas, verdict.grants, of->since, (double)spans[count / 2] / 1000, (double)spans[count - 1] / 1000,
-                  (unsigned long long)counts.longest_wait_ms, (unsigned long long)counts.lost, (unsigned long long)counts.unclear, verdict.overlaps,
-                  verdict.backward);
-    tell_overlaps(load, failovers, count, &verdict);
-    return verdict;
+        measure_one(of, load, failovers[i].at_us, i, spans);
+    for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++) {
+        load_tell(load, kind, what, of->since, &spans[kind]);
+        tell_overlaps(load, kind, failovers, count);
+    }
 }
 
 struct verdict failovers_play(const struct failovers_of *of, unsigned count, unsigned replicas)
@@ -90,15 +85,19 @@ struct verdict failovers_play(const struct failovers_of *of, unsigned count, uns
     struct failover failovers[COUNT_MAX];
     struct load load = {.url = of->url, .replicas = replicas};
     struct verdict verdict;
-    load_start(&load, 200000 + 80000 * (size_t)count);
+    unsigned before = of->switches ? of->switches(of->set) : 0, switches = count;
+    load_start(&load, count);
     for (unsigned i = 0; i < count; i++)
         play_one(of, &failovers[i], i);
+    if (of->switches) {
+        of->settle(of->set);
+        switches = of->switches(of->set) - before;
+    }
     load_stop(&load);
-    for (unsigned i = 0; i < count; i++)
-        measure_one(of, &load, &failovers[i], i);
-    verdict = report(of, &load, failovers, count);
-    assert_int_equal(verdict.open, 0);
-    assert_true(verdict.changes > verdict.grants / 20);
+    verdict = ledger_judge(load.ledger);
+    report(of, &load, failovers, count);
+    if (switches != count)
+        print_message("of %u failovers only %u were ours: what overlapped in another one counts as the fault's before it\n", switches, count);
     ledger_free(load.ledger);
     return verdict;
 }

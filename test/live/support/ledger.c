@@ -107,12 +107,14 @@ static void judge_grant(struct verdict *verdict, const struct grant *before, con
     verdict->changes += before->pid != grant->pid;
 }
 
-struct verdict ledger_judge_between(struct ledger *ledger, uint64_t from_us, uint64_t to_us)
+static int is_among(const struct grant *grant, uint64_t locks) { return locks == UINT64_MAX || (grant->lock < 64 && (locks & LEDGER_ONE(grant->lock))); }
+
+struct verdict ledger_judge_some(struct ledger *ledger, uint64_t locks, uint64_t from_us, uint64_t to_us)
 {
     struct verdict verdict = {.grants = 0};
     const struct grant *grants = ledger->grants;
     for (size_t i = 0; i < atomic_load(&ledger->count); i++) {
-        if (grants[i].begun_us < from_us || grants[i].begun_us >= to_us)
+        if (grants[i].begun_us < from_us || grants[i].begun_us >= to_us || !is_among(&grants[i], locks))
             continue;
         verdict.grants++;
         judge_grant(&verdict, i ? &grants[i - 1] : NULL, &grants[i]);
@@ -124,22 +126,20 @@ struct verdict ledger_judge(struct ledger *ledger)
 {
     struct verdict verdict;
     qsort(ledger->grants, atomic_load(&ledger->count), sizeof *ledger->grants, by_lock_and_begin);
-    verdict = ledger_judge_between(ledger, 0, UINT64_MAX);
+    verdict = ledger_judge_some(ledger, UINT64_MAX, 0, UINT64_MAX);
     verdict.met = atomic_load(&ledger->met);
     verdict.longest = longest_run(ledger->grants, verdict.grants);
     return verdict;
 }
 
-static uint64_t first_after(const struct ledger *ledger, uint64_t at_us, int is_any, unsigned lock)
+uint64_t ledger_first_after(const struct ledger *ledger, uint64_t locks, uint64_t at_us)
 {
     size_t count = atomic_load(&ledger->count);
     uint64_t first = 0;
-    for (size_t i = 0; i < count; i++)
-        if ((is_any || ledger->grants[i].lock == lock) && ledger->grants[i].begun_us > at_us && (!first || ledger->grants[i].begun_us < first))
-            first = ledger->grants[i].begun_us;
+    for (size_t i = 0; i < count; i++) {
+        const struct grant *grant = &ledger->grants[i];
+        if (is_among(grant, locks) && grant->begun_us > at_us && (!first || grant->begun_us < first))
+            first = grant->begun_us;
+    }
     return first;
 }
-
-uint64_t ledger_first_after(const struct ledger *ledger, uint64_t at_us) { return first_after(ledger, at_us, 1, 0); }
-
-uint64_t ledger_first_after_of(const struct ledger *ledger, unsigned lock, uint64_t at_us) { return first_after(ledger, at_us, 0, lock); }

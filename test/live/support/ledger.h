@@ -17,9 +17,11 @@ void ledger_free(struct ledger *ledger);
 size_t ledger_begin(struct ledger *ledger, unsigned lock, uint64_t token);
 void ledger_end(struct ledger *ledger, size_t grant);
 
-/* When the first grant after that began, of any lock, or of this one; 0: there was none. */
-uint64_t ledger_first_after(const struct ledger *ledger, uint64_t at_us);
-uint64_t ledger_first_after_of(const struct ledger *ledger, unsigned lock, uint64_t at_us);
+/* Sets of locks: a bit for each of the first 64. */
+#define LEDGER_ONE(lock) ((uint64_t)1 << (lock))
+
+/* When the first grant of one of them after that began; 0: there was none. */
+uint64_t ledger_first_after(const struct ledger *ledger, uint64_t locks, uint64_t at_us);
 
 struct verdict {
     size_t grants, open;      /* all; never ended (their process died): not judged against later ones */
@@ -30,7 +32,7 @@ struct verdict {
     uint64_t overlap_us;      /* the longest of the overlaps */
 };
 struct verdict ledger_judge(struct ledger *ledger);
-struct verdict ledger_judge_between(struct ledger *ledger, uint64_t from_us, uint64_t to_us); /* judged before: of grants that began then */
+struct verdict ledger_judge_some(struct ledger *ledger, uint64_t locks, uint64_t from_us, uint64_t to_us); /* judged before: grants that began then */
 
 /* Any number of words for a test's own use, zero at first, atomic between processes. */
 enum { LEDGER_WORDS = 16 };

@@ -38,12 +38,14 @@ static void start_servers(struct sentinels *set, const char *const *more)
     }
 }
 
+/* A sentinel forgets at a switch when the new master last answered, and pings it a second later: told to wait no longer than that, it holds it
+ * for down, and replaces a master that lives and is written to. */
 static void start(struct sentinels *set, const char *const *more, const char *const *sentinel_arguments, const char *scheme)
 {
     memset(set, 0, sizeof *set);
     start_servers(set, more);
     snprintf(set->config, sizeof set->config,
-             "sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 1000\n"
+             "sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 2000\n"
              "sentinel failover-timeout mymaster 3000\nsentinel parallel-syncs mymaster 2\n",
              set->servers[0]->port);
     for (int i = 0; i < SENTINELS; i++)
@@ -143,6 +145,14 @@ static int is_settled(void *arg)
 }
 
 void sentinels_settle(struct sentinels *set) { check_until(is_settled, set, "the sentinels to know all"); }
+
+unsigned sentinels_switches(struct sentinels *set)
+{
+    struct redis *redis = redis_open(set->sentinels[0]);
+    long long epoch = number_of(redis, "config-epoch");
+    redis_close(redis);
+    return (unsigned)epoch;
+}
 
 /* ---- failovers ---- */
 
