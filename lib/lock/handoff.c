@@ -51,12 +51,21 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
            (left_us >= (uint64_t)to->min_validity_ms * 1000 || HL_PLANTED(HANDOFF_BLIND));
 }
 
+/* Another server that took over, or does while this one is away, may not know of this hold, and grant the name: whose turn it is learns of that
+ * when the hold is verified, but nobody begins to believe in it meanwhile. */
+static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
+{
+    const struct hl_name *name = hold->parts[0].name;
+    const struct hl_node *node = hl_route_node(core->route, name->bytes, name->length);
+    return !core->route->ops->can_forget || (node->is_up && node->moved_us < hold->granted_us) || HL_PLANTED(HANDOFF_ADRIFT);
+}
+
 /* The first in line or nobody: a handle that does not fit is not passed over. */
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&core->host);
     struct hl_acquire *next = hold->parts_count == 1 && may_go_on(hold, now_us) ? hl_gate_next(hold->parts[0].name) : NULL;
-    return next && fits(hold, next->lock->terms, now_us) ? next : NULL;
+    return next && is_vouched_for(core, hold) && fits(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
 /* What the next one would have asked with, if it has that already, it needs no more. */

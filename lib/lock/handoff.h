@@ -10,6 +10,7 @@
  *  - the tokens of the turns rise, and are out of those that the acquire set aside: below that of anybody's later grant;
  *  - nothing is handed on of which a release was sent; what is too little for the next one is released (R8: looked at here, and as it is told);
  *  - a turn never believes in a lease that was not asked for, and never has one at the store that is longer than its own;
+ *  - where another server may take over and forget, no turn begins on a grant whose server is away or was replaced: it is released, and asked for anew;
  *  - a hold serves turns_max handles, and none that would begin when a third of the lease is over: then it is released, and others go first. */
 #ifndef HL_LOCK_HANDOFF_H
 #define HL_LOCK_HANDOFF_H

@@ -56,6 +56,7 @@ static const struct { const char *name, *why; } for_units[] = {
     {"FAIR_UNKNOWN_KEPT", "the grant lapses with its window, which is seldom longer than what I8 allows for"},
     {"FAIR_NO_YIELD", "needs a queue that is never empty: actors rest too long"},
     {"HANDOFF_UNVERIFIED", "needs data lost, and then belief is excused"},
+    {"HANDOFF_ADRIFT", "a failover that loses is excused for a lease"},
     {"HANDOFF_ANY_LEASE", "what a crash costs others is no promise that is kept book of"},
     {"HANDOFF_LEASE_UNASKED", "needs a world without faults, two leases far apart and a long hold"},
     {"REPLICAS_TOLD_EARLY", "nobody asks for replicas here"},

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold that several handles of a client have one after the other: each turn is as good as a grant of its own, and others are not forgotten. */
 #include <stdio.h>
+#include <string.h>
 
 #include "safety.h"
+#include "sentinel_stage.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 
@@ -183,6 +185,47 @@ static void a_longer_lease_is_had_in_time(struct scene *s)
     TELLS(s, "b:WAITING b:OK");
 }
 
+/* Nothing was verified yet: only that another took over is known. */
+static void nobody_begins_on_what_the_old_master_granted(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    struct hand *a;
+    stage_set(&stage, s);
+    p = stage_connect(&stage);
+    a = held(p, "a", "stock", NULL);
+    waiting(p, "b", NULL);
+    store_take(stage.other, "stock", "another", 600000);
+    stage_fail_over(&stage, 1, 1, 0);
+    while (!strstr(p->log, "took over"))
+        run_us(s, 10);
+    release_quietly(a);
+    run_ms(s, 100);
+    TELLS(s, "b:WAITING");
+}
+
+/* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
+static void nobody_begins_while_another_may_take_over(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    struct hand *a;
+    stage_set(&stage, s);
+    p = stage_connect(&stage);
+    a = held(p, "a", "stock", NULL);
+    waiting(p, "b", NULL);
+    s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 10);
+    release_quietly(a);
+    run_ms(s, 100);
+    TELLS(s, "b:WAITING");
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 3000);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+}
+
 const struct safety safety_handoff[] = {
     SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for),
     SAFETY(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told),
@@ -198,5 +241,7 @@ const struct safety safety_handoff[] = {
     SAFETY(HANDOFF_ANSWER_TAKEN, no_lease_is_believed_in_that_was_not_asked_for),
     SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_had_whole),
     SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_had_in_time),
+    SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted),
+    SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over),
     {NULL, {NULL, NULL}},
 };
