@@ -19,6 +19,13 @@ static void next_after(struct sim_actor *actor, uint64_t delay_us)
     actor->next = sim_after(world, delay_us, on_turn, actor);
 }
 
+/* Who wants several names needs a moment in which all are free. Where many share few names over a slow network, all must rest for longer. */
+static uint64_t spacious_us(const struct sim *sim)
+{
+    uint64_t use_us = 20000 + 8 * ((uint64_t)sim->swarm.latency_us + sim->swarm.tail_us), all_us = 4 * use_us * sim->actors_count / sim->names_count;
+    return sim->sets.count && all_us > 1000000 ? all_us : 1000000;
+}
+
 static void rest(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
@@ -28,8 +35,8 @@ static void rest(struct sim_actor *actor)
     actor->entries = 0;
     if (sim->is_duel) /* until a subscription that nobody needs is taken off; or so long that the other one is on its own */
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.5) ? 1300000 : 8000000));
-    else if (sim->has_multis && sim->is_healed) /* who wants several names needs a moment in which all are free */
-        next_after(actor, sim_between(&sim->world.workload, 0, 1000000));
+    else if (sim->has_multis && sim->is_healed)
+        next_after(actor, sim_between(&sim->world.workload, 0, spacious_us(sim)));
     else
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.1) ? 2000000 : 30000));
 }
@@ -80,6 +87,8 @@ static void count_result(struct sim_world *world, const struct hilock_result *re
         world->sometimes[SIM_UNREACHABLE]++;
     else if (result->status == HILOCK_UNWRITABLE)
         world->sometimes[SIM_UNWRITABLE]++;
+    else if (result->status == HILOCK_NOT_REPLICATED)
+        world->sometimes[SIM_NOT_REPLICATED]++;
     else if (result->status == HILOCK_CANCELLED)
         world->sometimes[SIM_CANCELLED]++;
     else if (result->status == HILOCK_CLOSED)
@@ -102,7 +111,7 @@ static uint64_t hold_us(struct sim *sim)
 static uint64_t sent_us(const struct sim_actor *actor, const struct hl_part *part)
 {
     uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
-    if (part->ask == PART_ACQUIRE)
+    if (part->ask == PART_ACQUIRE || part->ask == PART_CONFIRM)
         return part->request.sent_us;
     return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
 }
@@ -118,6 +127,13 @@ static uint64_t begun_us(const struct sim_actor *actor)
         if (hold->parts[i].state == PART_OURS && sent_us(actor, &hold->parts[i]) < first_us)
             first_us = sent_us(actor, &hold->parts[i]);
     return sim_true(&actor->process->clock, first_us);
+}
+
+/* The lease that its acquire asked for; what a renewal has made of it since is not waited for. */
+static uint64_t confirmed_us(const struct sim_actor *actor, unsigned i)
+{
+    const struct hl_part *part = &actor->lock->hold->parts[i];
+    return actor->replicas && (part->ask == PART_CONFIRM || part->ask == PART_ACQUIRE) ? part->deadline_us : 0;
 }
 
 static void on_result(const struct hilock_result *result, void *user)
@@ -141,11 +157,14 @@ static void on_result(const struct hilock_result *result, void *user)
     sim->world.sometimes[SIM_SIMPLE_GRANTED] += actor->kind == HILOCK_SIMPLE;
     sim->world.sometimes[SIM_MULTI_GRANTED] += actor->names_count > 1;
     sim->world.sometimes[SIM_MULTI_CONTENDED] += actor->names_count > 1 && result->attempts > actor->names_count;
+    sim->world.sometimes[SIM_CONFIRMED] += actor->replicas != 0;
     sim->world.sometimes[SIM_QUORUM_GRANTED] += result->votes != 0;
     sim->world.sometimes[SIM_QUORUM_OF_SOME] += result->votes && result->votes < sim->places_count;
     actor->token = result->fencing_token;
     for (unsigned i = 0; i < actor->names_count; i++)
         actor->tokens[i] = actor->names_count > 1 ? hilock_multi_token(actor->lock, i) : actor->token;
+    for (unsigned i = 0; i < actor->names_count; i++)
+        actor->confirmed_us[i] = confirmed_us(actor, i);
     actor->turn = actor->lock->hold->turn;
     actor->begun_us = begun_us(actor);
     sim->world.sometimes[SIM_HAND_OFF_OWED] += actor->lock->hold->is_owed;
@@ -209,13 +228,24 @@ static hilock_status create(struct sim_actor *actor, const struct hilock_lock_op
     return hilock_multi_create(&actor->lock, actor->process->client, names, options);
 }
 
+/* All of them, or fewer; for as long as the library thinks good, or hardly at all. */
+static void choose_replicas(struct sim_actor *actor, uint32_t *ret_timeout_ms)
+{
+    struct sim *sim = sim_of(actor);
+    struct hl_random *random = &sim->world.sets;
+    actor->replicas = sim->has_replicas && sim_chance(random, 0.6) ? (unsigned)sim_between(random, 1, sim_replicas_max(sim)) : 0;
+    *ret_timeout_ms = actor->replicas && sim_chance(random, 0.5) ? (uint32_t)sim_between(random, 1, actor->lease_ms) : 0;
+}
+
 static void make_lock(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
     struct hl_random *random = &sim->world.workload;
     struct hl_random wakes = *random; /* a copy: no seed plays anything else for it */
+    uint32_t replica_timeout_ms;
     hilock_status status;
     choose_lease(actor, &wakes);
+    choose_replicas(actor, &replica_timeout_ms);
     actor->is_renewed = !sim_chance(random, 0.1);
     actor->hold_max_ms = sim_chance(random, 0.1) ? 2 * sim->lease_ms : 0;
     actor->name = (unsigned)hl_random_below(random, sim->names_count);
@@ -226,7 +256,8 @@ static void make_lock(struct sim_actor *actor)
                                                .min_validity_ms = actor->least_ms,
                                                .wake = sim_chance(&wakes, 0.2) && !sim->is_crowd ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
                                                .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
-                                               .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant));
+                                               .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant,
+                                               .replicas = actor->replicas, .replica_timeout_ms = replica_timeout_ms));
     if (status != HILOCK_OK)
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }

@@ -19,12 +19,30 @@ static uint64_t true_left_us(const struct sim_actor *actor)
     return (uint64_t)((double)hl_lock_left_us(actor->lock, now_us) / process->clock.rate);
 }
 
+/* I15: a failover may lose renewals, but not the grant, as it was asked for: all replicas had it. */
+static void check_confirmed(const struct sim_actor *actor, unsigned i, const struct sim_kept *kept)
+{
+    struct sim_world *world = &actor->process->sim->world;
+    uint64_t confirmed_us = sim_confirmed_us(actor, i);
+    world->sometimes[SIM_CONFIRMED_STANDS] += confirmed_us != 0;
+    if (kept->kept_us < kept->believed_us && kept->kept_us < confirmed_us)
+        sim_violate(world, "I15", "p%u.%u believes in %s for %llu us, all replicas confirmed %llu of them, store %u keeps it for %llu", actor->process->index,
+                    actor->index, kept->name->text, (unsigned long long)kept->believed_us, (unsigned long long)confirmed_us, kept->place->index,
+                    (unsigned long long)kept->kept_us);
+}
+
 /* Of each part that it counts on. */
 static void check_part(struct sim_actor *actor, unsigned i)
 {
     struct sim_world *world = &actor->process->sim->world;
     struct sim_kept kept;
-    if (!sim_kept(actor, i, &kept) || kept.name->tainted_us[kept.place->index] >= actor->begun_us || kept.kept_us >= kept.believed_us)
+    if (!sim_kept(actor, i, &kept))
+        return;
+    if (kept.name->tainted_us[kept.place->index] >= actor->begun_us) {
+        check_confirmed(actor, i, &kept);
+        return;
+    }
+    if (kept.kept_us >= kept.believed_us)
         return;
     if (kept.kept_us)
         sim_violate(world, "I2", "p%u.%u believes in %s for %llu us, store %u keeps it for %llu", actor->process->index, actor->index, kept.name->text,
@@ -93,6 +111,15 @@ int sim_wants(const struct sim_actor *actor, unsigned name)
     return 0;
 }
 
+/* What was lost since it began may have been its hold. */
+static int is_excused(const struct sim_actor *actor, unsigned n, uint64_t tainted_us)
+{
+    for (unsigned i = 0; i < actor->names_count; i++)
+        if (actor->names[i] == n && sim_confirmed_us(actor, i))
+            return 0;
+    return tainted_us >= actor->begun_us;
+}
+
 static void check_alone(struct sim_actor *actor, unsigned n)
 {
     struct sim *sim = actor->process->sim;
@@ -102,7 +129,7 @@ static void check_alone(struct sim_actor *actor, unsigned n)
         const struct sim_actor *other = &sim->actors[i];
         if (other == actor || !sim_wants(other, n) || other->state != ACTOR_HOLDS || !other->lock || !true_left_us(other))
             continue;
-        if (tainted_us < other->begun_us && tainted_us < actor->begun_us)
+        if (!is_excused(other, n, tainted_us) && !is_excused(actor, n, tainted_us))
             sim_violate(&sim->world, "I1", "%s: p%u.%u and p%u.%u both hold", name->text, actor->process->index, actor->index, other->process->index,
                         other->index);
     }
@@ -178,8 +205,8 @@ void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
     struct sim *sim = actor->process->sim;
     const char *name = sim->names[actor->name].text;
     int is_by_terms = event->reason == HILOCK_LOST_HOLD_MAX || event->reason == HILOCK_LOST_CLOSING || !actor->is_renewed;
-    int is_excused = sim->sets.count && sim_tainted_us(sim, &sim->names[actor->name]) >= actor->begun_us;
-    if (event->reason == HILOCK_LOST_TAKEN && !is_excused && sim_is_kept(actor, event->fencing_token))
+    int is_former = sim->sets.count && sim_is_tainted(actor);
+    if (event->reason == HILOCK_LOST_TAKEN && !is_former && sim_is_kept(actor, event->fencing_token))
         sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name);
     if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms)
         sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name);
@@ -253,6 +280,21 @@ static const struct hl_hold *hold_in(const struct hl_notices *list, uint64_t id)
     return NULL;
 }
 
+static const struct hl_hold *hold_of(const struct hl_core *core, uint64_t id)
+{
+    const struct hl_hold *hold = hold_in(&core->holds, id);
+    hold = hold ? hold : hold_in(&core->losses, id);
+    return hold ? hold : hold_in(&core->news, id);
+}
+
+/* Who asks for no replicas is not delayed by those who do. */
+void sim_check_waited(struct sim_process *process, uint64_t id)
+{
+    const struct hl_hold *hold = id && process->client ? hold_of(&process->client->core, id) : NULL;
+    if (hold && !hold->terms->replicas)
+        sim_violate(&process->sim->world, "I15", "p%u asks under id %llu, for no replicas, over a link that WAIT blocks", process->index, (unsigned long long)id);
+}
+
 /* An acquire that sleeps, or stands in line, keeps nothing; long after the heal neither does what has ended. (Who is in a queue may be granted
  * meanwhile.) */
 static int is_idle(const struct sim *sim, const struct hl_hold *hold)
@@ -274,9 +316,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
         const struct hl_core *core = process->client ? &process->client->core : NULL;
         const struct hl_hold *hold;
         if (core && memcmp(core->uuid, field->name, HL_UUID_LENGTH) == 0) {
-            hold = hold_in(&core->holds, *ret_id);
-            hold = hold ? hold : hold_in(&core->losses, *ret_id);
-            hold = hold ? hold : hold_in(&core->news, *ret_id);
+            hold = hold_of(core, *ret_id);
             return !sim_process_is_frozen(process) && (!hold || is_idle(sim, hold));
         }
     }

@@ -130,6 +130,10 @@ void sim_cluster_move(struct sim *sim, struct hl_random *random)
         return;
     *move = (struct sim_move){.is_on = 1, .is_slow = sim_chance(random, 0.3), .slot = name->slot, .name = name, .from = from, .to = to};
     sim_trace(&sim->world, "%s, slot %u, begins to move from place %u to %u", name->text, name->slot, from->master->index, to->master->index);
+    for (unsigned i = 0; i < from->count; i++)
+        sim_replica_catch_up(&from->replicas[i]);
+    for (unsigned i = 0; i < to->count; i++)
+        sim_replica_catch_up(&to->replicas[i]);
     sim_store_begin_arrive(store_of(to), move->slot);
     sim_after(&sim->world, gap_us(sim), on_move, sim);
 }

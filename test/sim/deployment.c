@@ -57,6 +57,8 @@ void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice)
     }
     if (sim->deployment != SIM_SINGLE) {
         choose_sets(sim, random);
+        sim->has_multis = sim_chance(&sim->world.sets, 0.3);
+        sim->has_replicas = sim_chance(&sim->world.sets, 0.4) || choice->has_replicas;
         return;
     }
     sim->has_multis = sim_chance(random, 0.3);

@@ -101,7 +101,7 @@ static void shorten(struct sim_place *place, struct hl_random *random)
         return;
     snprintf(span, sizeof span, "%llu", (unsigned long long)span_ms);
     if (sim->sets.count)
-        sim_sets_taint_name(sim, &sim->names[i]);
+        sim_sets_meddle(sim, &sim->names[i]);
     else
         sim->names[i].tainted_us[place->index] = sim->world.now_us;
     sim->world.sometimes[SIM_FAULT_SHORTENED]++;

@@ -74,19 +74,11 @@ static int leave(struct sim_actor *actor)
 
 /* ---- extend ---- */
 
-static int is_tainted(const struct sim_actor *actor)
-{
-    for (unsigned i = 0; i < actor->names_count; i++)
-        if (sim_tainted_us(sim_of(actor), &sim_of(actor)->names[actor->names[i]]) >= actor->begun_us)
-            return 1;
-    return 0;
-}
-
 /* R1: the deadline counts from a send that came after the call. */
 static int is_long_enough(const struct sim_actor *actor, const struct hilock_result *result)
 {
     uint64_t least_ms = (uint64_t)actor->extended_ms - actor->extended_ms / 100 - 7, told_ms = (uint64_t)result->remaining_ms + result->waited_ms + 2;
-    return actor->hold_max_ms || told_ms >= least_ms || is_tainted(actor);
+    return actor->hold_max_ms || told_ms >= least_ms || sim_is_tainted(actor);
 }
 
 static void on_extended(const struct hilock_result *result, void *user)

@@ -69,6 +69,16 @@ int sim_kept(const struct sim_actor *actor, unsigned i, struct sim_kept *ret)
     return 1;
 }
 
+uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned i)
+{
+    const struct sim *sim = sim_of(actor);
+    const struct sim_name *name = &sim->names[actor->names[i]];
+    int is_by_all = actor->replicas && actor->replicas == sim_replicas_max(sim) && !sim->sets.is_out_of_step;
+    if (!is_by_all || name->meddled_us >= actor->begun_us)
+        return 0;
+    return (uint64_t)((double)hl_left_us(actor->confirmed_us[i], sim_process_now_us(actor->process)) / actor->process->clock.rate);
+}
+
 static int keeps(struct sim_server *server, const struct sim_actor *actor, unsigned i, uint64_t should)
 {
     uint64_t token;
@@ -133,6 +143,14 @@ uint64_t sim_tainted_us(struct sim *sim, const struct sim_name *name)
             since_us = one_us;
     }
     return since_us;
+}
+
+int sim_is_tainted(const struct sim_actor *actor)
+{
+    for (unsigned i = 0; i < actor->names_count; i++)
+        if (sim_tainted_us(sim_of(actor), &sim_of(actor)->names[actor->names[i]]) >= actor->begun_us)
+            return 1;
+    return 0;
 }
 
 struct leftover { struct sim *sim; unsigned found; };

@@ -6,6 +6,7 @@
  *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
  *   hilock-sim --breaks --plant NAME --seed N              that seed must find it
  *   ... --world single|quorum|sentinel|cluster           all seeds in this deployment, instead of by chance; --crowd: all with the play of that name;
+ *       --replicas                      in the worlds of sentinel and cluster some ask for replicas in every seed;
  *       --unguarded                     quorums have no restart guard, and what that costs is not excused
  *   hilock-sim --campaign FIRST..LAST [--seconds N] [--evidence FILE]   on all cores, with progress; fails also if something was never seen
  *   hilock-sim --detect TRIES [--evidence FILE]             which planted bugs are found, and how soon
@@ -25,10 +26,10 @@ enum { DETECT_SEEDS_MAX = 20000 };
 
 static int tell_broken(const struct sim_outcome *outcome, const struct sim_choice *choice)
 {
-    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s%s%s%s%s\n", (unsigned long long)outcome->seed, outcome->why,
+    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s%s%s%s%s%s\n", (unsigned long long)outcome->seed, outcome->why,
            (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "",
            choice->has_deployment ? " --world " : "", choice->has_deployment ? sim_deployment_name(choice->deployment) : "",
-           choice->is_crowd ? " --crowd" : "", choice->is_unguarded ? " --unguarded" : "");
+           choice->is_crowd ? " --crowd" : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
     return 1;
 }
 
@@ -98,6 +99,8 @@ int main(int argc, char **argv)
             task.must_break = 1;
         else if (strcmp(argv[i], "--crowd") == 0)
             task.choice.is_crowd = 1;
+        else if (strcmp(argv[i], "--replicas") == 0)
+            task.choice.has_replicas = 1;
         else if (strcmp(argv[i], "--unguarded") == 0)
             task.choice.is_unguarded = 1;
         else if (i + 1 == argc)
@@ -119,7 +122,7 @@ int main(int argc, char **argv)
         }
     }
     if (!is_good) {
-        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--unguarded] [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
+        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--replicas] [--unguarded] [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
                         "       --campaign FIRST..LAST [--seconds N] [--evidence FILE] | --detect TRIES [--evidence FILE]\n");
         return 2;
     }

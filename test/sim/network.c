@@ -20,8 +20,11 @@ struct hl_link {
     void *arg;
     struct sim_messages in, out;           /* towards the process, towards the server */
     struct sim_event *arrives, *leaves; /* the first of each */
+    struct sim_event *waits;           /* a WAIT blocks it: looked at again; until then, and for so many replicas */
+    uint64_t wait_ends_us, wait_for;
+    uint64_t wrote;                    /* how many writes its server had counted after its own latest; 0: it wrote nothing */
     unsigned connection, epoch;        /* at the store of that server of its place; connection 0: none */
-    int is_up, is_down, is_closed, is_cut_in, is_cut_out, is_of_replica, depth; /* of_replica: which it was told */
+    int is_up, is_down, is_closed, is_cut_in, is_cut_out, is_of_replica, has_waited, depth; /* of_replica: which it was told */
 };
 
 /* Least latency plus an exponential tail, rarely a long one; never before the message in front of it. */
@@ -66,6 +69,8 @@ static void disconnect(struct hl_link *link)
     if (server)
         sim_store_disconnect(server->store, link->connection);
     link->connection = 0;
+    sim_cancel(&link->sim->world, link->waits);
+    link->waits = NULL;
 }
 
 /* What asks for a lock, keeps it or ends it. */
@@ -84,12 +89,18 @@ static void count_execution(struct sim *sim, const struct sim_message *message, 
 
 static void answer(struct hl_link *link, const struct hl_reply *reply) { push_in(link, sim_message_reply(reply)); }
 
+/* Of the holder that it names: from the colon on. "": none. */
+static const char *id_in(const struct sim_message *request)
+{
+    for (int i = 2; i < request->argc; i++)
+        if (request->lengths[i] > HL_UUID_LENGTH && request->argv[i][HL_UUID_LENGTH] == ':' && request->argv[i][8] == '-')
+            return request->argv[i] + HL_UUID_LENGTH;
+    return "";
+}
+
 static void trace_execution(struct sim *sim, const char *who, unsigned process, const struct sim_message *request, const struct hl_reply *reply)
 {
-    const char *key = request->argc > 3 ? request->argv[3] : "", *id = "", *script = request->argc > 1 ? request->argv[1] : "";
-    for (int i = 4; i < request->argc; i++)
-        if (request->lengths[i] > HL_UUID_LENGTH && request->argv[i][HL_UUID_LENGTH] == ':' && request->argv[i][8] == '-')
-            id = request->argv[i] + HL_UUID_LENGTH;
+    const char *key = request->argc > 3 ? request->argv[3] : "", *id = id_in(request), *script = request->argc > 1 ? request->argv[1] : "";
     for (const struct hl_script *const *known = hl_scripts; *known; known++)
         script = request->argc > 1 && strcmp((*known)->sha1, request->argv[1]) == 0 ? (*known)->name : script;
     sim_trace(&sim->world, "%s p%u: %s %.20s %.12s%s -> %d %lld", who, process, request->argv[0], script, key, id, (int)reply->type,
@@ -110,13 +121,82 @@ static void count_stale(const struct sim_server *server, const struct sim_messag
     sim->world.sometimes[SIM_STALE_MASTER]++;
 }
 
+static void go_down(struct hl_link *link);
+
+static void go_on(struct hl_link *link)
+{
+    const struct sim_message *message = TAILQ_FIRST(&link->out);
+    if (message && !link->leaves)
+        link->leaves = sim_at(&link->sim->world, message->at_us > link->sim->world.now_us ? message->at_us : link->sim->world.now_us, on_leaving, link);
+}
+
+static void answer_wait(struct hl_link *link, unsigned count)
+{
+    const struct hl_reply reply = {.type = HL_REPLY_INTEGER, .integer = count};
+    struct sim_world *world = &link->sim->world;
+    sim_trace(world, "place %u answers p%u: %u replicas have it, of %u", link->place->index, link->process->index, count, (unsigned)link->wait_for);
+    world->sometimes[SIM_UNCONFIRMED] += count < link->wait_for;
+    if (!link->is_cut_in)
+        answer(link, &reply);
+    go_on(link);
+}
+
+/* As a server does to those that block on it when it becomes a replica. */
+static void unblock(struct hl_link *link)
+{
+    static const char words[] = "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
+    const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words, .length = sizeof words - 1};
+    if (!link->is_cut_in)
+        answer(link, &reply);
+    go_down(link);
+}
+
+static void on_wait(struct sim_world *world, void *arg)
+{
+    struct hl_link *link = arg;
+    const struct sim_server *server = sim_place_server(link->place, link->epoch);
+    unsigned count = sim_replicas_having(link->place, link->wrote);
+    uint64_t next_us = world->now_us + sim_between(&world->sets, 1000, 10000);
+    link->waits = NULL;
+    if (!server)
+        return;
+    if (server->stalled_until_us > world->now_us)
+        link->waits = sim_at(world, server->stalled_until_us, on_wait, link);
+    else if (sim_store_is_replica(server->store))
+        unblock(link);
+    else if (count >= link->wait_for || world->now_us >= link->wait_ends_us)
+        answer_wait(link, count);
+    else
+        link->waits = sim_at(world, next_us < link->wait_ends_us ? next_us : link->wait_ends_us, on_wait, link);
+}
+
+/* Replicas need a moment to say what they have, more than a moment if it is much. */
+static void begin_wait(struct hl_link *link, const struct sim_message *wait)
+{
+    struct sim *sim = link->sim;
+    uint64_t timeout_us = 1000 * sim_number(wait->argv[2], wait->lengths[2]);
+    link->has_waited = 1;
+    link->wait_for = sim_number(wait->argv[1], wait->lengths[1]);
+    link->wait_ends_us = timeout_us ? sim->world.now_us + timeout_us : UINT64_MAX;
+    link->waits = sim_after(&sim->world, sim_between(&sim->world.sets, 0, 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), on_wait, link);
+}
+
 static void execute(struct hl_link *link, const struct sim_message *request)
 {
     struct sim_server *server = sim_place_server(link->place, link->epoch);
+    uint64_t writes = server ? sim_store_writes(server->store) : 0;
     const struct hl_reply *reply = server ? sim_server_execute(server, link->connection, request->argc, request->argv, request->lengths) : NULL;
     count_stale(server, request);
     if (!reply)
         return;
+    if (sim_store_writes(server->store) != writes)
+        link->wrote = sim_store_writes(server->store);
+    if (link->has_waited && *id_in(request))
+        sim_check_waited(link->process, sim_number(id_in(request) + 1, HL_HOLDER_MAX));
+    if (reply->type == HL_REPLY_INTEGER && strcmp(request->argv[0], "WAIT") == 0) {
+        begin_wait(link, request);
+        return;
+    }
     sim_sets_answered(link->process, link->place, &link->is_of_replica, request, reply);
     trace_execution(link->sim, "server runs for", link->process->index, request, reply);
     count_execution(link->sim, request, reply);
@@ -134,14 +214,14 @@ static void on_leaving(struct sim_world *world, void *arg)
         link->leaves = sim_at(world, server->stalled_until_us, on_leaving, link);
         return;
     }
-    while ((message = TAILQ_FIRST(&link->out)) != NULL && message->at_us <= world->now_us) {
+    while (!link->waits && (message = TAILQ_FIRST(&link->out)) != NULL && message->at_us <= world->now_us) {
         TAILQ_REMOVE(&link->out, message, entry);
         if (!link->is_cut_out && link->connection)
             execute(link, message);
         sim_message_free(message);
     }
-    if (message)
-        link->leaves = sim_at(world, message->at_us, on_leaving, link);
+    if (!link->waits)
+        go_on(link);
 }
 
 /* What the server had received of a dead link: lost, or run late with nobody to hear the answer. */

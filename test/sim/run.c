@@ -10,6 +10,13 @@
 enum { PROCESSES_USUAL = 6, NAMES_USUAL = 5, CROWD = 20, CROWD_NAMES = 10 };
 enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
 
+/* Several names, and WAIT for each, must be had while more than most of a lease is left: some ask for that much. */
+static int is_too_short(const struct sim *sim, uint32_t lease_ms)
+{
+    uint64_t trip_us = sim->swarm.latency_us + sim->swarm.tail_us;
+    return sim->sets.count && (sim->has_multis || sim->has_replicas) && (uint64_t)lease_ms * 1000 < 40 * trip_us;
+}
+
 static void populate(struct sim *sim)
 {
     static const uint32_t leases_ms[] = {150, 500, 3000, 10000}, turns[] = {16, 16, 4, 2, 1};
@@ -17,6 +24,8 @@ static void populate(struct sim *sim)
     struct hl_random *random = &sim->world.workload, kinds = sim->world.workload; /* a copy: no seed plays anything else for it */
     unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
     sim->lease_ms = leases_ms[sim->is_crowd ? 2 + hl_random_below(random, 2) : hl_random_below(random, 4)];
+    if (is_too_short(sim, sim->lease_ms))
+        sim->lease_ms = leases_ms[2];
     sim->command_timeout_ms = (uint32_t)sim_between(random, 200, 1000);
     sim->processes_count = (unsigned)sim_between(random, 1, PROCESSES_USUAL);
     sim->names_count = (unsigned)sim_between(random, 1, NAMES_USUAL);

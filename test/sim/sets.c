@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sets - see sets.h: a master and its replicas, and how one takes over from the other.
  *
- * A replica that takes over knows what was written up to a moment before: that is all that there is of replication, for nobody reads from a
+ * A replica that takes over knows what was written up to a moment before, or for how long it had kept up (replicas.c): nobody reads from a
  * replica. What the master acknowledged since is lost, and so is what it acknowledges as long as nobody tells it; a failover that hands over
  * loses nothing, and excuses nothing. */
 #include "message.h"
@@ -55,16 +55,24 @@ void sim_sets_taint_name(struct sim *sim, struct sim_name *name)
         name->tainted_us[i] = sim->world.now_us;
 }
 
-void sim_sets_taint(struct sim_place *place)
+void sim_sets_meddle(struct sim *sim, struct sim_name *name)
+{
+    name->meddled_us = sim->world.now_us;
+    sim_sets_taint_name(sim, name);
+}
+
+static void each_name_at(struct sim_place *place, void (*taint)(struct sim *sim, struct sim_name *name))
 {
     struct sim *sim = place->sim;
     for (unsigned i = 0; i < sim->names_count; i++) {
         struct sim_name *name = &sim->names[i];
         const struct sim_set *set = set_of_name(sim, name);
         if (set->master == place || set->former == place || (is_moving(sim, name) && sim->sets.move.to->master == place))
-            sim_sets_taint_name(sim, name);
+            taint(sim, name);
     }
 }
+
+void sim_sets_taint(struct sim_place *place) { each_name_at(place, sim_sets_meddle); }
 
 /* ---- a failover, step by step ---- */
 
@@ -108,19 +116,37 @@ static void tell_all(struct sim *sim)
         sim_sentinels_hear(sim, &sim->world.deployments);
 }
 
+static struct sim_replica *replica_of(struct sim_set *set, const struct sim_place *place)
+{
+    unsigned i = 0;
+    while (set->places[i] != place)
+        i++;
+    return &set->replicas[i];
+}
+
+/* The next master's keys are what it has. The others that are behind have nothing of what it writes from now on. */
+static void load_next(struct sim_set *set)
+{
+    struct sim_server *server = server_of(set->next);
+    struct sim_replica *next = replica_of(set, set->next);
+    if (!next->behind)
+        sim_replica_fall_behind(next);
+    sim_server_now(server);
+    sim_store_load(server->store, next->behind);
+    sim_replica_catch_up(next);
+    for (unsigned i = 0; i < set->count; i++)
+        set->replicas[i].writes = 0;
+}
+
 static void promote(struct sim_set *set)
 {
     static const enum sim_sometimes kinds[] = {SIM_FAULT_HANDED_OVER, SIM_FAULT_FORCED, SIM_FAULT_MASTER_KILLED, SIM_FAULT_MASTER_STOPPED, SIM_FAULT_MASTER_CUT_OFF};
     struct sim *sim = set->sim;
-    struct sim_server *server = server_of(set->next);
     sim_trace(&sim->world, "place %u takes over from %u", set->next->index, set->master->index);
     sim->world.sometimes[kinds[set->kind]]++;
-    sim_server_now(server);
-    sim_store_load(server->store, set->copy);
-    sim_store_data_free(set->copy);
-    set->copy = NULL;
+    load_next(set);
     if (set->kind != FAILOVER_HANDED_OVER || sim->sets.is_out_of_step)
-        sim_sets_taint(set->master);
+        each_name_at(set->master, sim_sets_taint_name);
     if (set->kind != FAILOVER_HANDED_OVER)
         sim->ghost_us = sim->world.now_us; /* a hold released since is there again, until its client repeats the release */
     set->former = set->master;
@@ -220,8 +246,10 @@ static void fail_over(struct sim_set *set, struct hl_random *random)
         return;
     set->kind = is_lossy ? (enum sim_failover)sim_between(random, FAILOVER_FORCED, FAILOVER_CUT_OFF) : FAILOVER_HANDED_OVER;
     set->next = next;
-    sim_server_now(server_of(set->master));
-    set->copy = sim_store_save(server_of(set->master)->store);
+    if (!is_lossy)
+        sim_replica_catch_up(replica_of(set, next));
+    else if (!replica_of(set, next)->behind)
+        sim_replica_fall_behind(replica_of(set, next));
     if (is_lossy) {
         go_on_after(set, SET_LAGS, sim_between(random, 0, LAG_MAX_US));
         return;
@@ -316,8 +344,10 @@ static void init_set(struct sim *sim, unsigned places, unsigned step)
 {
     struct sim_set *set = &sim->sets.list[sim->sets.count];
     *set = (struct sim_set){.sim = sim, .index = sim->sets.count, .count = places};
-    for (unsigned i = 0; i < places; i++)
+    for (unsigned i = 0; i < places; i++) {
         set->places[i] = &sim->places[sim->sets.count + i * step];
+        set->replicas[i] = (struct sim_replica){.set = set, .place = set->places[i]};
+    }
     set->master = set->places[0];
     for (unsigned i = 1; i < places; i++)
         set_replica(set->places[i], 1);
@@ -357,15 +387,16 @@ void sim_sets_init(struct sim *sim)
 
 void sim_sets_start(struct sim *sim)
 {
-    if (sim->sets.count)
-        sim_after(&sim->world, sim_between(&sim->world.deployments, GAP_LEAST_US, GAP_MOST_US), on_event, sim);
+    if (!sim->sets.count)
+        return;
+    sim_after(&sim->world, sim_between(&sim->world.deployments, GAP_LEAST_US, GAP_MOST_US), on_event, sim);
+    sim_replicas_start(sim);
 }
 
 static void heal_set(struct sim_set *set)
 {
-    if (set->copy)
-        sim_store_data_free(set->copy);
-    set->copy = NULL;
+    for (unsigned i = 0; i < set->count; i++)
+        sim_replica_catch_up(&set->replicas[i]);
     if (set->former)
         find_out(set);
     set->step = SET_IS_QUIET;
@@ -384,6 +415,6 @@ void sim_sets_heal(struct sim *sim)
 void sim_sets_done(struct sim *sim)
 {
     for (unsigned i = 0; i < sim->sets.count; i++)
-        if (sim->sets.list[i].copy)
-            sim_store_data_free(sim->sets.list[i].copy);
+        for (unsigned j = 0; j < sim->sets.list[i].count; j++)
+            sim_replica_catch_up(&sim->sets.list[i].replicas[j]);
 }

@@ -24,16 +24,23 @@ enum sim_failover { /* what becomes of the master */
     FAILOVER_CUT_OFF      /* cut off from its own kind: it goes on for its clients until it is told */
 };
 
+struct sim_replica { /* of a set, or its master's own, which is not looked at */
+    struct sim_set *set;
+    struct sim_place *place;
+    struct sim_store_data *behind; /* it hears nothing, and has this, which was its master's after so many writes. NULL: it keeps up */
+    uint64_t writes;
+};
+
 enum sim_set_step { SET_IS_QUIET, SET_LAGS, SET_IS_STRUCK, SET_IS_REPLACED, SET_HAS_STALE };
 
 struct sim_set {
     struct sim *sim;
     struct sim_place *places[SIM_SET_PLACES_MAX];
+    struct sim_replica replicas[SIM_SET_PLACES_MAX]; /* of each place */
     unsigned index, count;
     struct sim_place *master; /* that decides */
-    struct sim_place *next;   /* who will, with what it knows by now (copy) */
+    struct sim_place *next;   /* who will */
     struct sim_place *former; /* that was replaced, and does not know it yet; NULL */
-    struct sim_store_data *copy;
     enum sim_set_step step;
     enum sim_failover kind;
     unsigned epoch;           /* how many masters there were before */
@@ -77,11 +84,22 @@ int sim_is_former(const struct sim_place *place); /* replaced, and goes on as a 
 int sim_is_unsettled(struct sim *sim, const struct sim_name *name); /* its slot moves, or its set fails over */
 void sim_sets_taint(struct sim_place *place);     /* all names that it decides about */
 void sim_sets_taint_name(struct sim *sim, struct sim_name *name);
+void sim_sets_meddle(struct sim *sim, struct sim_name *name); /* and not because a failover lost something */
 void sim_sets_said(void *ear, int is_sharded, const struct sim_said *said); /* the stores' event: others hear it too */
 
 /* A command was executed there for a process, over a link that *is_of_replica belongs to: I14. */
 void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct hl_reply *reply);
 struct sim_name *sim_name_in(struct sim *sim, const struct sim_message *request); /* that it is about; NULL: none */
+
+/* ---- replicas.c ---- */
+
+void sim_replicas_start(struct sim *sim);               /* now and then one falls behind, until the heal */
+void sim_replica_fall_behind(struct sim_replica *replica);
+void sim_replica_catch_up(struct sim_replica *replica);
+/* How many replicas have what a connection to that place wrote last, when it had made so many writes in all. 0: it wrote nothing, and the connected ones
+ * count, behind or not: so it is from Redis 7.2 on. */
+unsigned sim_replicas_having(struct sim_place *place, uint64_t writes);
+unsigned sim_replicas_max(const struct sim *sim); /* that a name can ask for: all there are */
 
 /* ---- sentinels.c ---- */
 

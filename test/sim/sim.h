@@ -23,6 +23,7 @@ struct sim_choice { /* what is asked of every seed, instead of chance */
     int has_deployment;
     enum sim_deployment deployment;
     int is_crowd;     /* the play of run.c */
+    int has_replicas; /* in the worlds of sets: some ask for them */
     int is_unguarded; /* no restart guard, and nothing of what that costs is excused: overlaps are to be found */
 };
 void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice);
@@ -89,6 +90,9 @@ struct sim_actor;
  * token. 0: it does not stand. */
 struct sim_kept { const struct sim_name *name; const struct sim_place *place; uint64_t believed_us, kept_us; int is_known; }; /* known: the id is there */
 int sim_kept(const struct sim_actor *actor, unsigned part, struct sim_kept *ret);
+/* For how long, in true time, that part of it must be kept though failovers lose writes: all replicas have confirmed it. */
+uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned part);
+int sim_is_tainted(const struct sim_actor *actor); /* any of its names, since it began */
 int sim_is_kept(const struct sim_actor *actor, uint64_t token); /* the hold it believed in after the latest turn, whoever answers there */
 uint64_t sim_number(const char *digits, size_t length);
 int sim_is_free(struct sim *sim, const struct sim_name *name); /* and can be had */
@@ -144,6 +148,8 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     unsigned index, name;
     unsigned names[SIM_NAMES_MAX], names_count; /* of a multi; else name alone */
     uint64_t tokens[SIM_NAMES_MAX];             /* while it holds; of a quorum's hold and of kinds that have none: 0 */
+    unsigned replicas;                          /* that are to confirm a grant */
+    uint64_t confirmed_us[SIM_NAMES_MAX];       /* while it holds: local time until which what they confirmed lasts; 0: it is not known */
     hilock_lock *lock;
     enum sim_actor_state state;
     struct sim_event *next;
@@ -211,6 +217,7 @@ struct sim_name {
     uint64_t free_since_us;      /* true time; 0: held */
     struct { uint64_t since_us, id; } unknown[SIM_PLACES_MAX]; /* a hold that its client knows nothing of; 0: none */
     uint64_t tainted_us[SIM_PLACES_MAX]; /* true time of the latest meddling there (data lost, lease shortened) */
+    uint64_t meddled_us;         /* of a set: the same, but for what its failovers lost */
     int clock_stepped_back;
 };
 void sim_check_beliefs(struct sim_process *process); /* I1, I2 after each turn */
@@ -218,6 +225,7 @@ void sim_check_grant(struct sim_actor *actor, const struct hilock_result *result
 void sim_check_write(struct sim_actor *actor, int is_late); /* I4 */
 int sim_wants(const struct sim_actor *actor, unsigned name);
 void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event); /* I5, I13 */
+void sim_check_waited(struct sim_process *process, uint64_t id); /* I15: asked over a link that WAIT blocks */
 void sim_check_order(struct sim_actor *actor); /* I5: before any callback but a loss */
 void sim_check_names(struct sim *sim); /* I6, I8, I11: now and then */
 void sim_check_log(struct sim *sim, const char *line); /* I12 */
@@ -242,6 +250,7 @@ struct sim {
     unsigned places_count, processes_count, actors_count, names_count;
     int has_extras; /* actors extend, enter again, keep validities */
     int has_multis; /* some want several names at once */
+    int has_replicas; /* some want replicas to confirm, and replicas fall behind */
     int is_crowd; /* one multi each of twenty processes, over ten names */
     int is_duel; /* two handles of two processes and one name: nobody else's messages make good what was missed */
     TAILQ_HEAD(, hl_link) links;

@@ -18,6 +18,10 @@
     X(FAIR_DIED, "deaths in a queue")                                             \
     X(MULTI_GRANTED, "multis granted")                                            \
     X(MULTI_CONTENDED, "multis granted after an attempt in vain")                 \
+    X(CONFIRMED, "grants that replicas confirmed")                                \
+    X(CONFIRMED_STANDS, "looks at one of those in a place that took over and lost other things") \
+    X(UNCONFIRMED, "WAITs that too few replicas answered")                        \
+    X(NOT_REPLICATED, "acquires that ended so")                                   \
     X(QUORUM_GRANTED, "holds of a quorum")                                        \
     X(QUORUM_OF_SOME, "holds of a quorum granted by less than all its masters")   \
     X(CONTENDED, "acquires granted after waiting for another holder")             \
@@ -96,6 +100,7 @@
     X(FAULT_MASTER_KILLED, "fault: a master was killed, a replica took over")      \
     X(FAULT_MASTER_STOPPED, "fault: a master was stopped, a replica took over, it went on") \
     X(FAULT_MASTER_CUT_OFF, "fault: a master was cut off from the others, a replica took over") \
+    X(FAULT_BEHIND, "fault: a replica fell behind for a while")                    \
     X(FAULT_SENTINEL_AWAY, "fault: a sentinel was away") 
 
 enum sim_sometimes {

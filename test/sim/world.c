@@ -59,6 +59,7 @@ void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
     world->order.state = hl_random_next(&root);
     world->extras.state = hl_random_next(&root);
     world->deployments.state = hl_random_next(&root);
+    world->sets.state = hl_random_next(&root);
     world->hash = 0xcbf29ce484222325u;
     world->trace = trace;
 }

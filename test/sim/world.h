@@ -29,7 +29,7 @@ struct sim_clock { uint64_t offset_us; double rate; }; /* a clock's reading: off
 
 struct sim_world {
     uint64_t now_us;
-    struct hl_random workload, network, faults, clocks, order, extras, deployments;
+    struct hl_random workload, network, faults, clocks, order, extras, deployments, sets;
     struct sim_event **heap;
     size_t count, room;
     uint64_t steps, hash; /* of all that was traced */
