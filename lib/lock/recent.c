@@ -4,21 +4,26 @@
 
 #include "base/plant.h"
 #include "lock/gate.h"
+#include "wire/fair.h"
 
 /* BEFORE: a Sentinel promotes first and tells of it up to seconds later; until then the old master acknowledges what nobody will know. */
-enum { RECENT_MAX = 1024, BEFORE_US = 10000000, TRIES_MAX = 3 };
+enum { RECENT_MAX = 1024, BEFORE_US = 10000000, TRIES_MAX = 3, REFUSED_US = 200000 };
 
 struct released {
     struct hl_request request; /* first: found from it */
     struct hl_core *core;
     struct hl_name *name;      /* NULL: never used; referenced */
     const struct hl_kind *kind;
-    uint64_t id, at_us;
+    uint64_t id, at_us, lasts_us; /* lasts: the lease, and what may stand in a queue */
+    uint64_t until_us;            /* when it was said again: until when that matters */
     unsigned tries, part;
+    int is_refused;               /* for now: it is said again in a moment */
     enum hl_form form;
 };
 
 struct hl_recent {
+    void *timer;
+    int is_waiting; /* it runs */
     unsigned next;
     struct released ring[RECENT_MAX];
 };
@@ -44,28 +49,76 @@ static void submit(struct released *released)
     hl_route_submit(released->core->route, &released->request, released->core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
+/* A new master may not be writable at once: it loads, or waits for replicas. */
+static int is_for_now(const struct hl_said *said) { return said->verdict == HL_AGAIN || (said->verdict == HL_FAULT && said->fault.kind == HL_FAULT_PASSING); }
+
+static void say_later(struct released *released)
+{
+    struct hl_core *core = released->core;
+    released->is_refused = 1;
+    if (!core->recent->is_waiting)
+        hl_timer_start(&core->host, core->recent->timer, REFUSED_US);
+    core->recent->is_waiting = 1;
+}
+
+static void on_timer(void *arg)
+{
+    struct hl_core *core = arg;
+    struct hl_host *host = &core->host;
+    hl_host_enter(host);
+    core->recent->is_waiting = 0;
+    for (unsigned i = 0; i < RECENT_MAX; i++) {
+        struct released *released = &core->recent->ring[i];
+        if (!released->is_refused)
+            continue;
+        released->is_refused = 0;
+        released->tries = 0;
+        submit(released);
+    }
+    hl_host_leave(host);
+}
+
 static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct released *released = (struct released *)(void *)request;
     struct hl_text detail;
-    if (!answer->reply && released->tries < TRIES_MAX) {
+    struct hl_said said;
+    if (!answer->reply && released->tries < TRIES_MAX)
         submit(released);
+    if (!answer->reply)
         return;
-    }
-    if (!answer->reply || released->kind->released(answer->reply, released->form).verdict != HL_YES)
+    said = released->kind->released(answer->reply, released->form);
+    if (is_for_now(&said) && hl_now_us(&released->core->host) < released->until_us && !HL_PLANTED(LOST_RELEASES_SAID_ONCE))
+        say_later(released);
+    if (said.verdict != HL_YES)
         return;
     hl_text_set(&detail, "a release of \"%s\" had been acknowledged, and was lost in the failover: it is repeated",
                 hl_quote(released->name->bytes, released->name->length).bytes);
     hl_trace(&released->core->host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = released->name->bytes, .detail = detail.bytes});
 }
 
+static struct hl_recent *recent_of(struct hl_core *core)
+{
+    struct hl_recent *recent = core->recent ? core->recent : hl_memory_new(&core->host.memory, sizeof *recent);
+    if (!recent || core->recent)
+        return recent;
+    recent->timer = hl_timer_new(&core->host, on_timer, core);
+    if (recent->timer)
+        return core->recent = recent;
+    hl_memory_free(&core->host.memory, recent);
+    return NULL;
+}
+
+static uint64_t lasts_us(const struct hl_terms *terms)
+{
+    return hl_terms_lease_us(terms) + (terms->kind->has_queue ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0);
+}
+
 void hl_recent_add(struct hl_core *core, const struct hl_hold *hold, const struct hl_part *part)
 {
     static const struct hl_request_ops ops = {about, encode, done};
     struct released *released;
-    if (!core->route->ops->can_forget)
-        return;
-    if (!core->recent && !(core->recent = hl_memory_new(&core->host.memory, sizeof *core->recent)))
+    if (!core->route->ops->can_forget || !recent_of(core))
         return;
     released = &core->recent->ring[core->recent->next];
     if (hl_request_is_busy(&released->request))
@@ -74,7 +127,7 @@ void hl_recent_add(struct hl_core *core, const struct hl_hold *hold, const struc
     if (released->name)
         hl_name_unref(core, &core->host.memory, released->name);
     *released = (struct released){.request.ops = &ops, .core = core, .name = part->name, .kind = hold->terms->kind, .id = hold->id, .part = part->index,
-                                  .at_us = hl_now_us(&core->host)};
+                                  .at_us = hl_now_us(&core->host), .lasts_us = lasts_us(hold->terms)};
     part->name->refs++;
 }
 
@@ -91,6 +144,8 @@ void hl_recent_again(struct hl_core *core, uint64_t since_us)
         if (!released->name || !has_moved(core, released) || hl_request_is_busy(&released->request) || released->at_us + BEFORE_US < since_us || HL_PLANTED(LOST_RELEASES_IGNORED))
             continue;
         released->tries = 0;
+        released->is_refused = 0;
+        released->until_us = hl_now_us(&core->host) + released->lasts_us;
         submit(released);
     }
 }
@@ -100,6 +155,8 @@ void hl_recent_free(struct hl_core *core)
     for (unsigned i = 0; core->recent && i < RECENT_MAX; i++)
         if (core->recent->ring[i].name)
             hl_name_unref(core, &core->host.memory, core->recent->ring[i].name);
+    if (core->recent)
+        hl_timer_free(&core->host, core->recent->timer);
     hl_memory_free(&core->host.memory, core->recent);
     core->recent = NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* recent - the holds whose release the store acknowledged lately. A failover can lose an acknowledged release: the next master still has the
  * hold, and nobody would renew or release it until its lease runs out. So when another server takes over, what was released shortly
- * before is released there again, by its own id, which is never used again: where nothing was lost it finds nothing.
+ * before is released there again, by its own id, which is never used again: where nothing was lost it finds nothing. While that server refuses
+ * it for now (it loads, it is given too few replicas to write), it is said again from time to time, for as long as what was lost would last.
  * Bounded in number and time, made when first needed, and never a reason for anything to fail. Only where a deployment can lose writes. */
 #ifndef HL_LOCK_RECENT_H
 #define HL_LOCK_RECENT_H

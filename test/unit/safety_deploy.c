@@ -68,6 +68,30 @@ static void a_release_that_was_lost_is_repeated(struct scene *s)
     TELLS(s, "a:released b:OK");
 }
 
+/* It has too few replicas to write when it takes over. */
+static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    struct hand *a;
+    struct plan *refused;
+    stage_set(&stage, s);
+    p = stage_connect(&stage);
+    a = held(p, "a", "stock", NULL);
+    store_copy(stage.other, &s->store);
+    release(a);
+    run_ms(s, 10);
+    refused = PLAN(s, .on = "mutex_release", .at = stage.other, .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "NOREPLICAS Not enough good replicas to write.");
+    stage_fail_over(&stage, 3, 1, 1);
+    run_ms(s, 2000);
+    HOLDS(s, stage_is_at(stage.other, a));
+    plan_end(refused);
+    run_ms(s, 500);
+    TELLS(s, "a:released");
+    TEXT(s, store_holder(stage.other, "stock"), "");
+    SAME(s, refused->met, 10);
+}
+
 /* ---- a cluster ---- */
 
 static struct hand *hand_at(struct party *p, const char *tag, unsigned at) { return hand_new(p, tag, cluster_name(at, 0), NULL); }
@@ -206,6 +230,7 @@ const struct safety safety_deploy[] = {
     SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left),
     SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked),
     SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated),
+    SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it),
     SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING),
     SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there),
     SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),
