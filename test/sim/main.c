@@ -2,7 +2,7 @@
 /* hilock-sim - runs seeds.
  *   hilock-sim --seeds FIRST..LAST      each once; stops at the first that breaks an invariant
  *   hilock-sim --seed N [--trace]       one, with a readable trace
- *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal
+ *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal; and a third run without trace must be the same, too
  *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
  *   hilock-sim --breaks --plant NAME --seed N              that seed must find it
  *   ... --world single|quorum|sentinel|cluster           all seeds in this deployment, instead of by chance; --crowd: all with the play of that name;
@@ -33,13 +33,16 @@ static int tell_broken(const struct sim_outcome *outcome, const struct sim_choic
     return 1;
 }
 
-static int run_again(const struct sim_outcome *first, const struct sim_choice *choice)
+static int run_again(const struct sim_outcome *first, const struct sim_choice *choice, FILE *trace)
 {
-    struct sim_outcome again;
-    sim_run(first->seed, choice, NULL, &again);
-    if (again.hash == first->hash && again.steps == first->steps)
+    struct sim_outcome again, untraced;
+    sim_run(first->seed, choice, trace, &again);
+    sim_run(first->seed, choice, NULL, &untraced);
+    if (again.hash == first->hash && again.steps == first->steps && untraced.steps == first->steps && untraced.virtual_us == first->virtual_us &&
+        memcmp(untraced.sometimes, first->sometimes, sizeof first->sometimes) == 0)
         return 0;
-    printf("seed %llu is not deterministic: %llu steps, then %llu\n", (unsigned long long)first->seed, (unsigned long long)first->steps, (unsigned long long)again.steps);
+    printf("seed %llu is not deterministic: %llu steps, then %llu, without trace %llu\n", (unsigned long long)first->seed,
+           (unsigned long long)first->steps, (unsigned long long)again.steps, (unsigned long long)untraced.steps);
     return 1;
 }
 
@@ -55,12 +58,15 @@ static int run_all(const struct task *task)
 {
     struct sim_outcome outcome, sum;
     clock_t begun = clock();
+    FILE *trace = task->is_traced ? stdout : task->is_twice ? fopen("/dev/null", "w") : NULL;
+    if (task->is_twice && !trace)
+        return perror("/dev/null"), 2;
     memset(&sum, 0, sizeof sum);
     for (uint64_t seed = task->first; seed <= task->last; seed++) {
-        sim_run(seed, &task->choice, task->is_traced ? stdout : NULL, &outcome);
+        sim_run(seed, &task->choice, trace, &outcome);
         if (outcome.is_broken)
             return tell_broken(&outcome, &task->choice);
-        if (task->is_twice && run_again(&outcome, &task->choice) != 0)
+        if (task->is_twice && run_again(&outcome, &task->choice, trace) != 0)
             return 1;
         sum.steps += outcome.steps;
         sum.virtual_us += outcome.virtual_us;

@@ -33,7 +33,7 @@ struct sim_world {
     struct sim_event **heap;
     size_t count, room;
     uint64_t steps, hash; /* of all that was traced */
-    FILE *trace;          /* NULL: only the hash is kept */
+    FILE *trace;          /* NULL: neither trace nor hash are kept, for both cost time */
     uint64_t sometimes[SIM_SOMETIMES_COUNT];
     int is_broken;        /* an invariant was violated: the run ends */
     char why[SIM_WHY_MAX];
