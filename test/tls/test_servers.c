@@ -87,10 +87,16 @@ static void fails(const struct hilock_client_options *options, const char *words
 {
     struct client client;
     struct handle a;
+    uint64_t begun_us;
+    int is_told;
     client_open_with(&client, options);
     handle_open(&a, &client, "stock", NULL);
-    assert_int_equal(handle_acquire(&a, WAIT_MS), HILOCK_UNREACHABLE);
-    if (!strstr(a.acquired.detail, words) || !strstr(client.log, words))
+    begun_us = check_now_us();
+    do { /* until a handshake came to its end, on however busy a machine */
+        assert_int_equal(handle_acquire(&a, WAIT_MS), HILOCK_UNREACHABLE);
+        is_told = strstr(a.acquired.detail, words) || strstr(client.log, words);
+    } while (!is_told && check_now_us() - begun_us < (uint64_t)CHECK_PATIENCE_MS * 1000);
+    if (!is_told)
         check_fail("told \"%s\", logged \"%s\", where \"%s\" was to be", a.acquired.detail, client.log, words);
     assert_null(strstr(a.acquired.detail, SECRET));
     handle_free(&a);
@@ -238,8 +244,9 @@ static void test_no_downgrade(void **state)
     server_kill(at.server);
     plain = server_start(arguments);
     redis = redis_open(plain);
-    assert_int_equal(handle_acquire(&a, WAIT_MS), HILOCK_UNREACHABLE);
-    assert_true(redis_info(redis, "stats", "total_connections_received") > 2);
+    do
+        assert_int_equal(handle_acquire(&a, WAIT_MS), HILOCK_UNREACHABLE);
+    while (redis_info(redis, "stats", "total_connections_received") <= 2); /* it comes back, and back */
     assert_int_equal(redis_calls(redis, "client|setname") + redis_calls(redis, "evalsha") + redis_calls(redis, "time"), 0);
     redis_close(redis);
     server_end(plain);
