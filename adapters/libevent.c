@@ -3,9 +3,9 @@
  *
  * Priority: everything gets priority 0 of the base, so that a busy program cannot starve renewals and losses.
  *
- * Timers: one libevent timer event each, in one block of at most 152 bytes, since every held lock has one. Starting must not need memory,
- * so a timer never leaves libevent's heap: when it is stopped, it is armed a long way off. What this cannot cover (another event took the
- * place of a timer that is just firing, and the heap cannot grow) makes the timer fire early, which is legal, instead of never.
+ * Timers: one libevent timer event each. Starting must not need memory, so a timer never leaves libevent's heap: when it is stopped, it is
+ * armed a long way off. What this cannot cover (another event took the place of a timer that is just firing, and the heap cannot grow) makes
+ * the timer fire early, which is legal, instead of never.
  *
  * Suspend: libevent counts CLOCK_MONOTONIC, which stands still while the host is suspended. So each timer knows when it is due on
  * CLOCK_BOOTTIME, and a timerfd on that clock ticks each second: at once on resume when a second has passed, and at most a second after the
@@ -51,7 +51,6 @@ struct timer {
     hilock_fire_fn *fire;
     void *arg;
 };
-_Static_assert(sizeof(struct timer) <= 152, "each held lock has one of these");
 
 static uint64_t clock_us(clockid_t clock)
 {

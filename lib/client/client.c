@@ -247,6 +247,12 @@ static void end_tls(struct hilock_client *client)
     client->is_secured = 0;
 }
 
+static void end_alarms(struct hl_core *core)
+{
+    hl_alarms_done(&core->hold_alarms);
+    hl_alarms_done(&core->wait_alarms);
+}
+
 static void free_half_open(struct hilock_client *client, int has_host)
 {
     struct hl_memory memory = client->core.host.memory;
@@ -256,6 +262,7 @@ static void free_half_open(struct hilock_client *client, int has_host)
     if (has_host) {
         hl_timer_free(&client->core.host, client->close_timer);
         hl_shortage_done(&client->core);
+        end_alarms(&client->core);
         hl_host_done(&client->core.host);
     }
     if (client->strings)
@@ -272,7 +279,8 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls, con
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     struct hl_core *core = &client->core;
     if ((core->cell = hl_cell_new(&core->host.memory)) == NULL || (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
-        hl_shortage_init(core) != 0 || keep_strings(client, urls, options) != 0 || (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
+        hl_shortage_init(core) != 0 || hl_alarms_init(&core->hold_alarms, &core->host, hl_hold_on_alarm) != 0 ||
+        hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 || keep_strings(client, urls, options) != 0 || (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;
     core->cell->core = core;
     return 0;
@@ -369,6 +377,7 @@ static void detach(struct hilock_client *client)
     end_tls(client);
     hl_timer_free(&core->host, client->close_timer);
     hl_shortage_done(core);
+    end_alarms(core);
     if (client->terms)
         hl_terms_unref(client->terms);
     core->cell->core = NULL;

@@ -314,8 +314,6 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_fair *fair = hl_fair_of(acquire);
-    int has_moved = hl_gate_move(core, acquire, asked->at);
-    if (has_moved)
         hl_gate_learn(core, acquire, asked);
     if (fair && asked->answer == ASKED_HELD)
         hl_fair_placed(fair, asked);
@@ -336,7 +334,6 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
         return;
     }
     return_all(acquire, asked->is_split);
-    if (asked->answer == ASKED_HELD && has_moved)
         hl_gate_tell_waiting(core, hl_acquire_name(acquire));
     sleep_or_ask(acquire, asked);
 }
@@ -399,7 +396,7 @@ static void resume(struct hl_acquire *acquire)
     }
 }
 
-/* A little early is legal for a timer: what is not due yet stays. */
+/* One alarm for all it waits for: what is not due yet stays. */
 void hl_acquire_tick(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);

@@ -42,6 +42,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *aske
 void hl_acquire_returned(struct hl_acquire *acquire); /* what was granted too late is given back, its hold IDLE: try again */
 void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED, but what is left is too little: give it back, try again */
 void hl_acquire_tick(struct hl_acquire *acquire);
+void hl_acquire_on_alarm(struct hl_alarm *alarm);     /* of core->wait_alarms */
 void hl_acquire_sleep_on(struct hl_acquire *acquire); /* as before, with its end and its report looked at again */
 void hl_acquire_stop(struct hl_acquire *acquire);     /* it has nothing to do with time any more, but for its hold */
 uint64_t hl_acquire_least_us(const struct hl_acquire *acquire); /* of a grant: with less left it is not handed over */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* arrival - an acquire begins, and what it has from then on: so little that very many can wait. Who stands in line behind another has no hold,
- * and a timer only if its wait may end or is reported. When its turn to ask comes it gets its hold, whose timer has nothing else to do until the
+ * and an alarm only if its wait may end or is reported. When its turn to ask comes it gets its hold, whose alarm has nothing else to do until the
  * grant, and is the wait's until then. Who is served by a hand-off never needs one. */
 #include "lock/acquire.h"
 #include "lock/deliver.h"
@@ -23,11 +23,13 @@ static uint64_t due_us(const struct hl_acquire *acquire)
 
 static void sleep_without_hold(struct hl_acquire *acquire)
 {
-    struct hl_host *host = &core_of(acquire)->host;
-    if (acquire->timer && due_us(acquire) == UINT64_MAX)
-        hl_timer_stop(host, acquire->timer);
-    else if (acquire->timer)
-        hl_timer_start(host, acquire->timer, hl_left_us(due_us(acquire), hl_now_us(host)));
+    struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
+    if (!hl_alarm_has_begun(&acquire->alarm))
+        return;
+    if (due_us(acquire) == UINT64_MAX)
+        hl_alarm_stop(alarms, &acquire->alarm);
+    else
+        hl_alarm_set(alarms, &acquire->alarm, due_us(acquire));
 }
 
 void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us)
@@ -44,20 +46,14 @@ void hl_acquire_sleep_on(struct hl_acquire *acquire)
         sleep_without_hold(acquire);
 }
 
-static void on_timer(void *arg)
+void hl_acquire_on_alarm(struct hl_alarm *alarm)
 {
-    struct hl_acquire *acquire = arg;
-    struct hl_host *host = &core_of(acquire)->host;
-    hl_host_enter(host);
-    hl_host_fired(host, due_us(acquire));
-    hl_acquire_tick(acquire);
-    hl_host_leave(host);
+    hl_acquire_tick((struct hl_acquire *)(void *)((char *)alarm - offsetof(struct hl_acquire, alarm)));
 }
 
 void hl_acquire_stop(struct hl_acquire *acquire)
 {
-    hl_timer_free(&core_of(acquire)->host, acquire->timer);
-    acquire->timer = NULL;
+    hl_alarm_end(&core_of(acquire)->wait_alarms, &acquire->alarm);
 }
 
 /* ---- its begin ---- */
@@ -74,14 +70,14 @@ static int take_hold(struct hl_core *core, struct hl_acquire *acquire)
     return 1;
 }
 
-static int take_timer(struct hl_core *core, struct hl_acquire *acquire)
+static int take_alarm(struct hl_core *core, struct hl_acquire *acquire)
 {
     if (acquire->ends_us == UINT64_MAX && !acquire->lock->terms->wait_report_ms)
         return 1;
-    acquire->timer = hl_timer_new(&core->host, on_timer, acquire);
-    if (acquire->timer)
-        sleep_without_hold(acquire);
-    return acquire->timer != NULL;
+    if (hl_alarm_begin(&core->wait_alarms, &acquire->alarm) != 0)
+        return 0;
+    sleep_without_hold(acquire);
+    return 1;
 }
 
 /* Who is likely to ask soon has its hold from the begin, so that a lack of memory refuses the call; the others are many. */
@@ -113,7 +109,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
     acquire->begun_us = hl_now_us(&core->host);
     acquire->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : acquire->begun_us + (uint64_t)limit_ms * 1000;
     acquire->report_us = UINT64_MAX;
-    if (is_denied || (asks_soon(acquire) ? take_hold(core, acquire) : take_timer(core, acquire)))
+    if (is_denied || (asks_soon(acquire) ? take_hold(core, acquire) : take_alarm(core, acquire)))
         return acquire;
     hl_memory_free(&core->host.memory, acquire);
     return NULL;

@@ -9,6 +9,7 @@
 #ifndef HL_LOCK_CORE_H
 #define HL_LOCK_CORE_H
 
+#include "base/alarm.h"
 #include "base/table.h"
 #include "lock/cell.h"
 #include "node/route.h"
@@ -139,13 +140,12 @@ struct hl_hold {
         struct hl_acquire *acquire; /* IDLE, ASKING, RETURNING, and HELD until it is told */
         struct hilock_lock *lock;   /* HELD and told; ENDING: whom to tell, referenced, or NULL */
     } owner;
-    void *timer;
     uint64_t id;
     union {
         uint64_t since_us;       /* HELD: the begin of the present turn; ENDING: its begin */
         uint64_t resume_us;      /* before: when its acquire, SLEEPING, tries again; UINT64_MAX is never */
     };
-    uint64_t due_us;             /* when the timer was to fire; 0: stopped */
+    uint64_t due_us;             /* when the alarm was to go off; 0: stopped */
     uint64_t haunted_until_us;   /* ENDING: then a haunted id is released once more. HELD: see is_stray */
     hilock_result_fn *on_result; /* ENDING by a release */
     union {
@@ -153,6 +153,7 @@ struct hl_hold {
         uint64_t granted_us;     /* HELD: the grant at the store */
     };
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
+    struct hl_alarm alarm;
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
     uint8_t parts_count, needed;
     uint8_t failures;            /* renewals in a row, cut at 255 */
@@ -179,7 +180,7 @@ struct hl_side {
     struct hl_extends extends;        /* accepted and not told yet, in order (extend.c) */
     uint32_t asked_ms;                /* the lease that the latest round of renewals asked for; 0: the lock's own */
     uint64_t reach_us;                /* until when a lease may last that an extend asked for; 0: none did */
-    uint64_t next_us;                 /* when the watchdog itself has something to do; the timer may be for an extend's end */
+    uint64_t next_us;                 /* when the watchdog itself has something to do; the alarm may be for an extend's end */
     struct hl_entries entries;        /* re-entries that count, the oldest first (reentry.c) */
     struct hl_entries leaving;        /* released before they were answered */
     uint32_t entries_count;
@@ -206,7 +207,6 @@ struct hl_acquire {
     };
     struct hilock_lock *lock;
     struct hl_hold *hold;           /* its own: what it asks with; NULL: its turn to ask has not come */
-    void *timer;                    /* until it has a hold; NULL: it has nothing to do with time */
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us;
@@ -216,6 +216,7 @@ struct hl_acquire {
         struct { hilock_status status; uint32_t holder_remaining_ms; } verdict; /* DECIDED; remaining: what was last known of the holder */
     };
     uint32_t attempts;
+    struct hl_alarm alarm;          /* until it has a hold, unless it has nothing to do with time */
     uint8_t state;
     uint8_t at;                     /* in the line of which of its names it stands */
     uint8_t stands;                 /* enum above */
@@ -242,6 +243,7 @@ struct hl_core {
     char uuid[HL_UUID_LENGTH + 1];
     uint64_t id_last;                    /* acquisition ids given */
     struct hl_table names;
+    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; arrival.c, of those that have no hold */
     struct hl_notices holds, losses, news; /* holds with nothing to tell; losses and everything else to be told */
     struct hl_notice marker;
     struct hl_table fair_waits;          /* FAIR: by id (fair.c) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ending - see ending.h. The timer: the time after which a release's outcome is unknown, the next try after an error, the second release of
+/* ending - see ending.h. The alarm: the time after which a release's outcome is unknown, the next try after an error, the second release of
  * an id whose acquire may still run, the end of the lease; whatever it was, all that is not done yet is tried again. */
 #include "lock/ending.h"
 
@@ -432,10 +432,6 @@ static void give_up(struct hl_hold *hold)
 void hl_ending_tick(struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
-    if (hold->due_us > now_us) {
-        hl_hold_wake_at(hold, hold->due_us);
-        return;
-    }
     if (now_us >= over_us(hold)) {
         give_up(hold);
         return;

@@ -306,12 +306,9 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     }
 }
 
-static void on_timer(void *arg)
+void hl_hold_on_alarm(struct hl_alarm *alarm)
 {
-    struct hl_hold *hold = arg;
-    struct hl_host *host = &hl_hold_core(hold)->host;
-    hl_host_enter(host);
-    hl_host_fired(host, hold->due_us);
+    struct hl_hold *hold = (struct hl_hold *)(void *)((char *)alarm - offsetof(struct hl_hold, alarm));
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
     case HOLD_ASKING:
@@ -319,7 +316,6 @@ static void on_timer(void *arg)
     case HOLD_HELD: hl_watchdog_tick(hold); break;
     case HOLD_ENDING: hl_ending_tick(hold); break;
     }
-    hl_host_leave(host);
 }
 
 static void init_part(struct hl_part *part, unsigned index, struct hl_name *name)
@@ -339,8 +335,7 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
     struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold + count * sizeof hold->parts[0] + (count > 1) * count * sizeof(struct hl_share));
     if (!hold)
         return NULL;
-    hold->timer = hl_timer_new(&core->host, on_timer, hold);
-    if (!hold->timer) {
+    if (hl_alarm_begin(&core->hold_alarms, &hold->alarm) != 0) {
         hl_memory_free(&core->host.memory, hold);
         return NULL;
     }
@@ -364,7 +359,7 @@ void hl_hold_free(struct hl_hold *hold)
         hl_name_unref(core, &core->host.memory, hold->parts[i].name);
     }
     hl_notice_move(core, &hold->notice, PLACE_NONE);
-    hl_timer_free(&core->host, hold->timer);
+    hl_alarm_end(&core->hold_alarms, &hold->alarm);
     hl_side_free(core, hold);
     hl_terms_unref(hold->terms);
     hl_memory_free(&core->host.memory, hold);
@@ -461,13 +456,13 @@ int hl_hold_is_blank(const struct hl_hold *hold)
 
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 {
-    struct hl_host *host = &hl_hold_core(hold)->host;
-    uint64_t now_us = hl_now_us(host);
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host);
     hold->due_us = at_us == UINT64_MAX ? 0 : at_us < now_us ? now_us : at_us;
     if (at_us == UINT64_MAX)
-        hl_timer_stop(host, hold->timer);
+        hl_alarm_stop(&core->hold_alarms, &hold->alarm);
     else
-        hl_timer_start(host, hold->timer, hl_left_us(at_us, now_us));
+        hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
 }
 
 static struct hl_node *node_of(const struct hl_hold *hold, unsigned i)

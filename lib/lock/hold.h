@@ -6,7 +6,7 @@
  *             v  |  (granted with too little left)
  *          RETURNING
  *
- * A hold is made before anything is asked, timer included, so that renewing, releasing and undoing need no memory. Invariants:
+ * A hold is made before anything is asked, room for its alarm included, so that renewing, releasing and undoing need no memory. Invariants:
  *  - its id is new for every acquisition and never used again (R2);
  *  - what may be at the store is released before the hold is freed, unless the store said that it is not there (R3, R4, R5);
  *  - a part that replicas are to confirm is not OURS before they have: what is at the store is MAYBE till then;
@@ -17,6 +17,7 @@
 #include "lock/acquire.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* NULL: no memory */
+void hl_hold_on_alarm(struct hl_alarm *alarm); /* of core->hold_alarms */
 void hl_hold_free(struct hl_hold *hold); /* nothing of it is at the store or on the wire */
 
 void hl_hold_ask(struct hl_hold *hold);    /* asks for what it has not; hl_acquire_answered follows */

@@ -148,7 +148,7 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
         on_failed(hold, "no answer");
 }
 
-/* The end may have come nearer with one part's answer, and the timer must know. */
+/* The end may have come nearer with one part's answer, and the alarm must know. */
 static void look_at_end(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);

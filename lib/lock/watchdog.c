@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog - see watchdog.h. The timer's next meaning is read from the hold: due_us is the next renewal or retry, unless the end of belief
+/* watchdog - see watchdog.h. What the alarm means next is read from the hold: due_us is the next renewal or retry, unless the end of belief
  * or of hold_max comes first. */
 #include "lock/watchdog.h"
 
@@ -148,13 +148,10 @@ int hl_watchdog_has_ended(struct hl_hold *hold) { return has_ended(hold, hl_now_
 
 static int is_doubted(const struct hl_hold *hold) { return hold->side && hold->side->is_doubted; }
 
-/* A little early is legal for a timer: it is started again. */
 void hl_watchdog_tick(struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
-    if (hold->due_us > now_us)
-        hl_hold_wake_at(hold, hold->due_us);
-    else if (has_ended(hold, now_us))
+    if (has_ended(hold, now_us))
         return;
     else if (hl_extend_tick(hold, now_us))
         hl_watchdog_sleep_until(hold, hold->side->next_us);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alarm - see alarm.h. The heap has its times beside its pointers, so that going up or down in it touches no alarm but those that move. Four
+ * children each: they share a cache line. */
+#include "base/alarm.h"
+
+#include "base/contract.h"
+
+enum { STOPPED = 1, FIRST = 2, CHILDREN = 4, ROOM_MIN = 16, BATCH = 1000 };
+
+static void put(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
+{
+    alarms->heap[i] = due;
+    due.alarm->place = FIRST + i;
+}
+
+/* From i on towards the first, until what is above it is no later. */
+static void rise(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
+{
+    while (i) {
+        uint32_t above = (i - 1) / CHILDREN;
+        if (alarms->heap[above].at_us <= due.at_us)
+            break;
+        put(alarms, i, alarms->heap[above]);
+        i = above;
+    }
+    put(alarms, i, due);
+}
+
+static uint32_t earliest_below(const struct hl_alarms *alarms, uint32_t i)
+{
+    uint32_t best = i * CHILDREN + 1, end = best + CHILDREN < alarms->set ? best + CHILDREN : alarms->set;
+    for (uint32_t below = best + 1; below < end; below++)
+        if (alarms->heap[below].at_us < alarms->heap[best].at_us)
+            best = below;
+    return best;
+}
+
+static void sink(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
+{
+    uint32_t below;
+    while ((below = earliest_below(alarms, i)) < alarms->set && alarms->heap[below].at_us < due.at_us) {
+        put(alarms, i, alarms->heap[below]);
+        i = below;
+    }
+    put(alarms, i, due);
+}
+
+static void move(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
+{
+    if (i && alarms->heap[(i - 1) / CHILDREN].at_us > due.at_us)
+        rise(alarms, i, due);
+    else
+        sink(alarms, i, due);
+}
+
+static void wake_at(struct hl_alarms *alarms, uint64_t at_us, uint64_t now_us)
+{
+    alarms->wakes_us = at_us;
+    hl_timer_start(alarms->host, alarms->timer, at_us > now_us ? at_us - now_us : 0);
+}
+
+void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us)
+{
+    uint64_t now_us = hl_now_us(alarms->host), soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
+    const struct hl_alarm_due due = {at_us < soonest_us ? soonest_us : at_us, alarm};
+    HL_REQUIRE(hl_alarm_has_begun(alarm));
+    if (alarm->place == STOPPED)
+        rise(alarms, alarms->set++, due);
+    else
+        move(alarms, alarm->place - FIRST, due);
+    if (due.at_us < alarms->wakes_us && !alarms->passing_us)
+        wake_at(alarms, due.at_us, now_us);
+}
+
+void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm)
+{
+    uint32_t i = alarm->place - FIRST;
+    if (alarm->place < FIRST)
+        return;
+    alarm->place = STOPPED;
+    if (i < --alarms->set)
+        move(alarms, i, alarms->heap[alarms->set]);
+}
+
+static void fire_first(struct hl_alarms *alarms)
+{
+    const struct hl_alarm_due first = alarms->heap[0];
+    hl_alarm_stop(alarms, first.alarm);
+    hl_host_fired(alarms->host, first.at_us);
+    alarms->fire(first.alarm);
+}
+
+/* The program is called at the leave, and may end all this. */
+static void on_timer(void *arg)
+{
+    struct hl_alarms *alarms = arg;
+    struct hl_host *host = alarms->host;
+    hl_host_enter(host);
+    alarms->wakes_us = UINT64_MAX;
+    alarms->passing_us = hl_now_us(host);
+    for (unsigned i = 0; i < BATCH && alarms->set && alarms->heap[0].at_us <= alarms->passing_us; i++)
+        fire_first(alarms);
+    alarms->passing_us = 0;
+    if (alarms->set)
+        wake_at(alarms, alarms->heap[0].at_us, hl_now_us(host));
+    hl_host_leave(host);
+}
+
+/* ---- room ---- */
+
+static int resize(struct hl_alarms *alarms, uint32_t room)
+{
+    struct hl_alarm_due *heap = hl_memory_grow(&alarms->host->memory, alarms->heap, room * sizeof *heap);
+    if (!heap)
+        return -1;
+    alarms->heap = heap;
+    alarms->room = room;
+    return 0;
+}
+
+int hl_alarms_init(struct hl_alarms *alarms, struct hl_host *host, void (*fire)(struct hl_alarm *alarm))
+{
+    *alarms = (struct hl_alarms){.host = host, .fire = fire, .room = ROOM_MIN, .wakes_us = UINT64_MAX};
+    alarms->timer = hl_timer_new(host, on_timer, alarms);
+    alarms->heap = hl_memory_new(&host->memory, ROOM_MIN * sizeof *alarms->heap);
+    return alarms->timer && alarms->heap ? 0 : -1;
+}
+
+void hl_alarms_done(struct hl_alarms *alarms)
+{
+    if (!alarms->host)
+        return;
+    HL_REQUIRE(!alarms->begun);
+    hl_timer_free(alarms->host, alarms->timer);
+    hl_memory_free(&alarms->host->memory, alarms->heap);
+    *alarms = (struct hl_alarms){.host = NULL};
+}
+
+int hl_alarm_begin(struct hl_alarms *alarms, struct hl_alarm *alarm)
+{
+    if (alarms->begun == alarms->room && resize(alarms, 2 * alarms->room) != 0)
+        return -1;
+    alarms->begun++;
+    alarm->place = STOPPED;
+    return 0;
+}
+
+/* Where the room is much too large it is made smaller, if that can be. */
+void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm)
+{
+    if (!hl_alarm_has_begun(alarm))
+        return;
+    hl_alarm_stop(alarms, alarm);
+    alarm->place = 0;
+    if (--alarms->begun <= alarms->room / 4 && alarms->room > ROOM_MIN)
+        (void)resize(alarms, alarms->room / 2);
+}

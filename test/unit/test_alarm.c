@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Alarms go off in order, each at its time and never before, however many are set, put off, stopped and ended meanwhile; setting needs no
+ * memory; and what is set while others go off is for a later turn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/alarm.h"
+#include "world/loop.h"
+
+#include <cmocka.h>
+
+enum { MANY = 5000, NEVER = 0 };
+
+struct bell {
+    struct hl_alarm alarm;
+    uint64_t due_us; /* NEVER */
+    unsigned rings;
+};
+
+static struct world world;
+static struct world_memory memory;
+static struct world_loop loop;
+static struct hl_host host;
+static struct hl_alarms alarms;
+static struct bell bells[MANY];
+static uint64_t latest_us;
+static unsigned rung, leaves;
+static void (*on_ring)(struct bell *bell);
+
+static void ring(struct hl_alarm *alarm)
+{
+    struct bell *bell = (struct bell *)(void *)((char *)alarm - offsetof(struct bell, alarm));
+    uint64_t due_us = bell->due_us;
+    assert_int_not_equal(due_us, NEVER);
+    assert_true(due_us <= hl_now_us(&host) && due_us >= latest_us);
+    assert_int_equal(host.depth, 1);
+    latest_us = due_us;
+    bell->due_us = NEVER;
+    bell->rings++;
+    rung++;
+    if (on_ring)
+        on_ring(bell);
+}
+
+static void on_leave(void *arg)
+{
+    (void)arg;
+    leaves++;
+    hl_host_settle(&host);
+}
+
+static int begin(void **state)
+{
+    struct hilock_loop table;
+    struct hl_memory own;
+    struct hilock_allocator allocator;
+    (void)state;
+    memory = (struct world_memory){.blocks = 0};
+    allocator = world_memory_allocator(&memory);
+    memset(bells, 0, sizeof bells);
+    latest_us = rung = leaves = 0;
+    on_ring = NULL;
+    world_init(&world);
+    world_loop_init(&loop, &world, &memory);
+    table = world_loop_table(&loop);
+    hl_memory_init(&own, &allocator);
+    assert_int_equal(hl_host_init(&host, &table, &own, 7), 0);
+    host.on_leave = on_leave;
+    assert_int_equal(hl_alarms_init(&alarms, &host, ring), 0);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++)
+        hl_alarm_end(&alarms, &bells[i].alarm);
+    hl_alarms_done(&alarms);
+    hl_host_done(&host);
+    world_done(&world);
+    assert_int_equal(loop.timers, 0);
+    assert_int_equal(memory.blocks, 0);
+    return 0;
+}
+
+static void begin_all(void)
+{
+    for (unsigned i = 0; i < MANY; i++)
+        assert_int_equal(hl_alarm_begin(&alarms, &bells[i].alarm), 0);
+}
+
+static void set(struct bell *bell, uint64_t in_us)
+{
+    bell->due_us = hl_now_us(&host) + in_us;
+    hl_alarm_set(&alarms, &bell->alarm, bell->due_us);
+}
+
+static void stop(struct bell *bell)
+{
+    bell->due_us = NEVER;
+    hl_alarm_stop(&alarms, &bell->alarm);
+}
+
+static unsigned overdue(void)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < MANY; i++)
+        count += bells[i].due_us != NEVER && bells[i].due_us < hl_now_us(&host);
+    return count;
+}
+
+static void each_at_its_time(void **state)
+{
+    uint64_t spans_us[] = {1, 1000, 1000000, 60000000};
+    (void)state;
+    begin_all();
+    for (unsigned i = 0; i < 40 * MANY; i++) {
+        struct bell *bell = &bells[hl_random_below(&host.random, MANY)];
+        if (hl_random_below(&host.random, 4))
+            set(bell, 1 + hl_random_below(&host.random, spans_us[hl_random_below(&host.random, 4)]));
+        else
+            stop(bell);
+        world_run_us(&world, hl_random_below(&host.random, 100));
+        if (i % MANY == 0)
+            assert_int_equal(overdue(), 0);
+    }
+    world_run_us(&world, 100000000);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_int_equal(bells[i].due_us, NEVER);
+    assert_true(rung > MANY);
+}
+
+/* Loops may call timers a little too soon, or late. */
+static void never_early(void **state)
+{
+    (void)state;
+    begin_all();
+    loop.early_us = 700;
+    for (unsigned i = 0; i < MANY; i++)
+        set(&bells[i], 1000 * i);
+    world_run_us(&world, 500 * 1000);
+    assert_int_equal(rung, 501);
+    loop.late_us = 5000;
+    world_run_us(&world, 1000 * MANY);
+    assert_int_equal(rung, MANY);
+}
+
+static void again(struct bell *bell) { set(bell, 0); }
+
+/* Each in a turn of its own: the loop has others to look after, too. */
+static void set_for_now_is_for_a_later_turn(void **state)
+{
+    (void)state;
+    begin_all();
+    on_ring = again;
+    set(&bells[0], 0);
+    set(&bells[1], 0);
+    while (leaves < 10)
+        assert_true(world_step(&world, UINT64_MAX));
+    assert_true(bells[0].rings <= 10 && bells[1].rings <= 10 && bells[0].rings + bells[1].rings >= 18);
+}
+
+static void many_at_once_are_done_in_batches(void **state)
+{
+    (void)state;
+    begin_all();
+    for (unsigned i = 0; i < MANY; i++)
+        set(&bells[i], 1000);
+    world_run_us(&world, 2000);
+    assert_int_equal(rung, MANY);
+    assert_true(leaves > 1 && leaves < 100);
+}
+
+static void end_the_others(struct bell *bell)
+{
+    for (unsigned i = 0; i < MANY; i++)
+        if (&bells[i] != bell) {
+            hl_alarm_end(&alarms, &bells[i].alarm);
+            bells[i].due_us = NEVER;
+        }
+}
+
+static void who_goes_off_may_end_the_others(void **state)
+{
+    (void)state;
+    begin_all();
+    on_ring = end_the_others;
+    for (unsigned i = 0; i < MANY; i++)
+        set(&bells[i], 1000);
+    world_run_us(&world, 2000);
+    assert_int_equal(rung, 1);
+}
+
+static void only_a_begin_needs_memory(void **state)
+{
+    unsigned refused = 0;
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++) {
+        memory.is_out = i % 2;
+        if (hl_alarm_begin(&alarms, &bells[i].alarm) == 0)
+            continue;
+        refused++;
+        assert_false(hl_alarm_has_begun(&bells[i].alarm));
+        memory.is_out = 0;
+        assert_int_equal(hl_alarm_begin(&alarms, &bells[i].alarm), 0);
+    }
+    memory.is_out = 1;
+    for (unsigned i = 0; i < MANY; i++)
+        set(&bells[i], 1000 + i);
+    for (unsigned i = 0; i < MANY; i += 2) {
+        hl_alarm_end(&alarms, &bells[i].alarm);
+        bells[i].due_us = NEVER;
+    }
+    world_run_us(&world, 2 * MANY);
+    assert_int_equal(rung, MANY / 2);
+    assert_true(refused < 20);
+}
+
+static void what_many_needed_is_given_back(void **state)
+{
+    size_t bytes = memory.bytes;
+    (void)state;
+    begin_all();
+    assert_true(memory.bytes - bytes < 40 * MANY);
+    end(NULL);
+    begin(NULL);
+    begin_all();
+    for (unsigned i = 0; i < MANY; i++)
+        hl_alarm_end(&alarms, &bells[i].alarm);
+    assert_int_equal(memory.bytes, bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_at_its_time, begin, end),
+        cmocka_unit_test_setup_teardown(never_early, begin, end),
+        cmocka_unit_test_setup_teardown(set_for_now_is_for_a_later_turn, begin, end),
+        cmocka_unit_test_setup_teardown(many_at_once_are_done_in_batches, begin, end),
+        cmocka_unit_test_setup_teardown(who_goes_off_may_end_the_others, begin, end),
+        cmocka_unit_test_setup_teardown(only_a_begin_needs_memory, begin, end),
+        cmocka_unit_test_setup_teardown(what_many_needed_is_given_back, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
