@@ -141,6 +141,7 @@ void hl_acquire_ask(struct hl_acquire *acquire)
         return;
     }
     acquire->state = ACQUIRE_ASKING;
+    acquire->has_moved = 0;
     hl_acquire_resume_at(acquire, hl_hold_is_quorum(acquire->hold) ? hl_ballot_ends_us(acquire) : UINT64_MAX);
     hl_hold_ask(acquire->hold);
 }
@@ -314,6 +315,8 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_fair *fair = hl_fair_of(acquire);
+    int has_moved = hl_gate_move(core, acquire, asked->at);
+    if (has_moved)
         hl_gate_learn(core, acquire, asked);
     if (fair && asked->answer == ASKED_HELD)
         hl_fair_placed(fair, asked);
@@ -334,6 +337,7 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
         return;
     }
     return_all(acquire, asked->is_split);
+    if (asked->answer == ASKED_HELD && has_moved)
         hl_gate_tell_waiting(core, hl_acquire_name(acquire));
     sleep_or_ask(acquire, asked);
 }
@@ -369,6 +373,7 @@ static void move(struct hl_acquire *acquire)
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
     else {
         acquire->state = ACQUIRE_IN_LINE;
+        acquire->has_moved = 1;
         if (hl_gate_knows_held(hl_acquire_name(acquire)))
             hl_gate_tell_waiting(core, hl_acquire_name(acquire));
     }

@@ -39,11 +39,16 @@ void hl_multi_names_free(struct hl_core *core, const struct hl_memory *memory, s
     hl_memory_free(memory, names);
 }
 
+static int bars(const struct hl_name *name, const struct hl_acquire *acquire)
+{
+    return name->ending || name->hold || (hl_gate_knows_held(name) && !acquire->has_moved);
+}
+
 int hl_multi_barred_at(const struct hl_acquire *acquire)
 {
     const struct hl_names *names = acquire->lock->terms->multi;
     for (unsigned i = 0; names && !HL_PLANTED(MULTI_PASSES_SIBLINGS) && i < names->count; i++)
-        if (i != acquire->at && (names->of[i]->ending || hl_gate_knows_held(names->of[i])))
+        if (i != acquire->at && bars(names->of[i], acquire))
             return (int)i;
     return -1;
 }

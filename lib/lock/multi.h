@@ -11,7 +11,9 @@
  * first that is refused. Of several who ask for one at a time, who has the last name of all that are taken for now finds what it lacks
  * free, or taken by somebody who is further still: one of them comes through. (Names that are hardly ever free at one time keep a multi waiting
  * all the same: that is the price of keeping nothing.)
- * Invariant: a name that a sibling holds, that a release of ours is still out for, or that siblings wait for, is not asked for past them. */
+ * Invariant: a name that a sibling holds, that a release of ours is still out for, or that siblings wait for, is not asked for past them. (But
+ * for the last: who has moved for it once asks where it stands then. Multis in two lines, each moving for what was heard in the other, would
+ * change places for ever, and nobody would ask any more.) */
 #ifndef HL_LOCK_MULTI_H
 #define HL_LOCK_MULTI_H
 
