@@ -138,7 +138,7 @@ void hl_alarms_done(struct hl_alarms *alarms)
 
 int hl_alarm_begin(struct hl_alarms *alarms, struct hl_alarm *alarm)
 {
-    if (alarms->begun == alarms->room && resize(alarms, 2 * alarms->room) != 0)
+    if (alarms->begun == alarms->room && resize(alarms, alarms->room + alarms->room / 2) != 0)
         return -1;
     alarms->begun++;
     alarm->place = STOPPED;
@@ -152,6 +152,6 @@ void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm)
         return;
     hl_alarm_stop(alarms, alarm);
     alarm->place = 0;
-    if (--alarms->begun <= alarms->room / 4 && alarms->room > ROOM_MIN)
-        (void)resize(alarms, alarms->room / 2);
+    if (--alarms->begun < alarms->room / 3 && alarms->room > ROOM_MIN)
+        (void)resize(alarms, alarms->room / 2 > ROOM_MIN ? alarms->room / 2 : ROOM_MIN);
 }

@@ -140,6 +140,8 @@ void hl_acquire_ask(struct hl_acquire *acquire)
         await_masters(acquire);
         return;
     }
+    if (hl_fair_of(acquire) && !acquire->hold->id)
+        hl_fair_begin(core_of(acquire), hl_fair_of(acquire));
     acquire->state = ACQUIRE_ASKING;
     acquire->has_moved = 0;
     hl_acquire_resume_at(acquire, hl_hold_is_quorum(acquire->hold) ? hl_ballot_ends_us(acquire) : UINT64_MAX);
@@ -221,10 +223,7 @@ void hl_acquire_regain(struct hl_acquire *acquire)
 /* A kind with a queue asks by itself, of the others the first in line. */
 static void try_again(struct hl_acquire *acquire)
 {
-    struct hl_fair *fair = hl_fair_of(acquire);
-    if (fair && !acquire->hold->id)
-        hl_fair_begin(core_of(acquire), fair);
-    if (fair)
+    if (hl_fair_of(acquire))
         hl_acquire_ask(acquire);
     else
         hl_gate_wake_for(acquire);

@@ -130,8 +130,6 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, u
         return HILOCK_NO_MEMORY;
     acquire->on_result = on_result;
     acquire->user = user;
-    if (hl_fair_of(acquire))
-        hl_fair_begin(core, hl_fair_of(acquire));
     if (!is_denied && hl_gate_join(core, acquire) != HILOCK_OK) {
         undo_new(core, acquire);
         return HILOCK_NO_MEMORY;

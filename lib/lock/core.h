@@ -10,6 +10,7 @@
 #define HL_LOCK_CORE_H
 
 #include "base/alarm.h"
+#include "base/roll.h"
 #include "base/table.h"
 #include "lock/cell.h"
 #include "node/route.h"
@@ -247,7 +248,7 @@ struct hl_core {
     struct hl_alarms hold_alarms, wait_alarms; /* hold.c; arrival.c, of those that have no hold */
     struct hl_notices holds, losses, news; /* holds with nothing to tell; losses and everything else to be told */
     struct hl_notice marker;
-    struct hl_table fair_waits;          /* FAIR: by id (fair.c) */
+    struct hl_roll fair_waits;           /* FAIR: by id (fair.c) */
     struct hl_table slot_grants;         /* grants.c: by slot */
     TAILQ_HEAD(, hl_grants) grants;      /* the same; who was of use last stands last */
     struct hl_terms *fair_terms;         /* of some FAIR handle, referenced: to release in the words of that kind. NULL: there was none */

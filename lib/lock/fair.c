@@ -25,7 +25,7 @@ size_t hl_fair_size(const struct hl_terms *terms) { return terms->kind->has_queu
 void hl_fair_begin(struct hl_core *core, struct hl_fair *fair)
 {
     hl_fair_forget(core, fair);
-    fair->acquire.hold->id = fair->id = ++core->id_last;
+    fair->acquire.hold->id = ++core->id_last;
     fair->ticket = 0;
     if (!fair->acquire.lock->terms->is_polling)
         hl_grants_join(core, fair);
@@ -33,13 +33,13 @@ void hl_fair_begin(struct hl_core *core, struct hl_fair *fair)
 
 void hl_fair_forget(struct hl_core *core, struct hl_fair *fair)
 {
-    if (fair->grants)
+    if (fair->is_found)
         hl_grants_leave(core, fair);
 }
 
 /* ---- heartbeats ---- */
 
-static uint64_t next_number(const struct hl_fair *fair) { return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : fair->number + 1; }
+static uint32_t next_number(const struct hl_fair *fair) { return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : fair->number + 1; }
 
 /* A heartbeat that is said again after its wait was over (its script had to be loaded) is a try: it stands nobody in the queue. */
 void hl_fair_say(struct hl_hold *hold, struct hl_part *part, struct hl_wants *wants)
@@ -58,13 +58,15 @@ void hl_fair_say(struct hl_hold *hold, struct hl_part *part, struct hl_wants *wa
     wants->number = fair->number;
     wants->ticket = HL_PLANTED(FAIR_TAIL) ? 0 : fair->ticket;
     wants->is_try = fair->acquire.is_try;
-    if (fair->grants)
-        wants->channel = hl_grants_channel(fair->grants);
+    if (fair->is_found)
+        wants->channel = hl_grants_channel(fair);
     fair->is_polling = !*wants->channel;
 }
 
 void hl_fair_placed(struct hl_fair *fair, const struct hl_asked *asked)
 {
+    if (!fair->ticket)
+        hl_gate_step_back(&fair->acquire);
     fair->confirms = 0;
     fair->ticket = asked->ticket;
     fair->position = asked->position;

@@ -22,16 +22,14 @@ enum { HL_FAIR_SENDS = 2 };
 
 struct hl_fair {
     struct hl_acquire acquire;       /* first */
-    struct hl_table_entry entry;     /* in core->fair_waits, by id; when grants is there */
-    LIST_ENTRY(hl_fair) peers;       /* in its grants; likewise */
-    struct hl_grants *grants;        /* NULL: no push would find it */
-    uint64_t id;
+    struct hl_roll_entry entry;      /* in core->fair_waits, by id, while is_found */
     uint64_t ticket;                 /* 0: none yet */
-    uint64_t number;                 /* of the latest heartbeat */
     uint64_t sent_us[HL_FAIR_SENDS]; /* of the latest ones, at number % HL_FAIR_SENDS */
     uint64_t news_us;                /* an older heartbeat proves nothing */
     struct hl_node *node;            /* of the latest heartbeat */
     uint32_t position, waiters;
+    uint32_t number;                 /* of the latest heartbeat */
+    uint8_t is_found;                /* a push finds it */
     uint8_t is_polling;              /* the latest heartbeat named no channel */
     uint8_t hands_over;              /* the holder's release grants */
     uint8_t confirms;                /* in a row: grants of which too little was left */

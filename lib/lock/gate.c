@@ -7,6 +7,7 @@
 #include "lock/courtesy.h"
 #include "lock/deliver.h"
 #include "lock/fair.h"
+#include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
@@ -65,6 +66,7 @@ static void drop_if_empty(struct hl_gate *gate)
         return;
     for (unsigned i = 0; i < hl_route_members(core->route); i++)
         hl_channel_close(gate->channels[i]);
+    hl_grants_forget(gate);
     name->is_awaited = 0;
     name->courtesy = gate->courtesy;
     hl_memory_free(&core->host.memory, gate->holder);

@@ -7,7 +7,7 @@
  * Handles of several kinds may stand in one line, and ask each in the words of its own. Who polls neither needs the channel nor asks for it.
  * A try (wait 0) stands in no line: it asks beside it, or is answered from what the gate knows.
  * Invariant: nothing here goes through the line: who stands in it costs the same however many others do. (Those who are queued at the store
- * are gone through, when a message or a new link comes.) */
+ * are gone through when a new link comes.) */
 #ifndef HL_LOCK_GATE_H
 #define HL_LOCK_GATE_H
 

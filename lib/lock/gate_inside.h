@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gate_inside - a gate from the inside, for gate.c (the lines of those who stand there) and hearsay.c (what it knows of its name). */
+/* gate_inside - a gate from the inside, for gate.c (the lines of those who stand there), hearsay.c (what it knows of its name) and
+ * grants.c (where grants of it are pushed). */
 #ifndef HL_LOCK_GATE_INSIDE_H
 #define HL_LOCK_GATE_INSIDE_H
 
@@ -12,7 +13,9 @@ struct hl_gate {
     struct hl_name *name;
     struct hl_line line;           /* who wait, in order of arrival; the last ones, and now and then the first, are untold that it is held */
     struct hl_line aside, asking;  /* tries: that have not asked, and that have */
-    struct hl_line queued;         /* of kinds with a queue at the store: each asks for itself */
+    struct hl_line queued;         /* of kinds with a queue at the store: each asks for itself. Who has a ticket stands behind who has a lower one */
+    struct hl_grants *grants;      /* NULL: nobody asked for pushes, or there was no memory */
+    LIST_ENTRY(hl_gate) by_grants; /* in these */
     unsigned waiting;              /* of all but tries */
     int is_deaf;                   /* no subscription to be had: poll */
     int has_missed;                /* somebody was to be woken while a release of ours was out */

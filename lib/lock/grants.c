@@ -6,7 +6,7 @@
 #include "base/slot.h"
 #include "lock/ending.h"
 #include "lock/fair.h"
-#include "lock/gate.h"
+#include "lock/gate_inside.h"
 #include "lock/hold.h"
 #include "lock/turn.h"
 
@@ -15,7 +15,7 @@ enum { PACE_US = 20, UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 600
 struct hl_grants {
     struct hl_table_entry by_slot;  /* first: found from it */
     TAILQ_ENTRY(hl_grants) by_use;
-    LIST_HEAD(, hl_fair) waits;
+    LIST_HEAD(, hl_gate) gates;     /* of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* where it listens */
     struct hl_channel *channel;     /* NULL: there was no memory for it */
@@ -31,7 +31,7 @@ struct hl_grants {
 void hl_grants_init(struct hl_core *core)
 {
     TAILQ_INIT(&core->grants);
-    hl_table_init(&core->fair_waits, &core->host.memory, core->names.seed[0], core->names.seed[1]);
+    hl_roll_init(&core->fair_waits, &core->host.memory);
     hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
 }
 
@@ -91,7 +91,7 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 {
     const struct hl_push push = hl_fair_heard(message, grants->core->uuid);
-    struct hl_table_entry *entry = hl_table_find(&grants->core->fair_waits, (const char *)&push.id, sizeof push.id);
+    struct hl_roll_entry *entry = hl_roll_find(&grants->core->fair_waits, push.id);
     struct hl_fair *fair = entry ? (struct hl_fair *)(void *)((char *)entry - offsetof(struct hl_fair, entry)) : NULL;
     switch (push.what) {
     case HL_PUSH_NONSENSE: break;
@@ -110,9 +110,11 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 
 static void wake_all(struct hl_grants *grants)
 {
-    struct hl_fair *fair;
-    LIST_FOREACH(fair, &grants->waits, peers)
-        hl_fair_wake(fair, (uint64_t)grants->core->waiting * PACE_US);
+    struct hl_gate *gate;
+    struct hl_acquire *acquire;
+    LIST_FOREACH(gate, &grants->gates, by_grants)
+        TAILQ_FOREACH(acquire, &gate->queued, line)
+            hl_fair_wake(hl_fair_of(acquire), (uint64_t)grants->core->waiting * PACE_US);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
@@ -191,7 +193,7 @@ static void sweep(struct hl_core *core)
         struct hl_grants *oldest = TAILQ_FIRST(&core->grants);
         if (oldest->used_us + UNUSED_US > hl_now_us(&core->host))
             return;
-        if (LIST_EMPTY(&oldest->waits))
+        if (LIST_EMPTY(&oldest->gates))
             drop(oldest);
         else
             use(oldest);
@@ -213,22 +215,31 @@ static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *n
 
 void hl_grants_join(struct hl_core *core, struct hl_fair *fair)
 {
-    struct hl_grants *grants = grants_of(core, fair->acquire.lock->name);
-    if (!grants || hl_table_add(&core->fair_waits, &fair->entry, (const char *)&fair->id, sizeof fair->id) != 0)
-        return;
-    LIST_INSERT_HEAD(&grants->waits, fair, peers);
-    fair->grants = grants;
+    struct hl_gate *gate = fair->acquire.lock->name->gate;
+    struct hl_grants *grants = grants_of(core, gate->name);
+    if (!gate->grants && grants) {
+        gate->grants = grants;
+        LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
+    }
+    fair->is_found = gate->grants && hl_roll_add(&core->fair_waits, &fair->entry, fair->acquire.hold->id) == 0;
 }
 
 void hl_grants_leave(struct hl_core *core, struct hl_fair *fair)
 {
-    hl_table_remove(&core->fair_waits, &fair->entry);
-    LIST_REMOVE(fair, peers);
-    fair->grants = NULL;
+    hl_roll_remove(&core->fair_waits, &fair->entry);
+    fair->is_found = 0;
 }
 
-const char *hl_grants_channel(struct hl_grants *grants)
+void hl_grants_forget(struct hl_gate *gate)
 {
+    if (gate->grants)
+        LIST_REMOVE(gate, by_grants);
+    gate->grants = NULL;
+}
+
+const char *hl_grants_channel(const struct hl_fair *fair)
+{
+    struct hl_grants *grants = fair->acquire.lock->name->gate->grants;
     if (!is_where_it_was(grants))
         listen_where_it_is(grants);
     hl_subscription_start(&grants->node->subscription); /* it may have rested */

@@ -117,15 +117,19 @@ struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acq
 
 /* ---- listening ---- */
 
-/* News is written down even while a request is out: its answer may be older than the news. */
+/* News is written down even while a request is out: its answer may be older than the news. Of those in the store's queue it concerns who is next
+ * there, and who has not heard its place yet: behind the first one that has another place nobody is. */
 void hl_gate_news(struct hl_gate *gate)
 {
     struct hl_acquire *acquire;
     gate->news_us = hl_now_us(&gate->core->host);
     hl_gate_advance(gate, 1);
     TAILQ_FOREACH(acquire, &gate->queued, line)
-        if (hl_fair_of(acquire)->position <= 1)
-            hl_fair_wake(hl_fair_of(acquire), 0);
+    {
+        if (hl_fair_of(acquire)->position > 1)
+            break;
+        hl_fair_wake(hl_fair_of(acquire), 0);
+    }
 }
 
 static unsigned heard_at(const struct hl_gate *gate)

@@ -34,13 +34,16 @@ void sim_queue_turned(struct sim_actor *actor)
         actor->ticket = fair->ticket;
 }
 
+/* 0: it is decided. */
+static uint64_t id_of(const struct hl_fair *fair) { return fair->acquire.hold ? fair->acquire.hold->id : 0; }
+
 static void on_push(struct sim *sim, const char *text, size_t length)
 {
     for (unsigned i = 0; i < sim->actors_count; i++) {
         struct sim_actor *actor = &sim->actors[i];
         const struct hl_fair *fair = wait_of(actor);
         char holder[HL_HOLDER_MAX];
-        size_t holder_length = fair ? sim_queue_holder(actor, fair->id, holder) : 0;
+        size_t holder_length = fair ? sim_queue_holder(actor, id_of(fair), holder) : 0;
         if (fair && length > 2 + holder_length && memcmp(text + 2, holder, holder_length) == 0)
             actor->was_pushed = 1;
     }
@@ -123,7 +126,7 @@ void sim_queue_leaves(const struct sim_actor *actor)
     size_t length;
     if (!fair)
         return;
-    length = sim_queue_holder(actor, fair->id, holder);
+    length = sim_queue_holder(actor, id_of(fair), holder);
     sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim_decides(sim, &sim->names[actor->name], 0)->server.store, name, strlen(name), holder, length, &length) != NULL;
 }
 
