@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """check_waiters.py BENCH - runs scenario waiters smaller, and checks its JSON, the bytes, and that no part's cost grows with the number of
-waiters as a walk over them would make it grow: a hundred times. Caches alone make it grow a little."""
+waiters as a walk over them would make it grow: a hundred times; of kind FAIR also that of the scripts. Caches alone make it grow a little."""
 import json
 import subprocess
 import sys
 
 PARTS = ('wait', 'cancel', 'serve', 'close')
 GROWTH_MAX = 10
-BYTES_MAX = {  # of ten waiters of a name each bears a tenth of what the name itself costs; a waiter with a limit has a timer
+BYTES_MAX = {  # of ten waiters of a name each bears a tenth of what the name itself costs; a waiter with a limit has an alarm
     ('MUTEX for ever', 1, 30000): 176,
     ('MUTEX for ever', 3000, 10): 272,
-    ('MUTEX with a limit', 1, 30000): 344,
-    ('MUTEX with a limit', 3000, 10): 424,
-    ('FAIR', 1, 10000): 720,
+    ('MUTEX with a limit', 1, 30000): 200,
+    ('MUTEX with a limit', 3000, 10): 288,
+    ('FAIR for ever', 1, 3000): 480,
+    ('FAIR with a limit', 1, 3000): 480,
+    ('FAIR with a limit', 300, 10): 512,
 }
 
-run = subprocess.run([sys.argv[1], 'waiters', '--waiters', '30000', '--names', '3000', '--each', '10', '--rounds', '1', '--json'],
+run = subprocess.run([sys.argv[1], 'waiters', '--waiters', '30000', '--names', '3000', '--each', '10', '--fair', '3000', '--rounds', '1', '--json'],
                      stdout=subprocess.PIPE, text=True)
 print(run.stdout)
 if run.returncode != 0:
@@ -26,7 +28,8 @@ found = {(shape['mode'], shape['names'], shape['each']): shape
 if set(found) != set(BYTES_MAX):
     sys.exit('these are not the shapes that were asked for')
 for which, shape in found.items():
-    for part in PARTS if 'rounds' in shape else ():
+    scripts = [f'{part}_scripts' for part in PARTS] if which[0].startswith('FAIR') else []
+    for part in [*PARTS, *scripts]:
         if not 0 < shape[f'{part}_growth'] <= GROWTH_MAX or not shape[f'{part}_ns'] > 0:
             sys.exit(f'{which}: {part} costs {shape[f"{part}_growth"]} times as much with a hundred times the waiters')
     if not 0 < shape['bytes_per_waiter'] <= BYTES_MAX[which] and len(sys.argv) < 3:

@@ -42,10 +42,10 @@ struct commands *commands_open(const char *url, char *ret_error)
     return NULL;
 }
 
-/* Lines "cmdstat_evalsha:calls=12,usec=...". only NULL: all that clients sent. */
-static uint64_t sum_lines(const char *text, const char *only)
+/* Lines "cmdstat_evalsha:calls=12,usec=34,...". only NULL: all that clients sent. */
+static uint64_t sum_lines(const char *text, const char *only, bool is_time)
 {
-    static const char mark[] = "cmdstat_", calls[] = ":calls=";
+    static const char mark[] = "cmdstat_", calls[] = ":calls=", usec[] = ",usec=";
     uint64_t sum = 0;
     while ((text = strstr(text, mark))) {
         const char *name = text + strlen(mark), *end = strstr(name, calls);
@@ -53,18 +53,18 @@ static uint64_t sum_lines(const char *text, const char *only)
         if (!end)
             break;
         if (only ? strlen(only) == length && strncmp(only, name, length) == 0 : is_clients(name, length))
-            sum += strtoull(end + strlen(calls), NULL, 10);
+            sum += strtoull(is_time ? strstr(end, usec) + strlen(usec) : end + strlen(calls), NULL, 10);
         text = end;
     }
     return sum;
 }
 
-static int count(struct commands *commands, const char *only, uint64_t *ret_count)
+static int count(struct commands *commands, const char *only, bool is_time, uint64_t *ret_count)
 {
     redisReply *reply = redisCommand(commands->store, "INFO commandstats");
     bool is_good = reply && reply->str; /* a bulk or, to RESP3, a verbatim string */
     if (is_good)
-        *ret_count = sum_lines(reply->str, only);
+        *ret_count = sum_lines(reply->str, only, is_time);
     else
         fprintf(stderr, "INFO commandstats: %s\n", commands->store->errstr);
     if (reply)
@@ -74,12 +74,17 @@ static int count(struct commands *commands, const char *only, uint64_t *ret_coun
 
 int commands_count(struct commands *commands, uint64_t *ret_count)
 {
-    return count(commands, NULL, ret_count);
+    return count(commands, NULL, false, ret_count);
 }
 
 int commands_count_of(struct commands *commands, const char *name, uint64_t *ret_count)
 {
-    return count(commands, name, ret_count);
+    return count(commands, name, false, ret_count);
+}
+
+int commands_us_of(struct commands *commands, const char *name, uint64_t *ret_us)
+{
+    return count(commands, name, true, ret_us);
 }
 
 void commands_close(struct commands *commands)

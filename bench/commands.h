@@ -16,6 +16,8 @@ int commands_count(struct commands *commands, uint64_t *ret_count);
 
 /* How often this one ran ("hset"; lower case), for clients and inside scripts. -1: told on stderr. */
 int commands_count_of(struct commands *commands, const char *name, uint64_t *ret_count);
+/* How long this one ran so far, in microseconds. -1: told on stderr. */
+int commands_us_of(struct commands *commands, const char *name, uint64_t *ret_us);
 void commands_close(struct commands *commands); /* NULL is allowed */
 
 #endif

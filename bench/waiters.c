@@ -7,8 +7,11 @@
  * turn, one after the other, and are freed; the client is closed on the rest. Each part's time is that of this process's own work (CPU), per
  * acquire. The same is done with a hundredth of the waiters, in so many small runs that the work is the same. Large and small take turns; a
  * round gives one ratio, and the median over the rounds counts. What grows with the logarithm of the number may grow by log(large) / log(small):
- * the bar. Waiters of kind FAIR each stand in the queue at the store and say so again and again: of these only the bytes are told. */
+ * the bar. Waiters of kind FAIR each stand in the queue at the store: there the commands that each part has caused belong to it, and beside this
+ * process's time is that of the scripts, as the server counts it. They also say again and again that they wait, so that they are fewer here: a part
+ * that took as long as the time between two heartbeats would be told their cost as its own. */
 #include "awake.h"
+#include "commands.h"
 #include "json.h"
 #include "memory.h"
 #include "scenario.h"
@@ -25,20 +28,24 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { NAME_SIZE = 17, SMALLER = 100, LEASE_MS = 3600000, LIMIT_MS = 86400000, REST_MS = 20, ROUNDS_MAX = 100, FAIR_MAX = 10000 };
+enum { NAME_SIZE = 17, SMALLER = 100, LEASE_MS = 3600000, LIMIT_MS = 86400000, REST_MS = 20, ROUNDS_MAX = 100 };
 enum part { PART_WAIT, PART_CANCEL, PART_SERVE, PART_CLOSE, PARTS };
 
-static unsigned waiters = 100000, names = 10000, each = 10, rounds = 5;
-static const char *url;
+static unsigned waiters = 100000, names = 10000, each = 10, fair = 10000, rounds = 5;
+static const char *url, *only;
 static bool has_json, stays_awake;
+static unsigned runs;
 
 static const struct option_entry options[] = {
     {"waiters", OPTION_COUNT, &waiters, "for one name", 2 * SMALLER, 10000000},
     {"names", OPTION_COUNT, &names, "each waited for by --each", 2 * SMALLER, 1000000},
     {"each", OPTION_COUNT, &each, "waiters of each name", 4, 1000},
+    {"fair", OPTION_COUNT, &fair, "waiters of kind FAIR", 20 * SMALLER, 1000000},
     {"rounds", OPTION_COUNT, &rounds, "of large and small runs", 1, ROUNDS_MAX},
+    {"only", OPTION_TEXT, &only, "shapes whose words begin so: MUTEX, FAIR, FAIR with ...", 0, 0},
     {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
     {"awake", OPTION_FLAG, &stays_awake, "keeps the processors from sleeping, as other work would", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each shape", 0, 0},
@@ -48,7 +55,8 @@ static const struct option_entry options[] = {
 struct shape { unsigned names, each; uint32_t wait_ms; hilock_kind kind; };
 
 struct cost {
-    double ns[PARTS]; /* of CPU, per acquire */
+    double ns[PARTS];    /* of CPU, per acquire */
+    double store[PARTS]; /* nanoseconds of the server's scripts, likewise; FAIR */
     double bytes, bytes_with_malloc;
 };
 
@@ -59,6 +67,7 @@ struct run {
     struct event_base *base;
     hilock_client *client;
     redisContext *store;
+    struct commands *commands;
     hilock_lock **locks;
     unsigned count, answered, serving;
     bool has_failed, is_closed;
@@ -95,7 +104,8 @@ static void drain(struct run *run, unsigned answers)
     }
 }
 
-static void name_of(char name[NAME_SIZE], unsigned i) { snprintf(name, NAME_SIZE, "wait:%011u", i); }
+/* Never one of an earlier run, whose waiters may have left something behind. */
+static void name_of(char name[NAME_SIZE], unsigned i) { snprintf(name, NAME_SIZE, "%06u:%09u", runs % 1000000, i % 1000000000); }
 
 static void take_names(struct run *run)
 {
@@ -183,11 +193,12 @@ static void wait_others(struct run *run)
             begin_wait(run, i);
 }
 
+/* The first of a FAIR queue stays: while a kind holds that knows no queue it alone listens, and the next would do so with its next heartbeat. */
 static void cancel_a_quarter(struct run *run)
 {
     unsigned cancelled = 0;
     run->answered = 0;
-    for (unsigned i = 0; i < run->count; i += 4, cancelled++)
+    for (unsigned i = run->shape.kind == HILOCK_FAIR; i < run->count; i += 4, cancelled++)
         if (hilock_cancel(run->locks[i]) != HILOCK_OK)
             fail(run, hilock_client_refusal(run->client));
     until_answered(run, cancelled);
@@ -225,8 +236,10 @@ static int begin(struct run *run, const char *where)
     run->base = event_base_new();
     run->locks = calloc(run->count, sizeof *run->locks);
     run->store = store_connect(where, why);
-    if (!run->base || !run->locks || !run->store) {
-        fprintf(stderr, "waiters: %s\n", run->store ? "no memory" : why);
+    run->commands = commands_open(where, why);
+    runs++;
+    if (!run->base || !run->locks || !run->store || !run->commands) {
+        fprintf(stderr, "waiters: %s\n", run->store && run->commands ? "no memory" : why);
         return -1;
     }
     if (hilock_client_open_libevent(&run->client, run->base, HILOCK_CLIENT_OPTIONS(.url = where, .waiters_max = run->count, .lease_ms = LEASE_MS),
@@ -242,17 +255,31 @@ static void end(struct run *run)
         hilock_client_abandon(run->client);
     if (run->store)
         redisFree(run->store);
+    commands_close(run->commands);
     if (run->base)
         event_base_free(run->base);
     free(run->locks);
 }
 
-static double part(struct run *run, void (*work)(struct run *run), unsigned count)
+static double store_ns(struct run *run)
 {
-    double begun = cpu_ns();
+    uint64_t us = 0;
+    if (commands_us_of(run->commands, "evalsha", &us) != 0)
+        fail(run, "the server does not tell how long its scripts ran");
+    return (double)us * 1000;
+}
+
+/* Of kind FAIR with all that it has caused at the store. */
+static void part(struct run *run, enum part which, void (*work)(struct run *run), unsigned count, struct cost *ret_cost)
+{
+    bool is_fair = run->shape.kind == HILOCK_FAIR;
+    double store_begun = is_fair ? store_ns(run) : 0, begun = cpu_ns();
     if (!run->has_failed)
         work(run);
-    return (cpu_ns() - begun) / count;
+    if (is_fair && run->client)
+        settle(run);
+    ret_cost->ns[which] = (cpu_ns() - begun) / count;
+    ret_cost->store[which] = is_fair ? (store_ns(run) - store_begun) / count : 0;
 }
 
 /* Who waits, as it is when nothing is under way. */
@@ -263,18 +290,11 @@ static void measure_bytes(struct run *run, struct cost *ret_cost)
     settle(run);
     before = memory_now();
     wait_first(run);
-    ret_cost->ns[PART_WAIT] = part(run, wait_others, run->count - run->shape.names);
+    part(run, PART_WAIT, wait_others, run->count - run->shape.names, ret_cost);
     settle(run);
     after = memory_now();
     ret_cost->bytes = (double)(after.requested - before.requested) / run->count;
     ret_cost->bytes_with_malloc = (double)(after.with_malloc - before.with_malloc) / run->count;
-}
-
-static void measure_rest(struct run *run, struct cost *ret_cost)
-{
-    ret_cost->ns[PART_CANCEL] = part(run, cancel_a_quarter, run->count / 4);
-    ret_cost->ns[PART_SERVE] = part(run, serve_half, run->count / 2);
-    ret_cost->ns[PART_CLOSE] = part(run, close_all, run->count / 4);
 }
 
 static int measure_once(const char *where, struct shape shape, struct cost *ret_cost)
@@ -285,10 +305,9 @@ static int measure_once(const char *where, struct shape shape, struct cost *ret_
         return -1;
     }
     measure_bytes(&run, ret_cost);
-    if (shape.kind == HILOCK_FAIR)
-        close_all(&run);
-    else
-        measure_rest(&run, ret_cost);
+    part(&run, PART_CANCEL, cancel_a_quarter, run.count / 4, ret_cost);
+    part(&run, PART_SERVE, serve_half, run.count / 2, ret_cost);
+    part(&run, PART_CLOSE, close_all, run.count / 4, ret_cost);
     end(&run);
     return run.has_failed ? -1 : 0;
 }
@@ -298,11 +317,13 @@ static int measure_round(const char *where, struct shape shape, struct round *re
     struct shape smaller = shape;
     *(shape.names == 1 ? &smaller.each : &smaller.names) /= SMALLER;
     for (unsigned i = 0; i < SMALLER / 2; i++) {
-        struct cost cost = {{0}, 0, 0};
+        struct cost cost = {.bytes = 0};
         if (measure_once(where, smaller, &cost) != 0)
             return -1;
-        for (int j = 0; j < PARTS; j++)
+        for (int j = 0; j < PARTS; j++) {
             ret_round->small.ns[j] += cost.ns[j] / (SMALLER / 2);
+            ret_round->small.store[j] += cost.store[j] / (SMALLER / 2);
+        }
     }
     return measure_once(where, shape, &ret_round->large);
 }
@@ -311,7 +332,8 @@ static int measure_round(const char *where, struct shape shape, struct round *re
 
 static const char *mode_of(struct shape shape)
 {
-    return shape.kind == HILOCK_FAIR ? "FAIR" : shape.wait_ms == HILOCK_FOREVER ? "MUTEX for ever" : "MUTEX with a limit";
+    static const char *const modes[2][2] = {{"MUTEX with a limit", "MUTEX for ever"}, {"FAIR with a limit", "FAIR for ever"}};
+    return modes[shape.kind == HILOCK_FAIR][shape.wait_ms == HILOCK_FOREVER];
 }
 
 static int compare(const void *a, const void *b)
@@ -329,30 +351,15 @@ static double median(const double *of)
     return (sorted[(rounds - 1) / 2] + sorted[rounds / 2]) / 2;
 }
 
-static void begin_report(struct shape shape, const struct cost *cost)
-{
-    printf("%u names, %u waiters each, %s: %.1f bytes each requested, %.1f with malloc's own\n", shape.names, shape.each, mode_of(shape), cost->bytes,
-           cost->bytes_with_malloc);
-}
-
-static void begin_json(struct shape shape, const struct cost *cost)
-{
-    json_begin("waiters");
-    json_text("mode", mode_of(shape));
-    json_count("names", shape.names);
-    json_count("each", shape.each);
-    json_number("bytes_per_waiter", cost->bytes);
-}
-
 struct growth { double large, small, median, least, most; };
 
-static struct growth growth_of(const struct round *of, int i)
+static struct growth growth_of(const struct round *of, int i, bool is_store)
 {
     struct growth growth = {.least = INFINITY};
     double large[ROUNDS_MAX], small[ROUNDS_MAX], ratio[ROUNDS_MAX];
     for (unsigned j = 0; j < rounds; j++) {
-        large[j] = of[j].large.ns[i];
-        small[j] = of[j].small.ns[i];
+        large[j] = is_store ? of[j].large.store[i] : of[j].large.ns[i];
+        small[j] = is_store ? of[j].small.store[i] : of[j].small.ns[i];
         ratio[j] = large[j] / small[j];
         growth.least = fmin(growth.least, ratio[j]);
         growth.most = fmax(growth.most, ratio[j]);
@@ -363,52 +370,59 @@ static struct growth growth_of(const struct round *of, int i)
     return growth;
 }
 
+static void print_growth(const char *what, struct growth growth, double bar)
+{
+    printf("  %-16s %7.0f ns each, %7.0f with a hundredth of them: %.2f times (%.2f to %.2f; the logarithm's bar: %.2f)\n", what, growth.large, growth.small,
+           growth.median, growth.least, growth.most, bar);
+}
+
+static void json_growth(const char *part, const char *where, struct growth growth)
+{
+    char key[40];
+    snprintf(key, sizeof key, "%s%s_ns", part, where);
+    json_number(key, growth.large);
+    snprintf(key, sizeof key, "%s%s_growth", part, where);
+    json_number(key, growth.median);
+}
+
 static void report(struct shape shape, const struct round *of)
 {
     static const char *const parts[PARTS] = {"wait", "cancel", "serve", "close"};
-    static const char *const keys[PARTS] = {"wait_growth", "cancel_growth", "serve_growth", "close_growth"};
-    static const char *const times[PARTS] = {"wait_ns", "cancel_ns", "serve_ns", "close_ns"};
     unsigned count = shape.names * shape.each;
     double bar = log(count) / log((double)count / SMALLER);
-    begin_report(shape, &of[0].large);
+    char at_store[32];
+    printf("%u names, %u waiters each, %s: %.1f bytes each requested, %.1f with malloc's own\n", shape.names, shape.each, mode_of(shape), of[0].large.bytes,
+           of[0].large.bytes_with_malloc);
     for (int i = 0; i < PARTS; i++) {
-        struct growth growth = growth_of(of, i);
-        printf("  %-7s %6.0f ns each, %6.0f with a hundredth of them: %.2f times (%.2f to %.2f; the logarithm's bar: %.2f)\n", parts[i], growth.large,
-               growth.small, growth.median, growth.least, growth.most, bar);
+        print_growth(parts[i], growth_of(of, i, false), bar);
+        snprintf(at_store, sizeof at_store, "%s, scripts", parts[i]);
+        if (shape.kind == HILOCK_FAIR)
+            print_growth(at_store, growth_of(of, i, true), bar);
     }
     if (!has_json)
         return;
-    begin_json(shape, &of[0].large);
+    json_begin("waiters");
+    json_text("mode", mode_of(shape));
+    json_count("names", shape.names);
+    json_count("each", shape.each);
+    json_number("bytes_per_waiter", of[0].large.bytes);
     json_count("rounds", rounds);
     json_number("bar", bar);
     for (int i = 0; i < PARTS; i++) {
-        struct growth growth = growth_of(of, i);
-        json_number(times[i], growth.large);
-        json_number(keys[i], growth.median);
+        json_growth(parts[i], "", growth_of(of, i, false));
+        if (shape.kind == HILOCK_FAIR)
+            json_growth(parts[i], "_scripts", growth_of(of, i, true));
     }
     json_end();
 }
 
 static int measure(const char *where, struct shape shape)
 {
-    struct round of[ROUNDS_MAX] = {{{{0}, 0, 0}, {{0}, 0, 0}}};
+    struct round of[ROUNDS_MAX] = {{{.bytes = 0}, {.bytes = 0}}};
     for (unsigned i = 0; i < rounds; i++)
         if (measure_round(where, shape, &of[i]) != 0)
             return -1;
     report(shape, of);
-    return 0;
-}
-
-static int measure_fair(const char *where, struct shape shape)
-{
-    struct cost cost = {{0}, 0, 0};
-    if (measure_once(where, shape, &cost) != 0)
-        return -1;
-    begin_report(shape, &cost);
-    if (has_json) {
-        begin_json(shape, &cost);
-        json_end();
-    }
     return 0;
 }
 
@@ -424,7 +438,8 @@ static void keep_pages(void)
 static int run(void)
 {
     const struct shape shapes[] = {{1, waiters, HILOCK_FOREVER, HILOCK_MUTEX}, {names, each, HILOCK_FOREVER, HILOCK_MUTEX}, {1, waiters, LIMIT_MS, HILOCK_MUTEX},
-                                   {names, each, LIMIT_MS, HILOCK_MUTEX}, {1, waiters < FAIR_MAX ? waiters : FAIR_MAX, LIMIT_MS, HILOCK_FAIR}};
+                                   {names, each, LIMIT_MS, HILOCK_MUTEX}, {1, fair, HILOCK_FOREVER, HILOCK_FAIR}, {1, fair, LIMIT_MS, HILOCK_FAIR},
+                                   {fair / 10, 10, LIMIT_MS, HILOCK_FAIR}};
     char why[STORE_ERROR_SIZE];
     struct server server;
     struct awake awake = {.count = 0};
@@ -435,7 +450,8 @@ static int run(void)
     else if (stays_awake)
         status = awake_start(&awake);
     for (unsigned i = 0; status == 0 && i < sizeof shapes / sizeof *shapes; i++)
-        status = shapes[i].kind == HILOCK_FAIR ? measure_fair(server.url, shapes[i]) : measure(server.url, shapes[i]);
+        if (!only || strncmp(mode_of(shapes[i]), only, strlen(only)) == 0)
+            status = measure(server.url, shapes[i]);
     awake_stop(&awake);
     server_stop(&server);
     return status;
