@@ -177,8 +177,14 @@ static int read_holder(struct text *text, const char *uuid, uint64_t *ret_id)
     return skip(text, uuid, HL_UUID_LENGTH) && SKIP(text, ":") && read_number(text, ret_id) && SKIP(text, ":fair ");
 }
 
-/* The grant's time is rounded down and the heartbeat's up, so that -1 is as good as 0. */
-static int read_since(struct text *text, uint64_t *ret_ms) { return SKIP(text, "-1") ? (*ret_ms = 0, 1) : read_number(text, ret_ms); }
+/* Below 0 the server's clock was set back meanwhile, or the grant's time was rounded down and the heartbeat's up. It took no less than no time. */
+static int read_since(struct text *text, uint64_t *ret_ms)
+{
+    int is_below = SKIP(text, "-"), is_number = read_number(text, ret_ms);
+    if (is_below)
+        *ret_ms = 0;
+    return is_number;
+}
 
 static int read_grant(struct text text, const char *uuid, struct hl_push *push)
 {

@@ -64,6 +64,19 @@ static void handed_over_by_one_script_and_one_push(struct scene *s)
     HOLDS(s, b->result.remaining_ms > 2900 && b->result.remaining_ms < 3000);
 }
 
+/* The server's clock was set back since the waiter's heartbeat. */
+static void a_clock_that_steps_back_holds_up_nobody(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    world_clock_step(&s->store.clock, -50000);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:WAITING b:OK");
+    HOLDS(s, b->result.remaining_ms < 3000);
+    run_ms(s, 10000);
+    TELLS(s, "");
+}
+
 /* ---- who waits ---- */
 
 static void the_place_is_told(struct scene *s)
@@ -441,6 +454,7 @@ static void what_the_store_says_is_bounded(struct scene *s)
 static const struct play plays[] = {
     PLAY(a_free_lock_is_one_round_trip),
     PLAY(handed_over_by_one_script_and_one_push),
+    PLAY(a_clock_that_steps_back_holds_up_nobody),
     PLAY(the_place_is_told),
     PLAY(a_try_takes_no_place_and_jumps_nobody),
     PLAY(siblings_stand_in_the_queue_each_for_itself),

@@ -224,6 +224,7 @@ static void pushes(void **state)
     assert_string_equal(heard("G " UUID ":7:fair 3 1500 3000 1700000000000001 stock"),
                         "grant of \"stock\" to 7, 1500000 us after 3, for 3000000 us, token 1700000000000001");
     assert_string_equal(heard("G " UUID ":7:fair 3 -1 100 17 a b"), "grant of \"a b\" to 7, 0 us after 3, for 100000 us, token 17");
+    assert_string_equal(heard("G " UUID ":7:fair 3 -86400000 3000 17 a"), "grant of \"a\" to 7, 0 us after 3, for 3000000 us, token 17");
     assert_int_equal(strncmp(heard_bytes(odd, sizeof odd - 1), "grant of \"a", 11), 0);
     assert_string_equal(heard("F " UUID ":7:fair 5"), "7 yields 5000 us");
 }
@@ -233,7 +234,7 @@ static void any_other_push_is_nonsense(void **state)
     static const char *const texts[] = {
         "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7:fair 3 5 3000 17 stock", "G " UUID ":7 3 5 3000 17 stock",
         "G " UUID "::fair 3 5 3000 17 stock", "G " UUID ":7:fair 3 5 3000 17", "G " UUID ":7:fair 3 5 3000 17 ", "G " UUID ":7:fair 3 5 3000 0 stock",
-        "G " UUID ":7:fair 3 5 3001 17 stock", "G " UUID ":7:fair 3 5 99999999999999999999 17 stock", "G " UUID ":7:fair 3 -2 3000 17 stock",
+        "G " UUID ":7:fair 3 5 3001 17 stock", "G " UUID ":7:fair 3 5 99999999999999999999 17 stock", "G " UUID ":7:fair 3 - 3000 17 stock", "G " UUID ":7:fair 3 --2 3000 17 stock",
         "G " UUID ":7:fair 3 5 3000 99999999999999999 stock", "G " UUID ":99999999999999999999:fair 3 5 3000 17 stock",
         "G " UUID ":7:fair  5 3000 17 stock", "G " UUID ":7:fair 3 9999999999 3000 17 stock", "F " UUID ":7:fair 1001", "F " UUID ":7:fair 5x", "F " UUID ":7:fair ",
         "F " UUID ":7 5", "H " UUID ":7:fair 5"};
