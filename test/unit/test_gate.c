@@ -229,6 +229,28 @@ static void so_they_do_when_we_ask_again_only_in_the_releases_callback(struct sc
     HOLDS(s, again < 10 && sent_at_us(s, "mutex_acquire", again) >= asked_at_us(s, "mutex_release", 0) + 100 + 1000);
 }
 
+static struct hand *beside;
+static void drop_beside_and_acquire_it(struct hand *hand)
+{
+    hand_drop(beside);
+    acquire(hand, HILOCK_FOREVER);
+}
+
+static void so_they_do_when_nobody_of_us_waited_for_a_moment(struct scene *s)
+{
+    struct party *p = scene_connect(s, &alone), *q = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    beside = waiting(p, "b", HILOCK_FOREVER);
+    waiting(q, "c", HILOCK_FOREVER);
+    run_ms(s, 10);
+    scene_hush(s);
+    when(a, "released", drop_beside_and_acquire_it);
+    release(a);
+    run_ms(s, 10);
+    TELLS(s, "a:released c:OK a:WAITING");
+    HOLDS(s, sent_at_us(s, "mutex_acquire", -1) >= asked_at_us(s, "mutex_release", 0) + 100 + 1000);
+}
+
 static void our_own_lingering_subscription_is_nobody_else(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -373,6 +395,7 @@ static const struct play plays[] = {
     PLAY(WAITING_is_told_once_or_as_often_as_asked),
     PLAY(others_who_listen_get_their_turn_after_a_release),
     PLAY(so_they_do_when_we_ask_again_only_in_the_releases_callback),
+    PLAY(so_they_do_when_nobody_of_us_waited_for_a_moment),
     PLAY(our_own_lingering_subscription_is_nobody_else),
     PLAY(nobody_is_waited_for_when_nobody_listens),
     PLAY(our_own_subscription_is_nobody_else),

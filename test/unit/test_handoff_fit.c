@@ -147,6 +147,29 @@ static void who_asks_already_is_not_handed_to(struct scene *s)
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
 
+/* Its first request may still be on its way: by a hand-off that would be forgotten. */
+static void who_may_have_left_something_is_not_handed_to(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *t = hand_new(p, "t", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_STRAY, .us = 2500000);
+    acquire(t, HILOCK_TRY);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 500);
+    TELLS(s, "t:OK b:WAITING");
+    release_quietly(t);
+    run_ms(s, 2);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    release_quietly(b);
+    run_ms(s, 2200);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
 /* ---- what crosses it ---- */
 
 static struct hand *other;
@@ -285,6 +308,7 @@ static const struct play plays[] = {
     PLAY(a_fixed_lease_that_was_refused_is_asked_for_again),
     PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each),
     PLAY(who_asks_already_is_not_handed_to),
+    PLAY(who_may_have_left_something_is_not_handed_to),
     PLAY(a_cancel_that_crosses_passes_it_on),
     PLAY(a_free_that_crosses_releases_it),
     PLAY(what_aged_on_the_way_is_given_back_and_asked_for_again),
