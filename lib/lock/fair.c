@@ -125,7 +125,7 @@ static uint64_t deadline_of(const struct hl_fair *fair, const struct hl_node *no
     elapsed_us = now_us - sent_us;
     if (sent_us <= hl_node_since_us(node) && !HL_PLANTED(FAIR_BELIEVES_OLD_LINK))
         return 0;
-    if (push->since_us > elapsed_us + elapsed_us / 100 + CLOCK_US) /* the server's clock has stepped */
+    if (push->since_us > elapsed_us + elapsed_us / 100 + CLOCK_US && !HL_PLANTED(FAIR_STEP_BELIEVED)) /* the server's clock has stepped */
         return 0;
     if (HL_PLANTED(FAIR_FROM_ARRIVAL))
         return hl_lease_deadline_us(now_us, push->lease_us);

@@ -117,6 +117,22 @@ static void a_push_about_an_earlier_link_is_confirmed_first(struct scene *s)
     TELLS(s, "b:OK");
 }
 
+static void a_push_that_counts_a_step_of_the_clock_is_confirmed_first(struct scene *s)
+{
+    struct hand *a = waits(scene_connect(s, NULL), "a");
+    uint64_t released_us;
+    waits(scene_connect(s, NULL), "b");
+    run_ms(s, 100);
+    PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
+    world_clock_step(&s->store.clock, 2000000);
+    released_us = scene_us(s);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    HOLDS(s, asked_at_us(s, "fair_acquire", -1) > released_us);
+    run_ms(s, 5000);
+}
+
 /* ---- answers that cross the push ---- */
 
 static void an_old_no_does_not_end_a_hold(struct scene *s)
@@ -266,6 +282,7 @@ const struct safety safety_fair[] = {
     SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names),
     SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat),
     SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first),
+    SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first),
     SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold),
     SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold),
     SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets),

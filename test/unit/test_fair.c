@@ -64,19 +64,6 @@ static void handed_over_by_one_script_and_one_push(struct scene *s)
     HOLDS(s, b->result.remaining_ms > 2900 && b->result.remaining_ms < 3000);
 }
 
-/* The server's clock was set back since the waiter's heartbeat. */
-static void a_clock_that_steps_back_holds_up_nobody(struct scene *s)
-{
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
-    world_clock_step(&s->store.clock, -50000);
-    release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:WAITING b:OK");
-    HOLDS(s, b->result.remaining_ms < 3000);
-    run_ms(s, 10000);
-    TELLS(s, "");
-}
-
 /* ---- who waits ---- */
 
 static void the_place_is_told(struct scene *s)
@@ -304,23 +291,6 @@ static void what_lapsed_meanwhile_comes_back_in_turn(struct scene *s)
 
 /* ---- ends ---- */
 
-static void extend_it(struct hand *hand) { extend(hand, 60000); }
-
-/* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
-static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct scene *s)
-{
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
-    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
-    run_ms(s, 3000);
-    SAME(s, asked(s, "fair_acquire"), 3);
-    when(b, "OK", extend_it);
-    release_quietly(a);
-    run_ms(s, 100);
-    SAME(s, asked(s, "fair_acquire"), 4);
-    TELLS(s, "b:WAITING b:OK b:extended");
-    SAME(s, asked(s, "renew"), 1);
-}
-
 static void a_cancel_that_crosses_the_grant_hands_on(struct scene *s)
 {
     struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
@@ -416,26 +386,6 @@ static void a_release_that_may_not_span_keys_is_said_as_of_a_MUTEX(struct scene 
     TELLS(s, "b:OK");
 }
 
-static void a_guarded_store_s_push_is_not_believed(struct scene *s)
-{
-    struct party *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
-    struct hand *b;
-    store_take(&s->store, "stock", "x:9:fair", 600000);
-    b = waits(q, "b");
-    store_restart(&s->store, 1);
-    net_reset(&s->net, &q->loop, NET_ALL);
-    run_ms(s, 10000);
-    TELLS(s, "b:WAITING");
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    acquire(fair(scene_connect(s, NULL), "t"), HILOCK_TRY); /* whoever finds it free grants it, on whoever's behalf */
-    run_ms(s, 100);
-    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_WAITING);
-    scene_hush(s);
-    run_ms(s, 55000);
-    TELLS(s, "b:OK");
-}
-
 static void what_the_store_says_is_bounded(struct scene *s)
 {
     struct party *q = scene_connect(s, NULL);
@@ -454,7 +404,6 @@ static void what_the_store_says_is_bounded(struct scene *s)
 static const struct play plays[] = {
     PLAY(a_free_lock_is_one_round_trip),
     PLAY(handed_over_by_one_script_and_one_push),
-    PLAY(a_clock_that_steps_back_holds_up_nobody),
     PLAY(the_place_is_told),
     PLAY(a_try_takes_no_place_and_jumps_nobody),
     PLAY(siblings_stand_in_the_queue_each_for_itself),
@@ -468,14 +417,12 @@ static const struct play plays[] = {
     PLAY(a_window_becomes_a_lease_after_a_third),
     PLAY(what_came_late_is_confirmed_with_the_whole_lease),
     PLAY(what_lapsed_meanwhile_comes_back_in_turn),
-    PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it),
     PLAY(a_cancel_that_crosses_the_grant_hands_on),
     PLAY(a_dropped_client_leaves_the_queue),
     PLAY(an_unanswered_enqueue_is_taken_back),
     PLAY(a_forced_release_grants_the_next),
     PLAY(a_forced_release_that_may_not_span_keys_is_said_as_of_a_MUTEX),
     PLAY(a_release_that_may_not_span_keys_is_said_as_of_a_MUTEX),
-    PLAY(a_guarded_store_s_push_is_not_believed),
     PLAY(what_the_store_says_is_bounded),
 };
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind FAIR: what is pushed, and what crosses it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static struct hand *fair(struct party *p, const char *tag)
+{
+    return hand_new(p, tag, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000));
+}
+
+static struct hand *waits(struct party *p, const char *tag)
+{
+    struct hand *hand = fair(p, tag);
+    acquire(hand, HILOCK_FOREVER);
+    run_ms(p->scene, 2);
+    return hand;
+}
+
+static struct hand *holds(struct party *p, const char *tag)
+{
+    struct hand *hand = waits(p, tag);
+    HOLDS(p->scene, hilock_lock_state(hand->lock) == HILOCK_HELD);
+    scene_hush(p->scene);
+    return hand;
+}
+
+/* The server's clock was set back since the waiter's heartbeat. */
+static void a_clock_that_steps_back_holds_up_nobody(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    world_clock_step(&s->store.clock, -50000);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:WAITING b:OK");
+    HOLDS(s, b->result.remaining_ms < 3000);
+    run_ms(s, 10000);
+    TELLS(s, "");
+}
+
+/* Two are remembered: what an earlier one proves is not known any more. */
+static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    char holder[64], channel[64], text[200];
+    size_t sent;
+    store_take(&s->store, "stock", "x:9:fair", 600000);
+    waits(p, "b");
+    run_ms(s, 6500);
+    sent = asked(s, "fair_acquire");
+    HOLDS(s, sent >= 3);
+    snprintf(holder, sizeof holder, "%s:1:fair", p->uuid);
+    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
+    store_take(&s->store, "stock", holder, 3000);
+    snprintf(text, sizeof text, "G %s %zu 5 3000 %" PRIu64 " stock", holder, sent - 2, store_token(&s->store, "stock", holder));
+    SAME(s, store_publish(&s->store, channel, text), 1);
+    run_us(s, 150);
+    TELLS(s, "b:WAITING");
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "fair_acquire"), sent + 1);
+}
+
+static void a_guarded_store_s_push_is_not_believed(struct scene *s)
+{
+    struct party *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
+    struct hand *b;
+    store_take(&s->store, "stock", "x:9:fair", 600000);
+    b = waits(q, "b");
+    store_restart(&s->store, 1);
+    net_reset(&s->net, &q->loop, NET_ALL);
+    run_ms(s, 10000);
+    TELLS(s, "b:WAITING");
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    acquire(fair(scene_connect(s, NULL), "t"), HILOCK_TRY); /* whoever finds it free grants it, on whoever's behalf */
+    run_ms(s, 100);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_WAITING);
+    scene_hush(s);
+    run_ms(s, 55000);
+    TELLS(s, "b:OK");
+}
+
+static void extend_it(struct hand *hand) { extend(hand, 60000); }
+
+/* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
+static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
+    run_ms(s, 3000);
+    SAME(s, asked(s, "fair_acquire"), 3);
+    when(b, "OK", extend_it);
+    release_quietly(a);
+    run_ms(s, 100);
+    SAME(s, asked(s, "fair_acquire"), 4);
+    TELLS(s, "b:WAITING b:OK b:extended");
+    SAME(s, asked(s, "renew"), 1);
+}
+
+/* It was left to others in the very moment in which a heartbeat was told that it is held. */
+static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    char channel[64], text[100];
+    struct plan *late;
+    store_take(&s->store, "stock", "x:9:fair", 600000);
+    waits(p, "b");
+    late = PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000);
+    for (int i = 0; i < 5000 && !late->met; i++)
+        run_ms(s, 1);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
+    snprintf(text, sizeof text, "F %s:1:fair 5", p->uuid);
+    store_publish(&s->store, channel, text);
+    run_ms(s, 100);
+    TELLS(s, "b:WAITING b:OK");
+}
+
+static const struct play plays[] = {
+    PLAY(a_clock_that_steps_back_holds_up_nobody),
+    PLAY(a_push_that_names_an_old_heartbeat_is_confirmed_first),
+    PLAY(a_guarded_store_s_push_is_not_believed),
+    PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it),
+    PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
