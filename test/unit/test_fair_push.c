@@ -120,12 +120,35 @@ static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct scene *s)
     TELLS(s, "b:WAITING b:OK");
 }
 
+/* It runs when the hold that the push gave is over, and finds the name free. */
+static void a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(p, "b");
+    struct plan *stray = PLAN(s, .on = "fair_acquire", .act = PLAN_STRAY, .us = 2000000);
+    for (int i = 0; i < 5000 && !stray->met; i++)
+        run_ms(s, 1);
+    release_quietly(a);
+    run_ms(s, 1);
+    net_reset(&s->net, &p->loop, NET_COMMANDS);
+    run_ms(s, 500);
+    release_quietly(b);
+    run_ms(s, 500);
+    TELLS(s, "b:WAITING b:OK");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    run_ms(s, 1000);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1200);
+    TEXT(s, store_holder(&s->store, "stock"), "");
+}
+
 static const struct play plays[] = {
     PLAY(a_clock_that_steps_back_holds_up_nobody),
     PLAY(a_push_that_names_an_old_heartbeat_is_confirmed_first),
     PLAY(a_guarded_store_s_push_is_not_believed),
     PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it),
     PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten),
+    PLAY(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
