@@ -30,6 +30,7 @@ enum hl_what {
     HL_NODE_DOWN,          /* detail, retry_us */
     HL_NODE_RESTS,         /* its links were closed, for nothing needs them; detail */
     HL_FAILOVER,           /* another server serves now, node; detail */
+    HL_REDIRECTED,         /* a request is sent on to another server, for the one that was asked said so */
     HL_NODE_FAULT,         /* something a link can live with: a refused subscription, a refused CLIENT SETNAME */
     HL_STORE_RESTARTED,    /* detail */
     HL_EVICTION_RISK,      /* detail */

@@ -122,6 +122,8 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_NODE_DOWN: stats->disconnects += fact->count; break;
     case HL_NODE_RESTS: stats->disconnects++; break;
     case HL_LOOP_STALLED: stats->stalls++; break;
+    case HL_FAILOVER: stats->failovers++; break;
+    case HL_REDIRECTED: stats->redirects++; break;
     case HL_ACQUIRE_ASKED:
     case HL_ACQUIRE_WAITS:
     case HL_HOLD_HANDED_ON:
@@ -131,7 +133,6 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_CLOCK_ANOMALY:
     case HL_STORE_RESTARTED:
     case HL_EVICTION_RISK:
-    case HL_FAILOVER:
     case HL_NODE_FAULT: break;
     }
 }

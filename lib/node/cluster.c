@@ -277,6 +277,7 @@ static void on_park_timer(void *arg)
 static int send_to(struct hl_member *to, struct hl_request *request, unsigned how)
 {
     request->hops = (request->hops + 1u) & 7u;
+    hl_trace(to->node.host, HL_REDIRECTED, &(struct hl_fact){.node = hl_node_name(&to->node)});
     hl_node_submit(&to->node, request, request->timeout_ms, (request->how & ~(unsigned)HL_REQUEST_ASKING) | how);
     return 1;
 }

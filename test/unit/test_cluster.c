@@ -73,6 +73,7 @@ static void there_are_no_links_to_servers_that_nobody_needs(struct scene *s)
 
 static void a_slot_that_moved_is_followed_at_once(struct scene *s)
 {
+    struct hilock_stats stats = {.size = sizeof stats};
     struct cluster_stage stage;
     struct hand *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
@@ -89,6 +90,9 @@ static void a_slot_that_moved_is_followed_at_once(struct scene *s)
     TELLS(s, "a:OK a:released");
     SAME(s, store_count(stage.stores[2], "renew"), 1);
     SAME(s, store_count(stage.stores[2], "mutex_release"), 1);
+    hilock_client_stats(a->party->client, &stats);
+    SAME(s, stats.redirects, 1);
+    SAME(s, stats.failovers, 0);
 }
 
 /* Token and lock are on different sides, or on none: the acquire is not executed, and asked again until the move is over. */

@@ -38,6 +38,7 @@ static void a_request_waits_until_somebody_knows_the_master(struct scene *s)
 
 static void a_switch_is_followed_at_once(struct scene *s)
 {
+    struct hilock_stats stats = {.size = sizeof stats};
     struct stage stage;
     struct party *p;
     struct hand *a;
@@ -52,6 +53,8 @@ static void a_switch_is_followed_at_once(struct scene *s)
     SAME(s, store_count(stage.other, "renew"), 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 29000);
     HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.failovers, 1);
 }
 
 /* Sentinels that were never through a failover tell the epoch 0: an old one, when others know of the first. */
