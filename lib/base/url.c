@@ -150,10 +150,15 @@ static int is_ipv6(const char *address)
     return inet_pton(AF_INET6, plain, binary) == 1;
 }
 
+int hl_url_is_address(const char *host)
+{
+    unsigned char binary[sizeof(struct in_addr)];
+    return inet_pton(AF_INET, host, binary) == 1 || is_ipv6(host);
+}
+
 static hilock_status take_bracketed(struct reading *reading, const char *from, const char *to, struct hl_url_host *ret)
 {
     hilock_status status = take_text(reading, from, to, &ret->host);
-    ret->is_address = 1;
     if (status == HILOCK_OK && !is_ipv6(ret->host))
         return refuse(reading, from, "an IPv6 address must stand in the brackets, a zone as [fe80::1%%25eth0]");
     return status;
@@ -161,8 +166,6 @@ static hilock_status take_bracketed(struct reading *reading, const char *from, c
 
 static hilock_status take_host(struct reading *reading, const char *from, const char *to, struct hl_url_host *ret)
 {
-    unsigned char binary[sizeof(struct in_addr)];
-    hilock_status status;
     if (from == to)
         return refuse(reading, from, "the host is missing");
     if (to - from > HOST_MAX)
@@ -170,10 +173,7 @@ static hilock_status take_host(struct reading *reading, const char *from, const 
     for (const char *at = from; at < to; at++)
         if (!strchr("-._", *at) && !((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') && !(*at >= '0' && *at <= '9'))
             return refuse(reading, at, "a host has letters, digits, '-', '.' and '_' only; an IPv6 address stands in brackets");
-    status = take_text(reading, from, to, &ret->host);
-    if (status == HILOCK_OK)
-        ret->is_address = inet_pton(AF_INET, ret->host, binary) == 1;
-    return status;
+    return take_text(reading, from, to, &ret->host);
 }
 
 static hilock_status take_host_and_port(struct reading *reading, const char *from, const char *to)

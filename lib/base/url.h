@@ -19,9 +19,8 @@ enum hl_url_scheme { HL_URL_REDIS, HL_URL_UNIX, HL_URL_SENTINEL, HL_URL_CLUSTER 
 enum { HL_URL_HOSTS_MAX = 16 };
 
 struct hl_url_host {
-    char *host;     /* a name, or an address without brackets (fe80::1%eth0 with its zone) */
+    char *host; /* a name, or an address without brackets (fe80::1%eth0 with its zone) */
     int port;
-    int is_address; /* needs no resolving */
 };
 
 struct hl_url {
@@ -39,6 +38,7 @@ struct hl_url {
 
 /* text NULL: redis://127.0.0.1:6379/0. OK, INVALID, NO_MEMORY. */
 hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text, struct hl_text *ret_error);
+int hl_url_is_address(const char *host); /* numeric: it needs no resolving */
 void hl_url_done(struct hl_url *url, const struct hl_memory *memory); /* wipes and frees; all zero is allowed */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "base/url.h"
 
 enum { PAUSE_MIN_MS = 50, STEADY_US = 1000000 };
 
@@ -229,12 +230,6 @@ static void resolve(struct hl_session *session)
         hl_session_break(session, "out of memory while resolving");
 }
 
-static int is_literal(const char *host)
-{
-    unsigned char address[16];
-    return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
-}
-
 static void attempt(struct hl_session *session)
 {
     const struct hl_endpoint *endpoint = &session->options->endpoint;
@@ -242,7 +237,7 @@ static void attempt(struct hl_session *session)
         return; /* nobody knows where yet: hl_session_move begins it */
     session->addresses_count = session->address = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
-    if (endpoint->path || is_literal(endpoint->host))
+    if (endpoint->path || hl_url_is_address(endpoint->host))
         connect_to(session, endpoint->host);
     else
         resolve(session);

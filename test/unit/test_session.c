@@ -254,6 +254,20 @@ static void a_query_without_an_answer_is_cancelled(struct scene *s)
     SAME(s, p->loop.queries, 0);
 }
 
+static void an_address_is_not_resolved(struct scene *s)
+{
+    static const struct { const char *url, *where; } places[] = {
+        {"redis://10.0.0.7:6380", "10.0.0.7:6380"}, {"redis://[fd00::7]", "[fd00::7]:6379"}, {"redis://[fe80::7%25eth0]", "[fe80::7%eth0]:6379"}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct party *p;
+        net_listen(&s->net, places[i].where, &s->store);
+        p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = places[i].url));
+        run_ms(s, 10);
+        HOLDS(s, hilock_client_is_connected(p->client));
+        SAME(s, p->loop.queries_begun, 0);
+    }
+}
+
 static void a_unix_socket_is_not_resolved(struct scene *s)
 {
     struct party *p;
@@ -287,6 +301,7 @@ static const struct play plays[] = {
     PLAY(more_addresses_than_fit_are_cut),
     PLAY(a_name_that_does_not_resolve_is_tried_again),
     PLAY(a_query_without_an_answer_is_cancelled),
+    PLAY(an_address_is_not_resolved),
     PLAY(a_unix_socket_is_not_resolved),
 };
 
