@@ -34,6 +34,14 @@ static uint64_t next_pause_us(struct hl_session *session)
     return pause / 2 + hl_random_below(&session->host->random, pause / 2 + 1);
 }
 
+/* The next attempt begins at the address that was good, or else behind those that were not: one that swallows all that it is sent takes the whole
+ * connect timeout. */
+static void turn_addresses(struct hl_session *session)
+{
+    session->first_address += session->address - (session->address && session->opened_us);
+    session->address = 0;
+}
+
 /* A link that was open for a while was a good one: the next pauses start from the shortest again. */
 static void fail(struct hl_session *session, const char *why, const struct hl_reply *refusal)
 {
@@ -44,6 +52,7 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     session->failures = was_steady ? 0 : session->failures;
     retry_us = session->is_moved ? 0 : next_pause_us(session);
     session->failures = session->is_moved ? 0 : session->failures + 1;
+    turn_addresses(session);
     session->is_moved = 0;
     session->opened_us = 0;
     session->state = SESSION_PAUSED;
@@ -190,7 +199,10 @@ static void connect_to(struct hl_session *session, const char *address)
         hl_session_break(session, "out of memory while connecting");
 }
 
-static void connect_next(struct hl_session *session) { connect_to(session, session->addresses[session->address++]); }
+static void connect_next(struct hl_session *session)
+{
+    connect_to(session, session->addresses[(session->first_address + session->address++) % session->addresses_count]);
+}
 
 static void add_address(struct hl_session *session, const struct sockaddr *address)
 {
@@ -322,6 +334,7 @@ void hl_session_stop(struct hl_session *session)
 {
     drop_link(session, 0);
     hl_timer_stop(session->host, session->timer);
+    turn_addresses(session);
     session->state = SESSION_PAUSED;
     session->opened_us = 0;
     session->failures = 0;

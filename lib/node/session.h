@@ -58,7 +58,8 @@ struct hl_session {
     int is_logged_in;             /* AUTH was accepted, or there is nothing to say */
     int is_moved;                 /* its endpoint is another one: the next attempt begins at once */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
-    unsigned addresses_count, address;
+    unsigned addresses_count, address; /* address: how many were tried by this attempt */
+    unsigned first_address;            /* where it began */
     struct hl_text why; /* of the latest loss or failed attempt; "" before */
 };
 

@@ -205,6 +205,29 @@ static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct scene 
     SAME(s, p->loop.queries_begun, 2);
 }
 
+/* The first swallows what it is sent. What was good is stayed with. */
+static void an_address_that_is_silent_hides_no_other(struct scene *s)
+{
+    struct party *p;
+    struct net_place *silent = net_listen(&s->net, "10.0.0.1:6380", &s->store), *good = net_listen(&s->net, "10.0.0.3:6380", &s->store);
+    silent->mood = NET_IS_SILENT;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380", .connect_timeout_ms = 1000));
+    p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};
+    run_ms(s, 2500);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    SAME(s, silent->tried, 1);
+    run_ms(s, 2000);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 100);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    SAME(s, silent->tried, 1);
+    good->mood = NET_IS_SILENT;
+    silent->mood = NET_LISTENS;
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 2500);
+    HOLDS(s, hilock_client_is_connected(p->client));
+}
+
 static void addresses_that_cannot_be_used_are_none(struct scene *s)
 {
     struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
@@ -297,6 +320,7 @@ static const struct play plays[] = {
     PLAY(silence_while_connecting_is_given_up_after_connect_timeout),
     PLAY(silence_while_logging_in_is_given_up_after_connect_timeout),
     PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn),
+    PLAY(an_address_that_is_silent_hides_no_other),
     PLAY(addresses_that_cannot_be_used_are_none),
     PLAY(more_addresses_than_fit_are_cut),
     PLAY(a_name_that_does_not_resolve_is_tried_again),
