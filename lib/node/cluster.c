@@ -22,7 +22,7 @@ struct cluster {
     void *arg;
     struct hl_members members;
     struct hl_node nobody;
-    unsigned seeds, seed;           /* the first members; which was tried last */
+    unsigned seed;                  /* which was tried last */
     struct hl_request question;     /* CLUSTER SLOTS */
     struct hl_member *asked;
     void *refresh_timer, *park_timer, *rest_timer;
@@ -125,8 +125,8 @@ static void refresh_later(struct cluster *cluster)
 /* Nobody is up: the seeds are tried, one after the other. */
 static void try_seed(struct cluster *cluster)
 {
-    for (unsigned i = 0; i < cluster->seeds; i++) {
-        cluster->seed = (cluster->seed + 1) % cluster->seeds;
+    for (unsigned i = 0; i < cluster->members.seeds; i++) {
+        cluster->seed = (cluster->seed + 1) % cluster->members.seeds;
         if (cluster->members.list[cluster->seed]->node.is_started)
             continue;
         hl_node_start(&cluster->members.list[cluster->seed]->node);
@@ -183,7 +183,10 @@ static void on_range(void *arg, unsigned from, unsigned to, const struct hl_addr
 {
     struct cluster *cluster = arg;
     struct hl_member *member = hl_members_find(&cluster->members, master, cluster->asked);
-    for (unsigned slot = from; member && slot <= to; slot++)
+    if (!member)
+        return;
+    member->is_named = 1;
+    for (unsigned slot = from; slot <= to; slot++)
         cluster->told[slot] = (uint16_t)(member->index + 1);
 }
 
@@ -223,6 +226,8 @@ static void on_question_done(struct hl_request *request, const struct hl_answer 
 {
     struct cluster *cluster = (struct cluster *)(void *)((char *)request - offsetof(struct cluster, question));
     memset(cluster->told, 0, sizeof cluster->told);
+    for (unsigned i = 0; i < cluster->members.count; i++)
+        cluster->members.list[i]->is_named = 0;
     if (answer->reply && hl_slots_read(answer->reply, on_range, cluster))
         adopt(cluster);
     else if (answer->reply && !cluster->has_table)
@@ -376,7 +381,7 @@ static int is_up(struct hl_route *route)
 static void start(struct hl_route *route)
 {
     struct cluster *cluster = (struct cluster *)route;
-    cluster->seed = (unsigned)hl_random_below(&cluster->host->random, cluster->seeds);
+    cluster->seed = (unsigned)hl_random_below(&cluster->host->random, cluster->members.seeds);
     try_seed(cluster);
     hl_timer_start(cluster->host, cluster->rest_timer, cluster->rest_us);
 }
@@ -414,7 +419,7 @@ static int make(struct cluster *cluster, const struct hl_place *places, unsigned
         if (!hl_members_find(&cluster->members, &address, NULL))
             return -1;
     }
-    cluster->seeds = cluster->members.count; /* one that was named twice is one */
+    cluster->members.seeds = cluster->members.count; /* one that was named twice is one */
     nobody.session.endpoint = (struct hl_endpoint){NULL, NULL, 0, "the cluster"};
     return hl_node_init(&cluster->nobody, cluster->host, &nobody, &events, cluster);
 }

@@ -57,11 +57,12 @@ static struct hl_member *member_new(struct hl_members *members, const struct hl_
 
 static struct hl_member *member_turned(struct hl_members *members, const struct hl_address *address)
 {
-    for (unsigned i = 0; i < members->count; i++) {
+    for (unsigned i = members->seeds; i < members->count; i++) {
         struct hl_member *member = members->list[i];
-        if (member->slots || !hl_node_is_idle(&member->node))
+        if (member->slots || member->is_named || !hl_node_is_idle(&member->node))
             continue;
         hl_node_rest(&member->node);
+        member->lost_us = 0;
         name(member, address);
         hl_node_move(&member->node, &(struct hl_endpoint){NULL, member->address.host, member->address.port, member->name}, "another server");
         return member;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* members - the servers of a cluster as nodes: one for each address that was ever told, linked only while something is asked of it.
  * Invariants: a member lives as long as the cluster's route, for requests point at it; there are at most HL_MEMBERS_MAX, and a topology
- * that names more gets for the rest what idle members without slots can be turned into, or nothing. */
+ * that names more gets for the rest what idle members that have no slots, and were named neither by it nor by the url, can be turned into,
+ * or nothing. */
 #ifndef HL_NODE_MEMBERS_H
 #define HL_NODE_MEMBERS_H
 
@@ -17,6 +18,7 @@ struct hl_member {
     unsigned index, slots; /* how many are its */
     uint64_t lost_us;      /* when its link was; 0: it is up, or never was */
     int is_losing;         /* slots of it went elsewhere, just now */
+    int is_named;          /* by the latest topology */
 };
 
 struct hl_members {
@@ -26,7 +28,7 @@ struct hl_members {
     void *arg;
     void (*on_misplaced)(void *arg); /* of their subscriptions */
     struct hl_member *list[HL_MEMBERS_MAX];
-    unsigned count;
+    unsigned count, seeds; /* the first are the seeds: where the cluster is found */
     int is_sharded; /* their channels */
 };
 

@@ -312,6 +312,21 @@ static void a_topology_without_end_is_bounded(struct scene *s)
     HOLDS(s, s->memory.bytes < 16000000);
 }
 
+/* Whatever was told meanwhile: what the url names is where the cluster is found again. */
+static void the_seeds_outlive_any_topology(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    cluster_set(&stage, s);
+    PLAN(s, .on = "CLUSTER", .act = PLAN_INSTEAD, .reply = many(3000));
+    a = hand_at(scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1")), "a", 2);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 100);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 60000);
+    TELLS(s, "a:OK");
+}
+
 static const struct play plays[] = {
     PLAY(keys_are_asked_for_where_they_are),
     PLAY(what_came_before_the_table_waits_for_it),
@@ -328,6 +343,7 @@ static const struct play plays[] = {
     PLAY(a_server_that_is_no_cluster_is_told),
     PLAY(names_of_a_multi_may_be_at_several_servers),
     PLAY(a_topology_without_end_is_bounded),
+    PLAY(the_seeds_outlive_any_topology),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
