@@ -3,6 +3,7 @@
 #include "client/deployment.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/plant.h"
 #include "wire/natives.h"
@@ -23,7 +24,7 @@ static int are_one_server(const struct hl_url *a, const struct hl_url *b)
         return 0;
     if (a->scheme == HL_URL_UNIX)
         return strcmp(a->path, b->path) == 0;
-    return strcmp(a->hosts[0].host, b->hosts[0].host) == 0 && a->hosts[0].port == b->hosts[0].port;
+    return strcasecmp(a->hosts[0].host, b->hosts[0].host) == 0 && a->hosts[0].port == b->hosts[0].port;
 }
 
 /* Votes count only if they are independent. */

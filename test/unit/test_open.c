@@ -49,6 +49,7 @@ static void is_refused(struct scene *s, const struct hilock_client_options *opti
 #define NEGATIVE_WORDS " 4294966296: a negative number by mistake? at most 2147483647"
 static const char *const one_url[] = {"redis://h1", NULL}, *const three_urls[] = {"redis://a", "unix:///b", "redis://c:7000", NULL},
                          *const same_urls[] = {"redis://a", "redis://b", "redis://a:6379/3", NULL},
+                         *const spelt_urls[] = {"redis://Store-A", "redis://b", "redis://store-a:6379", NULL},
                          *const sentinel_urls[] = {"redis://a", "redis+sentinel://b", NULL}, *const bad_urls[] = {"redis://a", "redis://b:99999", NULL},
                          *const ten_urls[] = {"redis://a", "redis://b", "redis://c", "redis://d", "redis://e", "redis://f", "redis://g", "redis://h", "redis://i", "redis://j", NULL};
 static const struct hilock_allocator half_an_allocator = {.ctx = NULL};
@@ -72,6 +73,7 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 1), HILOCK_INVALID, "bad quorum_needed 1 of 3 masters: must be 2..3, or 0 for the majority; with fewer two could hold at a time"},
     {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 4), HILOCK_INVALID, "bad quorum_needed 4 of 3 masters: must be 2..3"},
     {OPTIONS(.quorum_urls = same_urls), HILOCK_INVALID, "quorum_urls: number 1 and number 3 are the same server: it would vote twice"},
+    {OPTIONS(.quorum_urls = spelt_urls), HILOCK_INVALID, "quorum_urls: number 1 and number 3 are the same server: it would vote twice"},
     {OPTIONS(.quorum_urls = sentinel_urls), HILOCK_UNSUPPORTED, "quorum_urls: number 2 is no redis://, rediss:// or unix:// url: each is one independent master"},
     {OPTIONS(.quorum_urls = bad_urls), HILOCK_INVALID, "bad url at character 11: port 99999 must be 1..65535"},
     {OPTIONS(.sentinel_username = "s"), HILOCK_INVALID, "sentinel_username is set, but the url is not redis+sentinel: nobody would be told"},
