@@ -147,11 +147,13 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
         status = check_pointers(to, why);
     if (status == HILOCK_OK)
         status = check_tls(to, why);
+    if (status != HILOCK_OK)
+        return status;
     if (to->name_waiters_max == 0 || to->name_waiters_max > to->waiters_max)
         to->name_waiters_max = to->waiters_max;
     if (!to->log_level)
         to->log_level = HILOCK_LOG_WARN;
-    return status;
+    return HILOCK_OK;
 }
 
 static hilock_status check_values(const struct hilock_lock_options *options, struct hl_text *why)
