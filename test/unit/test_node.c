@@ -148,6 +148,18 @@ static void a_request_waits_for_the_connection(struct scene *s)
     SAME(s, a->result.attempts, 1);
 }
 
+/* Every timer is late: the server has had its moment after the first. */
+static void a_loop_that_is_always_late_gives_the_link_up_too(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    p->tells = 1;
+    p->loop.late_us = 200000;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    HOLDS(s, run_until_told(s, 1500));
+    TELLS(s, "down");
+}
+
 static void an_unanswered_command_breaks_the_link_in_its_time(struct scene *s)
 {
     struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
@@ -320,6 +332,7 @@ static const struct play plays[] = {
     PLAY(a_script_that_stays_unknown_is_an_error_of_the_server),
     PLAY(no_more_than_inflight_max_are_on_the_wire),
     PLAY(a_request_waits_for_the_connection),
+    PLAY(a_loop_that_is_always_late_gives_the_link_up_too),
     PLAY(an_unanswered_command_breaks_the_link_in_its_time),
     PLAY(a_loop_that_stood_still_reads_its_answers_first),
     PLAY(a_loop_that_stood_still_gives_its_answers_a_moment),
