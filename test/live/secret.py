@@ -21,7 +21,7 @@ def tally(root, **test):
     with tempfile.TemporaryDirectory() as logs:
         with open(os.path.join(logs, 'testlog.json'), 'w', encoding='utf-8') as file:
             file.write(json.dumps({'name': 'a test', **test}) + '\n')
-        command = [sys.executable, '-B', os.path.join(root, '.ci/tally.py'), 'lane', '0', logs]
+        command = [sys.executable, '-B', os.path.join(root, '.ci/tally.py'), 'lane', '0', os.path.join(logs, 'testlog')]
         return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
 
 
