@@ -93,7 +93,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     if (news != HL_VITALS_NEWS || node->home)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
-                (unsigned)((node->active_us - node->vitals.started_us) / 1000000 + 1));
+                (unsigned)((node->active_us - (uint64_t)node->vitals.started_us) / 1000000 + 1));
     hl_trace(node->host, HL_STORE_RESTARTED, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
 }
 

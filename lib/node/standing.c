@@ -26,13 +26,13 @@ int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patien
 
 uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us)
 {
-    uint64_t ends_us = node->vitals.started_us + (uint64_t)node->options.restart_guard_ms * 1000;
-    return node->options.restart_guard_ms && ends_us > now_us ? ends_us - now_us : 0;
+    int64_t left_us = node->vitals.started_us + (int64_t)node->options.restart_guard_ms * 1000 - (int64_t)now_us;
+    return node->options.restart_guard_ms && left_us > 0 ? (uint64_t)left_us : 0;
 }
 
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text)
 {
-    uint64_t left_us = hl_node_guard_left_us(node, now_us), up_us = now_us - node->vitals.started_us;
+    uint64_t left_us = hl_node_guard_left_us(node, now_us), up_us = now_us - (uint64_t)node->vitals.started_us;
     hl_text_set(text, "%s started %u s ago: it grants nothing for another %u s (restart_guard_ms)", hl_node_name(node), (unsigned)(up_us / 1000000),
                 (unsigned)((left_us + 999999) / 1000000));
 }

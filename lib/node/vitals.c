@@ -6,7 +6,7 @@
 
 #include "base/plant.h"
 
-enum { SECOND_US = 1000000 };
+enum { SECOND_US = 1000000, UP_MAX_S = 1000000000 };
 
 struct value { const char *bytes; size_t length; }; /* bytes NULL: no such line */
 
@@ -48,10 +48,10 @@ static int is_another_run(const struct hl_vitals *vitals, const char *run_id, ui
     return vitals->heard_us && up_us + SECOND_US < now_us - vitals->heard_us;
 }
 
-static uint64_t latest_start_us(uint64_t up_seconds, uint64_t now_us)
+static int64_t latest_start_us(uint64_t up_seconds, uint64_t now_us)
 {
-    uint64_t up_us = (up_seconds - (up_seconds > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT))) * SECOND_US;
-    return up_us < now_us ? now_us - up_us : 0;
+    uint64_t up_s = up_seconds - (up_seconds > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT));
+    return (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
 }
 
 enum hl_vital_news hl_vitals_read_server(struct hl_vitals *vitals, const struct hl_reply *reply, uint64_t now_us, uint64_t earlier_us)
@@ -61,7 +61,7 @@ enum hl_vital_news hl_vitals_read_server(struct hl_vitals *vitals, const struct 
     int is_same, is_another;
     if (reply->type != HL_REPLY_STRING || !is_number(value_of(reply, "uptime_in_seconds"), &up_seconds)) {
         vitals->heard_us = 0;
-        vitals->started_us = now_us;
+        vitals->started_us = (int64_t)now_us;
         return HL_VITALS_UNREADABLE;
     }
     keep(run_id, sizeof run_id, value_of(reply, "run_id"));
@@ -69,8 +69,8 @@ enum hl_vital_news hl_vitals_read_server(struct hl_vitals *vitals, const struct 
     is_another = is_another_run(vitals, run_id, up_seconds * SECOND_US, now_us);
     if (!is_same)
         vitals->started_us = latest_start_us(up_seconds, now_us);
-    if (is_another && vitals->started_us < earlier_us)
-        vitals->started_us = earlier_us;
+    if (is_another && vitals->started_us < (int64_t)earlier_us)
+        vitals->started_us = (int64_t)earlier_us;
     memcpy(vitals->run_id, run_id, sizeof run_id);
     vitals->heard_us = now_us;
     return is_another ? HL_VITALS_NEWS : HL_VITALS_AS_BEFORE;

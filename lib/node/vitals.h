@@ -15,7 +15,7 @@ enum { HL_RUN_ID_MAX = 40, HL_POLICY_MAX = 24 };
 struct hl_vitals {
     char run_id[HL_RUN_ID_MAX + 1]; /* "": not told */
     uint64_t heard_us;              /* when uptime was read; 0: never, or not the last time */
-    uint64_t started_us;            /* at the latest */
+    int64_t started_us;             /* at the latest; below 0: before the clock of this host began */
     char policy[HL_POLICY_MAX + 1]; /* one that may evict locks, memory being limited; "" */
 };
 

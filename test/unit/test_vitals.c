@@ -41,7 +41,16 @@ static void an_uptime_counts_a_second_less(void **state)
     server(&vitals, "uptime_in_seconds:0", now_us, 0);
     assert_int_equal(vitals.started_us, now_us);
     server(&vitals, "uptime_in_seconds:999999999999\r\n", now_us, 0);
-    assert_int_equal(vitals.started_us, 0);
+    assert_true(vitals.started_us < 0);
+}
+
+/* A host that has just booted, and a server elsewhere that is up for long: its guard is over. */
+static void it_may_have_started_before_our_clock(void **state)
+{
+    struct hl_vitals vitals = {.run_id = ""};
+    (void)state;
+    server(&vitals, "run_id:" RUN_A "\r\nuptime_in_seconds:3601\r\n", 5000000, 0);
+    assert_int_equal(vitals.started_us, 5000000 - (int64_t)3600000000);
 }
 
 static void another_run_id_is_another_run(void **state)
@@ -135,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_uptime_counts_a_second_less),
+        cmocka_unit_test(it_may_have_started_before_our_clock),
         cmocka_unit_test(another_run_id_is_another_run),
         cmocka_unit_test(a_run_began_after_the_latest_answer_of_the_one_before),
         cmocka_unit_test(a_run_that_was_read_keeps_its_start),
