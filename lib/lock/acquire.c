@@ -264,21 +264,31 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *aske
         hl_acquire_resume_at(acquire, hl_gate_yields_until_us(hl_acquire_name(acquire)));
         return;
     }
+    if (asked->is_early) { /* the next time all are asked, unless a message comes first */
+        acquire->state = ACQUIRE_SLEEPING;
+        acquire->halvings = 0;
+        hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_pause_us(core, acquire));
+        return;
+    }
     acquire->state = hl_gate_is_head(acquire) ? ACQUIRE_SLEEPING : ACQUIRE_IN_LINE;
     hl_acquire_resume_at(acquire, acquire->state == ACQUIRE_SLEEPING ? hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire) : UINT64_MAX);
 }
 
-/* Nothing is kept while something is waited for. What several parts got for a moment others may have asked for in vain, and the other
- * way round: a random pause lets one of them win. */
+/* Nothing is kept while something is waited for, but by a multi that lost often. What several parts got for a moment others may have asked
+ * for in vain, and the other way round: a random pause lets one of them win. */
 static void return_all(struct hl_acquire *acquire, int is_split)
 {
-    if (acquire->lock->terms->multi && (hl_hold_count(acquire->hold, PART_OURS) || hl_hold_asking(acquire->hold)))
+    int had_some = acquire->hold->parts_count > 1 && hl_hold_count(acquire->hold, PART_OURS);
+    if (acquire->lock->terms->multi && (had_some || hl_hold_asking(acquire->hold)))
         hl_multi_refused(acquire);
-    if (is_split || (acquire->hold->parts_count > 1 && hl_hold_count(acquire->hold, PART_OURS)))
-        hl_gate_yield(core_of(acquire), acquire);
-    if (acquire->hold->parts_count == 1 || hl_hold_is_blank(acquire->hold) || HL_PLANTED(MULTI_KEEPS))
+    if (hl_multi_keeps(acquire))
         return;
-    begin_anew(acquire);
+    if (is_split)
+        acquire->halvings = 1;
+    if (is_split || had_some)
+        hl_gate_yield(core_of(acquire), acquire);
+    if (acquire->hold->parts_count > 1 && !hl_hold_is_blank(acquire->hold))
+        begin_anew(acquire);
 }
 
 /* It stands in a queue at the store, whatever becomes of those beside it here. */
@@ -384,6 +394,15 @@ static int is_behind(const struct hl_acquire *acquire)
     return acquire->stands == STANDS_IN_LINE && !hl_gate_is_head(acquire) && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP);
 }
 
+/* It has waited for the next name for as long as it may with what it has. */
+static void give_back_kept(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    begin_anew(acquire);
+    if (acquire->hold->state != HOLD_RETURNING && acquire->state == ACQUIRE_SLEEPING)
+        hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
+}
+
 static void resume(struct hl_acquire *acquire)
 {
     acquire->hold->resume_us = UINT64_MAX;
@@ -391,6 +410,8 @@ static void resume(struct hl_acquire *acquire)
         hl_ending_retry(acquire->hold);
     else if (acquire->is_moving)
         move(acquire);
+    else if (acquire->state != ACQUIRE_ASKING && hl_multi_keeps_until_us(acquire) <= hl_now_us(&core_of(acquire)->host))
+        give_back_kept(acquire);
     else if (acquire->state == ACQUIRE_ASKING && hl_hold_is_quorum(acquire->hold))
         hl_ballot_close(acquire->hold);
     else {

@@ -19,6 +19,7 @@ struct hl_asked { /* how a request for the lock was answered; dies with the call
     int is_granted;      /* FAULT: though it is at the store (too few replicas): it goes back */
     int is_verdict;      /* of a ballot: the gate has heard the answers that led to it */
     int is_split;        /* HELD: by several who asked at the same time */
+    int is_early;        /* HELD: by who came first at the first master; no other was asked */
     uint64_t asked_us;   /* when that left */
     uint64_t left_ms;    /* HELD */
     int has_no_ttl;

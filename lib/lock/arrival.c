@@ -34,6 +34,8 @@ static void sleep_without_hold(struct hl_acquire *acquire)
 
 void hl_acquire_resume_at(struct hl_acquire *acquire, uint64_t at_us)
 {
+    if (acquire->state != ACQUIRE_ASKING && hl_multi_keeps_until_us(acquire) < at_us)
+        at_us = hl_multi_keeps_until_us(acquire);
     acquire->hold->resume_us = at_us;
     hl_hold_wake_at(acquire->hold, due_us(acquire) < at_us ? due_us(acquire) : at_us);
 }

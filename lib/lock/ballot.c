@@ -5,6 +5,7 @@
 #include "base/plant.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/lease.h"
 
 enum { TIME_MIN_US = 100000, ROUND_TRIPS = 8 };
 
@@ -29,6 +30,36 @@ int hl_ballot_can_begin(const struct hl_hold *hold)
     for (unsigned i = 0; i < hold->parts_count; i++)
         able += hl_part_can_vote(hold, &hold->parts[i]) != 0;
     return able >= hold->needed;
+}
+
+int hl_ballot_can_order(const struct hl_acquire *acquire)
+{
+    const struct hl_name *name = hl_acquire_name(acquire);
+    uint64_t trips_us = 2 * hl_route_usual_trip_us(route_of(acquire->hold), name->bytes, name->length);
+    return trips_us + hl_acquire_least_us(acquire) < hl_lease_deadline_us(0, hl_terms_lease_us(acquire->lock->terms));
+}
+
+/* A try asks but once, and must not take one master's word for all. */
+static int is_in_order(const struct hl_acquire *acquire)
+{
+    int is_awaited = acquire->halvings || (!acquire->attempts && hl_acquire_name(acquire)->crowd);
+    return is_awaited && !acquire->is_try && hl_ballot_can_order(acquire) && !HL_PLANTED(BALLOT_ALL_AT_ONCE);
+}
+
+int hl_ballot_asks_one(const struct hl_hold *hold) { return hold->owner.acquire->halvings && !hl_hold_count(hold, PART_OURS); }
+
+int hl_ballot_may_ask(struct hl_hold *hold, const struct hl_part *part)
+{
+    return part->state != PART_OURS && !hl_request_is_busy(&part->request) && hl_part_share(hold, part)->vote == VOTE_NONE && hl_part_can_vote(hold, part);
+}
+
+/* In order: so many may still be. */
+static unsigned unasked(struct hl_hold *hold)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; hold->owner.acquire->halvings && i < hold->parts_count; i++)
+        found += hl_ballot_may_ask(hold, &hold->parts[i]) != 0;
+    return found;
 }
 
 /* A little of the lease, longer when the one before ended in silence: masters may be slower than they were. */
@@ -95,14 +126,15 @@ static hilock_status fault_of(struct hl_hold *hold, enum hl_vote vote)
 static void lose(struct hl_hold *hold, int is_over)
 {
     unsigned yes = hl_hold_count(hold, PART_OURS), held = votes(hold, VOTE_HELD), lasting = votes(hold, VOTE_LASTING);
-    unsigned open = is_over ? 0 : hl_hold_asking(hold);
+    unsigned open = is_over ? 0 : hl_hold_asking(hold) + unasked(hold);
     struct hl_asked verdict = {.answer = ASKED_UNANSWERED, .is_verdict = 1, .asked_us = begun_us(hold)};
     if (lasting > (unsigned)(hold->parts_count - hold->needed)) {
         verdict.answer = ASKED_FAULT;
         verdict.fault = (struct hl_fault){HL_FAULT_LASTING, fault_of(hold, VOTE_LASTING), 0};
     } else if (held && yes + held + open >= hold->needed) {
         verdict.answer = ASKED_HELD;
-        verdict.is_split = is_split(hold);
+        verdict.is_early = unasked(hold) != 0;
+        verdict.is_split = !verdict.is_early && is_split(hold);
     } else if (lasting || votes(hold, VOTE_FAULT)) {
         verdict.answer = ASKED_FAULT;
         verdict.fault = (struct hl_fault){HL_FAULT_PASSING, fault_of(hold, lasting ? VOTE_LASTING : VOTE_FAULT), 0};
@@ -112,7 +144,11 @@ static void lose(struct hl_hold *hold, int is_over)
 
 void hl_ballot_begin(struct hl_hold *hold)
 {
-    for (unsigned i = 0; hl_hold_is_quorum(hold) && i < hold->parts_count; i++)
+    struct hl_acquire *acquire = hold->owner.acquire;
+    if (!hl_hold_is_quorum(hold))
+        return;
+    acquire->halvings = is_in_order(acquire) != 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
         hl_part_share(hold, &hold->parts[i])->vote = VOTE_NONE;
 }
 
@@ -135,8 +171,10 @@ void hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_
     share->status = (uint8_t)-(int)asked->fault.status;
     if (asked->answer == ASKED_HELD || asked->answer == ASKED_FAULT)
         hl_gate_hear(hl_hold_core(hold), hold->owner.acquire, asked);
-    if (hl_hold_count(hold, PART_OURS) + hl_hold_asking(hold) < hold->needed)
+    if (hl_hold_count(hold, PART_OURS) + hl_hold_asking(hold) + unasked(hold) < hold->needed || (asked->answer == ASKED_HELD && hl_ballot_asks_one(hold)))
         lose(hold, 0);
+    else if (!hl_hold_asking(hold))
+        hl_hold_ask_masters(hold);
 }
 
 void hl_ballot_close(struct hl_hold *hold)

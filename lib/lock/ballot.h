@@ -5,6 +5,12 @@
  *   begun -> carried (the hold is kept; later votes join it)
  *        \-> lost: by those who hold it, by faults, or by silence when its time is over; what it got is returned
  *
+ * Several who ask all masters at a time split the votes between them, and again each time they try. So who was woken by a message, or lost a race,
+ * or knows of others who wait, asks *in order*: the first master alone, and when that has said yes the others, all at once. Whom the first one
+ * refuses has taken nothing from whoever was before him there, and asks again at the next message; or, in case that one is gone and his vote
+ * is left behind, all at once in a while. It is not for leases so short that they cannot bear two trips, nor for tries. All programs must
+ * name the masters in one order for this to help; that a name has one holder does not hang on it.
+ *
  * A master that is away, or owes an answer for long (the breaker), is not asked: it costs its vote and no time. One that falls silent
  * meanwhile is waited for only while its vote could still matter, and no longer than the ballot's own time.
  * Invariant: no two ballots for a name are carried at a time, for more than half of the masters must say yes, each for its own lease. */
@@ -20,6 +26,9 @@ int hl_part_can_vote(const struct hl_hold *hold, const struct hl_part *part); /*
 uint64_t hl_ballot_patience_us(const struct hl_hold *hold); /* how long a master may owe an answer before it counts as silent */
 uint64_t hl_ballot_ends_us(const struct hl_acquire *acquire); /* for one that begins now */
 void hl_ballot_begin(struct hl_hold *hold); /* nobody has voted; nothing for a hold of another kind */
+int hl_ballot_may_ask(struct hl_hold *hold, const struct hl_part *part); /* it has not voted, nor been asked, and can be */
+int hl_ballot_asks_one(const struct hl_hold *hold); /* in order, and nobody has said yes yet */
+int hl_ballot_can_order(const struct hl_acquire *acquire); /* with a hold. 0: its lease is too short */
 void hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked); /* an answer, by which it is not carried */
 void hl_ballot_close(struct hl_hold *hold); /* its time is over: who has not answered has not voted */
 

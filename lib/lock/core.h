@@ -226,7 +226,7 @@ struct hl_acquire {
     uint8_t is_unconfirmed : 1;     /* too few replicas confirmed what it got last */
     uint8_t is_moving : 1;          /* SLEEPING for a moment: then it goes to another name's line */
     uint8_t is_starved : 1;         /* its turn has come, and there was no memory for its hold (shortage.c) */
-    uint8_t halvings : 3;           /* of a multi: how many of its names it asks for at a time (multi.c) */
+    uint8_t halvings : 3;           /* how many are asked at a time: of a multi its names (multi.c), of a quorum its masters, 1: in order (ballot.c) */
     uint8_t has_moved : 1;          /* of a multi: to another name's line, on hearsay, since it last asked */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 112 || sizeof(void *) != 8, "every wait has one");

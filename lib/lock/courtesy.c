@@ -6,11 +6,12 @@
 
 enum { SPAN_US = 1000, SPAN_MAX_US = 250000, BEHIND_MAX = 31 };
 
-/* The quickest round trip, for the latest may have been that of a process that stood still; and bounded, for it may have been the only one. */
+/* Two round trips as they usually are, for the latest may have been that of a process that stood still; and bounded, for it may have been the
+ * only one. With the quickest that was ever seen, on a way that takes unequal times, who was served would be back before the others have heard. */
 uint64_t hl_courtesy_span_us(struct hl_core *core, const struct hl_name *name)
 {
     const struct hl_node *node = hl_route_node(core->route, name->bytes, name->length);
-    uint64_t span_us = 2 * hl_route_round_trip_us(core->route, name->bytes, name->length);
+    uint64_t span_us = 2 * hl_route_usual_trip_us(core->route, name->bytes, name->length);
     if (HL_PLANTED(HOLD_BACK_UNBOUNDED))
         return 2 * node->round_trip_us;
     return span_us < SPAN_US ? SPAN_US : span_us > SPAN_MAX_US ? SPAN_MAX_US : span_us;

@@ -3,7 +3,7 @@
  *
  * A message wakes all who listen, in the order in which they subscribed, and who holds back only once is early enough again the time after:
  * of three clients that want a name all the time two would take turns, and the third wait for ever. So a release counts who listened, and
- * until so many others were seen to hold the name each wake-up is answered late: by two round trips, at least a millisecond, and a random bit.
+ * until so many others were seen to hold the name each wake-up is answered late: by two usual round trips, at least a millisecond, and a random bit.
  * Nothing is lost when they do not want it any more, but that moment. Who stays away for longer than that, and then comes again, is behind
  * nobody: listeners linger, so most of them may want nothing. */
 #ifndef HL_LOCK_COURTESY_H

@@ -239,6 +239,13 @@ void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire)
     gate->yields += gate->yields < (HL_PLANTED(LOSERS_YIELD_LONGER) ? 7 : YIELDS_MAX);
 }
 
+/* Longer than those who are before it take to be told, and to let go what they hold for moments only. */
+uint64_t hl_gate_pause_us(struct hl_core *core, const struct hl_acquire *acquire)
+{
+    uint64_t span_us = 2 * (2 + hl_multi_crowd(acquire)) * hl_courtesy_span_us(core, hl_acquire_name(acquire));
+    return span_us + hl_random_below(&core->host.random, span_us);
+}
+
 uint64_t hl_gate_yields_until_us(const struct hl_name *name) { return name->gate->courtesy.until_us; }
 
 static void count_crowd(struct hl_core *core, struct hl_name *name, uint64_t listeners)

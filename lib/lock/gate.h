@@ -24,6 +24,7 @@ void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
  * are heard to wait: all who lost have the same odds, for all hear the same. Where nobody can be heard, it doubles some times. */
 void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire);
 uint64_t hl_gate_yields_until_us(const struct hl_name *name);
+uint64_t hl_gate_pause_us(struct hl_core *core, const struct hl_acquire *acquire); /* refused by the first master: until all are asked */
 void hl_gate_returned(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* what such an attempt got is given back */
 void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners); /* a hold of ours is over at the store, or unanswerable */
 void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */

@@ -2,6 +2,7 @@
 /* hearsay - what a gate knows of its name: what the store said last, to whom, and what is heard on the channels; and for how long one may
  * sleep on that. With several masters a gate listens at each of them. */
 #include "base/plant.h"
+#include "lock/ballot.h"
 #include "lock/courtesy.h"
 #include "lock/fair.h"
 #include "lock/gate_inside.h"
@@ -143,12 +144,17 @@ static unsigned heard_at(const struct hl_gate *gate)
 /* From one master at least comes word of every release of so many votes as a hold needs. */
 static unsigned enough_to_hear(const struct hl_route *route) { return route->masters ? route->masters - route->needed + 1u : 1u; }
 
-/* All who wait hear of a release at the same time, and from every master: who asks at once splits the votes. Not again while it lasts. */
-static void spread_out(struct hl_gate *gate)
+/* All who wait hear of a release at the same time, and from every master: the first of the line here asks in order (ballot.h). Whose lease is too
+ * short for that comes at random, not again while it lasts. */
+static void line_up(struct hl_gate *gate)
 {
     struct hl_core *core = gate->core;
+    struct hl_acquire *head = TAILQ_FIRST(&gate->line);
     uint64_t span_us = hl_courtesy_span_us(core, gate->name);
-    if (gate->courtesy.until_us + span_us < hl_now_us(&core->host))
+    if (!head || !core->route->masters)
+        return;
+    head->halvings = 1;
+    if (head->hold && !hl_ballot_can_order(head) && gate->courtesy.until_us + span_us < hl_now_us(&core->host))
         hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, (1 + gate->name->crowd) * span_us));
 }
 
@@ -165,8 +171,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     case HL_CHANNEL_MESSAGE:
         hl_trace(&gate->core->host, HL_WAKEUP, &(struct hl_fact){.name = gate->name->bytes});
         hl_courtesy_go_on(&gate->courtesy, gate->core, gate->name);
-        if (gate->core->route->masters)
-            spread_out(gate);
+        line_up(gate);
         if (!HL_PLANTED(WAKE_IGNORED))
             hl_gate_news(gate);
         break;

@@ -159,41 +159,6 @@ void hl_hold_heal(struct hl_hold *hold, struct hl_part *part, uint32_t timeout_m
     hl_route_submit(hl_hold_core(hold)->route, &part->request, timeout_ms, HL_REQUEST_URGENT);
 }
 
-unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state)
-{
-    unsigned found = 0;
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        found += hold->parts[i].state == state;
-    return found;
-}
-
-unsigned hl_hold_heard(const struct hl_hold *hold, enum hl_part_heard heard)
-{
-    unsigned found = 0;
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        found += hold->parts[i].heard == heard && !hold->parts[i].is_behind;
-    return found;
-}
-
-int hl_hold_is_quorum(const struct hl_hold *hold) { return hold->parts_count > 1 && hold->parts[0].name == hold->parts[1].name; }
-
-const struct hl_part *hl_hold_weakest(const struct hl_hold *hold)
-{
-    const struct hl_part *weakest = hold->parts;
-    for (const struct hl_part *part = hold->parts; part < hold->parts + hold->parts_count; part++) {
-        if (part->state != PART_OURS)
-            return part;
-        if (part->deadline_us < weakest->deadline_us)
-            weakest = part;
-    }
-    return weakest;
-}
-
-struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part)
-{
-    return hold->parts_count > 1 ? (struct hl_share *)(void *)(hold->parts + hold->parts_count) + part->index : NULL;
-}
-
 static void ask_next(struct hl_hold *hold);
 
 /* All it needs stands, or a part of it was refused, or there are more answers to come, or more to be asked for. */
@@ -280,6 +245,8 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
 
 static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
 {
+    if (answer->reply)
+        hl_node_saw_trip(part->request.node, hl_now_us(&hl_hold_core(hold)->host) - part->request.sent_us);
     if (!answer->was_sent && part->state != PART_OURS)
         part->state = part->is_haunted || hold->is_queued ? PART_MAYBE : PART_CLEAR;
     if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
@@ -393,11 +360,22 @@ void hl_hold_ask(struct hl_hold *hold)
         ask_next(hold);
         return;
     }
+    if (hl_hold_is_quorum(hold))
+        hl_hold_ask_masters(hold);
+    else if (hold->parts->state != PART_OURS && !hl_request_is_busy(&hold->parts->request))
+        ask(hold, hold->parts, 0);
+}
+
+void hl_hold_ask_masters(struct hl_hold *hold)
+{
+    int asks_one = hl_ballot_asks_one(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
-        if (part->state == PART_OURS || hl_request_is_busy(&part->request) || (hl_hold_is_quorum(hold) && !hl_part_can_vote(hold, part)))
+        if (!hl_ballot_may_ask(hold, part))
             continue;
         ask(hold, part, 0);
+        if (asks_one)
+            break;
     }
 }
 
@@ -417,20 +395,6 @@ void hl_hold_keep(struct hl_hold *hold)
     hl_watchdog_begin(hold);
 }
 
-/* The needed-th longest of the deadlines that stand: until then enough parts are ours. */
-uint64_t hl_hold_deadline_us(const struct hl_hold *hold)
-{
-    uint64_t best = 0;
-    for (unsigned i = 0; i < hold->parts_count; i++) {
-        unsigned as_long = 0;
-        for (unsigned j = 0; j < hold->parts_count; j++)
-            as_long += hold->parts[j].state == PART_OURS && hold->parts[j].deadline_us >= hold->parts[i].deadline_us;
-        if (as_long >= hold->needed && hold->parts[i].state == PART_OURS && hold->parts[i].deadline_us > best)
-            best = hold->parts[i].deadline_us;
-    }
-    return best;
-}
-
 /* The turns of a hold have its token and those behind it, which its acquire set aside. The store and renewals know the first alone. */
 uint64_t hl_hold_token(const struct hl_hold *hold)
 {
@@ -438,20 +402,6 @@ uint64_t hl_hold_token(const struct hl_hold *hold)
     if (hold->parts_count != 1 || !hold->parts[0].token)
         return 0;
     return hold->parts[0].token + turn - HL_PLANTED(TOKEN_STALE);
-}
-
-unsigned hl_hold_asking(const struct hl_hold *hold)
-{
-    unsigned found = 0;
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        found += hl_request_is_busy(&hold->parts[i].request) != 0;
-    return found;
-}
-
-/* Nothing of its id is at the store, nor will be: it was never asked for, or each answer was a no. */
-int hl_hold_is_blank(const struct hl_hold *hold)
-{
-    return hl_hold_count(hold, PART_CLEAR) == hold->parts_count && !hl_hold_asking(hold);
 }
 
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)

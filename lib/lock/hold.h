@@ -21,6 +21,7 @@ void hl_hold_on_alarm(struct hl_alarm *alarm); /* of core->hold_alarms */
 void hl_hold_free(struct hl_hold *hold); /* nothing of it is at the store or on the wire */
 
 void hl_hold_ask(struct hl_hold *hold);    /* asks for what it has not; hl_acquire_answered follows */
+void hl_hold_ask_masters(struct hl_hold *hold); /* of a quorum: as its ballot wants */
 void hl_hold_keep(struct hl_hold *hold);   /* ASKING, granted: the watchdog begins */
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: not enough parts stand */

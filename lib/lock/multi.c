@@ -3,10 +3,13 @@
 #include "lock/multi.h"
 
 #include "base/plant.h"
-#include "lock/courtesy.h"
 #include "lock/gate.h"
+#include "lock/hold.h"
 
-enum { HALVINGS_MAX = 6 }; /* of the most names that there may be: one at a time */
+enum {
+    HALVINGS_MAX = 6, /* of the most names that there may be: one at a time */
+    KEEPS_AFTER = 4, TRIP_LEAST_US = 1000
+};
 
 static int is_before(const struct hl_name *a, const struct hl_name *b)
 {
@@ -48,17 +51,24 @@ int hl_multi_barred_at(const struct hl_acquire *acquire)
 {
     const struct hl_names *names = acquire->lock->terms->multi;
     for (unsigned i = 0; names && !HL_PLANTED(MULTI_PASSES_SIBLINGS) && i < names->count; i++)
-        if (i != acquire->at && bars(names->of[i], acquire))
+        if (i != acquire->at && acquire->hold->parts[i].state != PART_OURS && bars(names->of[i], acquire))
             return (int)i;
     return -1;
+}
+
+/* Two trips for each, where the way is quick: what was too slow after all is told by hl_multi_late. */
+static uint64_t trips_us(const struct hl_acquire *acquire)
+{
+    const struct hl_name *name = hl_acquire_name(acquire);
+    uint64_t trips_us = 2 * hl_route_round_trip_us(acquire->lock->terms->cell->core->route, name->bytes, name->length);
+    return trips_us < TRIP_LEAST_US ? TRIP_LEAST_US : trips_us;
 }
 
 /* Fewer take longer: not so few that a quarter of the lease is over meanwhile. */
 unsigned hl_multi_step(const struct hl_acquire *acquire)
 {
     unsigned count = acquire->lock->terms->multi->count, step = HL_PLANTED(MULTI_ALL_AT_ONCE) ? count : count >> acquire->halvings;
-    uint64_t span_us = hl_courtesy_span_us(acquire->lock->terms->cell->core, hl_acquire_name(acquire)), lease_us = hl_terms_lease_us(acquire->lock->terms);
-    for (step += !step; step < count && (count + step - 1) / step * span_us > lease_us / 4; step *= 2)
+    for (step += !step; step < count && (count + step - 1) / step * trips_us(acquire) > hl_terms_lease_us(acquire->lock->terms) / 4; step *= 2)
         ;
     return step;
 }
@@ -67,6 +77,28 @@ void hl_multi_refused(struct hl_acquire *acquire)
 {
     if (acquire->halvings < HALVINGS_MAX)
         acquire->halvings++;
+}
+
+/* Of half of the time that its lease has to spare; from the first that it got. */
+uint64_t hl_multi_keeps_until_us(const struct hl_acquire *acquire)
+{
+    const struct hl_hold *hold = acquire->lock->terms->multi ? acquire->hold : NULL;
+    uint64_t earliest_us = UINT64_MAX;
+    for (unsigned i = 0; hold && i < hold->parts_count; i++)
+        if (hold->parts[i].state == PART_OURS && hold->parts[i].deadline_us < earliest_us)
+            earliest_us = hold->parts[i].deadline_us;
+    if (earliest_us == UINT64_MAX || HL_PLANTED(MULTI_KEEPS))
+        return UINT64_MAX;
+    return earliest_us - (hl_terms_lease_us(acquire->lock->terms) + hl_acquire_least_us(acquire)) / 2;
+}
+
+int hl_multi_keeps(const struct hl_acquire *acquire)
+{
+    uint64_t until_us = hl_multi_keeps_until_us(acquire);
+    if (HL_PLANTED(MULTI_KEEPS))
+        return 1;
+    return until_us != UINT64_MAX && until_us > hl_now_us(&acquire->lock->terms->cell->core->host) && !acquire->is_try &&
+           acquire->halvings >= KEEPS_AFTER && hl_multi_step(acquire) == 1 && !HL_PLANTED(MULTI_STARVES);
 }
 
 void hl_multi_late(struct hl_acquire *acquire)

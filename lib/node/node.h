@@ -59,6 +59,8 @@ struct hl_node {
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0: none */
     uint64_t round_trip_us;        /* of the latest sample */
     uint64_t quickest_us;          /* of those round trips that were looked at since: what the way itself takes */
+    uint64_t usual_us;             /* of the same: their mean, the latest ones most */
+    unsigned trips;                /* so many of them, cut at what the mean is taken of */
     struct hl_text load_refusal;   /* of a script that was missing: the server's error; "" */
     struct hl_vitals vitals;
     uint64_t earlier_us;           /* latest answer over an earlier link */

@@ -27,16 +27,22 @@ int hl_route_can_decide(struct hl_route *route, const char *key, size_t length)
     return up >= (route->masters ? route->needed : 1);
 }
 
-uint64_t hl_route_round_trip_us(struct hl_route *route, const char *key, size_t length)
+static uint64_t slowest_us(struct hl_route *route, const char *key, size_t length, uint64_t (*trip_us)(const struct hl_node *node))
 {
     uint64_t longest_us = 0;
     for (unsigned i = 0; i < hl_route_members(route); i++) {
         const struct hl_node *node = hl_route_member(route, key, length, i);
-        if ((node->is_up || !route->masters) && node->quickest_us > longest_us)
-            longest_us = node->quickest_us;
+        if ((node->is_up || !route->masters) && trip_us(node) > longest_us)
+            longest_us = trip_us(node);
     }
     return longest_us;
 }
+
+static uint64_t quickest_us(const struct hl_node *node) { return node->quickest_us; }
+static uint64_t usual_us(const struct hl_node *node) { return node->usual_us; }
+
+uint64_t hl_route_round_trip_us(struct hl_route *route, const char *key, size_t length) { return slowest_us(route, key, length, quickest_us); }
+uint64_t hl_route_usual_trip_us(struct hl_route *route, const char *key, size_t length) { return slowest_us(route, key, length, usual_us); }
 
 /* With votes: as long as the guards of so many last that the others are too few. Who is away is none of them. */
 uint64_t hl_route_guard_left_us(struct hl_route *route, const char *key, size_t length, uint64_t now_us)

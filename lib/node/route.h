@@ -55,6 +55,7 @@ struct hl_node *hl_route_member(struct hl_route *route, const char *key, size_t 
 int hl_route_is_member(struct hl_route *route, const char *key, size_t length, const struct hl_node *node);
 int hl_route_can_decide(struct hl_route *route, const char *key, size_t length); /* as many are up as are needed */
 uint64_t hl_route_round_trip_us(struct hl_route *route, const char *key, size_t length); /* the quickest seen, of the slowest */
+uint64_t hl_route_usual_trip_us(struct hl_route *route, const char *key, size_t length); /* the mean, of the slowest */
 uint64_t hl_route_guard_left_us(struct hl_route *route, const char *key, size_t length, uint64_t now_us); /* until enough may grant; 0: they may */
 
 /* ---- deployments ---- */

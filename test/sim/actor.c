@@ -33,7 +33,9 @@ static void rest(struct sim_actor *actor)
     actor->token = 0;
     actor->turn = 0;
     actor->entries = 0;
-    if (sim->is_duel) /* until a subscription that nobody needs is taken off; or so long that the other one is on its own */
+    if (sim->is_hot)
+        next_after(actor, sim_between(&sim->world.workload, 0, 1000));
+    else if (sim->is_duel) /* until a subscription that nobody needs is taken off; or so long that the other one is on its own */
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.5) ? 1300000 : 8000000));
     else if (sim->has_multis && sim->is_healed)
         next_after(actor, sim_between(&sim->world.workload, 0, spacious_us(sim)));
@@ -100,6 +102,8 @@ static void count_result(struct sim_world *world, const struct hilock_result *re
 static uint64_t hold_us(struct sim *sim)
 {
     struct hl_random *random = &sim->world.workload;
+    if (sim->is_hot)
+        return sim_between(random, 0, 5000);
     if (sim->is_duel && sim_chance(random, 0.5))
         return sim_between(random, 0, 1000000);
     if (sim->is_healed || sim_chance(random, 0.8))
@@ -172,6 +176,7 @@ static void on_result(const struct hilock_result *result, void *user)
     sim->world.sometimes[SIM_REPLAYED] += actor->lock->hold->parts[0].is_haunted;
     sim_check_grant(actor, result);
     sim_queue_granted(actor);
+    sim_contest_granted(actor);
     sim_check_write(actor, 0);
     sim_held_begin(actor);
     next_after(actor, hold_us(sim));
@@ -254,7 +259,7 @@ static void make_lock(struct sim_actor *actor)
     actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5) && actor->names_count == 1;
     status = create(actor, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = actor->kind, .lease_ms = actor->lease_ms,
                                                .min_validity_ms = actor->least_ms,
-                                               .wake = sim_chance(&wakes, 0.2) && !sim->is_crowd ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
+                                               .wake = sim_chance(&wakes, 0.2) && !sim->is_crowd && !sim->is_hot ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
                                                .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
                                                .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant,
                                                .replicas = actor->replicas, .replica_timeout_ms = replica_timeout_ms));
@@ -312,7 +317,7 @@ static void silence(struct sim_actor *actor)
 static uint32_t some_wait_ms(struct sim *sim)
 {
     struct hl_random *random = &sim->world.workload;
-    if (sim->is_healed || sim_chance(random, 0.2))
+    if (sim->is_healed || sim->is_hot || sim_chance(random, 0.2))
         return HILOCK_FOREVER;
     if (sim_chance(random, 0.2))
         return HILOCK_TRY;
@@ -340,6 +345,7 @@ static void acquire(struct sim_actor *actor)
     actor->state = ACTOR_WAITS;
     actor->asked_us = sim->world.now_us;
     sim_queue_asks(actor);
+    sim_contest_asks(actor);
     actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;
     sim_trace(&sim->world, "p%u.%u wants %s for %u ms", actor->process->index, actor->index, sim->names[actor->name].text, wait_ms);
     status = hilock_acquire(actor->lock, wait_ms, on_result, actor);
@@ -349,7 +355,7 @@ static void acquire(struct sim_actor *actor)
         if (status != HILOCK_CLOSED)
             sim_violate(&sim->world, "I5", "acquire refused: %s", hilock_client_refusal(actor->process->client));
         rest(actor);
-    } else if (!sim->is_healed && sim_chance(&sim->world.workload, 0.15))
+    } else if (!sim->is_healed && !sim->is_hot && sim_chance(&sim->world.workload, 0.15))
         next_after(actor, sim_between(&sim->world.workload, 0, 300000));
 }
 
@@ -378,7 +384,7 @@ static void let_go(struct sim_actor *actor)
     case HELD_HAS_ENDED: rest(actor); return;
     case HELD_LETS_GO: break;
     }
-    if (sim_chance(&sim->world.workload, 0.1)) {
+    if (!sim->is_hot && sim_chance(&sim->world.workload, 0.1)) {
         silence(actor);
         return;
     }

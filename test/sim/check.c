@@ -6,6 +6,7 @@
  * shortened what it had acknowledged (a tainted name) belief may be wrong until the next renewal: that is the stated limit, and excused. */
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/multi.h"
 #include "lock/turn.h"
 #include "../secret.h"
 #include "sim.h"
@@ -295,13 +296,20 @@ void sim_check_waited(struct sim_process *process, uint64_t id)
         sim_violate(&process->sim->world, "I15", "p%u asks under id %llu, for no replicas, over a link that WAIT blocks", process->index, (unsigned long long)id);
 }
 
-/* An acquire that sleeps, or stands in line, keeps nothing; long after the heal neither does what has ended. (Who is in a queue may be granted
+/* A multi that lost often, for a while. */
+static int keeps(const struct sim_process *process, const struct hl_acquire *acquire)
+{
+    uint64_t until_us = hl_multi_keeps_until_us(acquire);
+    return until_us != UINT64_MAX && until_us > sim_process_now_us(process);
+}
+
+/* An acquire that sleeps, or stands in line, keeps nothing else; long after the heal neither does what has ended. (Who is in a queue may be granted
  * meanwhile.) */
-static int is_idle(const struct sim *sim, const struct hl_hold *hold)
+static int is_idle(const struct sim *sim, const struct sim_process *process, const struct hl_hold *hold)
 {
     const struct hl_acquire *acquire = hold->state == HOLD_IDLE || hold->state == HOLD_ASKING ? hold->owner.acquire : NULL;
     if (acquire)
-        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hold->terms->kind->has_queue;
+        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hold->terms->kind->has_queue && !keeps(process, acquire);
     return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.now_us;
 }
 
@@ -317,7 +325,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
         const struct hl_hold *hold;
         if (core && memcmp(core->uuid, field->name, HL_UUID_LENGTH) == 0) {
             hold = hold_of(core, *ret_id);
-            return !sim_process_is_frozen(process) && (!hold || is_idle(sim, hold));
+            return !sim_process_is_frozen(process) && (!hold || is_idle(sim, process, hold));
         }
     }
     return 0;

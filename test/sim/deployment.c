@@ -46,6 +46,10 @@ void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice)
     sim->deployment = sim_chance(random, 0.8) ? SIM_SINGLE : SIM_QUORUM;
     if (sim->deployment == SIM_SINGLE && sim_chance(random, 0.35))
         sim->deployment = sim_chance(random, 0.5) ? SIM_SENTINEL : SIM_CLUSTER;
+    if (choice->is_hot) {
+        sim->is_hot = 1;
+        sim->deployment = sim_chance(random, 0.5) ? SIM_SINGLE : SIM_QUORUM;
+    }
     if (choice->has_deployment)
         sim->deployment = choice->deployment;
     sim->choice = *choice;
@@ -62,7 +66,8 @@ void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice)
         return;
     }
     sim->has_multis = sim_chance(random, 0.3);
-    sim->is_crowd = sim_chance(random, 0.005) || choice->is_crowd;
+    sim->has_multis = sim->has_multis || (choice->is_hot && sim_chance(random, 0.5));
+    sim->is_crowd = (sim_chance(random, 0.005) && !sim->is_hot) || choice->is_crowd;
 }
 
 struct hilock_client_options sim_deployment_options(const struct sim *sim)

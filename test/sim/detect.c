@@ -87,11 +87,12 @@ static const struct { const char *name, *why; } for_units[] = {
     {"SIMPLE_STRAYS_FORGOTTEN", "needs a server with SET .. IFEQ"},
 };
 
-static const struct { const char *plant; enum sim_deployment deployment; } worlds[] = {
-    {"STALE_SENTINEL_BELIEVED", SIM_SENTINEL}, {"ROLE_IGNORED", SIM_SENTINEL}, {"ANEW_AT_ONCE", SIM_SENTINEL},
-    {"MOVES_UNNOTICED", SIM_CLUSTER}, {"TAKEN_BACK_UNHEARD", SIM_CLUSTER},
-    {"STALE_OWNER_BELIEVED", SIM_CLUSTER}, {"RESTS_UNHEARD", SIM_CLUSTER}, {"FAIR_CHANNEL_STAYS", SIM_CLUSTER},
-    {"REPLICAS_STEPS_BACK_ASLEEP", SIM_CLUSTER},
+static const struct { const char *plant; enum sim_deployment deployment; int is_hot; } worlds[] = {
+    {"STALE_SENTINEL_BELIEVED", SIM_SENTINEL, 0}, {"ROLE_IGNORED", SIM_SENTINEL, 0}, {"ANEW_AT_ONCE", SIM_SENTINEL, 0},
+    {"MOVES_UNNOTICED", SIM_CLUSTER, 0}, {"TAKEN_BACK_UNHEARD", SIM_CLUSTER, 0},
+    {"STALE_OWNER_BELIEVED", SIM_CLUSTER, 0}, {"RESTS_UNHEARD", SIM_CLUSTER, 0}, {"FAIR_CHANNEL_STAYS", SIM_CLUSTER, 0},
+    {"REPLICAS_STEPS_BACK_ASLEEP", SIM_CLUSTER, 0},
+    {"BALLOT_ALL_AT_ONCE", SIM_QUORUM, 1}, {"MULTI_STARVES", SIM_SINGLE, 1}, {"MULTI_ALL_AT_ONCE", SIM_SINGLE, 1}, {"LOSERS_YIELD_LONGER", SIM_QUORUM, 1},
 };
 
 /* In the world that it is about. */
@@ -99,15 +100,15 @@ static struct sim_choice choice_for(const char *plant)
 {
     int is_about_replicas = strncmp(plant, "REPLICAS_", 9) == 0;
     struct sim_choice choice = {0};
-    choice.has_deployment = strncmp(plant, "QUORUM_", 7) == 0 || strncmp(plant, "GUARD_", 6) == 0 || strcmp(plant, "LOSERS_YIELD_LONGER") == 0;
+    choice.has_deployment = strncmp(plant, "QUORUM_", 7) == 0 || strncmp(plant, "GUARD_", 6) == 0;
     choice.deployment = SIM_QUORUM;
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
         if (strcmp(plant, worlds[i].plant) == 0)
-            return (struct sim_choice){.has_deployment = 1, .deployment = worlds[i].deployment, .has_replicas = is_about_replicas};
+            return (struct sim_choice){.has_deployment = 1, .deployment = worlds[i].deployment, .is_hot = worlds[i].is_hot, .has_replicas = is_about_replicas};
     if (is_about_replicas)
         return (struct sim_choice){.has_deployment = 1, .deployment = SIM_SENTINEL, .has_replicas = 1};
     if (strncmp(plant, "MULTI_", 6) == 0)
-        choice = (struct sim_choice){.has_deployment = 1, .deployment = SIM_SINGLE, .is_crowd = strcmp(plant, "MULTI_ALL_AT_ONCE") == 0};
+        choice = (struct sim_choice){.has_deployment = 1, .deployment = SIM_SINGLE};
     return choice;
 }
 

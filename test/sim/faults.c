@@ -3,14 +3,14 @@
  * that no kind always hides another; one seed in ten has none. */
 #include "sim.h"
 
-void sim_swarm_choose(struct sim *sim)
+void sim_swarm_choose(struct sim *sim, const struct sim_choice *choice)
 {
     struct hl_random *random = &sim->world.faults;
     struct sim_swarm *swarm = &sim->swarm;
     int *kinds[] = {&swarm->resets, &swarm->cuts, &swarm->delays, &swarm->refusals, &swarm->stalls, &swarm->restarts_kept, &swarm->restarts_empty,
                     &swarm->flushes, &swarm->script_flushes, &swarm->errors, &swarm->steps, &swarm->shortens, &swarm->freezes, &swarm->suspends,
                     &swarm->kills, &swarm->failovers};
-    int is_calm = sim_chance(random, 0.1);
+    int is_calm = sim_chance(random, 0.1) || choice->is_hot;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         *kinds[i] = !is_calm && sim_chance(random, 0.4);
     /* those that lose or shorten what the store has acknowledged excuse overlaps: they are rarer, so that most seeds may excuse none */

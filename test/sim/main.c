@@ -5,7 +5,7 @@
  *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal; and a third run without trace must be the same, too
  *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
  *   hilock-sim --breaks --plant NAME --seed N              that seed must find it
- *   ... --world single|quorum|sentinel|cluster           all seeds in this deployment, instead of by chance; --crowd: all with the play of that name;
+ *   ... --world single|quorum|sentinel|cluster           all seeds in this deployment, instead of by chance; --crowd, --hot: all with the play of that name;
  *       --replicas                      in the worlds of sentinel and cluster some ask for replicas in every seed;
  *       --unguarded                     quorums have no restart guard, and what that costs is not excused
  *   hilock-sim --campaign FIRST..LAST [--seconds N] [--evidence FILE]   on all cores, with progress; fails also if something was never seen
@@ -29,7 +29,7 @@ static int tell_broken(const struct sim_outcome *outcome, const struct sim_choic
     printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s%s%s%s%s%s\n", (unsigned long long)outcome->seed, outcome->why,
            (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "",
            choice->has_deployment ? " --world " : "", choice->has_deployment ? sim_deployment_name(choice->deployment) : "",
-           choice->is_crowd ? " --crowd" : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
+           choice->is_crowd ? " --crowd" : choice->is_hot ? " --hot" : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
     return 1;
 }
 
@@ -107,6 +107,8 @@ int main(int argc, char **argv)
             task.choice.is_crowd = 1;
         else if (strcmp(argv[i], "--replicas") == 0)
             task.choice.has_replicas = 1;
+        else if (strcmp(argv[i], "--hot") == 0)
+            task.choice.is_hot = 1;
         else if (strcmp(argv[i], "--unguarded") == 0)
             task.choice.is_unguarded = 1;
         else if (i + 1 == argc)
@@ -128,7 +130,7 @@ int main(int argc, char **argv)
         }
     }
     if (!is_good) {
-        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--replicas] [--unguarded] [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
+        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--hot] [--replicas] [--unguarded] [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
                         "       --campaign FIRST..LAST [--seconds N] [--evidence FILE] | --detect TRIES [--evidence FILE]\n");
         return 2;
     }

@@ -7,8 +7,8 @@
 #include "sim.h"
 #include "wire/fair.h"
 
-enum { PROCESSES_USUAL = 6, NAMES_USUAL = 5, CROWD = 20, CROWD_NAMES = 10 };
-enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
+enum { PROCESSES_USUAL = 6, NAMES_USUAL = 5, CROWD = 20, CROWD_NAMES = 10, HOT_NAMES = 3, HOT_EACH = 2 };
+enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, HOT_US = 60000000, CONTESTS = 2000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
 
 /* Several names, and WAIT for each, must be had while more than most of a lease is left: some ask for that much. */
 static int is_too_short(const struct sim *sim, uint32_t lease_ms)
@@ -23,14 +23,14 @@ static void populate(struct sim *sim)
     static const hilock_kind pick[] = {HILOCK_SIMPLE, HILOCK_SIMPLE, HILOCK_FAIR, HILOCK_FAIR, HILOCK_MUTEX, HILOCK_MUTEX};
     struct hl_random *random = &sim->world.workload, kinds = sim->world.workload; /* a copy: no seed plays anything else for it */
     unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
-    sim->lease_ms = leases_ms[sim->is_crowd ? 2 + hl_random_below(random, 2) : hl_random_below(random, 4)];
+    sim->lease_ms = leases_ms[sim->is_crowd || sim->is_hot ? 2 + hl_random_below(random, 2) : hl_random_below(random, 4)];
     if (is_too_short(sim, sim->lease_ms))
         sim->lease_ms = leases_ms[2];
     sim->command_timeout_ms = (uint32_t)sim_between(random, 200, 1000);
     sim->processes_count = (unsigned)sim_between(random, 1, PROCESSES_USUAL);
     sim->names_count = (unsigned)sim_between(random, 1, NAMES_USUAL);
     sim->turns_max = turns[hl_random_below(&kinds, sizeof turns / sizeof *turns)];
-    sim->is_duel = sim_chance(random, sim->swarm.mean_gap_us ? 0.1 : 0.5) && !sim->is_crowd;
+    sim->is_duel = sim_chance(random, sim->swarm.mean_gap_us ? 0.1 : 0.5) && !sim->is_crowd && !sim->is_hot;
     sim->has_extras = !sim->is_duel && sim_chance(&sim->world.extras, 0.5);
     if (sim->is_duel) {
         sim->processes_count = 2;
@@ -41,11 +41,17 @@ static void populate(struct sim *sim)
         sim->names_count = CROWD_NAMES;
         each = 1;
     }
+    if (sim->is_hot) {
+        sim->processes_count += 1;
+        sim->names_count = (unsigned)sim_between(random, 1, HOT_NAMES);
+        each = (unsigned)sim_between(random, 1, HOT_EACH);
+        sim->has_extras = 0;
+    }
     if (sim->has_guard) /* an extend may ask for twice as much */
         sim->guard_ms = sim->has_extras ? 2 * sim->lease_ms : sim->lease_ms;
     for (unsigned i = 0; i < sim->names_count; i++) {
         snprintf(sim->names[i].text, sizeof sim->names[i].text, "n%u", i);
-        sim->names[i].kind = sim->is_crowd ? HILOCK_MUTEX : pick[hl_random_below(&kinds, sizeof pick / sizeof *pick)];
+        sim->names[i].kind = sim->is_crowd || sim->is_hot ? HILOCK_MUTEX : pick[hl_random_below(&kinds, sizeof pick / sizeof *pick)];
         sim->names[i].slot = hl_slot_of(sim->names[i].text, strlen(sim->names[i].text));
         sim->names[i].set = sim->sets.owners[sim->names[i].slot];
         if (sim->deployment == SIM_QUORUM && sim->names[i].kind == HILOCK_FAIR)
@@ -134,6 +140,13 @@ static void close_all(struct sim *sim)
     outlast_leases(sim);
 }
 
+static uint64_t phase_us(const struct sim *sim)
+{
+    if (sim->is_hot)
+        return sim->contests < CONTESTS ? HOT_US : 0;
+    return sim->is_duel ? DUEL_US : FAULT_PHASE_US;
+}
+
 void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct sim_outcome *ret_outcome)
 {
     struct sim *sim = calloc(1, sizeof *sim);
@@ -141,19 +154,20 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
         abort();
     TAILQ_INIT(&sim->links);
     sim_world_init(&sim->world, seed, trace);
-    sim_swarm_choose(sim);
+    sim_swarm_choose(sim, choice);
     sim_deployment_choose(sim, choice);
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_place_init(&sim->places[i], sim, i);
     sim_sets_init(sim);
     populate(sim);
     sim_faults_start(sim);
-    while (sim->world.now_us < (sim->is_duel ? DUEL_US : FAULT_PHASE_US) && !sim->world.is_broken) {
+    while (sim->world.now_us < phase_us(sim) && !sim->world.is_broken) {
         run_until(sim, sim->world.now_us + LIVE_STEP_US);
         sim_check_names(sim);
     }
     sim_faults_heal(sim);
-    demand_progress(sim);
+    if (!sim->is_hot)
+        demand_progress(sim);
     if (!sim->world.is_broken)
         close_all(sim);
     if (!sim->world.is_broken)

@@ -22,7 +22,7 @@ enum sim_deployment { SIM_SINGLE, SIM_QUORUM, SIM_SENTINEL, SIM_CLUSTER, SIM_DEP
 struct sim_choice { /* what is asked of every seed, instead of chance */
     int has_deployment;
     enum sim_deployment deployment;
-    int is_crowd;     /* the play of run.c */
+    int is_crowd, is_hot; /* the plays of run.c */
     int has_replicas; /* in the worlds of sets: some ask for them */
     int is_unguarded; /* no restart guard, and nothing of what that costs is excused: overlaps are to be found */
 };
@@ -43,7 +43,7 @@ struct sim_swarm {
         suspends, kills, failovers;
     uint32_t latency_us, tail_us; /* of a message: least, and mean of what comes on top */
 };
-void sim_swarm_choose(struct sim *sim);
+void sim_swarm_choose(struct sim *sim, const struct sim_choice *choice);
 void sim_faults_start(struct sim *sim); /* faults.c: from now on, until the heal */
 void sim_faults_heal(struct sim *sim);
 struct sim_process;
@@ -161,7 +161,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint64_t votes[SIM_PLACES_MAX];             /* of a quorum: the token of each part after the latest turn; UINT64_MAX: it was not ours */
     uint64_t ticket;   /* FAIR: in the queue, as known after the latest turn; 0: none */
     int was_pushed;    /* FAIR: a grant to the present wait was told on its channel */
-    unsigned overtaken; /* FAIR: grants to others in this wait, that it could have had */
+    unsigned overtaken; /* FAIR: grants to others in this wait, that it could have had. Of hot names: of any that it wants */
     uint64_t token;
     unsigned turn;     /* of the hold at the store: the token that is kept there, and so many */
     uint64_t ends_us;  /* local time at which a wait must be over; 0: a try; UINT64_MAX: never */
@@ -201,6 +201,11 @@ void sim_queue_granted(struct sim_actor *actor); /* I7 */
 void sim_queue_leaves(const struct sim_actor *actor); /* gives up, if it waits */
 void sim_queue_dies(struct sim_actor *actor);         /* its process is about to */
 void sim_queue_waits(const struct sim_actor *actor, const struct hilock_event *event);
+
+/* ---- contest.c ---- */
+
+void sim_contest_asks(struct sim_actor *actor);    /* an acquire begins */
+void sim_contest_granted(struct sim_actor *actor); /* I16 */
 
 /* ---- check.c ---- */
 
@@ -252,6 +257,8 @@ struct sim {
     int has_multis; /* some want several names at once */
     int has_replicas; /* some want replicas to confirm, and replicas fall behind */
     int is_crowd; /* one multi each of twenty processes, over ten names */
+    int is_hot; /* a few names that many want again at once, and no fault (contest.c) */
+    uint64_t contests; /* grants of them */
     int is_duel; /* two handles of two processes and one name: nobody else's messages make good what was missed */
     TAILQ_HEAD(, hl_link) links;
     int is_healed, is_ending, is_over; /* is_over: all is closed and checked */

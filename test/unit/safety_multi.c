@@ -55,9 +55,51 @@ static void fixed_leases_of_a_multi_end_together(struct scene *s)
     SAME(s, store_left_ms(&s->store, "a"), store_left_ms(&s->store, "b"));
 }
 
+/* "b" and "c" are never free together. */
+static void a_multi_that_lost_often_keeps_what_it_has(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "b", "another", 60000);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 20);
+    for (int i = 0; i < 20 && hilock_lock_state(m->lock) != HILOCK_HELD; i++) {
+        const char *taken = i % 2 ? "b" : "c", *freed = i % 2 ? "c" : "b";
+        if (!is_ours(s, taken))
+            store_take(&s->store, taken, "another", 60000);
+        if (!is_ours(s, freed))
+            store_free_name(&s->store, freed);
+        run_ms(s, 50);
+    }
+    TELLS(s, "m:WAITING m:OK");
+}
+
+/* It keeps "a" for a quarter of its lease, then that goes back, though "b" is still another's. */
+static void what_is_kept_goes_back_in_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 8000));
+    store_take(&s->store, "b", "another", 600000);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 20);
+    for (int i = 0; i < 20 && !is_ours(s, "a"); i++) {
+        store_take(&s->store, i % 2 ? "b" : "c", "another", 600000);
+        store_free_name(&s->store, i % 2 ? "c" : "b");
+        run_ms(s, 50);
+    }
+    HOLDS(s, is_ours(s, "a"));
+    run_ms(s, 1800);
+    HOLDS(s, is_ours(s, "a"));
+    run_ms(s, 300);
+    HOLDS(s, !is_ours(s, "a"));
+    TELLS(s, "m:WAITING");
+}
+
 const struct safety safety_multi[] = {
     SAFETY(MULTI_KEEPS, a_refused_multi_keeps_nothing),
     SAFETY(MULTI_ALL_AT_ONCE, who_lost_asks_for_fewer_at_a_time),
+    SAFETY(MULTI_KEEPS, what_is_kept_goes_back_in_time),
+    SAFETY(MULTI_STARVES, a_multi_that_lost_often_keeps_what_it_has),
     SAFETY(MULTI_PASSES_SIBLINGS, a_multi_stands_in_line_behind_its_siblings),
     SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together),
     {NULL, {NULL, NULL}},

@@ -101,11 +101,29 @@ static void a_late_answer_moves_the_deadline_by_what_it_was_asked(struct scene *
     HOLDS(s, hilock_lock_remaining_ms(a->lock) < 9000);
 }
 
+/* The first master is still another's, so the free ones are left alone, for a while: he may be about to have them. */
+static void who_is_woken_asks_one_master_before_the_others(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    run_ms(s, 1);
+    for (unsigned i = 0; i < 3; i++)
+        store_take(store_at(s, i), "stock", "another", 60000);
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 20);
+    store_free_name(store_at(s, 1), "stock");
+    store_free_name(store_at(s, 2), "stock");
+    run_ms(s, 1);
+    HOLDS(s, !*store_holder(store_at(s, 1), "stock") && !*store_holder(store_at(s, 2), "stock"));
+    run_ms(s, 50);
+    TELLS(s, "a:WAITING a:OK");
+}
+
 const struct safety safety_quorum[] = {
     SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few),
     SAFETY(MULTI_KEEPS, too_few_votes_are_given_back),
     SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again),
     SAFETY(QUORUM_BLOCKS_ITSELF, the_next_try_is_not_blocked_by_the_votes_of_the_last),
+    SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others),
     SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed),
     SAFETY(QUORUM_STRAGGLER, a_late_answer_moves_the_deadline_by_what_it_was_asked),
     {NULL, {NULL, NULL}},

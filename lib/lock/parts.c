@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* parts - how the parts of a hold stand, all told. */
+#include "lock/hold.h"
+
+unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        found += hold->parts[i].state == state;
+    return found;
+}
+
+unsigned hl_hold_heard(const struct hl_hold *hold, enum hl_part_heard heard)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        found += hold->parts[i].heard == heard && !hold->parts[i].is_behind;
+    return found;
+}
+
+int hl_hold_is_quorum(const struct hl_hold *hold) { return hold->parts_count > 1 && hold->parts[0].name == hold->parts[1].name; }
+
+const struct hl_part *hl_hold_weakest(const struct hl_hold *hold)
+{
+    const struct hl_part *weakest = hold->parts;
+    for (const struct hl_part *part = hold->parts; part < hold->parts + hold->parts_count; part++) {
+        if (part->state != PART_OURS)
+            return part;
+        if (part->deadline_us < weakest->deadline_us)
+            weakest = part;
+    }
+    return weakest;
+}
+
+struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part)
+{
+    return hold->parts_count > 1 ? (struct hl_share *)(void *)(hold->parts + hold->parts_count) + part->index : NULL;
+}
+
+/* The needed-th longest of the deadlines that stand: until then enough parts are ours. */
+uint64_t hl_hold_deadline_us(const struct hl_hold *hold)
+{
+    uint64_t best = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        unsigned as_long = 0;
+        for (unsigned j = 0; j < hold->parts_count; j++)
+            as_long += hold->parts[j].state == PART_OURS && hold->parts[j].deadline_us >= hold->parts[i].deadline_us;
+        if (as_long >= hold->needed && hold->parts[i].state == PART_OURS && hold->parts[i].deadline_us > best)
+            best = hold->parts[i].deadline_us;
+    }
+    return best;
+}
+
+unsigned hl_hold_asking(const struct hl_hold *hold)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++)
+        found += hl_request_is_busy(&hold->parts[i].request) != 0;
+    return found;
+}
+
+/* Nothing of its id is at the store, nor will be: it was never asked for, or each answer was a no. */
+int hl_hold_is_blank(const struct hl_hold *hold)
+{
+    return hl_hold_count(hold, PART_CLEAR) == hold->parts_count && !hl_hold_asking(hold);
+}
