@@ -73,6 +73,7 @@ static const struct { const char *name, *why; } for_units[] = {
     {"TLS_NAME_OF_ADDRESS", "here is no TLS"},
     {"READONLY_IGNORED", "the sentinels tell of the switch soon after"},
     {"LOST_RELEASES_IGNORED", "a failover that loses is excused for a lease"},
+    {"LOST_RELEASES_SAID_ONCE", "a failover that loses is excused for a lease"},
     {"SILENCE_UNNOTICED", "the end of the command's time makes it good"},
     {"ASK_WITHOUT_ASKING", "a request goes round until its slot has moved: not found in 700 seeds"},
     {"QUORUM_BLOCKS_ITSELF", "costs a ballot more, and seldom more than the time that everybody is given"},
