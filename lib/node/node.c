@@ -6,7 +6,7 @@
 #include "base/plant.h"
 #include "node/confirm.h"
 
-enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, RELOADS_MAX = 3, TRIPS_MAX = 8 };
+enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, GRACES_MAX = 3, RELOADS_MAX = 3, TRIPS_MAX = 8 };
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -313,7 +313,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     node->prelude = (struct hl_prelude){0, 0};
     node->due_us = 0;
     node->sent_count = 0;
-    node->is_silent = node->is_in_grace = 0;
+    node->is_silent = node->graces = 0;
     hl_timer_stop(node->host, node->timer);
     tell_down(node, why, retry_us, was_up);
     node->events->on_down(node->arg, node);
@@ -364,8 +364,8 @@ static void probe_if_idle(struct hl_node *node, uint64_t now_us)
         watch(node, idle_until_us);
 }
 
-/* A loop that stood still proves nothing about the server: its answers may be waiting to be read. They get a moment first, once: a loop may be late
- * in every turn. */
+/* A loop that stood still proves nothing about the server: its answers may be waiting to be read. They get a moment first, but not for ever:
+ * a loop may be late in every turn. */
 static void on_timer(void *arg)
 {
     struct hl_node *node = arg;
@@ -377,13 +377,13 @@ static void on_timer(void *arg)
     answer_barred(node);
     earliest = earliest_timeout(node);
     if (earliest > now_us) {
-        node->is_in_grace = 0;
+        node->graces = 0;
         if (earliest != UINT64_MAX)
             watch(node, earliest);
         look_for_silence(node, now_us);
         probe_if_idle(node, now_us);
-    } else if (due_us && now_us - due_us > STALL_US && !node->is_in_grace) {
-        node->is_in_grace = 1;
+    } else if (due_us && now_us - due_us > STALL_US && node->graces < GRACES_MAX) {
+        node->graces++;
         watch(node, now_us + GRACE_US);
     } else
         hl_session_break(&node->session, "a command was not answered in its time");
