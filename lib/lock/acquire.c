@@ -198,7 +198,7 @@ static void on_granted(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_fair *fair = hl_fair_of(acquire);
-    if (is_too_late(acquire)) {
+    if (is_too_late(acquire) || hl_multi_is_adrift(acquire)) {
         if (!fair || !hl_fair_confirms(fair))
             give_back(acquire);
         return;

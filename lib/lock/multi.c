@@ -101,6 +101,19 @@ int hl_multi_keeps(const struct hl_acquire *acquire)
            acquire->halvings >= KEEPS_AFTER && hl_multi_step(acquire) == 1 && !HL_PLANTED(MULTI_STARVES);
 }
 
+int hl_multi_is_adrift(const struct hl_acquire *acquire)
+{
+    const struct hl_names *names = acquire->lock->terms->multi;
+    for (unsigned i = 0; names && i < names->count; i++) {
+        const struct hl_part *part = &acquire->hold->parts[i];
+        const struct hl_node *node = hl_route_node(acquire->lock->terms->cell->core->route, names->of[i]->bytes, names->of[i]->length);
+        int is_other = !node->is_up || node->earlier_us >= part->request.sent_us || node->moved_us >= part->request.sent_us;
+        if (part->state == PART_OURS && is_other && !HL_PLANTED(MULTI_ADRIFT))
+            return 1;
+    }
+    return 0;
+}
+
 void hl_multi_late(struct hl_acquire *acquire)
 {
     if (acquire->halvings)

@@ -16,7 +16,8 @@
  * is then waited for as by a single lock, whom the others let go first in his turn (courtesy.h). All who keep go by the one order, so
  * none of them waits for another in a circle; and nobody keeps for longer than half of the time that his lease has to spare (a quarter of it,
  * unless min_validity_ms says otherwise): then everything goes back, and it begins anew. Who must wait longer than that for his names, all told, is
- * promised nothing: his lease is too short for them.
+ * promised nothing: his lease is too short for them. What he kept across the loss of a link is not believed in: nobody verifies it before the grant,
+ * as a hold is verified, so all is asked for anew.
  * Invariant: a name that a sibling holds, that a release of ours is still out for, or that siblings wait for, is not asked for past them. (But
  * for the last: who has moved for it once asks where it stands then. Multis in two lines, each moving for what was heard in the other, would
  * change places for ever, and nobody would ask any more.) */
@@ -41,6 +42,7 @@ unsigned hl_multi_step(const struct hl_acquire *acquire); /* how many of its nam
 void hl_multi_refused(struct hl_acquire *acquire);        /* one of them was, and it had, or may have, others */
 int hl_multi_keeps(const struct hl_acquire *acquire); /* refused: what it has stays with it, until: */
 uint64_t hl_multi_keeps_until_us(const struct hl_acquire *acquire); /* UINT64_MAX: it has nothing */
+int hl_multi_is_adrift(const struct hl_acquire *acquire); /* a name of it was got over a link, or of a server, that is another one now */
 void hl_multi_late(struct hl_acquire *acquire);           /* it got them all, when too little was left of the first */
 unsigned hl_multi_crowd(const struct hl_acquire *acquire); /* how many others were last heard to wait for its names, added up. Also of a plain one */
 int hl_multi_held_at(const struct hilock_lock *lock); /* index of a name that is known to be held; -1: none. Also of a plain handle */

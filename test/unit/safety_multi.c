@@ -74,11 +74,10 @@ static void a_multi_that_lost_often_keeps_what_it_has(struct scene *s)
     TELLS(s, "m:WAITING m:OK");
 }
 
-/* It keeps "a" for a quarter of its lease, then that goes back, though "b" is still another's. */
-static void what_is_kept_goes_back_in_time(struct scene *s)
+/* It has "a", and "b" is another's. */
+static struct hand *keeping(struct scene *s, struct party *p, uint32_t lease_ms)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 8000));
+    struct hand *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = lease_ms));
     store_take(&s->store, "b", "another", 600000);
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 20);
@@ -88,6 +87,29 @@ static void what_is_kept_goes_back_in_time(struct scene *s)
         run_ms(s, 50);
     }
     HOLDS(s, is_ours(s, "a"));
+    return m;
+}
+
+/* The store loses its data, and "a" goes to somebody else: what was kept there is not granted when the rest is got. */
+static void what_is_kept_across_a_loss_of_data_is_asked_for_anew(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));
+    struct hand *m = keeping(s, p, 30000);
+    store_restart(&s->store, 0);
+    store_take(&s->store, "a", "another", 600000);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_state(m->lock) != HILOCK_HELD);
+    store_free_name(&s->store, "a");
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_HELD && is_ours(s, "a"));
+}
+
+/* It keeps "a" for a quarter of its lease, then that goes back, though "b" is still another's. */
+static void what_is_kept_goes_back_in_time(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    keeping(s, p, 8000);
     run_ms(s, 1800);
     HOLDS(s, is_ours(s, "a"));
     run_ms(s, 300);
@@ -99,6 +121,7 @@ const struct safety safety_multi[] = {
     SAFETY(MULTI_KEEPS, a_refused_multi_keeps_nothing),
     SAFETY(MULTI_ALL_AT_ONCE, who_lost_asks_for_fewer_at_a_time),
     SAFETY(MULTI_KEEPS, what_is_kept_goes_back_in_time),
+    SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew),
     SAFETY(MULTI_STARVES, a_multi_that_lost_often_keeps_what_it_has),
     SAFETY(MULTI_PASSES_SIBLINGS, a_multi_stands_in_line_behind_its_siblings),
     SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together),
