@@ -190,8 +190,8 @@ static void give_back(struct hl_acquire *acquire)
              &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
     acquire->state = ACQUIRE_IN_LINE;
     hl_multi_late(acquire);
+    hl_acquire_resume_at(acquire, UINT64_MAX); /* before it may begin anew at once, which may set another time */
     begin_anew(acquire);
-    hl_acquire_resume_at(acquire, UINT64_MAX);
 }
 
 static void on_granted(struct hl_acquire *acquire)

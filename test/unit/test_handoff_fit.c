@@ -298,6 +298,38 @@ static void the_last_turn_is_released_twice_if_the_first_was_asked_twice(struct 
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* Its turn is found lost before it was told, while a message makes it leave the name to others for a moment: it asks when that is over. */
+static void a_turn_that_is_lost_untold_asks_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", &three_seconds);
+    store_take(&s->store, "stock", "another", 5);
+    acquire(hand_new(q, "q", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 1);
+    world_freeze(&q->loop.lane);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    waiting(p, "c", &three_seconds);
+    run_ms(s, 50);
+    release_quietly(a);
+    run_ms(s, 10);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_HELD);
+    scene_hush(s);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    extend(b, 0);
+    run_us(s, 4300);
+    HOLDS(s, store_publish(&s->store, "redisson_lock__channel:{stock}", "0"));
+    run_us(s, 200);
+    p->loop.late_us = 2000;
+    release_quietly(b);
+    run_us(s, 1000);
+    p->loop.late_us = 0;
+    run_ms(s, 10);
+    TELLS(s, "b:extend LOST c:OK");
+}
+
 static const struct play plays[] = {
     PLAY(too_little_for_the_next_is_released),
     PLAY(another_kind_is_never_handed_to),
@@ -316,6 +348,7 @@ static const struct play plays[] = {
     PLAY(closing_hands_on_to_nobody),
     PLAY(a_store_that_is_away_does_not_stop_it),
     PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice),
+    PLAY(a_turn_that_is_lost_untold_asks_again),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
