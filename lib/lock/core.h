@@ -113,7 +113,7 @@ struct hl_part {
     uint8_t form;             /* enum hl_form of the latest request */
     uint8_t heard;            /* enum above */
     uint8_t is_second : 1;    /* acquire: the first question was answered HL_AGAIN */
-    uint8_t is_late_once : 1; /* a LATE answer was retried */
+    uint8_t is_late_once : 1; /* the latest answer was LATE, and was retried */
     uint8_t is_haunted : 1;   /* an acquire of this id went unanswered: its bytes may still run, until not_after */
     uint8_t is_stray : 1;     /* a native renewal went unanswered: until haunted_until_us it may still set the lease, to less than was extended */
     uint8_t was_repeated : 1; /* a release of this id went unanswered */

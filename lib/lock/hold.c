@@ -213,6 +213,7 @@ static void on_late(struct hl_hold *hold, struct hl_part *part, const struct hl_
 static void on_asked(struct hl_hold *hold, struct hl_part *part, const struct hl_reply *reply)
 {
     struct hl_said said = hl_part_said(hold, part, reply);
+    part->is_late_once = part->is_late_once && said.verdict == HL_LATE;
     if (said.verdict == HL_YES) {
         on_granted(hold, part, &said);
         return;

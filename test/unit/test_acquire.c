@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One accepted acquire gets one answer: the right one, at its time, with true fields. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -254,6 +255,22 @@ static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
+/* Each time anew: the first was answered by what it was asked again with. */
+static void a_second_LATE_of_one_wait_is_asked_again_at_once_too(struct scene *s)
+{
+    struct hand *a = held(scene_connect(s, NULL), "a", "stock", NULL), *b = hand_new(scene_connect(s, NULL), "b", "stock", NULL);
+    char late[64];
+    snprintf(late, sizeof late, "LATE %" PRIu64 " %" PRIu64, store_us(&s->store) / 1000000, store_us(&s->store) % 1000000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = late);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    TELLS(s, "b:WAITING");
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = late);
+    release_quietly(a);
+    run_ms(s, 5);
+    TELLS(s, "b:OK");
+}
+
 static const struct play plays[] = {
     PLAY(a_free_name_is_granted_after_one_round_trip),
     PLAY(what_is_said_to_the_store),
@@ -272,6 +289,7 @@ static const struct play plays[] = {
     PLAY(errors_that_pass_through_the_whole_wait_are_UNWRITABLE),
     PLAY(another_type_at_the_key_is_WRONG_KIND),
     PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone),
+    PLAY(a_second_LATE_of_one_wait_is_asked_again_at_once_too),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
