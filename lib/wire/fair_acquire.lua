@@ -61,12 +61,13 @@ if ARGV[8] == '1' then
     local last = tonumber(call('ZREVRANGE', queue, '0', '0', 'WITHSCORES')[2] or 0)
     ticket = math.max(now_us, last + 1)
   end
+  local asked_ms, dead_ms = string.format('%d', math.ceil(now_us / 1000)), string.format('%d', 2 * alive_ms)
+  -- before the queue, which was read: W may be another program's key, and then nobody may be left in a queue without an expiry
+  call('HSET', waiters, me, asked_ms .. ' ' .. alive_ms .. ' ' .. ARGV[5] .. ' ' .. ARGV[2] .. ' ' .. ARGV[7])
   if not mine then
     call('ZADD', queue, string.format('%d', ticket), me)
     waiting = waiting + 1
   end
-  local asked_ms, dead_ms = string.format('%d', math.ceil(now_us / 1000)), string.format('%d', 2 * alive_ms)
-  call('HSET', waiters, me, asked_ms .. ' ' .. alive_ms .. ' ' .. ARGV[5] .. ' ' .. ARGV[2] .. ' ' .. ARGV[7])
   call('PEXPIRE', queue, dead_ms)
   call('PEXPIRE', waiters, dead_ms)
 end

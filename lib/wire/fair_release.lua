@@ -7,17 +7,16 @@
 -- -> 0 not held by this id, and not in the queue any more | 1 freed | 2 handed over | -1 freed, but the message was refused
 -- include fair_queue.lua
 local window_ms, channel, yields_ms, token_life_ms = ARGV[2], ARGV[3], ARGV[5], ARGV[7]
--- HDEL, not DEL: a group multilock of Redisson may have put fields of its own beside ours
-local was_mine = call('HDEL', name, me) == 1
-local hands_over, with_me, is_granted, has_more = was_mine, false, false, false
+local with_me, is_granted, has_more = false, false, false
 local first, token, refusal
 
+-- before the first write: it reads what may be another program's key, and what fails must leave the hold as it was
+-- include fair_next.lua
+-- HDEL, not DEL: a group multilock of Redisson may have put fields of its own beside ours
+local was_mine = call('HDEL', name, me) == 1
 if not was_mine then -- who holds is not in the queue
-  if call('ZSCORE', queue, me) then gone[1] = me end
-  hands_over = call('PTTL', name) == -2 and (call('HGET', waiters, '*') or 0) - now_ms <= 0
-end
-if hands_over then
-  -- include fair_next.lua
+  if call('ZSCORE', queue, me) then gone[#gone + 1] = me end
+  if call('PTTL', name) ~= -2 or (call('HGET', waiters, '*') or 0) - now_ms > 0 then first = nil end
 end
 if first and was_mine and yields_ms ~= '0' and (ARGV[6] == '' or (redis.pcall('PUBSUB', ARGV[6], channel)[2] or 0) > 0) then
   call('HSET', waiters, '*', string.format('%d', now_ms + yields_ms))
