@@ -179,6 +179,7 @@ static void begin_anew(struct hl_acquire *acquire)
     }
     fresh->owner.acquire = acquire;
     acquire->hold = fresh;
+    hl_acquire_resume_at(acquire, UINT64_MAX); /* its end and its report are the new one's to tell of */
     hold->owner.lock = NULL;
     hold->is_attempt = hl_hold_is_quorum(hold) != 0;
     hl_ending_begin(hold);
