@@ -211,7 +211,7 @@ int hl_fair_confirms(struct hl_fair *fair)
     hold->state = HOLD_ASKING;
     hold->is_windowed = 0;
     hold->parts[0].state = PART_MAYBE;
-    hold->is_queued = 1;
+    hold->is_queued = !HL_PLANTED(FAIR_DOUBTED_FORGOTTEN);
     if (name->hold == hold)
         name->hold = NULL;
     hl_acquire_ask(acquire);

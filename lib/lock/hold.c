@@ -249,7 +249,7 @@ static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const st
     if (answer->reply)
         hl_node_saw_trip(part->request.node, hl_now_us(&hl_hold_core(hold)->host) - part->request.sent_us);
     if (!answer->was_sent && part->state != PART_OURS)
-        part->state = part->is_haunted || hold->is_queued ? PART_MAYBE : PART_CLEAR;
+        part->state = part->is_haunted || (hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE)) ? PART_MAYBE : PART_CLEAR;
     if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
         hl_ending_answered(hold, part, answer);
     else if (hold->state == HOLD_HELD && hl_hold_is_quorum(hold))

@@ -107,7 +107,7 @@ int hl_multi_is_adrift(const struct hl_acquire *acquire)
     for (unsigned i = 0; names && i < names->count; i++) {
         const struct hl_part *part = &acquire->hold->parts[i];
         const struct hl_node *node = hl_route_node(acquire->lock->terms->cell->core->route, names->of[i]->bytes, names->of[i]->length);
-        int is_other = !node->is_up || node->earlier_us >= part->request.sent_us || node->moved_us >= part->request.sent_us;
+        int is_other = !node->is_up || node->earlier_us >= part->request.sent_us || (node->moved_us >= part->request.sent_us && !HL_PLANTED(MULTI_ADRIFT_BY_MOVE));
         if (part->state == PART_OURS && is_other && !HL_PLANTED(MULTI_ADRIFT))
             return 1;
     }

@@ -279,7 +279,7 @@ void hl_renewal_answered(struct hl_hold *hold, struct hl_part *part, const struc
 void hl_renewal_confirmed(struct hl_hold *hold, struct hl_part *part)
 {
     uint64_t deadline_us = hl_lease_deadline_us(part->request.sent_us, hl_terms_lease_us(hold->terms));
-    if (hl_watchdog_has_ended(hold))
+    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_watchdog_has_ended(hold))
         return;
     if (deadline_us > part->deadline_us)
         part->deadline_us = deadline_us;
@@ -311,7 +311,8 @@ void hl_renewal_joined(struct hl_hold *hold, struct hl_part *part, const struct 
             return;
         if (said.verdict == HL_LATE)
             hl_node_learn_time(part->request.node, said.server_us, part->request.sent_us);
-        if (said.verdict != HL_YES && !(said.verdict == HL_FAULT && said.fault.kind == HL_FAULT_LASTING && !said.fault.left_nothing) && !part->is_haunted)
+        if (said.verdict != HL_YES && !(said.verdict == HL_FAULT && said.fault.kind == HL_FAULT_LASTING && !said.fault.left_nothing) &&
+            (!part->is_haunted || HL_PLANTED(QUORUM_HAUNT_FORGOTTEN)))
             part->state = PART_CLEAR;
     }
     if (said.verdict == HL_YES)

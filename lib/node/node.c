@@ -317,7 +317,8 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     hl_timer_stop(node->host, node->timer);
     tell_down(node, why, retry_us, was_up);
     node->events->on_down(node->arg, node);
-    answer_barred(node);
+    if (!HL_PLANTED(GUARD_UNANSWERED))
+        answer_barred(node);
     answer_all(node, &node->sent, &unanswered);
     if (refusal) {
         answer_all(node, &node->urgent, &refused);

@@ -92,6 +92,29 @@ static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct scen
     SAME(s, refused->met, 10);
 }
 
+/* The link is lost already when the process, which stood still, asks over it; the next master is under no guard. */
+static void what_the_guard_refused_is_asked_for_at_the_next_master(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    struct hand *a;
+    stage_set(&stage, s);
+    stage.other->started_us = 0;
+    store_restart(&s->store, 1);
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .restart_guard_ms = 30000));
+    a = hand_new(p, "a", "stock", NULL);
+    world_freeze(&p->loop.lane);
+    net_reset_at(&s->net, s->place);
+    run_ms(s, 1);
+    acquire(a, HILOCK_FOREVER);
+    stage_fail_over(&stage, 3, 1, 0);
+    run_ms(s, 10);
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 400);
+    TELLS(s, "a:OK");
+    HOLDS(s, stage_is_at(stage.other, a));
+}
+
 /* ---- a cluster ---- */
 
 static struct hand *hand_at(struct party *p, const char *tag, unsigned at) { return hand_new(p, tag, cluster_name(at, 0), NULL); }
@@ -185,6 +208,38 @@ static void a_subscription_that_is_taken_back_is_made_elsewhere(struct scene *s)
     TELLS(s, "b:WAITING b:OK");
 }
 
+/* It has the one at the first server, and asks for the other, when that server's slots go to the third, which knows of nothing. */
+static void a_multi_is_not_granted_with_a_name_that_has_moved(struct scene *s)
+{
+    static const char *names[3];
+    struct cluster_stage stage;
+    struct hand *m;
+    struct plan *slow;
+    struct party *p;
+    static char first[HILOCK_NAME_MAX + 1], second[HILOCK_NAME_MAX + 1];
+    cluster_set(&stage, s);
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
+    snprintf(first, sizeof first, "%s", cluster_name(0, 0));
+    snprintf(second, sizeof second, "%s", cluster_name(1, 0));
+    names[0] = first;
+    names[1] = second;
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        held(p, "x", cluster_name(i, 3), NULL);
+    m = multi_new(p, "m", names, NULL);
+    slow = PLAN(s, .on = "mutex_acquire", .at = stage.stores[1], .act = PLAN_HOLD);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 100);
+    SAME(s, slow->met, 1);
+    store_take(stage.stores[2], first, "another", 600000);
+    cluster_take_over(&stage, 0, 2, 1);
+    acquire(hand_new(p, "y", cluster_name(0, 2), NULL), HILOCK_FOREVER); /* it finds out */
+    run_ms(s, 2000);
+    scene_hush(s);
+    plan_let_go(&s->plans, slow);
+    run_ms(s, 100);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_WAITING);
+}
+
 /* It is stopped with a renewal in its hands, and goes on with it when another has its slots: that is not read any more. */
 static void a_silent_server_is_asked_after(struct scene *s)
 {
@@ -231,6 +286,8 @@ const struct safety safety_deploy[] = {
     SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked),
     SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated),
     SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it),
+    SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master),
+    SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved),
     SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING),
     SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there),
     SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),

@@ -164,6 +164,27 @@ static void under_another_token_it_is_another_hold(struct scene *s)
     SAME(s, asked(s, "fair_release"), 1); /* behind the loss, and not before */
 }
 
+/* The heartbeat was on its way when the push came, and found the grant: the server has it for the whole lease, which is read after the window. */
+static void an_answer_behind_the_end_of_the_window_revives_nothing(struct scene *s)
+{
+    struct party *q = scene_connect(s, NULL);
+    struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(q, "b");
+    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_REQUEST, .us = 300000);
+    run_to_heartbeat(s);
+    release_quietly(a);
+    run_ms(s, 100);
+    TELLS(s, "b:OK");
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) < 3000);
+    world_freeze(&q->loop.lane);
+    run_ms(s, 5000);
+    HOLDS(s, store_left_ms(&s->store, "stock") > 3000);
+    world_thaw(&s->world, &q->loop.lane);
+    run_ms(s, 5);
+    TELLS(s, "b:LOST SUSPENDED");
+    SAME(s, hilock_lock_remaining_ms(b->lock), 0);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
 /* ---- the queue ---- */
 
 static void a_waiter_keeps_its_place_though_the_store_forgets(struct scene *s)
@@ -244,6 +265,50 @@ static void who_gave_up_leaves_the_queue_after_a_long_outage(struct scene *s)
     HOLDS(s, asked(s, "fair_release") > 0);
 }
 
+static unsigned in_queue(struct hand *hand)
+{
+    peek(hand);
+    run_ms(hand->scene, 2);
+    return hand->result.waiters;
+}
+
+/* Its store has restarted with all of its data, and the client asks nothing of it before the guard is over. */
+static void who_gives_up_under_the_guard_leaves_the_queue(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
+    struct hand *b, *o = hand_new(scene_connect(s, NULL), "o", "stock", FAIR(0));
+    taken(s);
+    b = waits(p, "b");
+    SAME(s, in_queue(o), 1);
+    store_restart(&s->store, 1);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1000);
+    cancel(b);
+    run_ms(s, 10);
+    SAME(s, in_queue(o), 0);
+    SAME(s, asked(s, "fair_release"), 1);
+}
+
+/* The answer took more than half of the lease: it is asked once more, which waits behind a peek; the wait is given up meanwhile. */
+static void a_doubted_grant_is_given_back_with_its_wait(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));
+    struct hand *b = hand_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = hand_new(p, "o", "other", NULL);
+    struct plan *slow;
+    run_ms(s, 2);
+    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_ANSWER, .us = 700000);
+    slow = PLAN(s, .on = "mutex_peek", .act = PLAN_HOLD);
+    acquire(b, HILOCK_FOREVER);
+    peek(o);
+    run_ms(s, 750);
+    SAME(s, slow->met, 1);
+    HOLDS(s, is_ours(s, "stock"));
+    cancel(b);
+    plan_let_go(&s->plans, slow);
+    run_ms(s, 5);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
 static void a_grant_that_nobody_waits_for_is_given_back_at_once(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -285,6 +350,9 @@ const struct safety safety_fair[] = {
     SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first),
     SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold),
     SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold),
+    SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_nothing),
+    SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue),
+    SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait),
     SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets),
     SAFETY(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds),
     SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease),

@@ -86,6 +86,32 @@ static void an_empty_master_is_healed(struct scene *s)
     TELLS(s, "");
 }
 
+/* A request to heal is lost with its link and runs all the same, between a refusal and the release. */
+static void a_master_that_refuses_to_be_healed_is_released_too(struct scene *s)
+{
+    struct party *p = quorum(s, 3);
+    struct plan *stray;
+    struct hand *a;
+    run_ms(s, 1);
+    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_STRAY, .us = 500000);
+    store_restart(store_at(s, 2), 0);
+    net_reset_at(&s->net, &s->net.places[2]);
+    for (int i = 0; i < 4000 && !stray->met; i++)
+        run_ms(s, 1);
+    store_take(store_at(s, 2), "stock", "another", 60000);
+    net_reset_at(&s->net, &s->net.places[2]);
+    run_ms(s, 400);
+    SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 2);
+    store_delete(store_at(s, 2), "stock");
+    run_ms(s, 200);
+    HOLDS(s, strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
+    release(a);
+    run_ms(s, 5);
+    TELLS(s, "a:released");
+    TEXT(s, store_holder(store_at(s, 2), "stock"), "");
+}
+
 static void a_late_answer_moves_the_deadline_by_what_it_was_asked(struct scene *s)
 {
     struct party *p = quorum(s, 3);
@@ -125,6 +151,7 @@ const struct safety safety_quorum[] = {
     SAFETY(QUORUM_BLOCKS_ITSELF, the_next_try_is_not_blocked_by_the_votes_of_the_last),
     SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others),
     SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed),
+    SAFETY(QUORUM_HAUNT_FORGOTTEN, a_master_that_refuses_to_be_healed_is_released_too),
     SAFETY(QUORUM_STRAGGLER, a_late_answer_moves_the_deadline_by_what_it_was_asked),
     {NULL, {NULL, NULL}},
 };
