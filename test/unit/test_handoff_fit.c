@@ -87,6 +87,24 @@ static void a_longer_lease_is_asked_for_at_once(struct scene *s)
     SAME(s, asked(s, "renew"), 1);
 }
 
+/* What was extended may stand at the store until the next one's own lease would have ended, to the microsecond, and no longer. */
+static void handed_on_after_an_extend(struct scene *s, uint64_t early_us, size_t releases)
+{
+    enum { EXTENDED_US = 60000000 + 607000, OWN_US = 55000000 + 557000 };
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", NULL);
+    waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 55000));
+    extend(a, 60000);
+    run_ms(s, 10);
+    run_to(s, sent_at_us(s, "renew", 0) + EXTENDED_US - OWN_US - early_us);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, asked(s, "mutex_release"), releases);
+}
+
+static void what_was_extended_ends_with_the_next_ones_lease(struct scene *s) { handed_on_after_an_extend(s, 0, 0); }
+static void what_was_extended_ends_behind_the_next_ones_lease(struct scene *s) { handed_on_after_an_extend(s, 1, 1); }
+
 static void a_fixed_lease_is_asked_for_once(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -336,6 +354,8 @@ static const struct play plays[] = {
     PLAY(a_SIMPLE_hold_is_released),
     PLAY(a_shorter_lease_is_granted_anew),
     PLAY(a_longer_lease_is_asked_for_at_once),
+    PLAY(what_was_extended_ends_with_the_next_ones_lease),
+    PLAY(what_was_extended_ends_behind_the_next_ones_lease),
     PLAY(a_fixed_lease_is_asked_for_once),
     PLAY(a_fixed_lease_that_was_refused_is_asked_for_again),
     PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each),

@@ -226,6 +226,32 @@ static void each_gets_as_many_as_it_asks_for(struct scene *s)
     TELLS(s, "two:OK");
 }
 
+/* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
+static void a_WAIT_that_finds_more_than_it_asked_for_is_enough(struct scene *s)
+{
+    struct party *p = shop(s);
+    s->store.replicas = 2;
+    asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
+    asking(p, "one", "other", &confirmed);
+    run_ms(s, 20);
+    TELLS(s, "two:OK one:OK");
+    SAME(s, asked(s, "WAIT"), 1);
+}
+
+/* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
+static void each_waits_for_as_long_as_it_asks_for(struct scene *s)
+{
+    struct party *p = shop(s);
+    s->store.replica_us = 200000;
+    acquire(hand_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
+    acquire(hand_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
+    run_ms(s, 110);
+    TELLS(s, "short:NOT_REPLICATED");
+    run_ms(s, 400);
+    TELLS(s, "long:OK");
+    SAME(s, asked(s, "WAIT"), 2);
+}
+
 /* ---- faults ---- */
 
 static void a_link_lost_in_WAIT_asks_again(struct scene *s)
@@ -376,6 +402,8 @@ int main(void)
         PLAY(what_is_held_by_another_needs_no_WAIT),
         PLAY(a_renewal_needs_no_WAIT),
         PLAY(each_gets_as_many_as_it_asks_for),
+    PLAY(a_WAIT_that_finds_more_than_it_asked_for_is_enough),
+    PLAY(each_waits_for_as_long_as_it_asks_for),
         PLAY(a_link_lost_in_WAIT_asks_again),
         PLAY(a_lost_answer_to_the_acquire_asks_again),
         PLAY(a_WAIT_that_is_never_answered_ends_the_link),

@@ -163,6 +163,21 @@ static void sentinels_that_were_set_up_anew_are_believed(struct scene *s)
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
+/* One of three is no majority, though it is the only one that answers: it may just have been away. */
+static void one_that_was_set_up_anew_is_not_believed(struct scene *s)
+{
+    struct stage stage;
+    stage_set(&stage, s);
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        stage.sentinels[i]->sentinel.epoch = 50;
+    stage_connect(&stage);
+    stage_fail_over(&stage, 1, 0, 0);
+    stage.places[1]->mood = stage.places[2]->mood = s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 30000);
+    SAME(s, store_count(stage.other, NULL), 0);
+}
+
 /* One of them calls the same master by another address, or was told of another by hand: no failover, for the epoch is the same. */
 static void one_who_names_another_master_of_the_same_epoch_is_outvoted(struct scene *s)
 {
@@ -275,6 +290,7 @@ static const struct play plays[] = {
     PLAY(a_promotion_is_asked_after),
     PLAY(a_lost_master_is_sought),
     PLAY(sentinels_that_were_set_up_anew_are_believed),
+    PLAY(one_that_was_set_up_anew_is_not_believed),
     PLAY(one_who_names_another_master_of_the_same_epoch_is_outvoted),
     PLAY(those_who_disagree_lead_to_and_fro_within_bounds),
     PLAY(a_master_that_nobody_knows_is_told),

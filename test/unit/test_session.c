@@ -205,6 +205,19 @@ static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct scene 
     SAME(s, p->loop.queries_begun, 2);
 }
 
+/* Each once, the last one too, before any pause. */
+static void the_last_address_of_a_name_is_tried_without_a_pause(struct scene *s)
+{
+    struct party *p;
+    struct net_place *first = net_listen(&s->net, "10.0.0.1:6380", &s->store), *last = net_listen(&s->net, "10.0.0.3:6380", &s->store);
+    first->mood = last->mood = NET_REFUSES;
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
+    p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};
+    run_ms(s, 7);
+    SAME(s, first->tried, 1);
+    SAME(s, last->tried, 1);
+}
+
 /* The first swallows what it is sent. What was good is stayed with. */
 static void an_address_that_is_silent_hides_no_other(struct scene *s)
 {
@@ -320,6 +333,7 @@ static const struct play plays[] = {
     PLAY(silence_while_connecting_is_given_up_after_connect_timeout),
     PLAY(silence_while_logging_in_is_given_up_after_connect_timeout),
     PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn),
+    PLAY(the_last_address_of_a_name_is_tried_without_a_pause),
     PLAY(an_address_that_is_silent_hides_no_other),
     PLAY(addresses_that_cannot_be_used_are_none),
     PLAY(more_addresses_than_fit_are_cut),
