@@ -42,12 +42,13 @@ static const struct scheme {
     {"rediss+cluster", 1, HL_URL_CLUSTER},
 };
 
-/* What is left of a url without what could be a secret: between the scheme and the last '@', and from a second ':' or a '?' on. */
+/* What is left of a url without what could be a secret: between the scheme and the last '@', and from a second ':' or a '?' on. What stands
+ * before "://" is a scheme only if nothing in it parts a url: else a user and a password may stand there. */
 static void refuse_scheme(const struct reading *reading)
 {
-    const char *colon = strstr(reading->text, "://"), *sign = strrchr(reading->text, '@');
-    const char *head_end = colon ? colon + 3 : reading->text, *tail = sign ? sign : head_end;
-    struct hl_quoted head = hl_quote(reading->text, (size_t)(sign && head_end > sign ? 0 : head_end - reading->text));
+    const char *colon = reading->text + strcspn(reading->text, ":/?#@"), *sign = strrchr(reading->text, '@');
+    const char *head_end = strncmp(colon, "://", 3) == 0 ? colon + 3 : reading->text, *tail = sign ? sign : head_end;
+    struct hl_quoted head = hl_quote(reading->text, (size_t)(head_end - reading->text));
     size_t tail_length = strcspn(tail, ":?");
     hl_text_set(reading->error,
                 "bad url \"%.40s%s%.60s%s\": the scheme must be redis, rediss, unix, redis+sentinel, rediss+sentinel, redis+cluster or "
@@ -104,7 +105,7 @@ static hilock_status take_text(struct reading *reading, const char *from, const 
     return HILOCK_OK;
 }
 
-/* What is no number at all is not shown: the url may lack an '@', and this may be its password. */
+/* It is not shown, number or not: the url may lack an '@', and this may be its password. */
 static hilock_status take_number(const struct reading *reading, const char *from, const char *to, const char *name, long min, long max,
                                  int *ret_number)
 {
@@ -112,10 +113,8 @@ static hilock_status take_number(const struct reading *reading, const char *from
     const char *at = from;
     for (; at < to && *at >= '0' && *at <= '9'; at++)
         number = number > max ? number : number * 10 + (*at - '0');
-    if (at < to || from == to)
+    if (at < to || from == to || number < min || number > max)
         return refuse(reading, from, "%s must be %ld..%ld", name, min, max);
-    if (number < min || number > max)
-        return refuse(reading, from, "%s %.*s must be %ld..%ld", name, to - from < 20 ? (int)(to - from) : 20, from, min, max);
     *ret_number = (int)number;
     return HILOCK_OK;
 }
