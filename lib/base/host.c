@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/contract.h"
-#include "base/text.h"
 
 static void on_wake(void *arg)
 {
@@ -56,6 +55,11 @@ void hl_host_done(struct hl_host *host)
     hl_timer_free(host, host->wake_timer);
     if (host->loop.free_ctx)
         host->loop.free_ctx(host->loop.ctx);
+}
+
+struct hl_quoted hl_host_quote(const struct hl_host *host, const char *bytes, size_t length)
+{
+    return hl_quote_said(host->secrets, bytes, length);
 }
 
 static void flush_all(struct hl_host *host)

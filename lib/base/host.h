@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "base/trace.h"
 
 struct hl_flush { /* somebody who has bytes to write at the next leave */
@@ -27,6 +28,7 @@ struct hl_host {
     struct hilock_loop loop;
     struct hl_memory memory;
     struct hl_random random;
+    const char *const *secrets; /* what no text may show of a server's words (hl_quote_said), ended by NULL; or NULL */
     unsigned depth;
     void *wake_timer;
     int is_woken, is_armed;    /* asked for; the wake timer runs */
@@ -64,6 +66,9 @@ static inline void *hl_timer_new(struct hl_host *host, hilock_fire_fn *fire, voi
 static inline void hl_timer_start(struct hl_host *host, void *timer, uint64_t delay_us) { host->loop.timer_start(timer, delay_us); }
 static inline void hl_timer_stop(struct hl_host *host, void *timer) { host->loop.timer_stop(timer); }
 void hl_timer_free(struct hl_host *host, void *timer); /* NULL is allowed */
+
+/* A server's words for a text: without the secrets. */
+struct hl_quoted hl_host_quote(const struct hl_host *host, const char *bytes, size_t length);
 
 /* A timer has fired that was to fire at due_us; 0: at no known time. A stall is told once, by the first timer that it made late: whatever was
  * due before its end belongs to it. One that made no timer late is not told: it delayed nothing. */

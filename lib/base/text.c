@@ -2,10 +2,11 @@
 /* text - see text.h. */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HOLDER_TAIL = 28 }; /* ":<any number>:fair", but no uuid */
+enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* ":<any number>:fair", but no uuid */
 
 void hl_text_set_list(struct hl_text *text, const char *format, va_list list) { vsnprintf(text->bytes, sizeof text->bytes, format, list); }
 
@@ -40,17 +41,56 @@ static size_t quote_byte(char *to, size_t room, unsigned char byte)
     return needed;
 }
 
-struct hl_quoted hl_quote(const char *bytes, size_t length)
+struct piece { const char *shown; size_t shown_length, length; }; /* what is shown of the next so many bytes */
+
+/* The longest that begins here: one secret may begin with another. */
+static size_t secret_length(const char *const *secrets, const char *bytes, size_t length)
+{
+    size_t longest = 0;
+    for (; *secrets; secrets++) {
+        size_t secret = strlen(*secrets);
+        if (secret > longest && secret <= length && memcmp(bytes, *secrets, secret) == 0)
+            longest = secret;
+    }
+    return longest;
+}
+
+static int is_uuid(const char *bytes, size_t length)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    size_t i = 0;
+    while (i < length && form[i] && (form[i] == '-' ? bytes[i] == '-' : isxdigit((unsigned char)bytes[i])))
+        i++;
+    return !form[i];
+}
+
+static struct piece piece_at(const char *const *secrets, const char *bytes, size_t i, size_t length)
+{
+    size_t secret = secrets ? secret_length(secrets, bytes + i, length - i) : 0;
+    if (secret)
+        return (struct piece){"***", 3, secret};
+    if (secrets && i >= UUID_HEAD && is_uuid(bytes + i - UUID_HEAD, length - i + UUID_HEAD))
+        return (struct piece){"..", 2, UUID_LENGTH - UUID_HEAD};
+    return (struct piece){bytes + i, 1, 1};
+}
+
+struct hl_quoted hl_quote_said(const char *const *secrets, const char *bytes, size_t length)
 {
     struct hl_quoted quoted;
-    size_t used = 0, i = 0, added = 1;
-    for (; i < length && added; i++) {
-        added = quote_byte(quoted.bytes + used, sizeof quoted.bytes - used, (unsigned char)bytes[i]);
-        used += added;
+    struct piece piece;
+    size_t used = 0, added = 1;
+    for (size_t i = 0; i < length && added; i += piece.length) {
+        piece = piece_at(secrets, bytes, i, length);
+        for (size_t at = 0; at < piece.shown_length && added; at++) {
+            added = quote_byte(quoted.bytes + used, sizeof quoted.bytes - used, (unsigned char)piece.shown[at]);
+            used += added;
+        }
     }
     memcpy(quoted.bytes + used, added ? "" : "..", added ? 1 : 3);
     return quoted;
 }
+
+struct hl_quoted hl_quote(const char *bytes, size_t length) { return hl_quote_said(NULL, bytes, length); }
 
 struct hl_quoted hl_quote_holder(const char *holder, size_t length)
 {

@@ -17,6 +17,8 @@ void hl_text_set_list(struct hl_text *text, const char *format, va_list list);
 
 struct hl_quoted { char bytes[100]; };
 struct hl_quoted hl_quote(const char *bytes, size_t length); /* without quotation marks; cut with ".." */
+/* What a server said: each of the secrets (ended by NULL) is "***" in it, and a uuid, as holders begin, is cut. */
+struct hl_quoted hl_quote_said(const char *const *secrets, const char *bytes, size_t length);
 struct hl_quoted hl_quote_holder(const char *holder, size_t length); /* "5f0c1a2b..:17": never a whole uuid */
 
 #endif

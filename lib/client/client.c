@@ -3,11 +3,11 @@
  * each with its limit; abandon skips all that. */
 #include "client/client.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/plant.h"
 #include "client/deployment.h"
+#include "client/logins.h"
 #include "client/observe.h"
 #include "client/options.h"
 #include "lock/acquire.h"
@@ -147,61 +147,6 @@ static void on_close_timer(void *arg)
 
 /* ---- open ---- */
 
-static size_t put(char *to, size_t *used, const char *text)
-{
-    size_t at = *used, length = strlen(text) + 1;
-    if (to)
-        memcpy(to + at, text, length);
-    *used += length;
-    return at;
-}
-
-/* One login's strings; with NULL only their room is counted. */
-static void put_login(char *to, size_t *used, struct hl_login *login, const char *user, const char *password)
-{
-    size_t user_at = put(to, used, user ? user : ""), password_at = put(to, used, password ? password : "");
-    if (!to)
-        return;
-    login->username = user && *user ? to + user_at : NULL;
-    login->password = password ? to + password_at : NULL;
-}
-
-/* name: of the connections. */
-static size_t put_strings(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options, const char *name)
-{
-    char *to = client->strings;
-    size_t used = 0, prefix_at = put(to, &used, options->name_prefix ? options->name_prefix : ""), name_at = put(to, &used, name);
-    size_t tls_at = put(to, &used, options->tls_server_name ? options->tls_server_name : "");
-    for (unsigned i = 0; i < urls->count; i++) {
-        const struct hl_url *url = &urls->of[i];
-        put_login(to, &used, &client->logins[i], options->username ? options->username : url->user, options->password ? options->password : url->password);
-        client->logins[i].database = url->db;
-        client->logins[i].client_name = to ? to + name_at : NULL;
-    }
-    put_login(to, &used, &client->sentinel_login, options->sentinel_username, options->sentinel_password);
-    client->sentinel_login.client_name = to ? to + name_at : NULL;
-    client->prefix = to ? to + prefix_at : NULL;
-    client->tls_server_name = to && options->tls_server_name ? to + tls_at : NULL;
-    return used;
-}
-
-/* Users, passwords, prefix, the connections' and the servers' name in one block, so that one wipe is enough. */
-static int keep_strings(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options)
-{
-    const char *label = options->label ? options->label : program_invocation_short_name;
-    char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16];
-    snprintf(name, sizeof name, "hilock:%.64s:%s", label, client->core.uuid);
-    for (char *c = name; *c; c++)
-        *c = *c > ' ' && *c < 0x7f ? *c : '_';
-    client->strings_size = put_strings(client, urls, options, name);
-    client->strings = hl_memory_new(&client->core.host.memory, client->strings_size);
-    if (!client->strings)
-        return -1;
-    put_strings(client, urls, options, name);
-    client->prefix_length = strlen(client->prefix);
-    return 0;
-}
-
 static uint32_t guard_ms(const struct hilock_client_options *options)
 {
     if (options->restart_guard_ms == HILOCK_OFF)
@@ -265,9 +210,7 @@ static void free_half_open(struct hilock_client *client, int has_host)
         end_alarms(&client->core);
         hl_host_done(&client->core.host);
     }
-    if (client->strings)
-        hl_memory_wipe(client->strings, client->strings_size);
-    hl_memory_free(&memory, client->strings);
+    hl_logins_forget(client);
     end_tls(client);
     if (client->core.cell)
         hl_cell_unref(client->core.cell);
@@ -280,7 +223,8 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls, con
     struct hl_core *core = &client->core;
     if ((core->cell = hl_cell_new(&core->host.memory)) == NULL || (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
         hl_shortage_init(core) != 0 || hl_alarms_init(&core->hold_alarms, &core->host, hl_hold_on_alarm) != 0 ||
-        hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 || keep_strings(client, urls, options) != 0 || (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
+        hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
+        hl_logins_keep(client, urls, options) != 0 || (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;
     core->cell->core = core;
     return 0;
@@ -382,8 +326,7 @@ static void detach(struct hilock_client *client)
         hl_terms_unref(client->terms);
     core->cell->core = NULL;
     hl_cell_unref(core->cell);
-    hl_memory_wipe(client->strings, client->strings_size);
-    hl_memory_free(&core->host.memory, client->strings);
+    hl_logins_forget(client);
     core->is_gone = 1;
 }
 

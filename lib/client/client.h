@@ -27,6 +27,7 @@ struct hilock_client {
     struct hl_link_factory links;
     int is_secured; /* which it gives back */
     struct hl_login logins[HL_MASTERS_MAX], sentinel_login; /* of a quorum's masters; else the first */
+    const char *secrets[2 * (HL_MASTERS_MAX + 1) + 1]; /* users and passwords of the logins, ended by NULL */
     char *strings; /* user, password, prefix, name of the connection: one block, wiped */
     size_t strings_size;
     const char *prefix, *tls_server_name; /* the latter NULL: each server's own */

@@ -78,7 +78,7 @@ static void note_error(struct hl_link *link, const redisContext *context)
     if (link->reader.refusal)
         text = link->reader.refusal;
     else if (context->err == REDIS_ERR_OTHER) {
-        hl_text_set(&link->why, "%s", hl_quote(text, strlen(text)).bytes);
+        hl_text_set(&link->why, "%s", hl_host_quote(link->host, text, strlen(text)).bytes);
         return;
     }
     hl_text_set(&link->why, "%s", text);

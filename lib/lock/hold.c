@@ -136,7 +136,8 @@ int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *sai
         said->fault.status == HILOCK_WRONG_KIND)
         return 0;
     part->request.node->natives = 0;
-    hl_text_set(&what, "native command refused: %s: the script is used", hl_quote(said->quote, said->quote_length).bytes);
+    hl_text_set(&what, "native command refused: %s: the script is used",
+                hl_host_quote(part->request.node->host, said->quote, said->quote_length).bytes);
     hl_lacks_tell(hl_node_home(part->request.node), HL_LACK_NATIVE, what.bytes);
     return 1;
 }

@@ -14,6 +14,11 @@
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
+struct hl_quoted hl_words_of_server(const struct hl_core *core, const struct hl_said *said)
+{
+    return hl_host_quote(&core->host, said->quote, said->quote_length);
+}
+
 /* Of several masters one that grants nothing for now, or else the first. */
 static struct hl_node *node_of(struct hl_core *core, const struct hl_name *name)
 {
@@ -132,7 +137,7 @@ struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_a
     else if (status == HILOCK_NOT_REPLICATED)
         unreplicated(&text, acquire, known.note, waited_ms);
     else if (status <= HILOCK_DENIED)
-        hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, hl_quote(known.note, strlen(known.note)).bytes, &text);
+        hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, known.note, &text);
     else
         return words;
     add_away(core, name, &text);

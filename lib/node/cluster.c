@@ -232,7 +232,9 @@ static void on_question_done(struct hl_request *request, const struct hl_answer 
         adopt(cluster);
     else if (answer->reply && !cluster->has_table)
         hl_text_set(&cluster->nobody.session.why, "%s tells no slots: %s", hl_node_name(&cluster->asked->node),
-                    answer->reply->type == HL_REPLY_ERROR ? hl_quote(answer->reply->bytes, answer->reply->length).bytes : "is it part of a cluster?");
+                    answer->reply->type == HL_REPLY_ERROR
+                        ? hl_host_quote(cluster->host, answer->reply->bytes, answer->reply->length).bytes
+                        : "is it part of a cluster?");
     if (is_unsettled(cluster))
         refresh_later(cluster);
 }

@@ -20,7 +20,7 @@ int hl_lacks_hear(struct hl_node *node, enum hl_lack lack, const char *command, 
         hl_lacks_tell(node, lack, NULL);
         return 0;
     }
-    hl_text_set(&what, "%s refused: %s%s", command, hl_quote(reply->bytes, reply->length).bytes, loss);
+    hl_text_set(&what, "%s refused: %s%s", command, hl_host_quote(node->host, reply->bytes, reply->length).bytes, loss);
     hl_lacks_tell(node, lack, what.bytes);
     return 1;
 }

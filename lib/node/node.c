@@ -201,12 +201,13 @@ static void on_skipped(struct hl_node *node, struct hl_request *request, const s
     int is_asking = (request->how & HL_REQUEST_ASKING) && request->skip == 1;
     request->skip = (request->skip - 1u) & 3u;
     if (is_asking && reply->type == HL_REPLY_ERROR) {
-        hl_text_set(&what, "ASKING refused: %s", hl_quote(reply->bytes, reply->length).bytes);
+        hl_text_set(&what, "ASKING refused: %s", hl_host_quote(node->host, reply->bytes, reply->length).bytes);
         hl_node_fault(node, what.bytes);
     }
     if (is_asking)
         return;
-    hl_text_set(&node->load_refusal, "%s", reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "");
+    hl_text_set(&node->load_refusal, "%s",
+                reply->type == HL_REPLY_ERROR ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
 }
 
 /* A script that is missing because it may not be loaded: why it may not is what whoever asked has to know. */

@@ -68,7 +68,8 @@ static enum hl_prelude_state on_role(struct hl_node *node, const struct hl_reply
     struct hl_text why;
     if (hl_lacks_hear(node, HL_LACK_ROLE, "ROLE", reply, ": a master that was deposed is known only when it refuses a write") || (role && hl_reply_is(role, "master")) || HL_PLANTED(ROLE_IGNORED))
         return HL_PRELUDE_GOES_ON;
-    hl_text_set(&why, "it is no master: its role is %s", role ? hl_quote(role->bytes, role->length).bytes : "not told");
+    hl_text_set(&why, "it is no master: its role is %s",
+                role ? hl_host_quote(node->host, role->bytes, role->length).bytes : "not told");
     hl_session_break(&node->session, why.bytes);
     return HL_PRELUDE_NO_MASTER;
 }
@@ -76,7 +77,8 @@ static enum hl_prelude_state on_role(struct hl_node *node, const struct hl_reply
 static void on_info_unreadable(struct hl_node *node, const struct hl_reply *reply)
 {
     struct hl_text what;
-    const char *why = reply->type == HL_REPLY_ERROR ? hl_quote(reply->bytes, reply->length).bytes : "no uptime_in_seconds in it";
+    struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
+    const char *why = reply->type == HL_REPLY_ERROR ? quote.bytes : "no uptime_in_seconds in it";
     hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s", why,
                 node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
     hl_lacks_tell(node, HL_LACK_INFO, what.bytes);
@@ -103,7 +105,7 @@ static void on_memory(struct hl_node *node, const struct hl_reply *reply)
     if (hl_vitals_read_memory(&node->vitals, reply) != HL_VITALS_NEWS)
         return;
     hl_text_set(&what, "maxmemory-policy is %s: the store may evict locks; set noeviction",
-                hl_quote(node->vitals.policy, strlen(node->vitals.policy)).bytes);
+                hl_host_quote(node->host, node->vitals.policy, strlen(node->vitals.policy)).bytes);
     hl_trace(node->host, HL_EVICTION_RISK, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
 }
 

@@ -66,7 +66,8 @@ static void on_address(struct hl_request *request, const struct hl_answer *answe
     }
     sentry->address.port = 0;
     if (reply->type == HL_REPLY_ERROR)
-        hl_text_set(&why, "%s: %s", hl_node_name(&sentry->node), hl_quote(reply->bytes, reply->length).bytes);
+        hl_text_set(&why, "%s: %s", hl_node_name(&sentry->node),
+                    hl_host_quote(sentry->node.host, reply->bytes, reply->length).bytes);
     else
         hl_text_set(&why, "%s knows no master called %s", hl_node_name(&sentry->node), hl_quote(sentry->master, strlen(sentry->master)).bytes);
     sentry->events->on_useless(sentry->arg, sentry, why.bytes);

@@ -9,7 +9,7 @@
 #include "base/plant.h"
 #include "base/url.h"
 
-enum { PAUSE_MIN_MS = 50, STEADY_US = 1000000 };
+enum { CODE_MAX = 16, PAUSE_MIN_MS = 50, STEADY_US = 1000000 };
 
 static void attempt(struct hl_session *session);
 static void connect_next(struct hl_session *session);
@@ -128,25 +128,48 @@ static int is_bearable(const struct hl_session *session, const struct hl_reply *
            (hl_reply_starts(reply, "NOPERM") || hl_reply_starts(reply, "ERR unknown") || hl_reply_starts(reply, "ERR Client names"));
 }
 
+/* Servers, proxies above all, repeat what they do not understand, changed or cut. So of an error that answers AUTH only
+ * the code word is told, and the phrases that are known. */
+static struct hl_reply told_of(const struct hl_reply *reply, int is_auth, struct hl_text *words)
+{
+    static const char *const known[] = {"unknown command", "without any password configured", "no password is set",
+                                        "max number of clients"};
+    size_t code = 0;
+    if (!is_auth || reply->type != HL_REPLY_ERROR)
+        return *reply;
+    while (code < reply->length && code < CODE_MAX && reply->bytes[code] >= 'A' && reply->bytes[code] <= 'Z')
+        code++;
+    hl_text_set(words, "%.*s", (int)code, reply->bytes);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (memmem(reply->bytes, reply->length, known[i], strlen(known[i])))
+            hl_text_add(words, " %s", known[i]);
+    return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = words->bytes, .length = strlen(words->bytes)};
+}
+
 static int greeting_is_refused(struct hl_session *session, const struct hl_reply *reply, int is_auth)
 {
+    struct hl_quoted quote;
     if (reply->type != HL_REPLY_ERROR || (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED)))
         return 0;
+    quote = hl_host_quote(session->host, reply->bytes, reply->length);
     if (!is_auth && is_bearable(session, reply)) {
-        hl_text_set(&session->why, "CLIENT SETNAME refused: %s: CLIENT LIST does not tell whose connections these are", hl_quote(reply->bytes, reply->length).bytes);
+        hl_text_set(&session->why, "CLIENT SETNAME refused: %s: CLIENT LIST does not tell whose connections these are",
+                    quote.bytes);
         session->events->on_fault(session->arg, session->why.bytes);
         return 0;
     }
-    hl_text_set(&session->why, "%s refused: %s", is_auth ? "AUTH" : "login", hl_quote(reply->bytes, reply->length).bytes);
+    hl_text_set(&session->why, "%s refused: %s", is_auth ? "AUTH" : "login", quote.bytes);
     return 1;
 }
 
 static void on_greeting(struct hl_session *session, const struct hl_reply *reply)
 {
     int is_auth = !session->is_logged_in;
+    struct hl_text words;
+    const struct hl_reply told = told_of(reply, is_auth, &words);
     session->greetings--;
-    if (greeting_is_refused(session, reply, is_auth)) {
-        fail(session, session->why.bytes, reply);
+    if (greeting_is_refused(session, &told, is_auth)) {
+        fail(session, session->why.bytes, &told);
         return;
     }
     if (is_auth) {

@@ -114,7 +114,8 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
     struct hl_subscription *subscription = channel->subscription;
     uint8_t *is_told = &subscription->told_refusals[channel->sent_unsubscribe ? 1 : 0];
     struct hl_text what;
-    hl_text_set(&what, "%s refused: %s", word_of(channel), hl_quote(error->bytes, error->length).bytes);
+    hl_text_set(&what, "%s refused: %s", word_of(channel),
+                hl_host_quote(subscription->host, error->bytes, error->length).bytes);
     if (!*is_told)
         hl_trace(subscription->host, HL_NODE_FAULT, &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
     *is_told = 1;
@@ -213,8 +214,8 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
         return;
     }
     if (!channel || (!is_error && (!kind || !hl_reply_is(kind, answer_of(channel)) || !is_named(named, name)))) {
-        struct hl_quoted quote = is_error ? hl_quote(reply->bytes, reply->length) : hl_quote("an answer to nothing that was asked", 35);
-        hl_session_break(&subscription->session, quote.bytes);
+        struct hl_quoted quote = hl_host_quote(subscription->host, reply->bytes, reply->length);
+        hl_session_break(&subscription->session, is_error ? quote.bytes : "an answer to nothing that was asked");
         return;
     }
     TAILQ_REMOVE(&subscription->sent, channel, place);

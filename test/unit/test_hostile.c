@@ -52,7 +52,9 @@ static const char *const errors[] = {
     "ERR", "NOSCRIPT No matching script. Please use EVAL.", "READONLY You can't write against a read only replica.", "LOADING Redis is loading", "MASTERDOWN Link",
     "BUSY Redis is busy running a script", "OOM command not allowed", "NOREPLICAS Not enough", "MISCONF Redis is configured", "CLUSTERDOWN The cluster is down",
     "TRYAGAIN Multiple keys", "NOAUTH Authentication required.", "WRONGPASS invalid", "NOPERM this user has no permissions", "WRONGTYPE Operation against",
-    "ERR unknown command", "ERR Error running script: -NOPERM", "GUARD", "MOVED", "MOVED 1", "MOVED 1 :", "MOVED 99999 10.0.0.2:6379", "MOVED 1 :6379",
+    "ERR unknown command", "ERR unknown command 'AUTH', with args beginning with: '" SCENE_SECRET "'", SCENE_SECRET,
+    "ERR Error running script: -NOPERM", "GUARD", "MOVED", "MOVED 1", "MOVED 1 :", "MOVED 99999 10.0.0.2:6379",
+    "MOVED 1 :6379",
     "MOVED 12182 10.0.0.2:6379", "MOVED 12182 10.0.0.3:6379", "MOVED 12182 127.0.0.1:6379", "MOVED 1 nowhere:7", "ASK 12182 10.0.0.2:6379", "ASK 12182 10.0.0.3:6379", "ASK 1 10.9.9.9:1",
     "ASK", "UNBLOCKED force", "EXECABORT", "", "LATE 5", "CROSSSLOT Keys"};
 
@@ -264,9 +266,13 @@ static void set(struct hostile *h, enum deployment deployment)
     }
     s->net.decide = decide;
     s->net.arg = h;
+    for (unsigned i = 0; i <= s->more_count; i++)
+        (i ? s->more[i - 1] : &s->store)->password = SCENE_SECRET;
     for (unsigned i = 0; i < NAMES; i++)
         snprintf(h->names[i], sizeof h->names[i], "stock%u", i);
     h->party = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .quorum_urls = deployment == QUORUM ? urls_of(3) : NULL, .command_timeout_ms = 1000,
+                                                   .password = SCENE_SECRET,
+                                                   .sentinel_password = deployment == SENTINEL ? SCENE_SECRET : NULL,
                                                    .keepalive_ms = 2000, .restart_guard_ms = deployment == QUORUM ? HILOCK_OFF : 0));
     for (unsigned i = 0; i < HANDS; i++) {
         h->actors[i].hostile = h;

@@ -77,7 +77,89 @@ static void refused_login(struct scene *s, const char *word, const char *error, 
     SAME(s, asked(s, "TIME"), 0);
 }
 
-static void a_wrong_password_is_DENIED(struct scene *s) { refused_login(s, "AUTH", "WRONGPASS invalid username-password pair", HILOCK_DENIED); }
+static void a_wrong_password_is_DENIED(struct scene *s) { refused_login(s, "AUTH", "WRONGPASS", HILOCK_DENIED); }
+
+/* Old servers, proxies and renamed commands repeat what they do not know; some change or cut it. */
+static void refused_with_its_words(struct scene *s, const char *url, const char *error, const char *told)
+{
+    struct party *p;
+    struct hand *a;
+    PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .log_level = HILOCK_LOG_DEBUG));
+    a = hand_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 3000);
+    HOLDS(s, strstr(a->detail, told));
+    HOLDS(s, strstr(p->log, told));
+    HOLDS(s, strstr(p->event_detail, told));
+    HOLDS(s, !strstr(p->log, "hunter"));
+    HOLDS(s, !strstr(a->detail, "hunter"));
+    HOLDS(s, !strstr(p->event_detail, "hunter"));
+}
+
+static void a_server_that_knows_no_AUTH_is_quoted_without_the_password(struct scene *s)
+{
+    refused_with_its_words(s, "redis://shop:hunter@127.0.0.1",
+                           "ERR unknown command 'AUTH', with args beginning with: 'shop' 'hunter' ", "ERR unknown command");
+}
+
+static void a_password_that_comes_back_cut_is_not_told(struct scene *s)
+{
+    refused_with_its_words(s, "redis://:hunter2-and-much-more@127.0.0.1",
+                           "ERR unknown command 'AUTH', with args beginning with: 'hunter2-",
+                           "ERR unknown");
+}
+
+static void a_password_as_a_code_word_is_not_told(struct scene *s)
+{
+    refused_with_its_words(s, "redis://:HUNTER@127.0.0.1", "HUNTER", "***");
+}
+
+/* Whatever else a server says. */
+static void a_password_is_in_no_other_quote_either(struct scene *s)
+{
+    static const char error[] = "ERR who is shop, and what is " SCENE_SECRET "?";
+    struct party *p;
+    struct hand *a;
+    s->store.user = "shop";
+    s->store.user_password = SCENE_SECRET;
+    PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "ERR unknown command: shop " SCENE_SECRET, .times = 2);
+    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = error, .times = 1);
+    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = error, .times = 1);
+    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = error, .times = 1);
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" SCENE_SECRET "@127.0.0.1", .log_level = HILOCK_LOG_DEBUG));
+    a = held(p, "a", "stock", NULL);
+    acquire(hand_new(p, "b", "stock", NULL), HILOCK_FOREVER);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = error, .times = 2);
+    run_ms(s, 15000);
+    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = error);
+    release(a);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = error);
+    acquire(hand_new(p, "c", "other", NULL), 1000);
+    PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = error);
+    peek(a);
+    run_ms(s, 2000);
+    HOLDS(s, strstr(p->log, "ERR who is ***, and what is ***?"));
+    HOLDS(s, !strstr(p->log, "shop"));
+    scene_hush(s);
+}
+
+/* A server without that command repeats it. That no text has it is claimed of every text. */
+static void a_holder_that_comes_back_is_not_told_whole(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    char error[SCENE_TEXT], told[SCENE_TEXT];
+    snprintf(error, sizeof error, "ERR unknown command 'SET', with args beginning with: 'stock' '%s:1' 'NX' 'PX' ", p->uuid);
+    snprintf(told, sizeof told, "beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
+    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = error);
+    acquire(a, 1000);
+    run_ms(s, 100);
+    TELLS(s, "a:SERVER");
+    HOLDS(s, strstr(a->detail, told));
+}
+
 static void a_refused_database_ends_the_link(struct scene *s) { refused_login(s, "SELECT", "ERR DB index is out of range", HILOCK_SERVER); }
 static void a_forbidden_SELECT_is_DENIED(struct scene *s) { refused_login(s, "SELECT", "NOPERM this user has no permissions", HILOCK_DENIED); }
 static void a_missing_AUTH_is_DENIED(struct scene *s) { refused_login(s, "CLIENT", "NOAUTH Authentication required.", HILOCK_DENIED); }
@@ -321,6 +403,11 @@ static const struct play plays[] = {
     PLAY(a_password_alone_is_the_default_users),
     PLAY(nothing_else_is_sent_before_AUTH_is_accepted),
     PLAY(a_wrong_password_is_DENIED),
+    PLAY(a_server_that_knows_no_AUTH_is_quoted_without_the_password),
+    PLAY(a_password_that_comes_back_cut_is_not_told),
+    PLAY(a_password_as_a_code_word_is_not_told),
+    PLAY(a_password_is_in_no_other_quote_either),
+    PLAY(a_holder_that_comes_back_is_not_told_whole),
     PLAY(a_refused_database_ends_the_link),
     PLAY(a_forbidden_SELECT_is_DENIED),
     PLAY(a_missing_AUTH_is_DENIED),

@@ -75,6 +75,25 @@ static void test_quote_cuts(void **state)
     }
 }
 
+static void test_quote_said(void **state)
+{
+    static const char *const secrets[] = {"shop", "shop-hunter2", NULL};
+#define NINETY_FIVE "12345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345"
+    static const struct { const char *said, *quoted; } cases[] = {
+        {"", ""},
+        {"ERR shop: shop-hunter2", "ERR ***: ***"},
+        {"shop-hunter2shopsho", "******sho"},
+        {"'5f0c1a2b-7d60-4E1C-9a2f-0123456789ab:17' 'NX'", "'5f0c1a2b..:17' 'NX'"},
+        {"5f0c1a2b-7d60-4e1c-9a2f-0123456789a", "5f0c1a2b-7d60-4e1c-9a2f-0123456789a"},
+        {"5f0c1a2b-7d60-4e1c-9a2f-0123456789abcd", "5f0c1a2b..cd"},
+        {"5f0c1a2b-7d60-4e1c-9a2f_0123456789ab", "5f0c1a2b-7d60-4e1c-9a2f_0123456789ab"},
+        {NINETY_FIVE "shop", NINETY_FIVE "**.."},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(hl_quote_said(secrets, cases[i].said, strlen(cases[i].said)).bytes, cases[i].quoted);
+}
+
 static void test_quote_holder(void **state)
 {
     static const struct { const char *holder, *quoted; } cases[] = {
@@ -112,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set_and_add), cmocka_unit_test(test_full),         cmocka_unit_test(test_quote),
         cmocka_unit_test(test_quote_cuts),  cmocka_unit_test(test_quote_holder), cmocka_unit_test(test_quote_holder_fits),
+        cmocka_unit_test(test_quote_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

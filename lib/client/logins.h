@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* logins - users, passwords, prefix, the connections' and the servers' name: in one block, so that one wipe is enough.
+ * The host knows which of them no text may show. */
+#ifndef HL_CLIENT_LOGINS_H
+#define HL_CLIENT_LOGINS_H
+
+#include "client/client.h"
+#include "client/deployment.h"
+
+/* 0; -1: no memory. */
+int hl_logins_keep(struct hilock_client *client, const struct hl_urls *urls,
+                   const struct hilock_client_options *options);
+void hl_logins_forget(struct hilock_client *client); /* none kept is allowed */
+
+#endif
