@@ -11,16 +11,16 @@
 #include "client/observe.h"
 #include "client/options.h"
 #include "lock/acquire.h"
-#include "lock/deliver.h"
 #include "lock/ending.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/recent.h"
+#include "lock/report.h"
 #include "lock/shortage.h"
 #include "lock/teardown.h"
-#include "lock/turn.h"
+#include "lock/terms.h"
 #include "lock/walk.h"
 #include "lock/watchdog.h"
 
@@ -46,7 +46,7 @@ static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->c
 
 static int is_quiet(const struct hl_core *core)
 {
-    return !core->live_holds && !core->waiting && !core->inquiries_open && !hl_deliver_is_due(core);
+    return !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core);
 }
 
 /* What was accepted is answered, however late it is. 1: nothing is left to tell. */
@@ -54,7 +54,7 @@ static int is_all_told(struct hl_core *core)
 {
     hl_inquiries_end(core);
     hl_endings_answer(core);
-    return !hl_deliver_is_due(core);
+    return !hl_notices_are_due(core);
 }
 
 static void leave_soon(struct hilock_client *client)
@@ -85,7 +85,7 @@ static int has_left(struct hilock_client *client)
 static void on_leave(void *arg)
 {
     struct hilock_client *client = arg;
-    hl_deliver(&client->core);
+    hl_notices_deliver(&client->core);
     if (client->core.is_gone)
         destroy(client);
     else if (!has_left(client))
@@ -125,7 +125,7 @@ static void on_node_down(void *arg, struct hl_node *node) { (void)arg, (void)nod
 
 static void lose(struct hl_hold *hold, void *core)
 {
-    if (hold->is_told && !(HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.tell))
+    if (hold->is_told && !(HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending))
         hl_watchdog_lose(core, hold, HILOCK_LOST_CLOSING);
 }
 
@@ -162,8 +162,11 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random), hl_random_next(&core->host.random));
     hl_grants_init(core);
-    hl_deliver_init(core);
-    core->on_client_notice = hl_observe_tell;
+    hl_notices_init(&core->notices, hl_watchdog_sweep);
+    hl_report_init(core);
+    TAILQ_INIT(&core->live);
+    TAILQ_INIT(&core->inquiries);
+    core->earliest_us = UINT64_MAX;
     core->host.arg = client;
     core->host.on_enter = on_enter;
     core->host.on_leave = on_leave;
@@ -297,24 +300,11 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
 
 /* ---- close, abandon ---- */
 
-static void drop_notices(struct hl_core *core)
-{
-    struct hl_notice *notice, *next;
-    for (notice = TAILQ_FIRST(&core->news); notice; notice = next) {
-        next = TAILQ_NEXT(notice, entry);
-        if (notice->kind != NOTICE_CLIENT)
-            continue;
-        hl_notice_move(core, notice, PLACE_NONE);
-        hl_observe_drop(core, notice);
-    }
-}
-
 /* All but the client's own memory and its host: what a callback's frame below us may still look at. */
 static void detach(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
     core->is_closing = 1;
-    drop_notices(core);
     hl_teardown(core);
     core->route->ops->free(core->route);
     core->route = NULL;
@@ -345,7 +335,7 @@ void hilock_client_abandon(hilock_client *client)
         return;
     if (client->core.is_gone)
         return;
-    if (client->core.is_delivering)
+    if (client->core.notices.is_delivering)
         detach(client);
     else
         destroy(client);

@@ -9,9 +9,11 @@
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/lock.h"
 #include "lock/multi.h"
 #include "lock/reentry.h"
 #include "lock/teardown.h"
+#include "lock/terms.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
 
@@ -84,7 +86,7 @@ static struct hl_terms *multi_terms(struct hilock_client *client, const struct h
     if (!terms)
         return NULL;
     fill_terms(terms, client, options);
-    terms->multi = hl_multi_names_new(&client->core.host.memory, names, count);
+    terms->multi = hl_names_new(&client->core.host.memory, names, count);
     if (terms->multi) {
         for (unsigned i = 0; i < count; i++)
             names[i]->refs++;
@@ -305,7 +307,7 @@ static hilock_status check_use(struct hilock_client *client, const struct hilock
                          lock->acquire ? "waits" : "holds");
     if (lock->acquire)
         return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already waits: it can be entered again once it holds", quoted_name(lock).bytes);
-    if (hl_reentry_count(lock->hold) == UINT32_MAX)
+    if (hl_hold_entries(lock->hold) == UINT32_MAX)
         return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" was entered %u times: is a release missing?", quoted_name(lock).bytes, UINT32_MAX);
     return HILOCK_OK;
 }
@@ -361,7 +363,7 @@ static hilock_status check_held(const struct hilock_lock *lock)
 /* A hold that is lost, though nobody has been told yet, is over for all counts. */
 static int has_more_counts(const struct hilock_lock *lock)
 {
-    return hl_reentry_count(lock->hold) > 1 && !HL_PLANTED(REENTRY_ENDS_EARLY) && lock->hold->state == HOLD_HELD && !hl_watchdog_has_ended(lock->hold);
+    return hl_hold_entries(lock->hold) > 1 && !HL_PLANTED(REENTRY_ENDS_EARLY) && lock->hold->state == HOLD_HELD && !hl_watchdog_has_ended(lock->hold);
 }
 
 hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)

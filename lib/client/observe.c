@@ -6,9 +6,8 @@
 #include <stdio.h>
 
 #include "base/plant.h"
-#include "lock/deliver.h"
 #include "lock/lease.h"
-#include "lock/turn.h"
+#include "lock/lock.h"
 #include "lock/walk.h"
 
 struct client_event {
@@ -36,23 +35,11 @@ void hilock_log_stderr(hilock_log_level level, const char *line, void *user)
     fprintf(stderr, "hilock: %s: %s\n", words[level <= HILOCK_LOG_DEBUG ? level : 0], line);
 }
 
-static void raise_event(struct hilock_client *client, hilock_event_kind kind, const struct hl_fact *fact)
-{
-    struct client_event *news;
-    if (!client->on_event || !(news = hl_memory_new(&client->core.host.memory, sizeof *news)))
-        return;
-    news->notice.kind = NOTICE_CLIENT;
-    hl_text_set(&news->node, "%s", fact->node ? fact->node : "");
-    hl_text_set(&news->detail, "%s", fact->detail ? fact->detail : "");
-    news->event = (struct hilock_event){.size = sizeof news->event, .kind = kind, .retry_ms = hl_span_ms(fact->retry_us),
-                                        .remaining_ms = hl_span_ms(fact->remaining_us), .stalled_ms = hl_span_ms(fact->waited_us)};
-    hl_notice_tell(&client->core, &news->notice, 1);
-}
-
-void hl_observe_tell(struct hl_core *core, struct hl_notice *notice)
+static void report_event(struct hl_core *core, struct hl_notice *notice)
 {
     struct hilock_client *client = (struct hilock_client *)(void *)core;
     struct client_event *news = (struct client_event *)(void *)notice;
+    hl_notice_cancel(core, notice);
     news->event.client = client;
     news->event.holder = "";
     news->event.node = news->node.bytes;
@@ -61,7 +48,21 @@ void hl_observe_tell(struct hl_core *core, struct hl_notice *notice)
     hl_memory_free(&core->host.memory, news);
 }
 
-void hl_observe_drop(struct hl_core *core, struct hl_notice *notice) { hl_memory_free(&core->host.memory, notice); }
+static void forget_event(struct hl_core *core, struct hl_notice *notice) { hl_memory_free(&core->host.memory, notice); }
+
+static void raise_event(struct hilock_client *client, hilock_event_kind kind, const struct hl_fact *fact)
+{
+    static const struct hl_notice_ops ops = {report_event, forget_event};
+    struct client_event *news;
+    if (!client->on_event || !(news = hl_memory_new(&client->core.host.memory, sizeof *news)))
+        return;
+    news->notice.ops = &ops;
+    hl_text_set(&news->node, "%s", fact->node ? fact->node : "");
+    hl_text_set(&news->detail, "%s", fact->detail ? fact->detail : "");
+    news->event = (struct hilock_event){.size = sizeof news->event, .kind = kind, .retry_ms = hl_span_ms(fact->retry_us),
+                                        .remaining_ms = hl_span_ms(fact->remaining_us), .stalled_ms = hl_span_ms(fact->waited_us)};
+    hl_notice_post(&client->core, &news->notice, 1);
+}
 
 static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
 {

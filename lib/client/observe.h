@@ -6,8 +6,6 @@
 #include "client/client.h"
 
 void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact); /* the host's on_trace */
-void hl_observe_tell(struct hl_core *core, struct hl_notice *notice);      /* core's on_client_notice */
-void hl_observe_drop(struct hl_core *core, struct hl_notice *notice);      /* frees one that nobody will be told */
 __attribute__((format(printf, 3, 4))) void hl_log(struct hilock_client *client, hilock_log_level level, const char *format, ...);
 
 #endif

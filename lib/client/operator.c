@@ -5,8 +5,8 @@
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/lease.h"
+#include "lock/lock.h"
 #include "lock/reentry.h"
-#include "lock/turn.h"
 #include "lock/walk.h"
 #include "wire/peek.h"
 
@@ -27,7 +27,7 @@ static void describe(const struct hilock_lock *lock, struct hilock_lock_info *re
     if (ret_info->state != HILOCK_HELD)
         return;
     ret_info->age_ms = hl_span_ms(now_us - lock->hold->since_us);
-    ret_info->hold_count = hl_reentry_count(lock->hold);
+    ret_info->hold_count = hl_hold_entries(lock->hold);
     ret_info->fencing_token = hl_hold_token(lock->hold);
 }
 

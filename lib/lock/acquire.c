@@ -6,7 +6,7 @@
 #include "base/contract.h"
 #include "base/plant.h"
 #include "lock/ballot.h"
-#include "lock/deliver.h"
+#include "lock/notice.h"
 #include "lock/ending.h"
 #include "lock/fair.h"
 #include "lock/gate.h"
@@ -31,7 +31,7 @@ struct hl_name *hl_acquire_name(const struct hl_acquire *acquire)
 
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 {
-    hl_notice_move(core, &acquire->notice, PLACE_NONE);
+    hl_notice_cancel(core, &acquire->notice);
     hl_acquire_stop(acquire);
     if (hl_fair_of(acquire))
         hl_fair_forget(core, hl_fair_of(acquire));
@@ -81,7 +81,7 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
     acquire->words.detail = words.detail;
     acquire->verdict.status = status;
     acquire->verdict.holder_remaining_ms = words.holder_remaining_ms;
-    hl_notice_tell(core, &acquire->notice, TELL_RESULT);
+    hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
 
 void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status)
@@ -208,15 +208,13 @@ static void on_granted(struct hl_acquire *acquire)
     hl_hold_keep(acquire->hold);
     for (unsigned i = 0; i < acquire->hold->parts_count; i++)
         hl_gate_deny_tries(acquire->hold->parts[i].name);
-    hl_notice_tell(core, &acquire->notice, TELL_RESULT);
+    hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
 
 void hl_acquire_regain(struct hl_acquire *acquire)
 {
     struct hl_fair *fair = hl_fair_of(acquire);
-    acquire->notice.tell &= (uint8_t)~TELL_RESULT;
-    if (!acquire->notice.tell)
-        hl_notice_move(core_of(acquire), &acquire->notice, PLACE_NONE);
+    hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
     if (!fair || !hl_fair_confirms(fair))
         give_back(acquire);
 }
@@ -245,7 +243,7 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
     hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = hl_acquire_name(acquire)->bytes});
     acquire->report_us = next_report_us(acquire);
     if (terms->on_event)
-        hl_notice_tell(core, &acquire->notice, TELL_WAITING);
+        hl_notice_post(core, &acquire->notice, REPORT_WAITING);
     if (terms->wait_report_ms)
         hl_acquire_sleep_on(acquire);
 }

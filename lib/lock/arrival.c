@@ -3,7 +3,6 @@
  * and an alarm only if its wait may end or is reported. When its turn to ask comes it gets its hold, whose alarm has nothing else to do until the
  * grant, and is the wait's until then. Who is served by a hand-off never needs one. */
 #include "lock/acquire.h"
-#include "lock/deliver.h"
 #include "lock/fair.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
@@ -104,7 +103,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
     uint32_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
     if (!acquire)
         return NULL;
-    acquire->notice.kind = NOTICE_ACQUIRE;
+    acquire->notice.ops = core->reports->acquire;
     acquire->notice.epoch = lock->epoch;
     acquire->lock = lock;
     acquire->is_try = wait_ms == HILOCK_TRY;

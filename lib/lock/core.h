@@ -5,7 +5,7 @@
  *        |                           |
  *        +---- hold (what the store keeps for us) of 1..n parts, each a request to a node about a name
  *
- * Whatever has something to tell the user is a notice; deliver.c alone calls back. */
+ * Whatever has something to report to the user is a notice (notice.h): nothing calls back inside the user's own call. */
 #ifndef HL_LOCK_CORE_H
 #define HL_LOCK_CORE_H
 
@@ -13,6 +13,7 @@
 #include "base/roll.h"
 #include "base/table.h"
 #include "lock/cell.h"
+#include "lock/notice.h"
 #include "node/route.h"
 #include "wire/fair.h"
 #include "wire/keys.h"
@@ -25,20 +26,6 @@ struct hl_hold;
 struct hl_inquiry;
 struct hl_names;
 struct hl_recent;
-
-/* ---- notices (deliver.c) ---- */
-
-enum hl_notice_kind { NOTICE_ACQUIRE, NOTICE_HOLD, NOTICE_EXTEND, NOTICE_ENTRY, NOTICE_RECEIPT, NOTICE_INQUIRY, NOTICE_CLIENT, NOTICE_MARKER };
-enum hl_notice_place { PLACE_NONE, PLACE_HOLDS, PLACE_LOSSES, PLACE_NEWS };
-
-struct hl_notice {
-    TAILQ_ENTRY(hl_notice) entry;
-    uint8_t kind, place; /* enums above */
-    uint8_t tell;        /* bits, by kind */
-    uint8_t spare;
-    uint32_t epoch;      /* of the handle when the call was accepted: another one now, and the call back is off */
-};
-TAILQ_HEAD(hl_notices, hl_notice);
 
 /* ---- handles (turn.c) ---- */
 
@@ -132,10 +119,12 @@ struct hl_share { /* what each part of several needs besides; behind the parts *
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
-enum { TELL_LOST = 1, TELL_RENEWAL_FAILED = 2, TELL_RENEWED = 4, TELL_RELEASED = 8, TELL_SETTLED = 16 };
+/* What a hold has to report, in the order in which it is reported. */
+enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RELEASED = 8, REPORT_SETTLED = 16 };
 
 struct hl_hold {
-    struct hl_notice notice;     /* TELL_ bits above */
+    struct hl_notice notice;     /* the bits above */
+    TAILQ_ENTRY(hl_hold) live;   /* in core->live */
     struct hl_terms *terms;
     union {
         struct hl_acquire *acquire; /* IDLE, ASKING, RETURNING, and HELD until it is told */
@@ -168,10 +157,10 @@ struct hl_hold {
     uint8_t is_settled : 1;      /* ENDING: the end of a release that was UNKNOWN has been told */
     uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
-    uint8_t verdict : 7;         /* ENDING: a hilock_status as its negative, for TELL_RELEASED */
+    uint8_t verdict : 7;         /* ENDING: a hilock_status as its negative, for REPORT_RELEASED */
     struct hl_part parts[];
 };
-_Static_assert(sizeof(struct hl_hold) <= 112 || sizeof(void *) != 8, "every lock that is held has one");
+_Static_assert(sizeof(struct hl_hold) <= 136 || sizeof(void *) != 8, "every lock that is held has one");
 
 TAILQ_HEAD(hl_extends, hl_extend);
 TAILQ_HEAD(hl_entries, hl_entry);
@@ -198,10 +187,10 @@ enum hl_stands { /* with its gate */
     STANDS_QUEUED  /* at the store, too */
 };
 enum hl_acquire_state { ACQUIRE_IN_LINE, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED };
-enum { TELL_WAITING = 1, TELL_RESULT = 2 };
+enum { REPORT_WAITING = 1, REPORT_RESULT = 2 }; /* what it has to report */
 
 struct hl_acquire {
-    struct hl_notice notice;        /* TELL_ bits above */
+    struct hl_notice notice;        /* the bits above */
     union {
         TAILQ_ENTRY(hl_acquire) line;             /* in its gate, until it is handed over or DECIDED */
         struct { char *holder, *detail; } words; /* DECIDED; NULL: "", the status' own sentence */
@@ -229,9 +218,13 @@ struct hl_acquire {
     uint8_t halvings : 3;           /* how many are asked at a time: of a multi its names (multi.c), of a quorum its masters, 1: in order (ballot.c) */
     uint8_t has_moved : 1;          /* of a multi: to another name's line, on hearsay, since it last asked */
 };
-_Static_assert(sizeof(struct hl_acquire) <= 112 || sizeof(void *) != 8, "every wait has one");
+_Static_assert(sizeof(struct hl_acquire) <= 120 || sizeof(void *) != 8, "every wait has one");
 
 /* ---- the client ---- */
+
+struct hl_reports { /* how the user of a handle is called back */
+    const struct hl_notice_ops *acquire, *hold;
+};
 
 struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms, turns_max; };
 
@@ -246,8 +239,9 @@ struct hl_core {
     uint64_t id_last;                    /* acquisition ids given */
     struct hl_table names;
     struct hl_alarms hold_alarms, wait_alarms; /* hold.c; arrival.c, of those that have no hold */
-    struct hl_notices holds, losses, news; /* holds with nothing to tell; losses and everything else to be told */
-    struct hl_notice marker;
+    TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
+    struct hl_notices notices;
+    const struct hl_reports *reports;    /* report.c */
     struct hl_roll fair_waits;           /* FAIR: by id (fair.c) */
     struct hl_table slot_grants;         /* grants.c: by slot */
     TAILQ_HEAD(, hl_grants) grants;      /* the same; who was of use last stands last */
@@ -258,12 +252,10 @@ struct hl_core {
     int is_short;                        /* it runs */
     unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's belief ends before this */
-    unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds not over; handles */
+    unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds in `live`; handles */
     int is_closing;                      /* acquires are refused */
     int is_unheard_told;                 /* that messages of releases are refused; until one is not */
-    int is_delivering, is_gone;          /* is_gone: abandoned inside a callback; freed behind it */
-    int is_behind;                       /* a batch was told, and more is to be: on the next turn */
-    void (*on_client_notice)(struct hl_core *core, struct hl_notice *notice); /* NOTICE_CLIENT: tell and free it */
+    int is_gone;                         /* abandoned inside a callback; freed behind it */
 };
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }

@@ -6,13 +6,13 @@
 #include "base/plant.h"
 #include "lock/acquire.h"
 #include "lock/ballot.h"
-#include "lock/deliver.h"
+#include "lock/lock.h"
+#include "lock/notice.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/recent.h"
-#include "lock/turn.h"
 #include "lock/validity.h"
 #include "lock/words.h"
 
@@ -58,7 +58,7 @@ static void release(struct hl_hold *hold, struct hl_part *part)
 /* A loss is told before the store lets others in: its release waits for that. */
 static void release_all(struct hl_hold *hold)
 {
-    if (hold->notice.tell & TELL_LOST)
+    if (hold->notice.pending & REPORT_LOST)
         return;
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
@@ -154,7 +154,7 @@ static void hear(struct hl_hold *hold, struct hl_part *part, enum hl_part_heard 
 void hl_ending_settle(struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->owner.lock;
-    if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.tell)
+    if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.pending)
         return;
     count_all_out(hold);
     if (lock && !hold->is_told)
@@ -199,16 +199,14 @@ static void answer_caller(struct hl_hold *hold, hilock_status status)
     hold->is_answered = 1;
     hold->verdict = (unsigned)-(int)status & 0x7fu;
     if (hold->on_result)
-        hl_notice_tell(core, &hold->notice, TELL_RELEASED);
+        hl_notice_post(core, &hold->notice, REPORT_RELEASED);
 }
 
 void hl_endings_answer(struct hl_core *core)
 {
-    struct hl_notice *notice, *next = TAILQ_FIRST(&core->holds);
-    while ((notice = next) != NULL) {
-        next = TAILQ_NEXT(notice, entry);
-        answer_caller((struct hl_hold *)(void *)notice, HILOCK_UNKNOWN);
-    }
+    struct hl_hold *hold;
+    TAILQ_FOREACH(hold, &core->live, live)
+        answer_caller(hold, HILOCK_UNKNOWN);
 }
 
 static void tell_settled(struct hl_hold *hold, int is_confirmed)
@@ -221,7 +219,7 @@ static void tell_settled(struct hl_hold *hold, int is_confirmed)
     hold->is_confirmed = is_confirmed != 0;
     hl_words_of_settling(hold, hl_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
     hl_trace(&core->host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = hold->parts[0].name->bytes, .detail = detail.bytes});
-    hl_notice_tell(core, &hold->notice, TELL_SETTLED);
+    hl_notice_post(core, &hold->notice, REPORT_SETTLED);
 }
 
 /* An id with an unanswered acquire is released once more when that acquire can no longer run (R3): until then a copy of it in an old link

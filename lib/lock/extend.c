@@ -3,21 +3,25 @@
 #include "lock/extend.h"
 
 #include "base/plant.h"
-#include "lock/deliver.h"
+#include "lock/callback.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/side.h"
-#include "lock/turn.h"
+#include "lock/lock.h"
 #include "lock/watchdog.h"
 #include "lock/words.h"
 
+static void report_answer(struct hl_core *core, struct hl_notice *notice);
+static void forget(struct hl_core *core, struct hl_notice *notice) { hl_extend_free(core, (struct hl_extend *)(void *)notice); }
+
 hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
 {
+    static const struct hl_notice_ops ops = {report_answer, forget};
     struct hl_side *side = hl_side_of(core, lock->hold);
     struct hl_extend *extend = side ? hl_memory_new(&core->host.memory, sizeof *extend) : NULL;
     if (!extend)
         return HILOCK_NO_MEMORY;
-    extend->notice.kind = NOTICE_EXTEND;
+    extend->notice.ops = &ops;
     extend->notice.epoch = lock->epoch;
     extend->side = side;
     extend->lock = lock;
@@ -37,7 +41,7 @@ void hl_extend_free(struct hl_core *core, struct hl_extend *extend)
     struct hilock_lock *lock = extend->lock;
     if (extend->side)
         TAILQ_REMOVE(&extend->side->extends, extend, entry);
-    hl_notice_move(core, &extend->notice, PLACE_NONE);
+    hl_notice_cancel(core, &extend->notice);
     hl_memory_free(&core->host.memory, extend->detail);
     hl_memory_free(&core->host.memory, extend);
     hl_lock_unref(lock);
@@ -127,20 +131,23 @@ int hl_extend_is_waiting(const struct hl_hold *hold)
 
 /* ---- answers ---- */
 
-static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why)
+static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why, int is_loss)
 {
     extend->is_decided = 1;
     extend->status = status;
     if (why)
         extend->detail = hl_memory_copy(&core->host.memory, why, strlen(why));
-    hl_notice_tell(core, &extend->notice, 1);
+    if (is_loss)
+        hl_notice_post_loss(core, &extend->notice, 1);
+    else
+        hl_notice_post(core, &extend->notice, 1);
 }
 
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why)
 {
     for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry))
         if ((extend->is_asked || HL_PLANTED(EXTEND_UNASKED)) && !extend->is_decided)
-            decide(hl_hold_core(hold), extend, status, why);
+            decide(hl_hold_core(hold), extend, status, why, 0);
 }
 
 static uint64_t ends_us(const struct hl_core *core, const struct hl_extend *extend)
@@ -168,14 +175,40 @@ int hl_extend_tick(struct hl_hold *hold, uint64_t now_us)
         if (extend->is_decided || ends_us(core, extend) > now_us)
             continue;
         hl_words_of_silence(core, hold, extend->attempts, &why);
-        decide(core, extend, status, why.bytes);
+        decide(core, extend, status, why.bytes, 0);
     }
     return hold->side && hold->side->next_us > now_us;
 }
 
+/* ---- reports ---- */
+
+static void report(struct hl_core *core, struct hl_extend *extend, const char *detail)
+{
+    struct hilock_lock *lock = extend->lock;
+    hilock_result_fn *on_result = hl_callback_is_off(lock, &extend->notice) ? NULL : extend->on_result;
+    void *user = extend->user;
+    char *words = extend->detail;
+    struct hilock_result result = {.status = extend->status, .operation = HILOCK_EXTEND, .lock = lock, .holder = "", .attempts = extend->attempts,
+                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - extend->begun_us)};
+    result.detail = detail ? detail : words ? words : hilock_status_text(result.status);
+    extend->detail = NULL;
+    lock->refs++;
+    hl_extend_free(core, extend);
+    if (on_result) {
+        hl_callback_fill(core, lock, &result);
+        hl_callback_result(lock, on_result, &result, user);
+    }
+    hl_memory_free(&core->host.memory, words);
+    hl_lock_unref(lock);
+}
+
+static void report_answer(struct hl_core *core, struct hl_notice *notice) { report(core, (struct hl_extend *)(void *)notice, NULL); }
+
+void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail) { report(core, extend, detail); }
+
 /* ---- the end ---- */
 
-void hl_extend_end(struct hl_core *core, struct hl_hold *hold, enum hl_notice_place place)
+void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     struct hl_extend *extend;
     while ((extend = first_of(hold)) != NULL) {
@@ -183,9 +216,7 @@ void hl_extend_end(struct hl_core *core, struct hl_hold *hold, enum hl_notice_pl
         extend->side = NULL;
         hl_memory_free(&core->host.memory, extend->detail);
         extend->detail = NULL;
-        decide(core, extend, HILOCK_LOST, NULL);
-        if (place == PLACE_LOSSES)
-            hl_notice_move(core, &extend->notice, place);
+        decide(core, extend, HILOCK_LOST, NULL, is_loss);
     }
 }
 

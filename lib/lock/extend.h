@@ -44,7 +44,8 @@ int hl_extend_tick(struct hl_hold *hold, uint64_t now_us);      /* decides whose
 
 /* ---- the end ---- */
 
-void hl_extend_end(struct hl_core *core, struct hl_hold *hold, enum hl_notice_place place); /* all are LOST, to be told there */
+void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss); /* all are LOST; is_loss: reported first of all */
+void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail); /* in place of on_lost */
 uint64_t hl_extend_reach_us(const struct hl_hold *hold); /* until when what was asked for may stand at the store, once it is answered; 0: nothing was */
 uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when what was asked for is over at the store whatever got through; 0: at once */
 void hl_extend_free(struct hl_core *core, struct hl_extend *extend);

@@ -5,7 +5,6 @@
 #include "base/contract.h"
 #include "base/plant.h"
 #include "lock/courtesy.h"
-#include "lock/deliver.h"
 #include "lock/fair.h"
 #include "lock/grants.h"
 #include "lock/hold.h"

@@ -8,7 +8,7 @@
 #include "lock/fair.h"
 #include "lock/gate_inside.h"
 #include "lock/hold.h"
-#include "lock/turn.h"
+#include "lock/terms.h"
 
 enum { PACE_US = 20, UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000, SWEPT_MAX = 2 };
 

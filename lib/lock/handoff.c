@@ -4,14 +4,16 @@
 
 #include "base/plant.h"
 #include "lock/acquire.h"
-#include "lock/deliver.h"
+#include "lock/callback.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/side.h"
-#include "lock/turn.h"
+#include "lock/lock.h"
+#include "lock/terms.h"
 #include "lock/watchdog.h"
+#include "lock/words.h"
 
 unsigned hl_handoff_reserved(const struct hl_hold *hold)
 {
@@ -72,7 +74,7 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
 static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
     struct hl_terms *from = hold->terms;
-    hl_notice_hush(core, &hold->notice);
+    hl_notice_cancel(core, &hold->notice);
     if (!HL_PLANTED(HANDOFF_OLD_ALIVE))
         hl_side_free(core, hold);
     hold->terms = next->lock->terms;
@@ -97,24 +99,47 @@ void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *n
     hl_trace(&core->host, HL_HOLD_HANDED_ON, &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->turn, .token = hl_hold_token(hold),
                                                                .waited_us = hold->since_us - hold->granted_us});
     hl_watchdog_go_on(hold, early_us);
-    hl_notice_tell(core, &next->notice, TELL_RESULT);
+    hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
+
+static void receipt_free(struct hl_core *core, struct hl_receipt *receipt)
+{
+    struct hilock_lock *lock = receipt->lock;
+    hl_notice_cancel(core, &receipt->notice);
+    hl_memory_free(&core->host.memory, receipt);
+    hl_lock_unref(lock);
+}
+
+static void report(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_receipt *receipt = (struct hl_receipt *)(void *)notice;
+    struct hilock_lock *lock = receipt->lock;
+    hilock_result_fn *on_result = hl_callback_is_off(lock, &receipt->notice) ? NULL : receipt->on_result;
+    void *user = receipt->user;
+    struct hl_text detail;
+    struct hilock_result result = {.size = sizeof result, .status = HILOCK_OK, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
+                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
+    lock->refs++;
+    receipt_free(core, receipt);
+    if (on_result) {
+        hl_words_of_handing_on(lock->name, &detail);
+        result.state = hl_lock_state(lock);
+        result.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+        hl_callback_result(lock, on_result, &result, user);
+    }
+    hl_lock_unref(lock);
+}
+
+static void forget(struct hl_core *core, struct hl_notice *notice) { receipt_free(core, (struct hl_receipt *)(void *)notice); }
 
 struct hl_receipt *hl_receipt_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
+    static const struct hl_notice_ops ops = {report, forget};
     struct hl_receipt *receipt = hl_memory_new(&core->host.memory, sizeof *receipt);
     if (!receipt)
         return NULL;
-    *receipt = (struct hl_receipt){.notice = {.kind = NOTICE_RECEIPT, .epoch = lock->epoch}, .lock = lock, .on_result = on_result, .user = user,
+    *receipt = (struct hl_receipt){.notice = {.ops = &ops, .epoch = lock->epoch}, .lock = lock, .on_result = on_result, .user = user,
                                    .begun_us = hl_now_us(&core->host)};
     lock->refs++;
     return receipt;
-}
-
-void hl_receipt_free(struct hl_core *core, struct hl_receipt *receipt)
-{
-    struct hilock_lock *lock = receipt->lock;
-    hl_notice_move(core, &receipt->notice, PLACE_NONE);
-    hl_memory_free(&core->host.memory, receipt);
-    hl_lock_unref(lock);
 }

@@ -31,6 +31,5 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next);
 
 struct hl_receipt *hl_receipt_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user); /* NULL: no memory */
-void hl_receipt_free(struct hl_core *core, struct hl_receipt *receipt);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/plant.h"
 #include "lock/acquire.h"
 #include "lock/ballot.h"
-#include "lock/deliver.h"
+#include "lock/notice.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/fair.h"
@@ -18,7 +18,7 @@
 #include "lock/replicas.h"
 #include "lock/renewal.h"
 #include "lock/side.h"
-#include "lock/turn.h"
+#include "lock/terms.h"
 #include "lock/watchdog.h"
 
 static struct hl_hold *hold_of(struct hl_request *request)
@@ -308,7 +308,7 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
         hl_memory_free(&core->host.memory, hold);
         return NULL;
     }
-    hold->notice.kind = NOTICE_HOLD;
+    hold->notice.ops = core->reports->hold;
     hold->terms = terms;
     terms->refs++;
     hold->parts_count = (uint8_t)count;
@@ -316,7 +316,7 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
     for (unsigned i = 0; i < count; i++)
         init_part(&hold->parts[i], i, terms->multi ? terms->multi->of[i] : lock->name);
     core->live_holds++;
-    hl_notice_move(core, &hold->notice, PLACE_HOLDS);
+    TAILQ_INSERT_TAIL(&core->live, hold, live);
     return hold;
 }
 
@@ -327,7 +327,8 @@ void hl_hold_free(struct hl_hold *hold)
         HL_REQUIRE(!hl_request_is_busy(&hold->parts[i].request));
         hl_name_unref(core, &core->host.memory, hold->parts[i].name);
     }
-    hl_notice_move(core, &hold->notice, PLACE_NONE);
+    hl_notice_cancel(core, &hold->notice);
+    TAILQ_REMOVE(&core->live, hold, live);
     hl_alarm_end(&core->hold_alarms, &hold->alarm);
     hl_side_free(core, hold);
     hl_terms_unref(hold->terms);
@@ -395,15 +396,6 @@ void hl_hold_keep(struct hl_hold *hold)
     if (deadline_us < core->earliest_us)
         core->earliest_us = deadline_us;
     hl_watchdog_begin(hold);
-}
-
-/* The turns of a hold have its token and those behind it, which its acquire set aside. The store and renewals know the first alone. */
-uint64_t hl_hold_token(const struct hl_hold *hold)
-{
-    unsigned turn = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->turn;
-    if (hold->parts_count != 1 || !hold->parts[0].token)
-        return 0;
-    return hold->parts[0].token + turn - HL_PLANTED(TOKEN_STALE);
 }
 
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)

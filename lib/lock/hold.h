@@ -25,6 +25,10 @@ void hl_hold_ask_masters(struct hl_hold *hold); /* of a quorum: as its ballot wa
 void hl_hold_keep(struct hl_hold *hold);   /* ASKING, granted: the watchdog begins */
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: not enough parts stand */
+uint64_t hl_hold_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
+uint64_t hl_hold_max_ends_us(const struct hl_hold *hold); /* UINT64_MAX: no limit */
+uint32_t hl_hold_entries(const struct hl_hold *hold); /* how many releases it needs */
+uint32_t hl_hold_votes(const struct hl_hold *hold); /* of a quorum: masters that granted it; else 0 */
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
 int hl_hold_is_quorum(const struct hl_hold *hold); /* its parts are one name at several masters */
 unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state);

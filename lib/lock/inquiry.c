@@ -4,9 +4,9 @@
 #include "lock/inquiry.h"
 
 #include "base/plant.h"
-#include "lock/deliver.h"
+#include "lock/callback.h"
 #include "lock/lease.h"
-#include "lock/turn.h"
+#include "lock/lock.h"
 #include "lock/words.h"
 #include "wire/peek.h"
 
@@ -55,22 +55,45 @@ static void ask(struct hl_inquiry *inquiry)
 static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     TAILQ_REMOVE(&core->inquiries, inquiry, entry);
-    hl_notice_move(core, &inquiry->notice, PLACE_NONE);
+    hl_notice_cancel(core, &inquiry->notice);
     hl_timer_free(&core->host, inquiry->timer);
     hl_lock_unref(inquiry->lock);
     hl_memory_free(&core->host.memory, inquiry);
 }
 
-int hl_inquiry_is_silenced(const struct hl_inquiry *inquiry)
-{
-    return !inquiry->on_result || inquiry->lock->epoch != inquiry->notice.epoch;
-}
-
-void hl_inquiry_retire(struct hl_core *core, struct hl_inquiry *inquiry)
+/* It has been reported: freed now, or with the answer that is on its way. */
+static void retire(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     if (!hl_request_is_busy(&inquiry->request))
         inquiry_free(core, inquiry);
 }
+
+/* The inquiry may be gone with its retirement, so its texts are copied. */
+static void report(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)notice;
+    struct hilock_lock *lock = inquiry->lock;
+    hilock_result_fn *on_result = hl_callback_is_off(lock, notice) ? NULL : inquiry->on_result;
+    void *user = inquiry->user;
+    char holder[sizeof inquiry->holder];
+    struct hl_text detail = inquiry->detail;
+    struct hilock_result result = {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
+                                   .operation = inquiry->is_forcing ? HILOCK_FORCE_RELEASE : HILOCK_PEEK, .attempts = inquiry->attempts,
+                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
+                                   .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters, .position = inquiry->position};
+    memcpy(holder, inquiry->holder, sizeof holder);
+    hl_callback_fill(core, lock, &result);
+    result.votes = inquiry->votes; /* not those of a hold of its own */
+    hl_notice_take(core, &inquiry->notice);
+    lock->refs++;
+    retire(core, inquiry);
+    if (on_result)
+        hl_callback_result(lock, on_result, &result, user);
+    hl_lock_unref(lock);
+}
+
+/* All inquiries are freed behind the notices. */
+static void forget(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
 /* ---- on a quorum ---- */
 
@@ -121,7 +144,7 @@ static void part_with_parts(struct hl_inquiry *whole)
             hl_timer_stop(&core->host, part->timer);
         }
         part->whole = NULL;
-        hl_inquiry_retire(core, part);
+        retire(core, part);
     }
 }
 
@@ -170,7 +193,7 @@ static void decide(struct hl_inquiry *inquiry, hilock_status status)
     hl_timer_stop(&core->host, inquiry->timer);
     hl_trace(&core->host, HL_INQUIRY_ENDED, &(struct hl_fact){.name = inquiry->lock->name->bytes, .status = status, .detail = inquiry->detail.bytes,
                                                               .count = inquiry->is_forcing});
-    hl_notice_tell(core, &inquiry->notice, 1);
+    hl_notice_post(core, &inquiry->notice, 1);
 }
 
 static void run_out(struct hl_inquiry *inquiry)
@@ -262,7 +285,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_inquiry *inquiry = inquiry_of(request);
     if (inquiry->state == INQUIRY_DECIDED) {
-        if (!inquiry->notice.tell)
+        if (!inquiry->notice.pending)
             inquiry_free(core_of(inquiry), inquiry);
     } else if (!answer->reply) {
         inquiry->was_repeated = inquiry->was_sent;
@@ -291,6 +314,7 @@ static void on_timer(void *arg)
 static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     static const struct hl_request_ops ops = {about, encode, done};
+    static const struct hl_notice_ops reports = {report, forget};
     struct hl_inquiry *inquiry = hl_memory_new(&core->host.memory, sizeof *inquiry);
     if (!inquiry)
         return NULL;
@@ -299,7 +323,7 @@ static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *
         hl_memory_free(&core->host.memory, inquiry);
         return NULL;
     }
-    inquiry->notice.kind = NOTICE_INQUIRY;
+    inquiry->notice.ops = &reports;
     inquiry->notice.epoch = lock->epoch;
     inquiry->request.ops = &ops;
     inquiry->lock = lock;

@@ -43,8 +43,6 @@ struct hl_inquiry {
 hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
 hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user);
 
-int hl_inquiry_is_silenced(const struct hl_inquiry *inquiry);
-void hl_inquiry_retire(struct hl_core *core, struct hl_inquiry *inquiry); /* it has been told: freed, now or with the answer on its way */
 void hl_inquiries_end(struct hl_core *core);   /* time is up: all are decided now */
 void hl_inquiries_clear(struct hl_core *core); /* the client goes: freed, nobody is told */
 

@@ -5,42 +5,12 @@
 #include "base/plant.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/name.h"
 
 enum {
     HALVINGS_MAX = 6, /* of the most names that there may be: one at a time */
     KEEPS_AFTER = 4, TRIP_LEAST_US = 1000
 };
-
-static int is_before(const struct hl_name *a, const struct hl_name *b)
-{
-    int differs = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
-    return differs ? differs < 0 : a->length < b->length;
-}
-
-struct hl_names *hl_multi_names_new(const struct hl_memory *memory, struct hl_name *const *names, unsigned count)
-{
-    struct hl_names *own = hl_memory_new(memory, sizeof *own + count * (sizeof own->of[0] + 1));
-    uint8_t *order = own ? (uint8_t *)(own->of + count) : NULL;
-    if (!own)
-        return NULL;
-    own->count = count;
-    own->order = order;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned at = i;
-        own->of[i] = names[i];
-        for (; at > 0 && is_before(names[i], names[order[at - 1]]); at--)
-            order[at] = order[at - 1];
-        order[at] = (uint8_t)i;
-    }
-    return own;
-}
-
-void hl_multi_names_free(struct hl_core *core, const struct hl_memory *memory, struct hl_names *names)
-{
-    for (unsigned i = 0; i < names->count; i++)
-        hl_name_unref(core, memory, names->of[i]);
-    hl_memory_free(memory, names);
-}
 
 static int bars(const struct hl_name *name, const struct hl_acquire *acquire)
 {

@@ -26,16 +26,6 @@
 
 #include "lock/core.h"
 
-struct hl_names { /* in the order given, each referenced */
-    unsigned count;
-    const uint8_t *order; /* their indices, sorted by bytes; behind them */
-    struct hl_name *of[];
-};
-
-/* The references become its own. NULL: no memory, and nothing has changed. */
-struct hl_names *hl_multi_names_new(const struct hl_memory *memory, struct hl_name *const *names, unsigned count);
-void hl_multi_names_free(struct hl_core *core, const struct hl_memory *memory, struct hl_names *names); /* core NULL: the client is gone */
-
 /* Index of a name, other than the one in whose line it stands, that it may not ask for now; -1: none, as for every plain acquire. */
 int hl_multi_barred_at(const struct hl_acquire *acquire);
 unsigned hl_multi_step(const struct hl_acquire *acquire); /* how many of its names it asks for at a time */

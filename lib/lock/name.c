@@ -40,3 +40,36 @@ void hl_names_detach(struct hl_core *core)
     while ((entry = hl_table_next(&core->names, NULL)) != NULL)
         hl_table_remove(&core->names, entry);
 }
+
+/* ---- several ---- */
+
+static int is_before(const struct hl_name *a, const struct hl_name *b)
+{
+    int differs = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
+    return differs ? differs < 0 : a->length < b->length;
+}
+
+struct hl_names *hl_names_new(const struct hl_memory *memory, struct hl_name *const *names, unsigned count)
+{
+    struct hl_names *own = hl_memory_new(memory, sizeof *own + count * (sizeof own->of[0] + 1));
+    uint8_t *order = own ? (uint8_t *)(own->of + count) : NULL;
+    if (!own)
+        return NULL;
+    own->count = count;
+    own->order = order;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = i;
+        own->of[i] = names[i];
+        for (; at > 0 && is_before(names[i], names[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)i;
+    }
+    return own;
+}
+
+void hl_names_free(struct hl_core *core, const struct hl_memory *memory, struct hl_names *names)
+{
+    for (unsigned i = 0; i < names->count; i++)
+        hl_name_unref(core, memory, names->of[i]);
+    hl_memory_free(memory, names);
+}

@@ -2,6 +2,8 @@
 /* parts - how the parts of a hold stand, all told. */
 #include "lock/hold.h"
 
+#include "base/plant.h"
+
 unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state)
 {
     unsigned found = 0;
@@ -64,3 +66,27 @@ int hl_hold_is_blank(const struct hl_hold *hold)
 {
     return hl_hold_count(hold, PART_CLEAR) == hold->parts_count && !hl_hold_asking(hold);
 }
+
+uint64_t hl_hold_max_ends_us(const struct hl_hold *hold)
+{
+    return hold->terms->hold_max_ms && !HL_PLANTED(HOLD_MAX_IGNORED) ? hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000 : UINT64_MAX;
+}
+
+uint64_t hl_hold_ends_us(const struct hl_hold *hold)
+{
+    uint64_t deadline_us = hl_hold_deadline_us(hold), max_us = hl_hold_max_ends_us(hold);
+    return deadline_us < max_us ? deadline_us : max_us;
+}
+
+/* The turns of a hold have its token and those behind it, which its acquire set aside. The store and renewals know the first alone. */
+uint64_t hl_hold_token(const struct hl_hold *hold)
+{
+    unsigned turn = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->turn;
+    if (hold->parts_count != 1 || !hold->parts[0].token)
+        return 0;
+    return hold->parts[0].token + turn - HL_PLANTED(TOKEN_STALE);
+}
+
+uint32_t hl_hold_entries(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->entries_count : 0); }
+
+uint32_t hl_hold_votes(const struct hl_hold *hold) { return hl_hold_is_quorum(hold) ? hl_hold_count(hold, PART_OURS) : 0; }

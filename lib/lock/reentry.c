@@ -4,19 +4,24 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
-#include "lock/deliver.h"
+#include "lock/callback.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/lock.h"
 #include "lock/side.h"
 #include "lock/turn.h"
 
-uint32_t hl_reentry_count(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->entries_count : 0); }
+static void report(struct hl_core *core, struct hl_notice *notice);
+static void forget(struct hl_core *core, struct hl_notice *notice) { hl_entry_free(core, (struct hl_entry *)(void *)notice); }
 
 hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
+    static const struct hl_notice_ops ops = {report, forget};
     struct hl_side *side = hl_side_of(core, lock->hold);
     struct hl_entry *entry = side ? hl_memory_new(&core->host.memory, sizeof *entry) : NULL;
     if (!entry)
         return HILOCK_NO_MEMORY;
-    entry->notice.kind = NOTICE_ENTRY;
+    entry->notice.ops = &ops;
     entry->notice.epoch = lock->epoch;
     entry->side = side;
     entry->lock = lock;
@@ -28,9 +33,9 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
     entry->entered_us = hl_now_us(&core->host);
     TAILQ_INSERT_TAIL(&side->entries, entry, entry);
     side->entries_count++;
-    entry->entered_count = hl_reentry_count(lock->hold);
+    entry->entered_count = hl_hold_entries(lock->hold);
     hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.name = lock->name->bytes});
-    hl_notice_tell(core, &entry->notice, TELL_ENTERED);
+    hl_notice_post(core, &entry->notice, REPORT_ENTERED);
     return HILOCK_OK;
 }
 
@@ -50,16 +55,17 @@ void hl_entry_free(struct hl_core *core, struct hl_entry *entry)
 {
     struct hilock_lock *lock = entry->lock;
     unlink_entry(entry);
-    hl_notice_move(core, &entry->notice, PLACE_NONE);
+    hl_notice_cancel(core, &entry->notice);
     hl_memory_free(&core->host.memory, entry);
     hl_lock_unref(lock);
 }
 
-void hl_reentry_told(struct hl_core *core, struct hl_entry *entry)
+/* Freed, unless it has more to report. */
+static void reported(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_leaving)
         unlink_entry(entry);
-    if (!entry->side && !entry->notice.tell)
+    if (!entry->side && !entry->notice.pending)
         hl_entry_free(core, entry);
 }
 
@@ -70,7 +76,7 @@ static struct hl_entry *uncount(struct hl_side *side)
     if (!entry)
         return NULL;
     unlink_entry(entry);
-    if (entry->notice.tell & TELL_ENTERED) {
+    if (entry->notice.pending & REPORT_ENTERED) {
         entry->side = side;
         entry->is_leaving = 1;
         TAILQ_INSERT_TAIL(&side->leaving, entry, entry);
@@ -85,9 +91,9 @@ void hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_res
     entry->on_left = on_result;
     entry->left_user = user;
     entry->left_us = hl_now_us(&core->host);
-    entry->left_count = hl_reentry_count(lock->hold);
+    entry->left_count = hl_hold_entries(lock->hold);
     if (on_result)
-        hl_notice_tell(core, &entry->notice, TELL_LEFT);
+        hl_notice_post(core, &entry->notice, REPORT_LEFT);
     else if (!entry->side)
         hl_entry_free(core, entry);
 }
@@ -112,7 +118,7 @@ static void withdraw(struct hl_core *core, struct hl_entry *entry)
 
 static struct hl_entry *unanswered(struct hl_entry *entry)
 {
-    return entry && entry->notice.tell & TELL_ENTERED && !entry->is_cancelled ? entry : NULL;
+    return entry && entry->notice.pending & REPORT_ENTERED && !entry->is_cancelled ? entry : NULL;
 }
 
 int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
@@ -134,7 +140,7 @@ static void part_with(struct hl_core *core, struct hl_entries *entries)
     while ((entry = TAILQ_FIRST(entries)) != NULL) {
         unlink_entry(entry);
         entry->is_leaving = 0;
-        if (!entry->notice.tell)
+        if (!entry->notice.pending)
             hl_entry_free(core, entry);
     }
 }
@@ -147,22 +153,58 @@ void hl_reentry_end(struct hl_core *core, struct hl_hold *hold)
     part_with(core, &hold->side->leaving);
 }
 
-int hl_reentry_is_in(const struct hl_entry *entry)
+/* The hold that it entered stands. */
+static int is_in(const struct hl_entry *entry)
 {
     const struct hl_hold *hold = entry->lock->hold;
     return hold && hold->id == entry->hold_id && hold->turn == entry->turn && hold->state == HOLD_HELD;
 }
 
-hilock_status hl_reentry_verdict(struct hl_core *core, struct hl_entry *entry)
+/* As it is reported; what is not OK counts no more. */
+static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_cancelled)
         return HILOCK_CANCELLED;
-    if (!hl_reentry_is_in(entry) && !HL_PLANTED(REENTRY_UNCHECKED))
+    if (!is_in(entry) && !HL_PLANTED(REENTRY_UNCHECKED))
         return HILOCK_LOST;
     if (!core->is_closing)
         return HILOCK_OK;
     withdraw(core, entry);
     return HILOCK_CLOSED;
+}
+
+/* What nobody is told any more was given up: as a wait that is dropped. */
+static void trace_entry(struct hl_core *core, const struct hl_entry *entry, hilock_status status)
+{
+    status = hl_callback_is_off(entry->lock, &entry->notice) ? HILOCK_CANCELLED : status;
+    hl_trace(&core->host, status == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
+             &(struct hl_fact){.name = entry->lock->name->bytes, .status = status, .waited_us = hl_now_us(&core->host) - entry->entered_us});
+}
+
+/* An entry's acquire, or the release that took its count. */
+static void report(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_entry *entry = (struct hl_entry *)(void *)notice;
+    int has_entered = hl_notice_take(core, &entry->notice) == REPORT_ENTERED;
+    struct hilock_lock *lock = entry->lock;
+    hilock_result_fn *on_result = hl_callback_is_off(lock, &entry->notice) ? NULL : has_entered ? entry->on_entered : entry->on_left;
+    void *user = has_entered ? entry->entered_user : entry->left_user;
+    struct hilock_result result = {.status = has_entered ? verdict(core, entry) : HILOCK_OK, .lock = lock, .holder = "",
+                                   .operation = has_entered ? HILOCK_ACQUIRE : HILOCK_RELEASE,
+                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - (has_entered ? entry->entered_us : entry->left_us))};
+    uint32_t count = has_entered ? entry->entered_count : entry->left_count;
+    int stands = is_in(entry);
+    if (has_entered)
+        trace_entry(core, entry, result.status);
+    lock->refs++;
+    reported(core, entry);
+    if (on_result) {
+        hl_callback_fill(core, lock, &result);
+        result.hold_count = stands && result.status == HILOCK_OK ? count : result.hold_count;
+        result.detail = result.status == HILOCK_LOST ? "the hold had ended before this re-entry was told" : hilock_status_text(result.status);
+        hl_callback_result(lock, on_result, &result, user);
+    }
+    hl_lock_unref(lock);
 }
 
 void hl_entries_forget(struct hl_core *core, struct hl_side *side)

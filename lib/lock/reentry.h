@@ -11,7 +11,7 @@
 
 #include "lock/core.h"
 
-enum { TELL_ENTERED = 1, TELL_LEFT = 2 };
+enum { REPORT_ENTERED = 1, REPORT_LEFT = 2 };
 
 struct hl_entry {
     struct hl_notice notice;      /* TELL_ bits above */
@@ -27,15 +27,11 @@ struct hl_entry {
     uint8_t turn;                 /* of that hold */
 };
 
-uint32_t hl_reentry_count(const struct hl_hold *hold); /* how many releases it needs */
 hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user); /* OK or NO_MEMORY */
 void hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user); /* of a count above 1 */
 int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock); /* the newest that is not answered; 0: there is none */
 void hl_reentry_end(struct hl_core *core, struct hl_hold *hold); /* all counts are over; who was not answered will be */
 
-hilock_status hl_reentry_verdict(struct hl_core *core, struct hl_entry *entry); /* as it is told; what is not OK counts no more */
-int hl_reentry_is_in(const struct hl_entry *entry); /* the hold that it entered stands */
-void hl_reentry_told(struct hl_core *core, struct hl_entry *entry); /* frees it, unless it carries more */
 void hl_entry_free(struct hl_core *core, struct hl_entry *entry);
 void hl_entries_forget(struct hl_core *core, struct hl_side *side);
 

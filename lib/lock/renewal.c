@@ -4,7 +4,7 @@
 
 #include "base/plant.h"
 #include "lock/ballot.h"
-#include "lock/deliver.h"
+#include "lock/notice.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/hold.h"
@@ -43,7 +43,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
              &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->failures, .detail = why,
                                .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
     if (hold->failures == 2 && hold->is_told && hold->terms->is_renewed)
-        hl_notice_tell(core, &hold->notice, TELL_RENEWAL_FAILED);
+        hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
     hl_watchdog_sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, hl_watchdog_stood_us(hold)));
 }
 
@@ -152,7 +152,7 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
 static void look_at_end(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_watchdog_ends_us(hold);
+    uint64_t ends_us = hl_hold_ends_us(hold);
     hl_validity_follow(hold);
     if (ends_us < core->earliest_us)
         core->earliest_us = ends_us;
@@ -191,7 +191,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_part *part, int is_
     hold->is_windowed = 0;
     hold->failures = 0;
     if (was_told && hold->is_told)
-        hl_notice_tell(core, &hold->notice, TELL_RENEWED);
+        hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hl_extend_answered(hold, is_cut ? HILOCK_UNKNOWN : HILOCK_OK, is_cut ? unsure : NULL);
     hold->is_owed = hold->is_owed && part->request.sent_us < hold->since_us; /* else it was asked for in this turn */
     if (hold->side)

@@ -3,17 +3,13 @@
 #include "lock/teardown.h"
 
 #include "lock/acquire.h"
-#include "lock/deliver.h"
-#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
-#include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/recent.h"
-#include "lock/reentry.h"
 #include "lock/side.h"
-#include "lock/turn.h"
+#include "lock/lock.h"
 
 static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
 {
@@ -49,31 +45,12 @@ void hl_teardown_lock(struct hl_core *core, struct hilock_lock *lock)
         forget_hold(hold);
 }
 
-static void forget_list(struct hl_core *core, struct hl_notices *list)
-{
-    struct hl_notice *notice;
-    while ((notice = TAILQ_FIRST(list)) != NULL) {
-        if (notice->kind == NOTICE_ACQUIRE)
-            forget_acquire(core, (struct hl_acquire *)(void *)notice);
-        else if (notice->kind == NOTICE_HOLD)
-            forget_hold((struct hl_hold *)(void *)notice);
-        else if (notice->kind == NOTICE_EXTEND)
-            hl_extend_free(core, (struct hl_extend *)(void *)notice);
-        else if (notice->kind == NOTICE_ENTRY)
-            hl_entry_free(core, (struct hl_entry *)(void *)notice);
-        else if (notice->kind == NOTICE_RECEIPT)
-            hl_receipt_free(core, (struct hl_receipt *)(void *)notice);
-        else
-            hl_notice_move(core, notice, PLACE_NONE);
-    }
-}
-
 void hl_teardown(struct hl_core *core)
 {
     hl_gates_clear(core);
-    forget_list(core, &core->losses);
-    forget_list(core, &core->news);
-    forget_list(core, &core->holds);
+    hl_notices_forget(core);
+    while (!TAILQ_EMPTY(&core->live))
+        forget_hold(TAILQ_FIRST(&core->live));
     hl_inquiries_clear(core);
     hl_recent_free(core);
     hl_grants_done(core);

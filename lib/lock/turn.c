@@ -4,7 +4,7 @@
 
 #include "base/plant.h"
 #include "lock/acquire.h"
-#include "lock/deliver.h"
+#include "lock/notice.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
@@ -15,27 +15,6 @@
 #include "lock/reentry.h"
 #include "lock/watchdog.h"
 
-void hl_terms_unref(struct hl_terms *terms)
-{
-    struct hl_cell *cell = terms->cell;
-    if (--terms->refs)
-        return;
-    if (terms->multi)
-        hl_multi_names_free(cell->core, &cell->memory, terms->multi);
-    hl_memory_free(&cell->memory, terms);
-    hl_cell_unref(cell);
-}
-
-void hl_lock_unref(struct hilock_lock *lock)
-{
-    struct hl_memory memory = lock->terms->cell->memory;
-    if (--lock->refs)
-        return;
-    hl_name_unref(lock->terms->cell->core, &memory, lock->name);
-    hl_terms_unref(lock->terms);
-    hl_memory_free(&memory, lock);
-}
-
 void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)
 {
     hold->owner.lock = lock;
@@ -45,9 +24,9 @@ void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hol
 }
 
 /* What was asked of the hold and is not told yet is told that it has ended. */
-static void end_side(struct hl_core *core, struct hl_hold *hold, enum hl_notice_place place)
+static void end_side(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
-    hl_extend_end(core, hold, place);
+    hl_extend_end(core, hold, is_loss);
     hl_reentry_end(core, hold);
 }
 
@@ -55,7 +34,7 @@ static void end_side(struct hl_core *core, struct hl_hold *hold, enum hl_notice_
 static void end(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_hold *hold = lock->hold;
-    end_side(core, hold, PLACE_NEWS);
+    end_side(core, hold, 0);
     lock->hold = NULL;
     hold->owner.lock = NULL;
     hold->is_told = 0;
@@ -70,7 +49,7 @@ static void answer(struct hl_core *core, struct hl_hold *hold, hilock_status sta
     hold->is_answered = 1;
     hold->verdict = (unsigned)-(int)status & 0x7fu;
     if (hold->on_result)
-        hl_notice_tell(core, &hold->notice, TELL_RELEASED);
+        hl_notice_post(core, &hold->notice, REPORT_RELEASED);
     else
         hl_ending_settle(hold);
 }
@@ -91,7 +70,7 @@ static void hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquir
     if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
         hl_ending_of(core, next->lock, hold->id);
     if (receipt)
-        hl_notice_tell(core, &receipt->notice, TELL_RELEASED);
+        hl_notice_post(core, &receipt->notice, REPORT_RELEASED);
     hl_handoff(core, hold, next);
 }
 
@@ -99,7 +78,7 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
 {
     int was_lost = hold->state == HOLD_ENDING;
     ask_of(hold, lock, on_result, user);
-    hl_notice_hush(core, &hold->notice);
+    hl_notice_cancel(core, &hold->notice);
     if (was_lost) { /* in the very turn in which its loss was to be told: one wound is told once, by the release */
         hl_ending_retry(hold);
         answer(core, hold, HILOCK_LOST);
@@ -122,7 +101,7 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
 void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->owner.lock;
-    end_side(core, hold, PLACE_LOSSES);
+    end_side(core, hold, 1);
     lock->hold = NULL;
     hold->owner.lock = NULL;
     hold->is_told = 0;
@@ -136,14 +115,4 @@ void hl_lock_silence(struct hl_core *core, struct hilock_lock *lock)
         hl_acquire_drop(lock->acquire);
     if (lock->hold)
         hl_turn_release(core, lock, NULL, NULL);
-}
-
-hilock_state hl_lock_state(const struct hilock_lock *lock)
-{
-    return lock->acquire ? HILOCK_WAITING : lock->hold ? HILOCK_HELD : HILOCK_IDLE;
-}
-
-uint64_t hl_lock_left_us(const struct hilock_lock *lock, uint64_t now_us)
-{
-    return lock->hold && lock->hold->state == HOLD_HELD ? hl_left_us(hl_watchdog_ends_us(lock->hold), now_us) : 0;
 }

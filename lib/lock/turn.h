@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* turn - one handle's time on a hold, from the callback that says OK to release, drop or loss; and the handles themselves. */
+/* turn - one handle's time on a hold, from the callback that says OK to release, drop or loss. */
 #ifndef HL_LOCK_TURN_H
 #define HL_LOCK_TURN_H
 
@@ -10,10 +10,4 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
 void hl_turn_lost(struct hl_core *core, struct hl_hold *hold); /* as on_lost starts: the handle is idle */
 
 void hl_lock_silence(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, and nothing of it calls back */
-void hl_lock_unref(struct hilock_lock *lock);
-void hl_terms_unref(struct hl_terms *terms);
-
-hilock_state hl_lock_state(const struct hilock_lock *lock);
-uint64_t hl_lock_left_us(const struct hilock_lock *lock, uint64_t now_us);
-
 #endif

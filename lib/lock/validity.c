@@ -9,6 +9,7 @@
 #include "lock/validity.h"
 
 #include "base/plant.h"
+#include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/side.h"
 #include "lock/watchdog.h"
@@ -50,7 +51,7 @@ struct hilock_validity *hl_validity_of(struct hl_core *core, struct hl_hold *hol
 void hl_validity_follow(struct hl_hold *hold)
 {
     if (hold->side && hold->side->validity)
-        set(hold, hl_watchdog_ends_us(hold));
+        set(hold, hl_hold_ends_us(hold));
 }
 
 void hl_validity_end(struct hl_hold *hold)

@@ -5,7 +5,7 @@
 
 #include "base/plant.h"
 #include "lock/acquire.h"
-#include "lock/deliver.h"
+#include "lock/notice.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/hold.h"
@@ -23,20 +23,9 @@ uint64_t hl_watchdog_stood_us(const struct hl_hold *hold)
     return hold->is_windowed && window_us < hl_terms_lease_us(hold->terms) ? window_us : hl_terms_lease_us(hold->terms);
 }
 
-static uint64_t hold_max_ends_us(const struct hl_hold *hold)
-{
-    return hold->terms->hold_max_ms && !HL_PLANTED(HOLD_MAX_IGNORED) ? hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000 : UINT64_MAX;
-}
-
-uint64_t hl_watchdog_ends_us(const struct hl_hold *hold)
-{
-    uint64_t deadline_us = hl_hold_deadline_us(hold), max_us = hold_max_ends_us(hold);
-    return deadline_us < max_us ? deadline_us : max_us;
-}
-
 void hl_watchdog_sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
-    uint64_t ends_us = hl_watchdog_ends_us(hold);
+    uint64_t ends_us = hl_hold_ends_us(hold);
     hl_hold_wake_at(hold, hl_extend_wake_us(hold, ends_us < next_us ? ends_us : next_us));
 }
 
@@ -92,7 +81,7 @@ void hl_watchdog_begin(struct hl_hold *hold)
 uint64_t hl_watchdog_early_us(const struct hl_hold *hold)
 {
     uint64_t next_us = hold->side ? hold->side->next_us : hold->due_us;
-    return next_us && next_us < regular_us(hold) && next_us < hl_watchdog_ends_us(hold) ? next_us : UINT64_MAX;
+    return next_us && next_us < regular_us(hold) && next_us < hl_hold_ends_us(hold) ? next_us : UINT64_MAX;
 }
 
 /* What was to be asked soon (the link is back, or a renewal had failed) is about the hold, not about who has it. */
@@ -111,7 +100,7 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
     hl_trace(&core->host, HL_HOLD_LOST, &(struct hl_fact){.name = hold->parts[0].name->bytes, .reason = reason, .detail = detail.bytes,
                                                           .token = hl_hold_token(hold), .waited_us = hl_now_us(&core->host) - hold->since_us});
     if (!HL_PLANTED(LOSS_UNTOLD))
-        hl_notice_tell(core, &hold->notice, TELL_LOST);
+        hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
     hl_ending_begin(hold);
 }
 
@@ -137,7 +126,7 @@ static int has_ended(struct hl_hold *hold, uint64_t now_us)
 {
     if (hl_hold_deadline_us(hold) <= now_us && !HL_PLANTED(EXPIRY_IGNORED))
         hl_watchdog_end(hold, expiry_reason(hold, now_us));
-    else if (hold_max_ends_us(hold) <= now_us)
+    else if (hl_hold_max_ends_us(hold) <= now_us)
         hl_watchdog_end(hold, HILOCK_LOST_HOLD_MAX);
     else
         return 0;
@@ -194,7 +183,7 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 static void sweep(struct hl_hold *hold, void *arg)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_watchdog_ends_us(hold), now_us = *(const uint64_t *)arg;
+    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold), now_us = *(const uint64_t *)arg;
     if (ends_us <= now_us)
         has_ended(hold, now_us);
     else if (ends_us < core->earliest_us)

@@ -17,7 +17,6 @@ void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason); /* HELD: 
 void hl_watchdog_sleep(struct hl_hold *hold); /* HELD: until the next renewal, or the end */
 void hl_watchdog_sleep_until(struct hl_hold *hold, uint64_t next_us); /* HELD: then, or when belief ends, or an extend is to be answered */
 uint64_t hl_watchdog_stood_us(const struct hl_hold *hold); /* HELD: for how long what was granted, or renewed, last */
-uint64_t hl_watchdog_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
 int hl_watchdog_has_ended(struct hl_hold *hold); /* HELD: looks now. 1: it is lost, which is not told yet, or got anew */
 void hl_watchdog_taken(struct hl_hold *hold);                      /* HELD: the store says that it is not ours */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */

@@ -6,8 +6,8 @@
  * shortened what it had acknowledged (a tainted name) belief may be wrong until the next renewal: that is the stated limit, and excused. */
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/lock.h"
 #include "lock/multi.h"
-#include "lock/turn.h"
 #include "../secret.h"
 #include "sim.h"
 
@@ -269,23 +269,13 @@ static void check_idle(struct sim *sim, unsigned i)
                         (unsigned long long)(now_us - name->free_since_us), sim->actors[j].process->index, sim->actors[j].index);
 }
 
-static const struct hl_hold *hold_in(const struct hl_notices *list, uint64_t id)
-{
-    const struct hl_notice *notice;
-    TAILQ_FOREACH(notice, list, entry)
-    {
-        const struct hl_hold *hold = (const struct hl_hold *)(const void *)notice;
-        if (notice->kind == NOTICE_HOLD && hold->id == id)
-            return hold;
-    }
-    return NULL;
-}
-
 static const struct hl_hold *hold_of(const struct hl_core *core, uint64_t id)
 {
-    const struct hl_hold *hold = hold_in(&core->holds, id);
-    hold = hold ? hold : hold_in(&core->losses, id);
-    return hold ? hold : hold_in(&core->news, id);
+    const struct hl_hold *hold;
+    TAILQ_FOREACH(hold, &core->live, live)
+        if (hold->id == id)
+            return hold;
+    return NULL;
 }
 
 /* Who asks for no replicas is not delayed by those who do. */

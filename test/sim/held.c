@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* held - what an actor does with a hold besides writing under it: it extends, enters again, and keeps a validity. Only in some seeds, and
  * by a stream of chance of its own: the others run as if this were not there. */
-#include "lock/turn.h"
+#include "lock/lock.h"
 #include "lock/validity.h"
 #include "sim.h"
 

@@ -5,7 +5,7 @@
  * master forgot in a crash counts as kept for as long as its restart guard keeps others from having it. */
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/turn.h"
+#include "lock/lock.h"
 #include "sim.h"
 
 enum { UPTIME_UNIT_US = 1500000 }; /* it is told in whole seconds */

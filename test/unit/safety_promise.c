@@ -79,7 +79,7 @@ static void a_drain_that_ends_takes_what_has_something_else_to_tell(struct scene
     net_reset(&s->net, NULL, NET_COMMANDS);
     for (int i = 0; i < 4; i++)
         run_ms(s, 1000);
-    TELLS(s, "a:RENEWAL_FAILED a:LOST CLOSING b:LOST CLOSING closed");
+    TELLS(s, "a:RENEWAL_FAILED b:LOST CLOSING a:LOST CLOSING closed");
 }
 
 const struct safety safety_promise[] = {

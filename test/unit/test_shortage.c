@@ -27,7 +27,7 @@ static void who_waits_behind_another_costs_one_block(struct scene *s)
     acquire(c, HILOCK_FOREVER);
     run_ms(s, 1);
     SAME(s, s->memory.blocks, blocks + 1);
-    HOLDS(s, s->memory.bytes <= bytes + 112);
+    HOLDS(s, s->memory.bytes <= bytes + 120);
     acquire(d, 5000);
     run_ms(s, 1);
     SAME(s, s->memory.blocks, blocks + 2);

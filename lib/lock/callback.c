@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* callback - see callback.h. */
+#include "lock/callback.h"
+
+#include "base/plant.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/lock.h"
+
+void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, const struct hilock_result *result, void *user)
+{
+    lock->refs++;
+    on_result(result, user);
+    hl_lock_unref(lock);
+}
+
+void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event, struct hilock_event *event)
+{
+    event->size = sizeof *event;
+    event->client = (struct hilock_client *)(void *)core;
+    event->lock = lock;
+    event->holder = event->holder ? event->holder : "";
+    event->node = event->node ? event->node : "";
+    event->detail = event->detail ? event->detail : "";
+    if (!on_event)
+        return;
+    lock->refs++;
+    on_event(event, lock->user);
+    hl_lock_unref(lock);
+}
+
+void hl_callback_fill(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result)
+{
+    result->size = sizeof *result;
+    result->state = hl_lock_state(lock);
+    if (result->state != HILOCK_HELD)
+        return;
+    result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    result->fencing_token = hl_hold_token(lock->hold);
+    result->hold_count = hl_hold_entries(lock->hold);
+    result->votes = hl_hold_votes(lock->hold);
+}
+
+int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice)
+{
+    return lock->epoch != notice->epoch && !HL_PLANTED(SILENCE_BROKEN);
+}

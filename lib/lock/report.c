@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report - see report.h. */
+#include "lock/report.h"
+
+#include "base/plant.h"
+#include "lock/acquire.h"
+#include "lock/callback.h"
+#include "lock/ending.h"
+#include "lock/extend.h"
+#include "lock/fair.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/lock.h"
+#include "lock/turn.h"
+#include "lock/words.h"
+
+/* ---- acquires ---- */
+
+static void write_own(char holder[HILOCK_NAME_MAX], const struct hl_core *core, const struct hl_hold *hold)
+{
+    int is_fair = hold->terms->kind->has_queue;
+    holder[is_fair ? hl_holder_write_fair(holder, core->uuid, hold->id) : hl_holder_write(holder, core->uuid, hold->id)] = '\0';
+}
+
+static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hilock_lock *lock = acquire->lock;
+    const struct hl_name *name = hl_acquire_name(acquire);
+    uint64_t now_us = hl_now_us(&core->host);
+    const struct hl_known known = hl_gate_known(core, acquire);
+    char holder[HILOCK_NAME_MAX];
+    struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
+    if (name->hold)
+        write_own(holder, core, name->hold);
+    else
+        memccpy(holder, known.holder, 0, sizeof holder);
+    event.holder = holder;
+    if (hl_fair_of(acquire)) {
+        event.position = hl_fair_of(acquire)->position;
+        event.waiters = hl_fair_of(acquire)->waiters;
+    }
+    hl_callback_event(core, lock, lock->terms->on_event, &event);
+}
+
+/* R8: what was granted may have aged in our own queues. With too little left it goes back and is asked for again. */
+static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
+{
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
+    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= hl_acquire_least_us(acquire);
+}
+
+static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)
+{
+    struct hilock_lock *lock = acquire->lock;
+    hl_turn_begin(core, lock, hl_acquire_hand_over(acquire));
+    result->status = HILOCK_OK;
+    result->state = HILOCK_HELD;
+    result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    result->fencing_token = hl_hold_token(lock->hold);
+    result->hold_count = 1;
+    result->votes = hl_hold_votes(lock->hold);
+}
+
+static void report_result(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hilock_lock *lock = acquire->lock;
+    hilock_result_fn *on_result = acquire->on_result;
+    void *user = acquire->user;
+    uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
+    int is_decided = acquire->state == ACQUIRE_DECIDED;
+    char *holder = is_decided ? acquire->words.holder : NULL, *detail = is_decided ? acquire->words.detail : NULL;
+    struct hl_text votes;
+    struct hilock_result result = {.size = sizeof result, .operation = HILOCK_ACQUIRE, .lock = lock};
+    lock->acquire = NULL;
+    core->waiting--;
+    if (is_decided) {
+        result.status = acquire->verdict.status;
+        result.holder_remaining_ms = acquire->verdict.holder_remaining_ms;
+        acquire->words.holder = acquire->words.detail = NULL;
+    } else
+        fill_grant(core, acquire, &result);
+    if (is_decided && hl_fair_of(acquire)) {
+        result.position = hl_fair_of(acquire)->position;
+        result.waiters = hl_fair_of(acquire)->waiters;
+    }
+    result.waited_ms = hl_span_ms(waited_us);
+    result.attempts = acquire->attempts;
+    result.holder = holder ? holder : "";
+    result.detail = detail ? detail : hilock_status_text(result.status);
+    if (result.votes) {
+        hl_words_of_votes(core, lock->hold, &votes);
+        result.detail = votes.bytes;
+    }
+    hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = result.status, .waited_us = waited_us,
+                                                              .token = result.fencing_token, .detail = result.detail, .count = result.attempts,
+                                                              .is_local = lock->hold && lock->hold->turn});
+    hl_acquire_free(core, acquire);
+    hl_callback_result(lock, on_result, &result, user);
+    hl_memory_free(&core->host.memory, holder);
+    if (!HL_PLANTED(MEMORY_KEPT))
+        hl_memory_free(&core->host.memory, detail);
+}
+
+static void report_acquire(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_acquire *acquire = (struct hl_acquire *)(void *)notice;
+    unsigned bit = hl_notice_take(core, &acquire->notice);
+    if (bit == REPORT_WAITING)
+        report_waiting(core, acquire);
+    else if (acquire->state == ACQUIRE_GRANTED && !is_still_good(core, acquire))
+        hl_acquire_regain(acquire);
+    else
+        report_result(core, acquire);
+}
+
+static void forget_acquire(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_acquire *acquire = (struct hl_acquire *)(void *)notice;
+    acquire->lock->acquire = NULL;
+    hl_acquire_free(core, acquire);
+}
+
+/* ---- holds ---- */
+
+static void report_lost(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    struct hl_text detail;
+    struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
+                                 .detail = detail.bytes};
+    struct hl_extend *extend = hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL; /* a loss is reported once: by the answer to the extend */
+    hl_words_of_loss(core, hold, &detail);
+    hl_turn_lost(core, hold);
+    hl_ending_retry(hold); /* leaves with the flush behind this drain */
+    hl_ending_settle(hold);
+    if (extend)
+        hl_extend_report_loss(core, extend, detail.bytes);
+    else
+        hl_callback_event(core, lock, lock->terms->on_lost, &event);
+}
+
+static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    struct hl_text detail;
+    struct hilock_event event = {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
+                                 .fencing_token = hl_hold_token(hold)};
+    if (!hold->is_told || !lock)
+        return;
+    if (bit == REPORT_RENEWED)
+        hl_text_set(&detail, "\"%s\" is renewed again", hl_quote(lock->name->bytes, lock->name->length).bytes);
+    else
+        hl_words_of_renewals(core, hold, &detail);
+    event.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    hl_callback_event(core, lock, lock->terms->on_event, &event);
+}
+
+static int is_silenced(const struct hl_hold *hold)
+{
+    return !hold->owner.lock || hl_callback_is_off(hold->owner.lock, &hold->notice);
+}
+
+/* The hold may be over with this; the handle is referenced by it until then. */
+static void report_released(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    hilock_status status = (hilock_status)-(int)hold->verdict;
+    hilock_result_fn *on_result = is_silenced(hold) ? NULL : hold->on_result;
+    void *user = hold->user;
+    struct hl_text detail;
+    struct hilock_result result = {.size = sizeof result, .status = status, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
+                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
+    hl_words_of_release(hold, status, &detail);
+    result.votes = hl_hold_is_quorum(hold) ? hl_hold_heard(hold, HEARD_YES) : 0;
+    if (!on_result) {
+        hl_ending_settle(hold);
+        return;
+    }
+    lock->refs++;
+    hl_ending_settle(hold);
+    result.state = hl_lock_state(lock);
+    result.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    hl_callback_result(lock, on_result, &result, user);
+    hl_lock_unref(lock);
+}
+
+static void report_settled(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->owner.lock;
+    struct hl_text detail;
+    struct hilock_event event = {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
+                                 .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us)};
+    int silenced = is_silenced(hold);
+    if (silenced) {
+        hl_ending_settle(hold);
+        return;
+    }
+    hl_words_of_settling(hold, event.waited_ms, &detail);
+    lock->refs++;
+    hl_ending_settle(hold);
+    hl_callback_event(core, lock, lock->terms->on_event, &event);
+    hl_lock_unref(lock);
+}
+
+static void report_hold(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_hold *hold = (struct hl_hold *)(void *)notice;
+    unsigned bit = hl_notice_take(core, &hold->notice);
+    if (bit == REPORT_LOST)
+        report_lost(core, hold);
+    else if (bit == REPORT_RELEASED)
+        report_released(core, hold);
+    else if (bit == REPORT_SETTLED)
+        report_settled(core, hold);
+    else
+        report_renewals(core, hold, bit);
+}
+
+/* All holds are freed behind the notices. */
+static void forget_hold(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
+
+void hl_report_init(struct hl_core *core)
+{
+    static const struct hl_notice_ops acquires = {report_acquire, forget_acquire}, holds = {report_hold, forget_hold};
+    static const struct hl_reports reports = {&acquires, &holds};
+    core->reports = &reports;
+}
