@@ -155,9 +155,16 @@ int hl_url_is_address(const char *host)
     return inet_pton(AF_INET, host, binary) == 1 || is_ipv6(host);
 }
 
+static hilock_status check_host_length(const struct reading *reading, const char *from, const char *to)
+{
+    return to - from > HOST_MAX ? refuse(reading, from, "host of %d letters: at most %d", (int)(to - from), HOST_MAX) : HILOCK_OK;
+}
+
 static hilock_status take_bracketed(struct reading *reading, const char *from, const char *to, struct hl_url_host *ret)
 {
-    hilock_status status = take_text(reading, from, to, &ret->host);
+    hilock_status status = check_host_length(reading, from, to);
+    if (status == HILOCK_OK)
+        status = take_text(reading, from, to, &ret->host);
     if (status == HILOCK_OK && !is_ipv6(ret->host))
         return refuse(reading, from, "an IPv6 address must stand in the brackets, a zone as [fe80::1%%25eth0]");
     return status;
@@ -167,8 +174,8 @@ static hilock_status take_host(struct reading *reading, const char *from, const 
 {
     if (from == to)
         return refuse(reading, from, "the host is missing");
-    if (to - from > HOST_MAX)
-        return refuse(reading, from, "host of %d letters: at most %d", (int)(to - from), HOST_MAX);
+    if (check_host_length(reading, from, to) != HILOCK_OK)
+        return HILOCK_INVALID;
     for (const char *at = from; at < to; at++)
         if (!strchr("-._", *at) && !((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') && !(*at >= '0' && *at <= '9'))
             return refuse(reading, at, "a host has letters, digits, '-', '.' and '_' only; an IPv6 address stands in brackets");

@@ -233,7 +233,13 @@ static void test_bounds(void **state)
     text[8 + 253] = 'h', text[8 + 254] = '\0';
     assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_INVALID);
     assert_string_equal(error.bytes, "bad url at character 9: host of 254 letters: at most 253");
-    text[8 + 254] = 'h', text[8192] = '\0';
+    text[8 + 254] = 'h';
+    memcpy(text + 8, "[fe80::1%25", 11);
+    text[8 + 255] = ']', text[8 + 256] = '\0';
+    assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_INVALID);
+    assert_string_equal(error.bytes, "bad url at character 10: host of 254 letters: at most 253");
+    memset(text + 8, 'h', 257);
+    text[8192] = '\0';
     memcpy(text + 8190, "@h", 2); /* a user name as long as it gets */
     assert_int_equal(hl_url_parse(&url, &memory, text, &error), HILOCK_OK);
     assert_int_equal(strlen(url.user), 8190 - 8);
