@@ -64,7 +64,7 @@ static void drop_if_empty(struct hl_gate *gate)
     if (last_of(gate))
         return;
     for (unsigned i = 0; i < hl_route_members(core->route); i++)
-        hl_channel_close(gate->channels[i]);
+        hl_listener_close(gate->channels[i]);
     hl_grants_forget(gate);
     name->is_awaited = 0;
     name->courtesy = gate->courtesy;
@@ -320,9 +320,9 @@ void hl_gate_follow_all(struct hl_core *core)
         const struct hl_node *node = gate ? hl_route_node(core->route, name->bytes, name->length) : NULL;
         if (gate)
             wake_queued(gate, node);
-        if (!gate || !gate->channels[0] || hl_channel_where(gate->channels[0]) == &node->subscription)
+        if (!gate || !gate->channels[0] || hl_listener_where(gate->channels[0]) == &node->subscription)
             continue;
-        hl_channel_close(gate->channels[0]);
+        hl_listener_close(gate->channels[0]);
         gate->channels[0] = NULL;
         hl_gate_listen(gate);
         hl_gate_news(gate);

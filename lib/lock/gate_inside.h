@@ -28,7 +28,7 @@ struct hl_gate {
     uint64_t left_until_us;        /* end of the holder's lease, as last told */
     int has_no_ttl;
     char *holder, *note;           /* NULL: "" */
-    struct hl_channel *channels[]; /* one at each node that decides; NULL: not wanted yet */
+    struct hl_listener *channels[]; /* one at each node that decides; NULL: not wanted yet */
 };
 
 static inline struct hl_gate *hl_gate_at(const struct hl_name *name) { return name->is_awaited ? name->gate : NULL; }

@@ -18,7 +18,7 @@ struct hl_grants {
     LIST_HEAD(, hl_gate) gates;     /* of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* where it listens */
-    struct hl_channel *channel;     /* NULL: there was no memory for it */
+    struct hl_listener *channel;    /* NULL: there was no memory for it */
     uint64_t used_us;
     int is_refused;
     unsigned slot;                  /* 0 where there are none */
@@ -39,7 +39,7 @@ static void drop(struct hl_grants *grants)
 {
     hl_table_remove(&grants->core->slot_grants, &grants->by_slot);
     TAILQ_REMOVE(&grants->core->grants, grants, by_use);
-    hl_channel_close(grants->channel);
+    hl_listener_close(grants->channel);
     hl_memory_free(&grants->core->host.memory, grants);
 }
 
@@ -142,17 +142,17 @@ static void listen_where_it_is(struct hl_grants *grants)
     struct hl_core *core = grants->core;
     struct hl_subscription *subscription;
     const char *channel;
-    hl_channel_close(grants->channel);
+    hl_listener_close(grants->channel);
     grants->node = hl_route_node(core->route, grants->tag, strlen(grants->tag));
     grants->is_refused = 0;
     subscription = &grants->node->subscription;
     hl_fair_channel(grants->said, core->uuid, grants->tag, subscription->is_sharded);
     channel = grants->said + (subscription->is_sharded != 0);
-    grants->channel = hl_channel_open(subscription, channel, strlen(channel), on_channel, grants);
+    grants->channel = hl_listener_open(subscription, channel, strlen(channel), on_channel, grants);
     if (!grants->channel)
         return;
-    hl_channel_let_rest(grants->channel);
-    if (hl_channel_is_on(grants->channel)) /* it lingered there, and nobody listened */
+    hl_listener_let_rest(grants->channel);
+    if (hl_listener_is_on(grants->channel)) /* it lingered there, and nobody listened */
         wake_all(grants);
 }
 

@@ -2,7 +2,7 @@
 /* grants - the channel on which a client is told that a FAIR lock has become its own. One for all names; in a cluster one for each hash slot that
  * has such names, at the server of that slot and in that slot, so that the scripts that push to it may name it, and with its slot it moves.
  * Subscribed with the first handle, so that a wait need not begin with that. One that nobody waits on for a minute is given up when another is
- * of use; and none is a reason to stay linked to a server (hl_channel_let_rest).
+ * of use; and none is a reason to stay linked to a server (hl_listener_let_rest).
  *
  *   push -> the wait of that id (fair.h)
  *     `---> nobody waits by that id: it is released at once, by name and id; who comes next need not wait for the window

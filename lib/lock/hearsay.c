@@ -139,7 +139,7 @@ static unsigned heard_at(const struct hl_gate *gate)
 {
     unsigned heard = 0;
     for (unsigned i = 0; i < hl_route_members(gate->core->route); i++)
-        heard += gate->channels[i] && hl_channel_is_on(gate->channels[i]);
+        heard += gate->channels[i] && hl_listener_is_on(gate->channels[i]);
     return heard;
 }
 
@@ -195,8 +195,8 @@ void hl_gate_listen(struct hl_gate *gate)
         struct hl_node *node = hl_route_member(gate->core->route, name->bytes, name->length, i);
         if (gate->channels[i])
             continue;
-        gate->channels[i] = hl_channel_open(&node->subscription, channel, length, on_channel, gate);
-        if (gate->channels[i] && hl_channel_is_on(gate->channels[i]) && !HL_PLANTED(R7_NO_SECOND_TRY))
+        gate->channels[i] = hl_listener_open(&node->subscription, channel, length, on_channel, gate);
+        if (gate->channels[i] && hl_listener_is_on(gate->channels[i]) && !HL_PLANTED(R7_NO_SECOND_TRY))
             gate->news_us = hl_now_us(&gate->core->host);
     }
 }

@@ -140,8 +140,8 @@ int hl_sentry_init(struct hl_sentry *sentry, struct hl_host *host, const struct 
     sentry->address_request.ops = &address_ops;
     if (hl_node_init(&sentry->node, host, options, &node_events, sentry) != 0)
         return -1;
-    sentry->switched = hl_channel_open(&sentry->node.subscription, switch_channel, sizeof switch_channel - 1, on_channel, sentry);
-    sentry->promoted = hl_channel_open(&sentry->node.subscription, promoted_channel, sizeof promoted_channel - 1, on_promoted, sentry);
+    sentry->switched = hl_listener_open(&sentry->node.subscription, switch_channel, sizeof switch_channel - 1, on_channel, sentry);
+    sentry->promoted = hl_listener_open(&sentry->node.subscription, promoted_channel, sizeof promoted_channel - 1, on_promoted, sentry);
     if (sentry->switched && sentry->promoted)
         return 0;
     hl_node_done(&sentry->node);

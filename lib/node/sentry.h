@@ -21,7 +21,7 @@ struct hl_sentry_events {
 struct hl_sentry {
     struct hl_node node;
     struct hl_request epoch_request, address_request;
-    struct hl_channel *switched, *promoted;
+    struct hl_listener *switched, *promoted;
     const struct hl_sentry_events *events;
     void *arg;
     const char *master;                /* what it calls it; by reference */

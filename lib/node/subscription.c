@@ -18,11 +18,10 @@ struct hl_channel {
     TAILQ_ENTRY(hl_channel) place;  /* in to_send or sent */
     TAILQ_ENTRY(hl_channel) linger; /* in lingering */
     struct hl_subscription *subscription;
-    hl_channel_fn *listener; /* NULL: nobody wants it */
-    void *arg;
+    struct hl_listeners listeners; /* none: nobody wants it */
     uint64_t sent_us, leaves_us;
     enum channel_state state;
-    uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced, may_rest;
+    uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced;
     size_t length;
     char name[];
 };
@@ -38,9 +37,10 @@ static void watch(struct hl_subscription *subscription, uint64_t due_us)
 
 static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
 {
-    if (channel->listener)
-        channel->listener(channel->arg, event, message);
+    hl_listeners_tell(&channel->listeners, &channel->subscription->next, event, message);
 }
+
+static int is_wanted(const struct hl_channel *channel) { return !TAILQ_EMPTY(&channel->listeners); }
 
 static int is_own(const struct hl_channel *channel) { return channel == channel->subscription->beat || channel == channel->subscription->fence; }
 
@@ -56,6 +56,8 @@ static void forget(struct hl_channel *channel)
     struct hl_subscription *subscription = channel->subscription;
     stop_linger(channel);
     hl_table_remove(&subscription->channels, &channel->entry);
+    while (is_wanted(channel))
+        hl_listeners_remove(&channel->listeners, &subscription->host->memory, &subscription->next, TAILQ_FIRST(&channel->listeners));
     hl_memory_free(&subscription->host->memory, channel);
 }
 
@@ -85,7 +87,7 @@ static void pump(struct hl_subscription *subscription)
         TAILQ_INSERT_TAIL(&subscription->sent, channel, place);
         subscription->sent_count++;
         channel->state = CHANNEL_SENT;
-        channel->sent_unsubscribe = !channel->listener;
+        channel->sent_unsubscribe = !is_wanted(channel);
         channel->sent_us = hl_now_us(subscription->host);
         channel->is_fenced = channel->sent_unsubscribe && is_sharded(channel);
         watch(subscription, channel->sent_us + (uint64_t)subscription->timeout_ms * 1000);
@@ -103,9 +105,9 @@ static void send_later(struct hl_channel *channel)
 /* Brings what is towards what is wanted, for a channel with no command under way. */
 static void settle(struct hl_channel *channel)
 {
-    int is_wanted = channel->listener || (channel->is_lingering && channel->is_subscribed);
+    int stays = is_wanted(channel) || (channel->is_lingering && channel->is_subscribed);
     channel->state = channel->is_subscribed ? CHANNEL_ON : CHANNEL_OFF;
-    if (is_wanted != channel->is_subscribed)
+    if (stays != channel->is_subscribed)
         send_later(channel);
 }
 
@@ -122,7 +124,7 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
     channel->state = CHANNEL_REFUSED;
     if (channel == subscription->beat)
         return;
-    if (channel->listener)
+    if (is_wanted(channel))
         tell(channel, HL_CHANNEL_REFUSED, NULL);
     else
         forget(channel);
@@ -148,7 +150,7 @@ static void on_misplaced(struct hl_channel *channel)
 {
     struct hl_subscription *subscription = channel->subscription;
     channel->state = CHANNEL_OFF;
-    if (!channel->listener && !channel->is_lingering)
+    if (!is_wanted(channel) && !channel->is_lingering)
         forget(channel);
     misplaced(subscription);
 }
@@ -173,7 +175,7 @@ static void ask_again(struct hl_subscription *subscription)
     subscription->again_us = 0;
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
         struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-        if (channel->listener && channel->state == CHANNEL_OFF && hl_session_is_open(&subscription->session))
+        if (is_wanted(channel) && channel->state == CHANNEL_OFF && hl_session_is_open(&subscription->session))
             send_later(channel);
     }
 }
@@ -256,7 +258,7 @@ static void on_open(void *arg)
     subscription->active_us = hl_now_us(subscription->host);
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
         struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-        if (channel->listener && channel->state != CHANNEL_TO_SEND && !HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
+        if (is_wanted(channel) && channel->state != CHANNEL_TO_SEND && !HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
             send_later(channel);
     }
     watch(subscription, subscription->active_us + (uint64_t)subscription->keepalive_ms * 1000);
@@ -273,7 +275,7 @@ static void lose(struct hl_channel *channel)
     else if (channel->state == CHANNEL_SENT)
         TAILQ_REMOVE(&channel->subscription->sent, channel, place);
     channel->state = CHANNEL_OFF;
-    if (!channel->listener && !is_own(channel))
+    if (!is_wanted(channel) && !is_own(channel))
         forget(channel);
     else if (was_on)
         tell(channel, HL_CHANNEL_OFF, NULL);
@@ -361,6 +363,7 @@ static struct hl_channel *channel_new(struct hl_subscription *subscription, cons
     memcpy(channel->name, name, length);
     channel->length = length;
     channel->subscription = subscription;
+    TAILQ_INIT(&channel->listeners);
     if (hl_table_add(&subscription->channels, &channel->entry, channel->name, length) == 0)
         return channel;
     hl_memory_free(&subscription->host->memory, channel);
@@ -406,7 +409,10 @@ void hl_subscription_move(struct hl_subscription *subscription, const char *why)
         hl_session_move(&subscription->session, why);
 }
 
-static int is_restful(const struct hl_channel *channel) { return is_own(channel) || (channel->may_rest && channel->listener); }
+static int is_restful(const struct hl_channel *channel)
+{
+    return is_own(channel) || (is_wanted(channel) && hl_listeners_may_rest(&channel->listeners));
+}
 
 int hl_subscription_is_idle(const struct hl_subscription *subscription)
 {
@@ -436,44 +442,49 @@ void hl_subscription_done(struct hl_subscription *subscription)
     hl_timer_free(subscription->host, subscription->timer);
 }
 
+static int is_on(const struct hl_channel *channel) { return channel->is_subscribed && channel->state != CHANNEL_SENT; }
+
 int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length)
 {
     struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
-    return entry && hl_channel_is_on((struct hl_channel *)(void *)entry);
+    return entry && is_on((struct hl_channel *)(void *)entry);
 }
 
-struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *listener, void *arg)
+struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *hear, void *arg)
 {
     struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
     struct hl_channel *channel = entry ? (struct hl_channel *)(void *)entry : channel_new(subscription, name, length);
-    if (!channel)
+    const struct hl_listener one = {.channel = channel, .hear = hear, .arg = arg};
+    struct hl_listener *listener = channel ? hl_listeners_add(&channel->listeners, &subscription->host->memory, &one) : NULL;
+    if (!listener && channel && !entry)
+        forget(channel);
+    if (!listener)
         return NULL;
-    HL_REQUIRE(!channel->listener && !is_own(channel));
     hl_subscription_start(subscription);
     stop_linger(channel);
-    channel->listener = listener;
-    channel->arg = arg;
     if ((channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED) && hl_session_is_open(&subscription->session))
         send_later(channel);
     pump(subscription);
-    return channel;
+    return listener;
 }
 
-void hl_channel_let_rest(struct hl_channel *channel) { channel->may_rest = 1; }
+void hl_listener_let_rest(struct hl_listener *listener) { listener->may_rest = 1; }
 
-void hl_channel_close(struct hl_channel *channel)
+void hl_listener_close(struct hl_listener *listener)
 {
-    struct hl_subscription *subscription;
-    if (!channel)
+    struct hl_channel *channel = listener ? listener->channel : NULL;
+    struct hl_subscription *subscription = channel ? channel->subscription : NULL;
+    if (!listener)
         return;
-    subscription = channel->subscription;
-    channel->listener = NULL;
+    hl_listeners_remove(&channel->listeners, &subscription->host->memory, &subscription->next, listener);
+    if (is_wanted(channel))
+        return;
     channel->is_lingering = 1;
     channel->leaves_us = hl_now_us(subscription->host) + LINGER_US;
     TAILQ_INSERT_TAIL(&subscription->lingering, channel, linger);
     watch(subscription, channel->leaves_us);
 }
 
-const struct hl_subscription *hl_channel_where(const struct hl_channel *channel) { return channel->subscription; }
+const struct hl_subscription *hl_listener_where(const struct hl_listener *listener) { return listener->channel->subscription; }
 
-int hl_channel_is_on(const struct hl_channel *channel) { return channel->is_subscribed && channel->state != CHANNEL_SENT; }
+int hl_listener_is_on(const struct hl_listener *listener) { return is_on(listener->channel); }

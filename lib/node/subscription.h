@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* subscription - the channels one node's subscription link listens to.
  *
- * It has no connection before somebody is likely to listen. A channel is wanted by at most one listener. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of channels books the answers;
- * an error is the answer to its head. After a loss everything wanted is subscribed again. A channel nobody wants any more lingers for a
+ * It has no connection before somebody is likely to listen. A channel may have several listeners: two names may share one. SUBSCRIBE and
+ * UNSUBSCRIBE are answered in order, so a FIFO of channels books the answers; an error is the answer to its head. After a loss everything wanted is subscribed again. A channel nobody wants any more lingers for a
  * second, so that a hot lock does not subscribe at every wait.
  *
  * In a cluster channels may be sharded: SSUBSCRIBE, at the server that has their slot. That server takes the subscription back when the slot
@@ -16,18 +16,8 @@
 #define HL_NODE_SUBSCRIPTION_H
 
 #include "base/table.h"
+#include "node/listeners.h"
 #include "node/session.h"
-
-enum hl_channel_event {
-    HL_CHANNEL_ON,      /* confirmed: what is published from here on is heard */
-    HL_CHANNEL_MESSAGE,
-    HL_CHANNEL_OFF,     /* the link is lost; ON follows when it is back */
-    HL_CHANNEL_REFUSED  /* the server will not (no right to it): nothing is heard, the listener must poll */
-};
-
-struct hl_channel;
-struct hl_subscription;
-typedef void hl_channel_fn(void *arg, enum hl_channel_event event, const struct hl_reply *message);
 
 struct hl_subscription {
     struct hl_host *host;
@@ -43,6 +33,7 @@ struct hl_subscription {
     uint64_t again_us;         /* then channels without a place are asked for once more; 0: there is none */
     uint8_t told_refusals[2]; /* of SUBSCRIBE, UNSUBSCRIBE: said once */
     int is_started, is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
+    struct hl_listener *next;   /* while a channel's listeners are called */
     struct hl_channel *beat, *fence; /* channels never subscribed: UNSUBSCRIBE of one is the keep-alive, of the other the fence */
 };
 
@@ -56,11 +47,11 @@ int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no c
 void hl_subscription_rest(struct hl_subscription *subscription); /* idle: no link until it is started again */
 void hl_subscription_done(struct hl_subscription *subscription); /* channels with it */
 
-/* NULL: no memory. The listener hears of it from the loop only; ask is_on for how it stands now. No other listener may have it. */
-struct hl_channel *hl_channel_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *listener, void *arg);
-void hl_channel_let_rest(struct hl_channel *channel); /* it is no reason to keep the link: hl_subscription_rest, and on again with the next start */
-void hl_channel_close(struct hl_channel *channel); /* the listener hears nothing more; NULL is allowed */
-int hl_channel_is_on(const struct hl_channel *channel);
-const struct hl_subscription *hl_channel_where(const struct hl_channel *channel);
+/* NULL: no memory. The listener hears of it from the loop only; ask is_on for how it stands now. */
+struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *hear, void *arg);
+void hl_listener_let_rest(struct hl_listener *listener); /* it is no reason to keep the link: hl_subscription_rest, and on again with the next start */
+void hl_listener_close(struct hl_listener *listener); /* it hears nothing more; NULL is allowed */
+int hl_listener_is_on(const struct hl_listener *listener);
+const struct hl_subscription *hl_listener_where(const struct hl_listener *listener);
 
 #endif
