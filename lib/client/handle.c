@@ -123,8 +123,11 @@ static hilock_status check_name(struct hilock_client *client, const char *name, 
     return HILOCK_OK;
 }
 
-static hilock_status check_braces(struct hilock_client *client, const char *name, size_t length)
+static hilock_status check_keys(struct hilock_client *client, const char *name, size_t length)
 {
+    if (hl_key_is_reserved(name, length))
+        return hl_refuse(client, HILOCK_BAD_NAME, "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin the keys that locks keep beside their names; "
+                         "begin it otherwise", hl_quote(name, length).bytes);
     if (hl_key_has_good_braces(name, length))
         return HILOCK_OK;
     return hl_refuse(client, HILOCK_BAD_NAME, "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
@@ -161,7 +164,7 @@ static hilock_status read_name(struct hilock_client *client, struct hl_name **re
     memcpy(full, client->prefix, client->prefix_length);
     memcpy(full + client->prefix_length, name, length);
     length += client->prefix_length;
-    status = check_braces(client, full, length);
+    status = check_keys(client, full, length);
     if (status != HILOCK_OK)
         return status;
     *ret_name = hl_name_ref(&client->core, full, length);

@@ -88,6 +88,12 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
     hl_name_unref(core, &core->host.memory, name);
 }
 
+static int is_of(const struct hl_fair *fair, const struct hl_push *push)
+{
+    const struct hl_name *name = fair->acquire.lock->name;
+    return (name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0) || HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
+}
+
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 {
     const struct hl_push push = hl_fair_heard(message, grants->core->uuid);
@@ -96,7 +102,7 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
     switch (push.what) {
     case HL_PUSH_NONSENSE: break;
     case HL_PUSH_GRANT:
-        if (fair)
+        if (fair && is_of(fair, &push))
             hl_fair_granted(fair, grants->node, &push);
         else
             on_unknown(grants, &push);

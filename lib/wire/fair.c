@@ -52,7 +52,7 @@ enum hl_form hl_fair_renew(struct hl_command *command, const struct hl_words *wo
 static void end_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     hl_command_add_number(command, HL_FAIR_WINDOW_MS);
-    hl_key_add(command, hl_key_channel, words->name, words->name_length);
+    hl_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
     hl_command_add_number(command, wants->yields ? HL_FAIR_YIELD_MS : 0);
     hl_command_add_word(command, wants->is_sharded ? "SHARDNUMSUB" : wants->hears_in_part ? "" : "NUMSUB");
@@ -76,7 +76,7 @@ enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *
     holder = hl_command_room(command, HL_HOLDER_MAX);
     length = hl_holder_write_fair(holder, words->uuid, words->id);
     hl_command_add(command, holder, length);
-    hl_key_add(command, hl_key_channel, words->name, words->name_length);
+    hl_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
     return HL_FORM_SCRIPT;
 }

@@ -7,7 +7,6 @@
 const char hl_key_token[] = "hilock:token";
 const char hl_key_queue[] = "hilock:queue";
 const char hl_key_waiters[] = "hilock:waiter";
-const char hl_key_channel[] = "redisson_lock__channel";
 
 int hl_key_has_good_braces(const char *name, size_t length)
 {
@@ -18,26 +17,40 @@ int hl_key_has_good_braces(const char *name, size_t length)
     return close != NULL && close > open + 1;
 }
 
+static int begins(const char *name, size_t length, const char *word) { return length >= strlen(word) && memcmp(name, word, strlen(word)) == 0; }
+
+int hl_key_is_reserved(const char *name, size_t length) { return begins(name, length, "hilock:") || begins(name, length, "redisson_lock"); }
+
 static size_t put(char *to, const char *bytes, size_t length)
 {
     memcpy(to, bytes, length);
     return length;
 }
 
-size_t hl_key_tagged(char *to, const char *prefix, const char *name, size_t length)
+static size_t tag(char *to, const char *prefix, const char *own_tag, const char *name, size_t length)
 {
     int has_tag = memchr(name, '{', length) != NULL;
     size_t used = put(to, prefix, strlen(prefix));
-    used += put(to + used, has_tag ? ":" : ":{", has_tag ? 1 : 2);
+    used += put(to + used, has_tag ? own_tag : ":{", has_tag ? 1 : 2);
     used += put(to + used, name, length);
     used += put(to + used, "}", has_tag ? 0 : 1);
     return used;
 }
 
-void hl_key_add(struct hl_command *command, const char *prefix, const char *name, size_t length)
+size_t hl_key_write(char *to, const char *word, const char *name, size_t length) { return tag(to, word, "=", name, length); }
+
+void hl_key_add(struct hl_command *command, const char *word, const char *name, size_t length)
 {
     char *key = hl_command_room(command, length + HL_KEY_PREFIX_MAX);
-    hl_command_add(command, key, hl_key_tagged(key, prefix, name, length));
+    hl_command_add(command, key, hl_key_write(key, word, name, length));
+}
+
+size_t hl_channel_write(char *to, const char *name, size_t length) { return tag(to, "redisson_lock__channel", ":", name, length); }
+
+void hl_channel_add(struct hl_command *command, const char *name, size_t length)
+{
+    char *channel = hl_command_room(command, length + HL_KEY_PREFIX_MAX);
+    hl_command_add(command, channel, hl_channel_write(channel, name, length));
 }
 
 size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)

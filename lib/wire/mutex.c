@@ -37,7 +37,7 @@ enum hl_form hl_mutex_release(struct hl_command *command, const struct hl_words 
     hl_command_evalsha(command, &hl_script_mutex_release, 1);
     hl_command_add(command, words->name, words->name_length);
     hl_holder_add(command, words->uuid, words->id);
-    hl_key_add(command, hl_key_channel, words->name, words->name_length);
+    hl_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
     return HL_FORM_SCRIPT;
 }
@@ -83,7 +83,7 @@ void hl_mutex_force(struct hl_command *command, const struct hl_words *words, co
     hl_command_evalsha(command, &hl_script_mutex_release, 1);
     hl_command_add(command, words->name, words->name_length);
     hl_command_add(command, holder, holder_length);
-    hl_key_add(command, hl_key_channel, words->name, words->name_length);
+    hl_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
 }
 

@@ -39,7 +39,7 @@ def answer(file):
 
 def locks(url):
     """Names of the locks that are held now: every key but the tokens that are remembered."""
-    return sorted(key for key in ask(url, 'KEYS', '*') if not key.startswith('hilock:token:'))
+    return sorted(key for key in ask(url, 'KEYS', '*') if not key.startswith('hilock:token'))
 
 
 def blocks(text, language):

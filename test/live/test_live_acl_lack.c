@@ -27,7 +27,7 @@ static const struct lack lacks[] = {
     {"-pexpire", AT_ACQUIRE, "script"},
     {"resetkeys ~other:*", AT_ACQUIRE, "key"},
     {"resetkeys ~stock:*", AT_ACQUIRE, "key"},
-    {"resetkeys ~hilock:token:*", AT_ACQUIRE, "key"},
+    {"resetkeys ~hilock:token*", AT_ACQUIRE, "key"},
     {"-hget", AT_RENEWAL, "script"},
     {"-hexists", AT_RELEASE, "script"},
     {"-hdel", AT_RELEASE, "script"},

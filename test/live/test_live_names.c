@@ -61,7 +61,7 @@ static void check_is_a_lock(struct scene *scene, struct client *ours, struct cli
     open_bytes(&second, theirs, name, length);
     assert_int_equal(handle_acquire(&first, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(redis_integer(scene->redis, "HLEN %b", name, length), 2);
-    assert_int_equal(redis_integer(scene->redis, has_tag ? "EXISTS hilock:token:%b" : "EXISTS hilock:token:{%b}", name, length), 1);
+    assert_int_equal(redis_integer(scene->redis, has_tag ? "EXISTS hilock:token=%b" : "EXISTS hilock:token:{%b}", name, length), 1);
     assert_int_equal(redis_lock_keys(scene->redis), 1);
     assert_int_equal(handle_acquire(&second, HILOCK_TRY), HILOCK_TIMED_OUT);
     handle_ask(&second, HILOCK_FOREVER);
@@ -156,6 +156,39 @@ static void told_apart_to_the_last_byte(void **state)
     client_close(&client);
 }
 
+static void ask_fair(struct handle *handle, struct client *client, const char *name)
+{
+    handle_open(handle, client, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 60000));
+    handle_ask(handle, HILOCK_FOREVER);
+}
+
+/* One client waits for "a" and "{a}", which share a channel; each gets its own. */
+static void braces_are_a_letter_more(void **state)
+{
+    struct scene *scene = *state;
+    struct client ours, theirs;
+    struct handle held[2], waits[2];
+    open_two(&ours, &theirs, scene);
+    for (int i = 0; i < 2; i++) {
+        ask_fair(&held[i], &ours, i ? "{a}" : "a");
+        handle_until(&held[i], &held[i].acquired, 1, "the grant");
+        ask_fair(&waits[i], &theirs, i ? "{a}" : "a");
+        handle_until(&waits[i], &waits[i].waiting, 1, "the wait");
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(handle_give(&held[i]), HILOCK_OK);
+        handle_until(&waits[i], &waits[i].acquired, 1, "the grant");
+        assert_int_equal(waits[i].acquired.status, HILOCK_OK);
+        assert_int_equal(waits[!i].acquired.count, i);
+    }
+    for (int i = 0; i < 2; i++) {
+        handle_free(&held[i]);
+        handle_free(&waits[i]);
+    }
+    client_close(&theirs);
+    client_close(&ours);
+}
+
 static void a_prefix(void **state)
 {
     struct scene *scene = *state;
@@ -182,7 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(a_thousand_at_once),          SCENE_TEST(every_byte), SCENE_TEST(the_longest), SCENE_TEST(tags),
-        SCENE_TEST(told_apart_to_the_last_byte), SCENE_TEST(a_prefix),
+        SCENE_TEST(told_apart_to_the_last_byte), SCENE_TEST(a_prefix), SCENE_TEST(braces_are_a_letter_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

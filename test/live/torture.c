@@ -228,7 +228,7 @@ static int nobody_is_there(void *redis) { return redis_clients(redis) == 0; }
 /* A hold whose release could not be sent is left to its lease; nothing lasts longer. */
 static void check_store(const struct play *play)
 {
-    static const char longest[] = "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if string.sub(k, 1, 13) ~= 'hilock:token:' then "
+    static const char longest[] = "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if string.sub(k, 1, 12) ~= 'hilock:token' then "
                                   "local t = redis.call('PTTL', k) if t < 0 then return -1 end if t > n then n = t end end end return n";
     struct redis *redis = play->scene->redis;
     long long left_ms;

@@ -39,6 +39,23 @@ static void push(struct scene *s, const struct party *p, int id, int number, int
     store_publish(&s->store, channel, text);
 }
 
+/* The names "a" and "{a}" once shared a queue. */
+static void a_grant_of_another_name_is_not_believed(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    char channel[64], holder[64], text[200];
+    taken(s);
+    waits(p, "b");
+    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
+    snprintf(holder, sizeof holder, "%s:1:fair", p->uuid);
+    store_take(&s->store, "{stock}", holder, 3000);
+    snprintf(text, sizeof text, "G %s 1 1 3000 %" PRIu64 " {stock}", holder, store_token(&s->store, "{stock}", holder));
+    SAME(s, store_publish(&s->store, channel, text), 1);
+    run_ms(s, 2);
+    TELLS(s, "");
+    TEXT(s, store_holder(&s->store, "{stock}"), ""); /* nobody waits for it with this id: given back */
+}
+
 /* Until the next heartbeat leaves. */
 static void run_to_heartbeat(struct scene *s)
 {
@@ -347,6 +364,7 @@ const struct safety safety_fair[] = {
     SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names),
     SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat),
     SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first),
+    SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed),
     SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first),
     SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold),
     SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold),

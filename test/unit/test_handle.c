@@ -44,7 +44,7 @@ static void a_tag_may_be_in_the_prefix(struct scene *s)
     struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "{shop}:"));
     held(p, "a", "stock", NULL);
     HOLDS(s, is_ours(s, "{shop}:stock"));
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", 0)->text, " hilock:token:{shop}:stock "));
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", 0)->text, " hilock:token={shop}:stock "));
 }
 
 static void what_is_NULL_is_INVALID_or_nothing(struct scene *s)

@@ -4,39 +4,77 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/slot.h"
 #include "wire/keys.h"
 
 #include <cmocka.h>
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
 
-static const char *tagged(const char *prefix, const char *name)
+static const char *token_key(const char *name)
 {
     static char text[256];
-    text[hl_key_tagged(text, prefix, name, strlen(name))] = '\0';
+    text[hl_key_write(text, hl_key_token, name, strlen(name))] = '\0';
+    return text;
+}
+
+static const char *channel(const char *name)
+{
+    static char text[256];
+    text[hl_channel_write(text, name, strlen(name))] = '\0';
     return text;
 }
 
 static void a_name_without_a_tag_becomes_the_tag(void **state)
 {
     (void)state;
-    assert_string_equal(tagged(hl_key_token, "stock:7"), "hilock:token:{stock:7}");
-    assert_string_equal(tagged(hl_key_channel, "stock:7"), "redisson_lock__channel:{stock:7}");
+    assert_string_equal(token_key("stock:7"), "hilock:token:{stock:7}");
+    assert_string_equal(channel("stock:7"), "redisson_lock__channel:{stock:7}");
 }
 
 static void a_name_with_a_tag_keeps_it(void **state)
 {
     (void)state;
-    assert_string_equal(tagged(hl_key_token, "a{b}c"), "hilock:token:a{b}c");
-    assert_string_equal(tagged(hl_key_channel, "{b}{c}"), "redisson_lock__channel:{b}{c}");
+    assert_string_equal(token_key("a{b}c"), "hilock:token=a{b}c");
+    assert_string_equal(channel("{b}{c}"), "redisson_lock__channel:{b}{c}");
 }
 
 static void names_are_any_bytes(void **state)
 {
     (void)state;
     char to[64];
-    assert_int_equal(hl_key_tagged(to, "p", "a\0\xff", 3), 7);
+    assert_int_equal(hl_key_write(to, "p", "a\0\xff", 3), 7);
     assert_memory_equal(to, "p:{a\0\xff}", 7);
+}
+
+/* Of all good names of up to four of these letters no two share a key, and each key lies in the slot of its name. */
+static void no_two_names_share_a_key(void **state)
+{
+    static const char letters[] = "a{}:=";
+    static char keys[5 * 5 * 5 * 5 * 5][32];
+    unsigned count = 0;
+    (void)state;
+    for (unsigned i = 1; i < 5 * 5 * 5 * 5 * 5; i++) {
+        char name[6] = "";
+        size_t length = 0;
+        for (unsigned rest = i; rest > 0; rest /= 5)
+            name[length++] = letters[rest % 5];
+        if (!hl_key_has_good_braces(name, length))
+            continue;
+        strcpy(keys[count], token_key(name));
+        assert_int_equal(hl_slot_of(keys[count], strlen(keys[count])), hl_slot_of(name, length));
+        for (unsigned other = 0; other < count; other++)
+            assert_string_not_equal(keys[other], keys[count]);
+        count++;
+    }
+    assert_true(count > 500);
+}
+
+static void names_of_other_keys_are_reserved(void **state)
+{
+    (void)state;
+    assert_true(hl_key_is_reserved("hilock:token:{x}", 16) && hl_key_is_reserved("hilock:", 7) && hl_key_is_reserved("redisson_lock_queue:{x}", 23));
+    assert_false(hl_key_is_reserved("hilock", 6) || hl_key_is_reserved("hilocks", 7) || hl_key_is_reserved("x:hilock:", 9) || hl_key_is_reserved("redisson_loc", 12));
 }
 
 static void braces_are_none_or_open_a_tag_first(void **state)
@@ -58,8 +96,8 @@ static void the_longest_name_fits(void **state)
     char name[1024], to[1024 + HL_KEY_PREFIX_MAX];
     (void)state;
     memset(name, 'n', sizeof name);
-    assert_int_equal(hl_key_tagged(to, hl_key_channel, name, sizeof name), strlen(hl_key_channel) + 2 + 1024 + 1);
-    assert_true(strlen(hl_key_channel) + 3 <= HL_KEY_PREFIX_MAX && strlen(hl_key_token) + 3 <= HL_KEY_PREFIX_MAX);
+    assert_int_equal(hl_channel_write(to, name, sizeof name), strlen("redisson_lock__channel:{}") + 1024);
+    assert_true(strlen("redisson_lock__channel:{}") <= HL_KEY_PREFIX_MAX && strlen(hl_key_token) + 3 <= HL_KEY_PREFIX_MAX);
 }
 
 static void a_holder_is_uuid_and_number(void **state)
@@ -77,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_without_a_tag_becomes_the_tag), cmocka_unit_test(a_name_with_a_tag_keeps_it),
         cmocka_unit_test(names_are_any_bytes),                  cmocka_unit_test(braces_are_none_or_open_a_tag_first),
+        cmocka_unit_test(no_two_names_share_a_key),             cmocka_unit_test(names_of_other_keys_are_reserved),
         cmocka_unit_test(the_longest_name_fits),                cmocka_unit_test(a_holder_is_uuid_and_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ void store_take(struct store *store, const char *name, const char *holder, uint6
 void store_free_name(struct store *store, const char *name)
 {
     char channel[2048];
-    size_t length = hl_key_tagged(channel, hl_key_channel, name, strlen(name));
+    size_t length = hl_channel_write(channel, name, strlen(name));
     store_delete(store, name);
     store_publish_bytes(store, (struct keys_bytes){channel, length}, keys_text("0"));
 }

@@ -142,7 +142,7 @@ long long redis_info(struct redis *redis, const char *section, const char *key) 
 
 size_t redis_lock_keys(struct redis *redis)
 {
-    static const char token[] = "hilock:token:";
+    static const char token[] = "hilock:token";
     redisReply *reply = expect(redis_reply(redis, "KEYS *"), REDIS_REPLY_ARRAY, "KEYS *");
     size_t count = 0;
     for (size_t i = 0; i < reply->elements; i++)

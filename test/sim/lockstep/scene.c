@@ -45,9 +45,9 @@ void scene_init(struct scene *scene, uint64_t seed)
             if (kind == 0)
                 memcpy(key->at, names[name], key->length = length);
             else
-                key->length = hl_key_tagged(key->at, prefixes[kind], names[name], length);
+                key->length = hl_key_write(key->at, prefixes[kind], names[name], length);
         }
-        scene->channels[name].length = hl_key_tagged(scene->channels[name].at, hl_key_channel, names[name], length);
+        scene->channels[name].length = hl_channel_write(scene->channels[name].at, names[name], length);
     }
 }
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names that look alike are different locks, one client may wait for any of them at once, and no name is a key that another lock keeps. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+static struct hand *fair(struct party *p, const char *tag, const char *name)
+{
+    struct hand *hand = hand_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    acquire(hand, HILOCK_FOREVER);
+    run_ms(p->scene, 2);
+    return hand;
+}
+
+static void a_release_grants_no_other_name(struct scene *s)
+{
+    struct hand *a = fair(scene_connect(s, NULL), "a", "a");
+    fair(scene_connect(s, NULL), "braces", "{a}");
+    fair(scene_connect(s, NULL), "waits", "{a}");
+    TELLS(s, "a:OK braces:OK waits:WAITING");
+    release_quietly(a);
+    run_ms(s, 10);
+    TELLS(s, "");
+    HOLDS(s, is_ours(s, "{a}") && !is_ours(s, "a"));
+}
+
+/* Both are told on Redisson's channel of {a}. */
+static void one_client_waits_for_two_names_of_one_channel(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "a", NULL), *b = hand_new(p, "b", "{a}", NULL);
+    s->is_tampered = 1;
+    store_take(&s->store, "a", "another", 600000);
+    store_take(&s->store, "{a}", "another", 600000);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    TELLS(s, "a:WAITING b:WAITING");
+    store_free_name(&s->store, "{a}");
+    run_ms(s, 10);
+    TELLS(s, "b:OK");
+    release_quietly(b);
+    hand_free(b);
+    run_ms(s, 3000);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 1); /* the other one listens still */
+    store_free_name(&s->store, "a");
+    run_ms(s, 10);
+    TELLS(s, "a:OK");
+    hand_free(a);
+    run_ms(s, 3000);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
+}
+
+static void free_the_other(struct hand *hand)
+{
+    struct hand *other;
+    TAILQ_FOREACH(other, &hand->scene->hands, entry)
+        if (other != hand)
+            hand_free(other);
+}
+
+static void one_of_two_waits_may_end_while_both_are_told(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "a", NULL), *b = hand_new(p, "b", "{a}", NULL);
+    s->is_tampered = 1;
+    store_take(&s->store, "a", "another", 600000);
+    store_take(&s->store, "{a}", "another", 600000);
+    acquire(a, HILOCK_FOREVER);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    when(a, "OK", free_the_other);
+    store_free_name(&s->store, "a");
+    run_ms(s, 10);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 3000);
+    TELLS(s, "a:WAITING b:WAITING a:OK");
+}
+
+static void is_refused(struct scene *s, struct party *p, const char *name, const char *full)
+{
+    hilock_lock *lock = NULL;
+    char words[200];
+    snprintf(words, sizeof words, "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin the keys that locks keep beside their names", full);
+    SAME(s, hilock_lock_create(&lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_BAD_NAME);
+    HOLDS(s, !lock && strstr(hilock_client_refusal(p->client), words));
+}
+
+static void keys_of_other_locks_are_no_names(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "hil"));
+    is_refused(s, p, "hilock:token:{x}", "hilock:token:{x}");
+    is_refused(s, p, "redisson_lock_queue:{x}", "redisson_lock_queue:{x}");
+    is_refused(s, q, "ock:token={x}", "hilock:token={x}");
+    held(p, "a", "hilock", NULL);
+    held(q, "b", "hilock:token:{x}", NULL); /* hilhilock:.. */
+}
+
+static const struct play plays[] = {
+    PLAY(a_release_grants_no_other_name),
+    PLAY(one_client_waits_for_two_names_of_one_channel),
+    PLAY(one_of_two_waits_may_end_while_both_are_told),
+    PLAY(keys_of_other_locks_are_no_names),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
