@@ -44,7 +44,7 @@ PAGES = [
     ('hilock_peek', 3, 'who holds a name', 'hilock_peek'),
     ('hilock_force_release', 3, "end somebody else's hold", 'hilock_force_release'),
     ('hilock_client_stats', 3, 'statistics',
-     'HILOCK_BUCKETS hilock_histogram hilock_stats hilock_client_stats hilock_stats_add hilock_stats_prometheus'),
+     'HILOCK_BUCKETS HILOCK_STATUSES hilock_histogram hilock_stats hilock_client_stats hilock_stats_add hilock_stats_prometheus'),
     ('hilock_version', 3, 'which version this is', 'version.h hilock_version HILOCK_VERSION HILOCK_VERSION_NUMBER'),
     ('hilock_loop', 3, 'what an adapter gives: an event loop',
      'loop.h HILOCK_READABLE hilock_ready_fn hilock_fire_fn hilock_resolved_fn hilock_loop'),

@@ -18,6 +18,7 @@ enum hl_what {
     HL_HOLD_RENEWED,       /* count: of failures before it */
     HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */
     HL_HOLD_RELEASED,      /* waited_us: held for */
+    HL_RELEASE_ANSWERED,   /* status, also when there is nobody to call back */
     HL_HOLD_HANDED_ON,     /* to the next handle of this client: count of its turns before, waited_us since the grant, token */
     HL_HOLD_LOST,          /* reason, held for, detail */
     HL_RELEASE_SETTLED,    /* detail */

@@ -3,6 +3,7 @@
 #include "base/plant.h"
 #include "client/client.h"
 #include "client/options.h"
+#include "client/stats.h"
 #include "lock/acquire.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
@@ -352,7 +353,10 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     status = check_acquire(client, lock, wait_ms, on_result);
     if (status == HILOCK_OK && begin_acquire(&client->core, lock, wait_ms, on_result, user) != HILOCK_OK)
         status = hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for an acquire");
-    client->stats.refused += status != HILOCK_OK;
+    if (status == HILOCK_OK)
+        return status;
+    client->stats.refused++;
+    client->stats.refused_by[hl_stats_index(status)]++;
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/plant.h"
+#include "client/stats.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 #include "lock/walk.h"
@@ -66,12 +67,13 @@ static void raise_event(struct hilock_client *client, hilock_event_kind kind, co
 
 static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
 {
-    static const uint32_t bounds_ms[HILOCK_BUCKETS - 1] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000};
+    static const uint32_t bounds_us[HILOCK_BUCKETS - 1] = {100,    250,    500,     1000,    2000,    5000,     10000,    20000,   50000,
+                                                           100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 30000000, 60000000};
     size_t i = 0;
-    while (i < HILOCK_BUCKETS - 1 && span_us > (uint64_t)bounds_ms[i] * 1000)
+    while (i < HILOCK_BUCKETS - 1 && span_us > bounds_us[i])
         i++;
     histogram->count++;
-    histogram->sum_ms += span_us / 1000;
+    histogram->sum_us += span_us;
     histogram->buckets[i]++;
 }
 
@@ -85,8 +87,10 @@ static void count_acquire(struct hilock_stats *stats, const struct hl_fact *fact
         stats->timed_out++;
     else if (fact->status == HILOCK_CANCELLED || fact->status == HILOCK_CLOSED)
         stats->cancelled++;
-    else
+    else {
         stats->failed++;
+        stats->failed_by[hl_stats_index(fact->status)]++;
+    }
 }
 
 static void count_loss(struct hilock_stats *stats, const struct hl_fact *fact)
@@ -114,6 +118,10 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_HOLD_RELEASED:
         stats->released++;
         histogram_add(&stats->hold, fact->waited_us);
+        break;
+    case HL_RELEASE_ANSWERED:
+        stats->release_lost += fact->status == HILOCK_LOST;
+        stats->release_unknown += fact->status == HILOCK_UNKNOWN;
         break;
     case HL_HOLD_LOST: count_loss(stats, fact); break;
     case HL_HOLD_UNDONE: stats->undone++; break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* prometheus - statistics as text, format 0.0.4. Pure, and the same for any locale: numbers are whole ones, milliseconds become seconds by
- * placing the point. Invariant: the text is valid whatever the label's bytes are, and its length does not depend on the buffer. */
+ * placing the point (microseconds, of sums). Invariant: the text is valid whatever the label's bytes are, and its length does not depend on the buffer. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,12 +67,13 @@ static void say_label_value(struct page *page, const char *label)
     }
 }
 
-static void say_labels(struct page *page, const char *le)
+/* name: of one more label, whose value needs no escape; NULL: no more. */
+static void say_labels(struct page *page, const char *name, const char *value)
 {
     say(page, "{client=\"");
     say_label_value(page, page->label);
-    if (le)
-        say(page, "\",le=\"%s", le);
+    if (name)
+        say(page, "\",%s=\"%s", name, value);
     say(page, "\"} ");
 }
 
@@ -87,8 +88,49 @@ static void say_number(struct page *page, const char *name, const char *suffix, 
 {
     say_head(page, name, suffix, type, help);
     say(page, "hilock_%s%s", name, suffix);
-    say_labels(page, NULL);
+    say_labels(page, NULL, NULL);
     say(page, "%" PRIu64 "\n", number);
+}
+
+static void say_age(struct page *page, const char *name, const char *help, uint32_t age_ms)
+{
+    say_head(page, name, "_seconds", "gauge", help);
+    say(page, "hilock_%s_seconds", name);
+    say_labels(page, NULL, NULL);
+    say(page, "%" PRIu32 ".%03" PRIu32 "\n", age_ms / 1000, age_ms % 1000);
+}
+
+static void say_reason(struct page *page, const char *name, const char *reason, uint64_t number)
+{
+    say(page, "hilock_%s_total", name);
+    say_labels(page, "reason", reason);
+    say(page, "%" PRIu64 "\n", number);
+}
+
+/* A line for each status from `first` down to `last`, also where it is 0, for a rate needs a line to begin at; and for any other that was.
+ * Statuses of a newer version have no name here: they share a line. */
+static void say_reasons(struct page *page, const char *name, const char *help, const uint64_t *by_status, int first, int last)
+{
+    const char *const unnamed = hilock_status_name((hilock_status)-HILOCK_STATUSES);
+    uint64_t others = 0;
+    say_head(page, name, "_total", "counter", help);
+    for (int i = 0; i < HILOCK_STATUSES; i++) {
+        const char *reason = hilock_status_name((hilock_status)-i);
+        if (strcmp(reason, unnamed) == 0)
+            others += by_status[i];
+        else if (by_status[i] || (-i <= first && -i >= last))
+            say_reason(page, name, reason, by_status[i]);
+    }
+    if (others)
+        say_reason(page, name, unnamed, others);
+}
+
+static void say_build(struct page *page)
+{
+    say_head(page, "build", "_info", "gauge", "The library.");
+    say(page, "hilock_build_info");
+    say_labels(page, "version", hilock_version());
+    say(page, "1\n");
 }
 
 #define COUNTER(member, help) {#member, help, offsetof(struct hilock_stats, member)}
@@ -99,9 +141,9 @@ static const struct metric { const char *name, *help; size_t at; } counters[] = 
     COUNTER(reentered, "Acquires of a handle that held already."),
     COUNTER(timed_out, "Acquires that ended while another held the lock."),
     COUNTER(cancelled, "Acquires cancelled, dropped, or ended by the client's close."),
-    COUNTER(refused, "Acquires refused by the call."),
-    COUNTER(failed, "Acquires that ended for the store's or the network's fault."),
     COUNTER(released, "Holds released by their user."),
+    COUNTER(release_lost, "Releases answered LOST: the hold had ended before."),
+    COUNTER(release_unknown, "Releases answered UNKNOWN: no answer in time."),
     COUNTER(lost_taken, "Holds that the store no longer knew."),
     COUNTER(lost_expired, "Holds whose renewal did not get through in time."),
     COUNTER(lost_suspended, "Holds that ended while the process did not run."),
@@ -129,21 +171,21 @@ static const struct metric { const char *name, *help; size_t at; } counters[] = 
 
 static void say_histogram(struct page *page, const char *name, const char *help, const struct hilock_histogram *histogram)
 {
-    static const char *const bounds[HILOCK_BUCKETS] = {"0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2",
-                                                       "0.5",   "1",     "2",     "5",    "10",   "30",   "60",  "+Inf"};
+    static const char *const bounds[HILOCK_BUCKETS] = {"0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1",
+                                                       "0.2",    "0.5",     "1",      "2",     "5",     "10",    "30",   "60",   "+Inf"};
     uint64_t sum = 0;
     say_head(page, name, "_seconds", "histogram", help);
     for (size_t i = 0; i < HILOCK_BUCKETS; i++) {
         sum += histogram->buckets[i];
         say(page, "hilock_%s_seconds_bucket", name);
-        say_labels(page, bounds[i]);
+        say_labels(page, "le", bounds[i]);
         say(page, "%" PRIu64 "\n", sum);
     }
     say(page, "hilock_%s_seconds_sum", name);
-    say_labels(page, NULL);
-    say(page, "%" PRIu64 ".%03" PRIu64 "\n", histogram->sum_ms / 1000, histogram->sum_ms % 1000);
+    say_labels(page, NULL, NULL);
+    say(page, "%" PRIu64 ".%06" PRIu64 "\n", histogram->sum_us / 1000000, histogram->sum_us % 1000000);
     say(page, "hilock_%s_seconds_count", name);
-    say_labels(page, NULL);
+    say_labels(page, NULL, NULL);
     say(page, "%" PRIu64 "\n", sum);
 }
 
@@ -162,6 +204,11 @@ size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *lab
         memcpy(&gauge, (const char *)&known + gauges[i].at, sizeof gauge);
         say_number(&page, gauges[i].name, "", "gauge", gauges[i].help, gauge);
     }
+    say_reasons(&page, "failed", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE, HILOCK_PROTOCOL);
+    say_reasons(&page, "refused", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID, HILOCK_FORKED);
+    say_age(&page, "oldest_hold", "Age of the oldest hold.", known.oldest_hold_ms);
+    say_age(&page, "oldest_wait", "Age of the oldest acquire that waits.", known.oldest_wait_ms);
+    say_build(&page);
     say_histogram(&page, "wait", "From an acquire to its answer.", &known.wait);
     say_histogram(&page, "hold", "From a grant to the release or the loss.", &known.hold);
     say_histogram(&page, "command", "From a request to its answer.", &known.command);

@@ -3,11 +3,28 @@
 #include "client/stats.h"
 
 #include "client/client.h"
+#include "lock/lease.h"
+#include "lock/lock.h"
+#include "lock/walk.h"
+
+struct ages { uint64_t now_us, hold_us, wait_us; };
+
+static uint64_t later(uint64_t one, uint64_t other) { return one > other ? one : other; }
+
+static void age(const struct hilock_lock *lock, void *arg)
+{
+    struct ages *ages = arg;
+    if (hl_lock_state(lock) == HILOCK_WAITING)
+        ages->wait_us = later(ages->wait_us, ages->now_us - lock->acquire->begun_us);
+    else if (hl_lock_state(lock) == HILOCK_HELD)
+        ages->hold_us = later(ages->hold_us, ages->now_us - lock->hold->since_us);
+}
 
 void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats)
 {
     struct hilock_stats stats;
     const struct hl_core *core;
+    struct ages ages = {0};
     size_t size = ret_stats ? ret_stats->size : 0;
     if (size < sizeof size || (client && hl_client_admit(client) != HILOCK_OK))
         return;
@@ -18,6 +35,10 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
         stats.waiting = core->waiting;
         stats.held = core->held;
         stats.locks = core->locks;
+        ages.now_us = hl_now_us(&core->host);
+        hl_walk_locks(core, age, &ages);
+        stats.oldest_hold_ms = hl_span_ms(ages.hold_us);
+        stats.oldest_wait_ms = hl_span_ms(ages.wait_us);
         stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
         for (struct hl_node *node; (node = core->route->ops->node_at(core->route, stats.nodes)) != NULL; stats.nodes++) {
             stats.inflight += node->sent_count;
@@ -31,7 +52,7 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
 static void add_histogram(struct hilock_histogram *total, const struct hilock_histogram *part)
 {
     total->count += part->count;
-    total->sum_ms += part->sum_ms;
+    total->sum_us += part->sum_us;
     for (size_t i = 0; i < HILOCK_BUCKETS; i++)
         total->buckets[i] += part->buckets[i];
 }
@@ -57,6 +78,10 @@ static void add(struct hilock_stats *total, const struct hilock_stats *part)
     total->inflight += part->inflight;
     total->nodes_up += part->nodes_up;
     total->nodes += part->nodes;
+    if (total->oldest_hold_ms < part->oldest_hold_ms)
+        total->oldest_hold_ms = part->oldest_hold_ms;
+    if (total->oldest_wait_ms < part->oldest_wait_ms)
+        total->oldest_wait_ms = part->oldest_wait_ms;
     add_histogram(&total->wait, &part->wait);
     add_histogram(&total->hold, &part->hold);
     add_histogram(&total->command, &part->command);

@@ -8,4 +8,7 @@
 /* What `stats` (NULL is allowed) does not have is 0; what is unknown here is left out. */
 void hl_stats_read(struct hilock_stats *to, const struct hilock_stats *stats);
 
+/* Where failed_by and refused_by count a status. */
+static inline unsigned hl_stats_index(hilock_status status) { return (unsigned)-(int)status % HILOCK_STATUSES; }
+
 #endif

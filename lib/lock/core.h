@@ -157,6 +157,7 @@ struct hl_hold {
     uint8_t is_settled : 1;      /* ENDING: the end of a release that was UNKNOWN has been told */
     uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
+    uint8_t is_release : 1;      /* ENDING: because its user released it */
     uint8_t verdict : 7;         /* ENDING: a hilock_status as its negative, for REPORT_RELEASED */
     struct hl_part parts[];
 };

@@ -34,7 +34,7 @@ static uint64_t over_us(const struct hl_hold *hold)
 
 static uint64_t unknown_us(const struct hl_hold *hold)
 {
-    return hold->on_result && !hold->is_answered ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
+    return hold->is_release && !hold->is_answered ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
 }
 
 static int is_part_clear(const struct hl_part *part) { return part->state == PART_CLEAR && !hl_request_is_busy(&part->request); }
@@ -191,13 +191,15 @@ int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t 
     return 1;
 }
 
-static void answer_caller(struct hl_hold *hold, hilock_status status)
+void hl_ending_answer(struct hl_hold *hold, hilock_status status)
 {
     struct hl_core *core = hl_hold_core(hold);
     if (hold->state != HOLD_ENDING || hold->is_answered)
         return;
     hold->is_answered = 1;
     hold->verdict = (unsigned)-(int)status & 0x7fu;
+    if (hold->is_release)
+        hl_trace(&core->host, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = hold->parts[0].name->bytes, .status = status});
     if (hold->on_result)
         hl_notice_post(core, &hold->notice, REPORT_RELEASED);
 }
@@ -206,7 +208,7 @@ void hl_endings_answer(struct hl_core *core)
 {
     struct hl_hold *hold;
     TAILQ_FOREACH(hold, &core->live, live)
-        answer_caller(hold, HILOCK_UNKNOWN);
+        hl_ending_answer(hold, HILOCK_UNKNOWN);
 }
 
 static void tell_settled(struct hl_hold *hold, int is_confirmed)
@@ -268,7 +270,7 @@ static void go_on(struct hl_hold *hold)
         forget_id(hold);
         hl_acquire_returned(hold->owner.acquire);
     } else {
-        answer_caller(hold, HILOCK_LOST); /* found taken before a release was sent */
+        hl_ending_answer(hold, HILOCK_LOST); /* found taken before a release was sent */
         hl_ending_settle(hold);
     }
 }
@@ -297,7 +299,7 @@ static void conclude(struct hl_hold *hold)
     if (!is_released && hl_hold_heard(hold, HEARD_NO) <= (unsigned)(hold->parts_count - hold->needed))
         return;
     tell_settled(hold, 1);
-    answer_caller(hold, is_released ? HILOCK_OK : HILOCK_LOST);
+    hl_ending_answer(hold, is_released ? HILOCK_OK : HILOCK_LOST);
 }
 
 static uint64_t again_us(const struct hl_hold *hold)
@@ -421,7 +423,7 @@ static void give_up(struct hl_hold *hold)
     withdraw_all(hold);
     for (unsigned i = 0; i < hold->parts_count; i++)
         hold->parts[i].state = PART_CLEAR;
-    answer_caller(hold, HILOCK_UNKNOWN);
+    hl_ending_answer(hold, HILOCK_UNKNOWN);
     tell_settled(hold, 0);
     hl_hold_wake_at(hold, UINT64_MAX);
     hl_ending_settle(hold);
@@ -435,7 +437,7 @@ void hl_ending_tick(struct hl_hold *hold)
         return;
     }
     if (now_us >= unknown_us(hold))
-        answer_caller(hold, HILOCK_UNKNOWN);
+        hl_ending_answer(hold, HILOCK_UNKNOWN);
     if (hl_hold_is_quorum(hold) && !is_awaited(hold, hold->parts))
         count_out(hold, hold->parts, 0);
     release_all(hold);

@@ -44,16 +44,6 @@ static void end(struct hl_core *core, struct hilock_lock *lock)
                  &(struct hl_fact){.name = lock->name->bytes, .waited_us = hl_now_us(&core->host) - hold->since_us, .token = hl_hold_token(hold)});
 }
 
-static void answer(struct hl_core *core, struct hl_hold *hold, hilock_status status)
-{
-    hold->is_answered = 1;
-    hold->verdict = (unsigned)-(int)status & 0x7fu;
-    if (hold->on_result)
-        hl_notice_post(core, &hold->notice, REPORT_RELEASED);
-    else
-        hl_ending_settle(hold);
-}
-
 static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     hold->notice.epoch = lock->epoch;
@@ -78,10 +68,13 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
 {
     int was_lost = hold->state == HOLD_ENDING;
     ask_of(hold, lock, on_result, user);
+    hold->is_release = 1;
     hl_notice_cancel(core, &hold->notice);
     if (was_lost) { /* in the very turn in which its loss was to be told: one wound is told once, by the release */
         hl_ending_retry(hold);
-        answer(core, hold, HILOCK_LOST);
+        hold->is_answered = 0;
+        hl_ending_answer(hold, HILOCK_LOST);
+        hl_ending_settle(hold);
     } else
         hl_ending_begin(hold);
 }

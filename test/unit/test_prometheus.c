@@ -15,9 +15,9 @@
 /* ---- a strict reader of the format ---- */
 
 struct sample {
-    char name[80], client[400], le[16];
-    uint64_t whole, thousandths;
-    int has_point;
+    char name[80], client[400], key[16], value[40]; /* of a second label */
+    uint64_t whole, part;
+    size_t decimals;
 };
 
 static int is_name(char c) { return (c >= 'a' && c <= 'z') || c == '_' || c == ':'; }
@@ -56,9 +56,9 @@ static const char *read_number(const char *at, struct sample *sample)
     assert_true(*at >= '0' && *at <= '9');
     sample->whole = strtoull(at, &end, 10);
     if (*end == '.') {
-        sample->has_point = 1;
-        assert_true(strspn(end + 1, "0123456789") == 3);
-        sample->thousandths = strtoull(end + 1, &end, 10);
+        sample->decimals = strspn(end + 1, "0123456789");
+        assert_true(sample->decimals == 3 || sample->decimals == 6);
+        sample->part = strtoull(end + 1, &end, 10);
     }
     return end;
 }
@@ -70,8 +70,9 @@ static const char *read_sample(const char *at, struct sample *sample)
     assert_memory_equal(at, "{client=", 8);
     at = read_value(at + 8, sample->client, sizeof sample->client);
     if (*at == ',') {
-        assert_memory_equal(at, ",le=", 4);
-        at = read_value(at + 4, sample->le, sizeof sample->le);
+        at = read_word(at + 1, sample->key, sizeof sample->key);
+        assert_int_equal(*at, '=');
+        at = read_value(at + 1, sample->value, sizeof sample->value);
     }
     assert_memory_equal(at, "} ", 2);
     at = read_number(at + 2, sample);
@@ -80,6 +81,42 @@ static const char *read_sample(const char *at, struct sample *sample)
 }
 
 struct family { char name[80], type[16]; };
+
+/* Each status once, and in sum all of them. */
+static const char *read_reasons(const char *at, const struct family *family, const uint64_t *by_status, const char *label)
+{
+    uint64_t sum = 0, all = 0;
+    char seen[HILOCK_STATUSES][40] = {""};
+    unsigned lines = 0;
+    for (int i = 0; i < HILOCK_STATUSES; i++)
+        all += by_status[i];
+    while (*at && *at != '#') {
+        struct sample sample;
+        at = read_sample(at, &sample);
+        assert_string_equal(sample.name, family->name);
+        assert_string_equal(sample.client, label);
+        assert_string_equal(sample.key, "reason");
+        for (unsigned i = 0; i < lines; i++)
+            assert_string_not_equal(seen[i], sample.value);
+        assert_true(lines < HILOCK_STATUSES && !sample.decimals);
+        memcpy(seen[lines++], sample.value, sizeof sample.value);
+        sum += sample.whole;
+    }
+    assert_true(sum == all);
+    return at;
+}
+
+static const char *read_build(const char *at, const struct family *family, const char *label)
+{
+    struct sample sample;
+    at = read_sample(at, &sample);
+    assert_string_equal(sample.name, family->name);
+    assert_string_equal(sample.client, label);
+    assert_string_equal(sample.key, "version");
+    assert_string_equal(sample.value, hilock_version());
+    assert_true(sample.whole == 1 && !sample.decimals);
+    return at;
+}
 
 static const char *read_head(const char *at, struct family *family)
 {
@@ -96,20 +133,21 @@ static const char *read_head(const char *at, struct family *family)
     return at + 1;
 }
 
-static uint64_t le_ms(const char *le)
+static uint64_t le_us(const char *le)
 {
     uint64_t whole = strtoull(le, NULL, 10), part = 0;
     const char *point = strchr(le, '.');
     if (strcmp(le, "+Inf") == 0)
         return UINT64_MAX;
-    for (int i = 1; i <= 3; i++)
+    for (int i = 1; i <= 6; i++)
         part = part * 10 + (point && (int)strlen(point) > i ? (uint64_t)(point[i] - '0') : 0);
-    return whole * 1000 + part;
+    return whole * 1000000 + part;
 }
 
 static const char *read_histogram(const char *at, const struct family *family, const struct hilock_histogram *histogram, const char *label)
 {
-    static const uint64_t bounds_ms[HILOCK_BUCKETS] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, UINT64_MAX};
+    static const uint64_t bounds_us[HILOCK_BUCKETS] = {100,    250,    500,    1000,    2000,    5000,    10000,    20000,    50000,   100000,
+                                                       200000, 500000, 1000000, 2000000, 5000000, 10000000, 30000000, 60000000, UINT64_MAX};
     struct sample sample;
     char name[100];
     uint64_t sum = 0;
@@ -118,14 +156,15 @@ static const char *read_histogram(const char *at, const struct family *family, c
         snprintf(name, sizeof name, "%s_bucket", family->name);
         assert_string_equal(sample.name, name);
         assert_string_equal(sample.client, label);
-        assert_true(le_ms(sample.le) == bounds_ms[i]);
+        assert_string_equal(sample.key, "le");
+        assert_true(le_us(sample.value) == bounds_us[i]);
         sum += histogram->buckets[i];
-        assert_true(sample.whole == sum && !sample.has_point);
+        assert_true(sample.whole == sum && !sample.decimals);
     }
     at = read_sample(at, &sample);
     snprintf(name, sizeof name, "%s_sum", family->name);
     assert_string_equal(sample.name, name);
-    assert_true(sample.whole * 1000 + sample.thousandths == histogram->sum_ms);
+    assert_true(sample.decimals == 6 && sample.whole * 1000000 + sample.part == histogram->sum_us);
     at = read_sample(at, &sample);
     snprintf(name, sizeof name, "%s_count", family->name);
     assert_string_equal(sample.name, name);
@@ -157,11 +196,19 @@ static unsigned read_page(const char *page, const struct hilock_stats *stats, co
             continue;
         }
         assert_true(strcmp(family.type, "counter") == 0 || strcmp(family.type, "gauge") == 0);
+        if (strcmp(family.name, "hilock_failed_total") == 0 || strcmp(family.name, "hilock_refused_total") == 0) {
+            at = read_reasons(at, &family, family.name[7] == 'f' ? stats->failed_by : stats->refused_by, label);
+            continue;
+        }
+        if (strcmp(family.name, "hilock_build_info") == 0) {
+            at = read_build(at, &family, label);
+            continue;
+        }
         at = read_sample(at, &sample);
         assert_string_equal(sample.name, family.name);
         assert_string_equal(sample.client, label);
-        assert_int_equal(sample.has_point, 0);
-        *values++ = sample.whole;
+        assert_true(sample.decimals == (strstr(family.name, "_seconds") ? 3 : 0));
+        *values++ = sample.whole * (sample.decimals ? 1000 : 1) + sample.part;
     }
     assert_int_equal(histograms_seen, 3);
     return families;
@@ -169,7 +216,8 @@ static unsigned read_page(const char *page, const struct hilock_stats *stats, co
 
 /* ---- what is read ---- */
 
-enum { COUNTERS = 25, GAUGES = 6 };
+/* Of the counters failed and refused have no line of their own, but one for each status. */
+enum { COUNTERS = 27, BY_STATUS = 2 * HILOCK_STATUSES, GAUGES = 8, VALUES = COUNTERS - 2 + GAUGES, FAMILIES = VALUES + 2 + 1 + 3 };
 
 static struct hilock_stats some_stats(void)
 {
@@ -179,10 +227,14 @@ static struct hilock_stats some_stats(void)
     struct hilock_histogram *histograms = &stats.wait;
     for (unsigned i = 0; i < COUNTERS; i++)
         counters[i] = (uint64_t)1000000000000 + i;
+    for (unsigned i = 0; i < HILOCK_STATUSES; i++) {
+        stats.failed_by[i] = i % 5;
+        stats.refused_by[i] = i % 3;
+    }
     for (unsigned i = 0; i < GAUGES; i++)
         gauges[i] = 4000000000u + i;
     for (unsigned i = 0; i < 3; i++) {
-        histograms[i].sum_ms = 1000 * i + 7;
+        histograms[i].sum_us = 1000 * i + 7;
         for (unsigned j = 0; j < HILOCK_BUCKETS; j++)
             histograms[i].count += histograms[i].buckets[j] = i + j;
     }
@@ -202,20 +254,25 @@ static char *page_of(const struct hilock_stats *stats, const char *label)
 static void every_member_is_on_the_page(void **state)
 {
     struct hilock_stats stats = some_stats();
-    uint64_t values[COUNTERS + GAUGES];
+    uint64_t values[VALUES];
     char *page = page_of(&stats, "shop");
     (void)state;
-    assert_int_equal(offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires), COUNTERS * sizeof(uint64_t));
+    assert_int_equal(offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires), (COUNTERS + BY_STATUS) * sizeof(uint64_t));
     assert_int_equal(offsetof(struct hilock_stats, wait) - offsetof(struct hilock_stats, waiting), GAUGES * sizeof(uint32_t));
-    assert_int_equal(read_page(page, &stats, "shop", values), COUNTERS + GAUGES + 3);
-    for (unsigned i = 0; i < COUNTERS; i++)
-        assert_true(values[i] == (uint64_t)1000000000000 + i);
+    assert_int_equal(read_page(page, &stats, "shop", values), FAMILIES);
+    for (unsigned i = 0, at = 0; i < COUNTERS; i++)
+        if (&stats.acquires + i != &stats.failed && &stats.acquires + i != &stats.refused)
+            assert_true(values[at++] == (uint64_t)1000000000000 + i);
     for (unsigned i = 0; i < GAUGES; i++)
-        assert_true(values[COUNTERS + i] == (uint64_t)4000000000 + i);
+        assert_true(values[COUNTERS - 2 + i] == (uint64_t)4000000000 + i);
     assert_non_null(strstr(page, "hilock_acquires_total{client=\"shop\"} 1000000000000\n"));
-    assert_non_null(strstr(page, "hilock_wrong_thread_total{client=\"shop\"} 1000000000024\n"));
+    assert_non_null(strstr(page, "hilock_wrong_thread_total{client=\"shop\"} 1000000000026\n"));
     assert_non_null(strstr(page, "hilock_nodes{client=\"shop\"} 4000000005\n"));
-    assert_non_null(strstr(page, "hilock_wait_seconds_sum{client=\"shop\"} 0.007\n"));
+    assert_non_null(strstr(page, "hilock_wait_seconds_sum{client=\"shop\"} 0.000007\n"));
+    assert_non_null(strstr(page, "hilock_failed_total{client=\"shop\",reason=\"UNREACHABLE\"} 0\n"));
+    assert_non_null(strstr(page, "hilock_failed_total{client=\"shop\",reason=\"DENIED\"} 1\n"));
+    assert_non_null(strstr(page, "hilock_refused_total{client=\"shop\",reason=\"IN_USE\"} 1\n"));
+    assert_non_null(strstr(page, "hilock_oldest_hold_seconds{client=\"shop\"} 4000000.006\n"));
     free(page);
 }
 
@@ -237,11 +294,11 @@ static void hostile_labels_stay_one_value(void **state)
         {"%s%n{}[],= #", "%s%n{}[],= #"},
     };
     struct hilock_stats stats = some_stats();
-    uint64_t values[COUNTERS + GAUGES];
+    uint64_t values[VALUES];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *page = page_of(&stats, cases[i].label);
-        assert_int_equal(read_page(page, &stats, cases[i].is, values), COUNTERS + GAUGES + 3);
+        assert_int_equal(read_page(page, &stats, cases[i].is, values), FAMILIES);
         free(page);
     }
 }
@@ -268,7 +325,7 @@ static void a_struct_of_another_version_is_borne(void **state)
     size_t size = offsetof(struct hilock_stats, granted_local);
     struct { struct hilock_stats known; uint64_t unknown[4]; } newer = {.known = some_stats(), .unknown = {1, 2, 3, 4}};
     struct hilock_stats all = some_stats(), *old = malloc(size), total = some_stats();
-    uint64_t values[COUNTERS + GAUGES];
+    uint64_t values[VALUES];
     struct hilock_stats expected = {.size = sizeof expected, .acquires = all.acquires, .granted = all.granted};
     char *page;
     (void)state;
@@ -276,7 +333,7 @@ static void a_struct_of_another_version_is_borne(void **state)
     memcpy(old, &all, size);
     memcpy(old, &size, sizeof size);
     page = page_of(old, "");
-    assert_int_equal(read_page(page, &expected, "", values), COUNTERS + GAUGES + 3);
+    assert_int_equal(read_page(page, &expected, "", values), FAMILIES);
     assert_true(values[0] == all.acquires && values[1] == all.granted && values[2] == 0);
     free(page);
     page = page_of(NULL, "");
@@ -303,10 +360,13 @@ static void every_member_is_summed(void **state)
     hilock_stats_add(&total, &part);
     for (unsigned i = 0; i < COUNTERS; i++)
         assert_true(is[i] == 2 * was[i]);
-    for (unsigned i = 0; i < GAUGES; i++)
+    for (unsigned i = 0; i < HILOCK_STATUSES; i++)
+        assert_true(total.failed_by[i] == 2 * all.failed_by[i] && total.refused_by[i] == 2 * all.refused_by[i]);
+    for (unsigned i = 0; i < GAUGES - 2; i++)
         assert_true((&total.waiting)[i] == 2 * (&all.waiting)[i]);
+    assert_true(total.oldest_hold_ms == all.oldest_hold_ms && total.oldest_wait_ms == all.oldest_wait_ms);
     for (unsigned i = 0; i < 3; i++) {
-        assert_true((&total.wait)[i].count == 2 * (&all.wait)[i].count && (&total.wait)[i].sum_ms == 2 * (&all.wait)[i].sum_ms);
+        assert_true((&total.wait)[i].count == 2 * (&all.wait)[i].count && (&total.wait)[i].sum_us == 2 * (&all.wait)[i].sum_us);
         for (unsigned j = 0; j < HILOCK_BUCKETS; j++)
             assert_true((&total.wait)[i].buckets[j] == 2 * (&all.wait)[i].buckets[j]);
     }
