@@ -8,28 +8,50 @@
 
 #include "base/slot.h"
 
-static unsigned first_owner(unsigned slot) { return slot / (STORE_SLOTS / CLUSTER_MASTERS + 1); }
+static const char *const hosts[CLUSTER_MASTERS] = {"127.0.0.1", "10.0.0.2", "10.0.0.3"};
+
+static unsigned first_owner(unsigned slot) { return slot / (SIM_SLOTS / CLUSTER_MASTERS + 1); }
+
+static struct sim_map map_at(unsigned self)
+{
+    struct sim_map map = {.self = self, .count = CLUSTER_MASTERS, .leaving = -1, .arriving = -1};
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
+        map.nodes[i] = (struct sim_node){.address.port = 6379, .master = i};
+        snprintf(map.nodes[i].address.host, sizeof map.nodes[i].address.host, "%s", hosts[i]);
+    }
+    for (unsigned slot = 0; slot < SIM_SLOTS; slot++)
+        map.owners[slot] = (uint8_t)(first_owner(slot) + 1);
+    return map;
+}
 
 void cluster_set(struct cluster_stage *stage, struct scene *scene)
 {
-    static const char *const hosts[CLUSTER_MASTERS] = {"127.0.0.1", "10.0.0.2", "10.0.0.3"};
     char where[32];
     *stage = (struct cluster_stage){.scene = scene};
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
-        struct store_map *map = calloc(1, sizeof *map);
-        if (!map)
-            abort();
+        struct sim_map map = map_at(i);
         snprintf(where, sizeof where, "%s:6379", hosts[i]);
         stage->stores[i] = i ? scene_server(scene, where) : &scene->store;
         stage->places[i] = &scene->net.places[scene->net.places_count - 1];
-        stage->stores[i]->map = map;
-        map->count = CLUSTER_MASTERS;
-        map->self = i;
-        map->leaving = map->arriving = -1;
-        for (unsigned j = 0; j < CLUSTER_MASTERS; j++)
-            map->nodes[j].host = hosts[j], map->nodes[j].port = 6379;
-        for (unsigned slot = 0; slot < STORE_SLOTS; slot++)
-            map->owners[slot] = (uint8_t)(first_owner(slot) + 1);
+        sim_store_join(stage->stores[i]->core, &map);
+    }
+}
+
+void cluster_of_old_servers(struct cluster_stage *stage)
+{
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
+        struct sim_map map = map_at(i);
+        map.has_no_shards = 1;
+        sim_store_join(stage->stores[i]->core, &map);
+    }
+}
+
+void cluster_without_hosts(struct cluster_stage *stage)
+{
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
+        struct sim_map map = map_at(i);
+        *map.nodes[i].address.host = '\0';
+        sim_store_join(stage->stores[i]->core, &map);
     }
 }
 
@@ -49,23 +71,13 @@ const char *cluster_name(unsigned at, int nth)
 
 void cluster_begin_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to)
 {
-    stage->stores[from]->map->leaving = (int)slot;
-    stage->stores[from]->map->leaves_to = to;
-    stage->stores[to]->map->arriving = (int)slot;
+    sim_store_begin_leave(stage->stores[from]->core, slot, to);
+    sim_store_begin_arrive(stage->stores[to]->core, slot);
 }
 
 void cluster_move_key(struct cluster_stage *stage, const char *name, unsigned from, unsigned to)
 {
-    struct keys *keys = &stage->stores[from]->keys;
-    struct keys_key *key = keys_find(keys, keys_text(name), store_ms(stage->stores[from])), *copy;
-    const struct keys_field *field;
-    if (!key)
-        return;
-    copy = keys_make(&stage->stores[to]->keys, key->name, key->type);
-    TAILQ_FOREACH(field, &key->fields, entry)
-        keys_set(copy, field->name, field->value);
-    copy->expires_ms = key->expires_ms;
-    keys_delete(keys, key);
+    sim_store_migrate(store_now(stage->stores[from]), store_now(stage->stores[to]), name, strlen(name));
 }
 
 void cluster_move_lock(struct cluster_stage *stage, const char *name, unsigned from, unsigned to)
@@ -83,20 +95,19 @@ void cluster_move(struct cluster_stage *stage, const char *name, unsigned from, 
 {
     cluster_begin_move(stage, cluster_slot(name), from, to);
     cluster_move_lock(stage, name, from, to);
-    cluster_end_move(stage, cluster_slot(name), from, to);
+    cluster_end_move(stage, cluster_slot(name), to);
 }
 
-void cluster_end_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to)
+void cluster_end_move(struct cluster_stage *stage, unsigned slot, unsigned to)
 {
-    stage->stores[from]->map->leaving = stage->stores[to]->map->arriving = -1;
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        store_give_slot(stage->stores[i], slot, to);
+        sim_store_give_slot(stage->stores[i]->core, slot, to);
 }
 
 void cluster_take_over(struct cluster_stage *stage, unsigned from, unsigned to, int is_known_to_all)
 {
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        for (unsigned slot = 0; slot < STORE_SLOTS && (i != from || is_known_to_all); slot++)
-            if (stage->stores[i]->map->owners[slot] == from + 1)
-                store_give_slot(stage->stores[i], slot, to);
+        for (unsigned slot = 0; slot < SIM_SLOTS && (i != from || is_known_to_all); slot++)
+            if (sim_store_map(stage->stores[i]->core)->owners[slot] == from + 1)
+                sim_store_give_slot(stage->stores[i]->core, slot, to);
 }

@@ -15,6 +15,8 @@ struct cluster_stage {
 };
 
 void cluster_set(struct cluster_stage *stage, struct scene *scene);
+void cluster_of_old_servers(struct cluster_stage *stage); /* that do not know sharded channels */
+void cluster_without_hosts(struct cluster_stage *stage); /* each tells of all as "where you reached me" */
 struct party *cluster_connect(struct cluster_stage *stage);
 
 /* A name whose slot is at this server at first; nth of them. Good until the next. */
@@ -26,7 +28,7 @@ void cluster_begin_move(struct cluster_stage *stage, unsigned slot, unsigned fro
 void cluster_move_key(struct cluster_stage *stage, const char *key, unsigned from, unsigned to);
 void cluster_move_lock(struct cluster_stage *stage, const char *name, unsigned from, unsigned to); /* all keys of a lock */
 void cluster_move(struct cluster_stage *stage, const char *name, unsigned from, unsigned to); /* begin, the lock's keys, end */
-void cluster_end_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to);
+void cluster_end_move(struct cluster_stage *stage, unsigned slot, unsigned to);
 /* All slots of one are another's, as all know but the one that lost them, unless it knows too. Keys stay where they are: see store_copy. */
 void cluster_take_over(struct cluster_stage *stage, unsigned from, unsigned to, int is_known_to_all);
 

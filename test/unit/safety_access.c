@@ -11,8 +11,7 @@ static void nothing_is_said_after_a_refused_AUTH(struct scene *s)
 {
     struct party *p;
     struct hand *a;
-    s->store.user = "shop";
-    s->store.user_password = "right";
+    sim_store_set_user(s->store.core, "shop", "right");
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.username = "shop", .password = SCENE_SECRET, .command_timeout_ms = 1000));
     a = hand_new(p, "a", "stock", NULL);
     acquire(a, 3000);

@@ -41,7 +41,7 @@ static void a_server_that_is_no_master_is_not_asked(struct scene *s)
     struct stage stage;
     struct party *p;
     stage_set(&stage, s);
-    s->store.is_replica = 1;
+    sim_store_set_replica(s->store.core, 1);
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     run_ms(s, 3000);
     HOLDS(s, !hilock_client_is_connected(p->client));
@@ -99,7 +99,7 @@ static void what_the_guard_refused_is_asked_for_at_the_next_master(struct scene 
     struct party *p;
     struct hand *a;
     stage_set(&stage, s);
-    stage.other->started_us = 0;
+    sim_store_set_started(stage.other->core, 1);
     store_restart(&s->store, 1);
     p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .restart_guard_ms = 30000));
     a = hand_new(p, "a", "stock", NULL);
@@ -199,11 +199,11 @@ static void a_subscription_that_is_taken_back_is_made_elsewhere(struct scene *s)
     run_ms(s, 100);
     cluster_begin_move(&stage, slot, 1, 2);
     cluster_move_key(&stage, hilock_lock_name(b->lock), 1, 2);
-    cluster_end_move(&stage, slot, 1, 2);
+    cluster_end_move(&stage, slot, 2);
     run_ms(s, 2000);
     store_delete(stage.stores[2], hilock_lock_name(b->lock));
     snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(b->lock));
-    store_publish_to_shard(stage.stores[2], keys_text(channel), keys_text("0"));
+    store_publish_to_shard(stage.stores[2], channel, "0");
     run_ms(s, 1);
     TELLS(s, "b:WAITING b:OK");
 }

@@ -213,7 +213,7 @@ static void a_waiter_keeps_its_place_though_the_store_forgets(struct scene *s)
     run_ms(s, 2500);
     waits(q, "c");
     run_ms(s, 5700);
-    keys_clear(&s->store.keys);
+    store_clear(&s->store);
     taken(s);
     run_ms(s, 400); /* c has been heard of again, b has not */
     peek(b);

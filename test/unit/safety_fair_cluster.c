@@ -81,7 +81,7 @@ static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct scene *s)
     run_ms(s, 500);
     TELLS(s, "b:CANCELLED");
     cluster_move_lock(&stage, name, 1, 2);
-    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 3000);
     peek(a);
     run_ms(s, 1);
@@ -97,7 +97,7 @@ static void grant(struct cluster_stage *stage, unsigned at, const struct party *
     snprintf(channel, sizeof channel, "hilock:grant:%s:{%s}", p->uuid, tag);
     store_take(stage->stores[at], name, holder, 3000);
     snprintf(text, sizeof text, "G %s 1 5 3000 %" PRIu64 " %s", holder, store_token(stage->stores[at], name, holder), name);
-    SAME(p->scene, store_publish_to_shard(stage->stores[at], keys_text(channel), keys_text(text)), 1);
+    SAME(p->scene, store_publish_to_shard(stage->stores[at], channel, text), 1);
 }
 
 /* The new server has the queue, and the holder, as they were before. */

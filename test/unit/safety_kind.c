@@ -51,7 +51,7 @@ static void who_polls_seldom_wakes_at_the_end_of_the_lease(struct scene *s)
 
 static struct hand *held_natively(struct scene *s)
 {
-    s->store.natives = STORE_DELIFEQ;
+    sim_store_learn(s->store.core, "delifeq");
     return held(scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 3000)), "a", "stock",
                 HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 9000));
 }
@@ -70,7 +70,7 @@ static void an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals(struct scen
 static void the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away(struct scene *s)
 {
     struct hand *a;
-    s->store.natives = STORE_DELIFEQ;
+    sim_store_learn(s->store.core, "delifeq");
     a = held(scene_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
     SAME(s, extend(a, 1000), HILOCK_OK);
     run_ms(s, 10);

@@ -110,7 +110,7 @@ static void a_grant_is_undone_however_late_it_comes(struct scene *s)
 {
     struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 150));
-    store_flush_scripts(&s->store);
+    sim_store_flush_scripts(s->store.core);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 900000);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 800000);
     acquire(a, 50);

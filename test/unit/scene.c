@@ -35,9 +35,8 @@ struct store *scene_server(struct scene *scene, const char *where)
         abort();
     scene->is_tampered = 1;
     store_init(store, &scene->world);
-    store->runs = ++scene->more_count;
     net_listen(&scene->net, where, store);
-    return scene->more[scene->more_count - 1] = store;
+    return scene->more[scene->more_count++] = store;
 }
 
 struct store *store_at(struct scene *scene, unsigned i) { return i == 0 ? &scene->store : scene->more[i - 1]; }

@@ -10,11 +10,11 @@ void stage_set(struct stage *stage, struct scene *scene)
     char where[32];
     *stage = (struct stage){.scene = scene};
     stage->other = scene_server(scene, STAGE_OTHER ":6379");
-    stage->other->is_replica = 1;
+    sim_store_set_replica(stage->other->core, 1);
     for (int i = 0; i < STAGE_SENTINELS; i++) {
         snprintf(where, sizeof where, "10.0.0.1%d:26379", i + 1);
         stage->sentinels[i] = scene_server(scene, where);
-        stage->sentinels[i]->sentinel = (struct store_sentinel){"mymaster", "127.0.0.1", 6379, 1};
+        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 1);
         stage->places[i] = &scene->net.places[scene->net.places_count - 1];
     }
 }
@@ -28,13 +28,13 @@ struct party *stage_connect(struct stage *stage)
 
 void stage_fail_over(struct stage *stage, unsigned sentinels, int is_told, int is_demoted)
 {
-    stage->other->is_replica = 0;
-    stage->scene->store.is_replica = is_demoted;
+    sim_store_set_replica(stage->other->core, 0);
+    sim_store_set_replica(stage->scene->store.core, is_demoted);
     for (unsigned i = 0; i < sentinels; i++) {
         if (is_told)
             store_switch(stage->sentinels[i], STAGE_OTHER, 6379, 2);
         else
-            stage->sentinels[i]->sentinel = (struct store_sentinel){"mymaster", STAGE_OTHER, 6379, 2};
+            store_knows(stage->sentinels[i], STAGE_OTHER, 6379, 2);
     }
 }
 

@@ -34,7 +34,7 @@ static const char *channel_of(const struct hand *hand)
     return channel;
 }
 
-static unsigned listeners(const struct cluster_stage *stage, unsigned at, const struct hand *hand)
+static size_t listeners(const struct cluster_stage *stage, unsigned at, const struct hand *hand)
 {
     return store_shard_listeners(stage->stores[at], channel_of(hand));
 }
@@ -129,8 +129,7 @@ static void an_older_server_has_plain_channels(struct scene *s)
     struct cluster_stage stage;
     struct three three;
     cluster_set(&stage, s);
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        stage.stores[i]->map->has_no_shards = 1;
+    cluster_of_old_servers(&stage);
     three = three_at(&stage, cluster_name(1, 0));
     SAME(s, store_listeners(stage.stores[1], channel_of(three.b)), 1);
     release(three.a);
@@ -226,7 +225,7 @@ static void a_release_amid_the_move_frees_and_a_heartbeat_finds_it(struct scene 
     TELLS(s, "a:released");
     SAME(s, asked_at(&stage, 1, "mutex_release"), 1);
     cluster_move_lock(&stage, name, 1, 2);
-    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 1000);
     HOLDS(s, hilock_lock_state(three.b->lock) == HILOCK_HELD || hilock_lock_state(three.c->lock) == HILOCK_HELD);
     release_quietly(three.b);
@@ -247,7 +246,7 @@ static void an_acquire_waits_for_the_end_of_a_move(struct scene *s)
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5000);
     TELLS(s, "");
-    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 3100);
     TELLS(s, "a:OK");
 }
@@ -268,7 +267,7 @@ static void who_is_asked_for_at_both_ends_is_granted_there(struct scene *s)
     release_quietly(three.a);
     run_ms(s, 3100);
     TELLS(s, "b:OK");
-    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 1000);
     SAME(s, listeners(&stage, 2, three.c), 1);
     release_quietly(three.b);

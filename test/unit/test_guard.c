@@ -18,7 +18,7 @@ static struct party *guarded(struct scene *s)
 {
     restart(s);
     run_us(s, 2000000 - store_us(&s->store) % 1000000);
-    SAME(s, store_us(&s->store) / 1000000 - s->store.started_us / 1000000, 2);
+    SAME(s, store_us(&s->store) / 1000000 - sim_store_started_us(s->store.core) / 1000000, 2);
     return scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
 }
 
@@ -39,7 +39,7 @@ static void a_restart_is_told_at_the_next_connect(struct scene *s)
 static void a_policy_that_evicts_is_told_once(struct scene *s)
 {
     struct party *p;
-    s->store.policy = "volatile-ttl";
+    sim_store_set_policy(s->store.core, "volatile-ttl");
     p = scene_open(s, NULL);
     p->tells = 1;
     run_ms(s, 5);
@@ -168,7 +168,7 @@ static void an_acquire_that_went_unanswered_waits_for_the_guard(struct scene *s)
     TELLS(s, "");
     run_ms(s, 1000);
     TELLS(s, "a:OK");
-    HOLDS(s, sent_at_us(s, "mutex_acquire", -1) >= s->store.started_us - (store_us(&s->store) - scene_us(s)) + 4000000);
+    HOLDS(s, sent_at_us(s, "mutex_acquire", -1) >= sim_store_started_us(s->store.core) - (store_us(&s->store) - scene_us(s)) + 4000000);
 }
 
 /* Every way out of a barred acquire, in the turn before its answer. */

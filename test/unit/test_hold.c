@@ -167,7 +167,7 @@ static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
     struct hand *a = hand_new(p, "a", "stock", NULL);
-    store_flush_scripts(&s->store);
+    sim_store_flush_scripts(s->store.core);
     acquire(a, HILOCK_FOREVER);
     run_us(s, 150);
     hand_drop(a);

@@ -267,7 +267,7 @@ static void set(struct hostile *h, enum deployment deployment)
     s->net.decide = decide;
     s->net.arg = h;
     for (unsigned i = 0; i <= s->more_count; i++)
-        (i ? s->more[i - 1] : &s->store)->password = SCENE_SECRET;
+        sim_store_set_password(store_at(s, i)->core, SCENE_SECRET);
     for (unsigned i = 0; i < NAMES; i++)
         snprintf(h->names[i], sizeof h->names[i], "stock%u", i);
     h->party = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .quorum_urls = deployment == QUORUM ? urls_of(3) : NULL, .command_timeout_ms = 1000,

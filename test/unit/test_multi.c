@@ -432,7 +432,7 @@ static void a_refused_login_ends_it_and_nothing_else(struct scene *s)
 {
     struct party *p;
     struct hand *m, *a;
-    s->store.password = "right";
+    sim_store_set_password(s->store.core, "right");
     p = scene_open(s, NULL);
     m = multi_new(p, "m", abc, NULL);
     acquire(m, HILOCK_FOREVER);

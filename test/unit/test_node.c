@@ -48,18 +48,18 @@ static void a_forgotten_script_is_loaded_and_asked_again(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
     struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(p, "b", "other", NULL);
-    store_flush_scripts(&s->store);
+    sim_store_flush_scripts(s->store.core);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 1);
     TELLS(s, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 3);
     SAME(s, asked(s, "SCRIPT"), scripts() + 1);
     SAME(s, b->result.attempts, 2);
-    store_flush_scripts(&s->store);
+    sim_store_flush_scripts(s->store.core);
     run_ms(s, 1500);
     SAME(s, asked(s, "renew"), 2);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
-    store_flush_scripts(&s->store);
+    sim_store_flush_scripts(s->store.core);
     release(a);
     run_ms(s, 1);
     TELLS(s, "a:released");
@@ -68,7 +68,7 @@ static void a_forgotten_script_is_loaded_and_asked_again(struct scene *s)
 static void many_at_once_find_a_script_forgotten(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
-    store_flush_scripts(&s->store);
+    sim_store_flush_scripts(s->store.core);
     s->is_untold = 1;
     acquire_many(p, 200);
     run_ms(s, 10);

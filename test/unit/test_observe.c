@@ -275,7 +275,7 @@ static void no_line_shows_a_password_or_a_whole_id(struct scene *s)
 {
     struct party *p, *q;
     struct hand *a, *b;
-    s->store.password = SCENE_SECRET;
+    sim_store_set_password(s->store.core, SCENE_SECRET);
     s->is_tampered = 1;
     p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" SCENE_SECRET "@127.0.0.1", .command_timeout_ms = 500));
     q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
@@ -313,7 +313,7 @@ static void a_refused_open_shows_no_password(struct scene *s)
 static void the_password_is_wiped_at_close(struct scene *s)
 {
     struct party *p;
-    s->store.password = SCENE_SECRET;
+    sim_store_set_password(s->store.core, SCENE_SECRET);
     p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
     HOLDS(s, s->memory.blocks > 0);
     party_close(p, 0);

@@ -40,7 +40,7 @@ static void a_free_name_costs_one_native_command_and_no_second_link(struct scene
     SAME(s, asked(s, "SET"), 1);
     SAME(s, asked(s, "simple_acquire"), 0);
     SAME(s, asked(s, "simple_release"), 1);
-    SAME(s, keys_count(&s->store.keys, store_ms(&s->store)), 0); /* not even a token */
+    SAME(s, sim_store_keys(store_now(&s->store)), 0); /* not even a token */
     SAME(s, s->store.peers_ever, 1);
 }
 
@@ -289,11 +289,11 @@ static void a_lease_found_shortened_takes_belief_along(struct scene *s)
 
 static void a_server_that_has_them_is_told_by_native_commands(struct scene *s)
 {
-    static const struct { unsigned natives; const char *release; } servers[] = {{STORE_DELIFEQ, "DELIFEQ"}, {STORE_DELEX, "DELEX"}};
+    static const struct { const char *learns, *release; } servers[] = {{"delifeq", "DELIFEQ"}, {"delex", "DELEX"}};
     for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
         struct party *p;
         struct hand *a;
-        s->store.natives = servers[i].natives;
+        sim_store_learn(s->store.core, servers[i].learns);
         store_forget(&s->store);
         p = scene_connect(s, NULL);
         a = waits(p, "a");
@@ -313,7 +313,7 @@ static void a_server_that_has_them_is_told_by_native_commands(struct scene *s)
 static void a_native_no_is_a_loss(struct scene *s)
 {
     struct party *p;
-    s->store.natives = STORE_DELIFEQ;
+    sim_store_learn(s->store.core, "delifeq");
     p = scene_connect(s, NULL);
     waits(p, "a");
     run_ms(s, 500);
@@ -329,7 +329,7 @@ static void a_native_command_that_is_refused_is_not_needed(struct scene *s)
 {
     struct party *p;
     struct hand *a, *b;
-    s->store.natives = STORE_DELIFEQ;
+    sim_store_learn(s->store.core, "delifeq");
     p = scene_connect(s, NULL);
     a = waits(p, "a");
     b = hand_new(p, "b", "other", SIMPLE(.lease_ms = 60000));
@@ -351,7 +351,7 @@ static void a_native_renewal_that_is_refused_is_said_by_the_script_in_time(struc
 {
     struct party *p;
     struct hand *a;
-    s->store.natives = STORE_DELEX;
+    sim_store_learn(s->store.core, "delex");
     p = scene_connect(s, NULL);
     a = waits(p, "a");
     run_ms(s, 500);
@@ -366,7 +366,7 @@ static void a_native_command_refused_for_now_is_asked_again(struct scene *s)
 {
     struct party *p;
     struct hand *a;
-    s->store.natives = STORE_DELIFEQ;
+    sim_store_learn(s->store.core, "delifeq");
     p = scene_connect(s, NULL);
     a = waits(p, "a");
     run_ms(s, 1);
@@ -382,7 +382,7 @@ static void a_refused_question_means_that_it_has_none(struct scene *s)
 {
     struct party *p;
     struct hand *a;
-    s->store.natives = STORE_DELIFEQ;
+    sim_store_learn(s->store.core, "delifeq");
     PLAN(s, .on = "COMMAND", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'command|info' command");
     p = scene_connect(s, NULL);
     HOLDS(s, !strstr(p->log, "NOPERM"));

@@ -364,7 +364,7 @@ static void a_forgotten_script_is_loaded_over_the_third_link(struct scene *s)
     run_ms(s, 10);
     release(a);
     run_ms(s, 10);
-    store_flush_scripts(&s->store);
+    sim_store_flush_scripts(s->store.core);
     acquire(a, HILOCK_TRY);
     run_ms(s, 10);
     TELLS(s, "a:OK a:released a:OK");

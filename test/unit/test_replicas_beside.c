@@ -164,7 +164,7 @@ static void a_slot_that_moved_is_waited_for_at_its_new_place(struct scene *s)
     release(a);
     run_ms(s, 10);
     cluster_begin_move(&stage, slot, 1, 2);
-    cluster_end_move(&stage, slot, 1, 2);
+    cluster_end_move(&stage, slot, 2);
     acquire(a, HILOCK_TRY);
     run_ms(s, 100);
     TELLS(s, "a:OK a:released a:OK");

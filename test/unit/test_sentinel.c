@@ -64,7 +64,7 @@ static void the_first_failover_of_all_is_followed_and_not_back(struct scene *s)
     struct party *p;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        stage.sentinels[i]->sentinel.epoch = 0;
+        store_knows(stage.sentinels[i], "127.0.0.1", 6379, 0);
     p = stage_connect(&stage);
     p->tells = 1;
     stage_fail_over(&stage, 1, 1, 0);
@@ -154,7 +154,7 @@ static void sentinels_that_were_set_up_anew_are_believed(struct scene *s)
     struct hand *a;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        stage.sentinels[i]->sentinel.epoch = 50;
+        store_knows(stage.sentinels[i], "127.0.0.1", 6379, 50);
     a = hand_new(stage_connect(&stage), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, HILOCK_FOREVER);
@@ -169,7 +169,7 @@ static void one_that_was_set_up_anew_is_not_believed(struct scene *s)
     struct stage stage;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        stage.sentinels[i]->sentinel.epoch = 50;
+        store_knows(stage.sentinels[i], "127.0.0.1", 6379, 50);
     stage_connect(&stage);
     stage_fail_over(&stage, 1, 0, 0);
     stage.places[1]->mood = stage.places[2]->mood = s->place->mood = NET_REFUSES;
@@ -184,8 +184,8 @@ static void one_who_names_another_master_of_the_same_epoch_is_outvoted(struct sc
     struct stage stage;
     struct party *p;
     stage_set(&stage, s);
-    stage.other->is_replica = 0;
-    stage.sentinels[1]->sentinel.host = STAGE_OTHER;
+    sim_store_set_replica(stage.other->core, 0);
+    store_knows(stage.sentinels[1], STAGE_OTHER, 6379, 1);
     p = stage_connect(&stage);
     run_ms(s, 2000);
     held(p, "a", "stock", NULL);
@@ -202,7 +202,7 @@ static void those_who_disagree_lead_to_and_fro_within_bounds(struct scene *s)
     struct stage stage;
     stage_set(&stage, s);
     s->place->mood = NET_REFUSES;
-    stage.sentinels[1]->sentinel.host = STAGE_OTHER;
+    store_knows(stage.sentinels[1], STAGE_OTHER, 6379, 1);
     s->net.places[1].mood = NET_REFUSES;
     scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     run_ms(s, 10000);
@@ -227,8 +227,8 @@ static void sentinels_have_a_login_of_their_own(struct scene *s)
     struct party *p;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        stage.sentinels[i]->password = SCENE_SECRET "2";
-    s->store.password = SCENE_SECRET;
+        sim_store_set_password(stage.sentinels[i]->core, SCENE_SECRET "2");
+    sim_store_set_password(s->store.core, SCENE_SECRET);
     p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11", .password = SCENE_SECRET, .sentinel_password = SCENE_SECRET "2"));
     HOLDS(s, hilock_client_is_connected(p->client));
 }

@@ -20,8 +20,7 @@ static void open_says_nothing_but_the_name_without_a_password(struct scene *s)
 
 static void a_user_and_a_database_are_said_first(struct scene *s)
 {
-    s->store.user = "shop";
-    s->store.user_password = SCENE_SECRET;
+    sim_store_set_user(s->store.core, "shop", SCENE_SECRET);
     scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" SCENE_SECRET "@127.0.0.1/7"));
     TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH shop " SCENE_SECRET);
     TEXT(s, store_line(&s->store, "SELECT", 0)->text, "SELECT 7");
@@ -31,15 +30,14 @@ static void a_user_and_a_database_are_said_first(struct scene *s)
 
 static void the_options_user_goes_before_the_urls(struct scene *s)
 {
-    s->store.user = "other";
-    s->store.user_password = SCENE_SECRET;
+    sim_store_set_user(s->store.core, "other", SCENE_SECRET);
     scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:wrong@127.0.0.1", .username = "other", .password = SCENE_SECRET));
     TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH other " SCENE_SECRET);
 }
 
 static void a_password_alone_is_the_default_users(struct scene *s)
 {
-    s->store.password = SCENE_SECRET;
+    sim_store_set_password(s->store.core, SCENE_SECRET);
     scene_connect(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
     TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH " SCENE_SECRET);
 }
@@ -48,7 +46,7 @@ static void nothing_else_is_sent_before_AUTH_is_accepted(struct scene *s)
 {
     struct party *p;
     struct plan *slow = PLAN(s, .on = "AUTH", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
-    s->store.password = SCENE_SECRET;
+    sim_store_set_password(s->store.core, SCENE_SECRET);
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
     acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 100);
@@ -64,7 +62,7 @@ static void refused_login(struct scene *s, const char *word, const char *error, 
     struct hand *a;
     char told[64];
     PLAN(s, .on = word, .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
-    s->store.password = SCENE_SECRET;
+    sim_store_set_password(s->store.core, SCENE_SECRET);
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://127.0.0.1/3", .password = SCENE_SECRET));
     a = hand_new(p, "a", "stock", NULL);
     acquire(a, 2000);
@@ -121,8 +119,7 @@ static void a_password_is_in_no_other_quote_either(struct scene *s)
     static const char error[] = "ERR who is shop, and what is " SCENE_SECRET "?";
     struct party *p;
     struct hand *a;
-    s->store.user = "shop";
-    s->store.user_password = SCENE_SECRET;
+    sim_store_set_user(s->store.core, "shop", SCENE_SECRET);
     PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "ERR unknown command: shop " SCENE_SECRET, .times = 2);
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = error, .times = 1);

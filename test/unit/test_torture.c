@@ -146,7 +146,7 @@ static uint64_t play_day(uint64_t fail_at, uint64_t fails)
     s->is_untold = s->is_tampered = 1;
     s->memory.fail_at = fail_at;
     s->memory.fails = fails;
-    s->store.password = SCENE_SECRET;
+    sim_store_set_password(s->store.core, SCENE_SECRET);
     net_listen(&s->net, "127.0.0.1:6380", &s->store);
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" SCENE_SECRET "@localhost:6380/1", .name_prefix = "shop:", .command_timeout_ms = 1000));
     p->loop.name.addresses[0] = "127.0.0.1";

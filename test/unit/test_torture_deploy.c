@@ -63,7 +63,7 @@ static struct party *cluster_day(struct scene *s)
     hold_and_wait(p, one, other);
     cluster_begin_move(&stage, cluster_slot(one), 0, 2);
     hold_and_wait(p, one, other);
-    cluster_end_move(&stage, cluster_slot(one), 0, 2);
+    cluster_end_move(&stage, cluster_slot(one), 2);
     hold_and_wait(p, one, other);
     cluster_take_over(&stage, 1, 0, 1);
     run_ms(s, 5000);
@@ -184,7 +184,7 @@ static struct party *queue_in_a_cluster_day(struct scene *s)
         (void)cancel(c);
     run_ms(s, 300);
     cluster_move_lock(&stage, name, 1, 2);
-    cluster_end_move(&stage, cluster_slot(name), 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 1500);
     let_go(a);
     run_ms(s, 3500);

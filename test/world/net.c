@@ -132,13 +132,16 @@ static void on_dead(void *arg)
     net_pipe_free_if_over(pipe);
 }
 
-static void execute(struct net_pipe *pipe, struct net_message *message)
+/* 0: the connection is no more. */
+static int execute(struct net_pipe *pipe, struct net_message *message)
 {
     struct net_fate *fate = &message->fate;
     struct hl_reply *reply = fate->refusal;
     fate->refusal = NULL;
     if (!reply)
         reply = store_execute(pipe->peer, message->argc, (const char *const *)message->argv, message->lengths);
+    if (!reply)
+        return 0;
     if (fate->answer) {
         say_free(reply);
         reply = fate->answer;
@@ -147,15 +150,14 @@ static void execute(struct net_pipe *pipe, struct net_message *message)
     if (pipe->peer->blocked_us > pipe->net->world->now_us)
         fate->back_us += pipe->peer->blocked_us - pipe->net->world->now_us;
     net_answer(pipe, reply, fate);
+    return 1;
 }
 
 static void on_arrival(void *arg)
 {
     struct net_pipe *pipe = arg;
     struct net_message *message = TAILQ_FIRST(&pipe->there);
-    int dies = message->fate.resets_before || message->fate.resets_after;
-    if (!message->fate.resets_before)
-        execute(pipe, message);
+    int dies = message->fate.resets_before || !execute(pipe, message) || message->fate.resets_after;
     net_message_free(&pipe->there, message);
     if (dies) {
         net_die(pipe, "Connection reset by peer");

@@ -5,27 +5,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/state.h"
 #include "wire/keys.h"
 #include "world/store.h"
 
-static struct keys_key *find(struct store *store, const char *name) { return keys_find(&store->keys, keys_text(name), store_ms(store)); }
+static struct sim_key *find(const struct store *store, const char *name) { return sim_key_find(&store_now(store)->keys, name, strlen(name)); }
+
+static int64_t now_ms(const struct store *store) { return (int64_t)(store_us(store) / 1000); }
 
 void store_delete(struct store *store, const char *name)
 {
-    struct keys_key *key = find(store, name);
+    struct sim_key *key = find(store, name);
     if (key)
-        keys_delete(&store->keys, key);
+        sim_key_delete(&store->core->keys, key);
+}
+
+void store_clear(struct store *store) { sim_keyspace_clear(&store->core->keys); }
+
+/* In place of what was there. */
+static struct sim_key *make(struct store *store, const char *name, enum sim_type type, const char *field, const char *value)
+{
+    struct sim_key *key;
+    store_delete(store, name);
+    key = sim_key_new(&store->core->keys, name, strlen(name), type);
+    sim_item_add(key, (struct sim_item){field ? sim_bytes_new(field, strlen(field)) : NULL, sim_bytes_new(value, strlen(value)), 0});
+    return key;
 }
 
 void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
 {
-    struct keys_key *key;
     char token[24];
-    store_delete(store, name);
-    key = keys_make(&store->keys, keys_text(name), KEYS_HASH);
+    struct sim_key *key;
     snprintf(token, sizeof token, "%" PRIu64, store_us(store));
-    keys_set(key, keys_text(holder), keys_text(token));
-    key->expires_ms = lease_ms ? store_ms(store) + (int64_t)lease_ms : -1;
+    key = make(store, name, SIM_HASH, holder, token);
+    key->expires_ms = lease_ms ? now_ms(store) + (int64_t)lease_ms : -1;
 }
 
 void store_free_name(struct store *store, const char *name)
@@ -33,14 +46,10 @@ void store_free_name(struct store *store, const char *name)
     char channel[2048];
     size_t length = hl_channel_write(channel, name, strlen(name));
     store_delete(store, name);
-    store_publish_bytes(store, (struct keys_bytes){channel, length}, keys_text("0"));
+    sim_store_hear(store->core, 0, &(struct sim_said){channel, "0", length, 1});
 }
 
-void store_set_string(struct store *store, const char *name, const char *value)
-{
-    store_delete(store, name);
-    keys_set(keys_make(&store->keys, keys_text(name), KEYS_STRING), keys_text(""), keys_text(value));
-}
+void store_set_string(struct store *store, const char *name, const char *value) { make(store, name, SIM_STRING, NULL, value); }
 
 void store_take_simple(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
 {
@@ -51,64 +60,71 @@ void store_take_simple(struct store *store, const char *name, const char *holder
 
 void store_expire_ms(struct store *store, const char *name, int64_t from_now_ms)
 {
-    struct keys_key *key = find(store, name);
+    struct sim_key *key = find(store, name);
     if (key)
-        key->expires_ms = store_ms(store) + from_now_ms;
+        key->expires_ms = now_ms(store) + from_now_ms;
 }
 
-unsigned store_publish(struct store *store, const char *channel, const char *text)
+unsigned store_publish(struct store *store, const char *channel, const char *text) { return sim_store_publish(store->core, channel, text); }
+
+unsigned store_publish_to_shard(struct store *store, const char *channel, const char *text)
 {
-    return store_publish_bytes(store, keys_text(channel), keys_text(text));
+    return sim_store_hear(store->core, 1, &(struct sim_said){channel, text, strlen(channel), strlen(text)});
 }
 
-void store_flush_scripts(struct store *store) { memset(store->has_script, 0, sizeof store->has_script); }
-
-void store_restart(struct store *store, int keeps_data)
-{
-    store_flush_scripts(store);
-    store->started_us = store_us(store);
-    store->runs++;
-    if (!keeps_data)
-        keys_clear(&store->keys);
-}
+void store_restart(struct store *store, int keeps_data) { sim_store_restart(store_now(store), keeps_data); }
 
 int64_t store_left_ms(struct store *store, const char *name)
 {
-    const struct keys_key *key = find(store, name);
-    return !key ? -2 : key->expires_ms < 0 ? -1 : key->expires_ms - store_ms(store);
+    const struct sim_key *key = find(store, name);
+    return !key ? -2 : key->expires_ms < 0 ? -1 : key->expires_ms - now_ms(store);
 }
 
 uint64_t store_token(struct store *store, const char *name, const char *holder)
 {
-    const struct keys_key *key = find(store, name);
-    const struct keys_field *field = key ? keys_get(key, keys_text(holder)) : NULL;
-    return field ? strtoull(field->value.bytes, NULL, 10) : 0;
+    const struct sim_key *key = find(store, name);
+    const struct sim_item *item = key && key->type == SIM_HASH ? sim_item_find(key, holder, strlen(holder)) : NULL;
+    return item ? strtoull(item->value->at, NULL, 10) : 0;
 }
 
 const char *store_holder(struct store *store, const char *name)
 {
-    const struct keys_key *key = find(store, name);
-    const struct keys_field *field;
-    if (!key)
-        return "";
-    if (key->type == KEYS_STRING)
-        return keys_get(key, keys_text(""))->value.bytes;
-    TAILQ_FOREACH(field, &key->fields, entry)
-        if (strcmp(field->name.bytes, "mode") != 0)
-            return field->name.bytes;
+    const struct sim_key *key = find(store, name);
+    if (key && key->type == SIM_STRING)
+        return key->items[0].value->at;
+    for (size_t i = 0; key && i < key->count; i++)
+        if (strcmp(key->items[i].name->at, "mode") != 0)
+            return key->items[i].name->at;
     return "";
 }
 
-unsigned store_listeners(struct store *store, const char *channel)
+size_t store_listeners(struct store *store, const char *channel) { return sim_store_listeners(store->core, 0, channel, strlen(channel)); }
+size_t store_shard_listeners(struct store *store, const char *channel) { return sim_store_listeners(store->core, 1, channel, strlen(channel)); }
+
+void store_copy(struct store *to, const struct store *from)
 {
-    const struct store_peer *peer;
-    const struct keys_field *heard;
-    unsigned count = 0;
-    TAILQ_FOREACH(peer, &store->peers, entry)
-        TAILQ_FOREACH(heard, &peer->channels, entry)
-            count += keys_are_same(heard->name, keys_text(channel)) ? 1u : 0u;
-    return count;
+    struct sim_store_data *data = sim_store_save(from->core);
+    sim_store_load(to->core, data);
+    sim_store_data_free(data);
 }
+
+void store_knows(struct store *sentinel, const char *host, int port, uint64_t epoch)
+{
+    struct sim_sentinel_knows knows = {.master = "mymaster", .address.port = port, .epoch = epoch};
+    snprintf(knows.address.host, sizeof knows.address.host, "%s", host);
+    sim_store_be_sentinel(sentinel->core, &knows);
+}
+
+unsigned store_switch(struct store *sentinel, const char *host, int port, uint64_t epoch)
+{
+    const struct sim_sentinel_knows *knew = sim_store_knows(sentinel->core);
+    char text[256];
+    snprintf(text, sizeof text, "%s %s %d %s %d", knew->master, knew->address.host, knew->address.port, host, port);
+    store_knows(sentinel, host, port, epoch);
+    return store_publish(sentinel, "+switch-master", text);
+}
+
+/* ---- the record ---- */
 
 static int is_of(const struct store_line *line, const char *word) { return !word || strcmp(line->word, word) == 0; }
 

@@ -32,6 +32,7 @@ struct world_event { /* lives inside what it happens to */
 
 struct world {
     uint64_t now_us, order, steps;
+    unsigned servers; /* begun in it, ever */
     struct world_event **heap;
     size_t count, room;
 };

@@ -8,7 +8,7 @@
 
 #include "store/store.h"
 
-struct sim_address { char host[16]; int port; };
+struct sim_address { char host[16]; int port; }; /* host "": of a cluster, as it was reached */
 
 /* ---- replication ---- */
 
@@ -22,7 +22,7 @@ struct sim_sentinel_knows { const char *master; struct sim_address address; uint
 void sim_store_be_sentinel(struct sim_store *store, const struct sim_sentinel_knows *knows); /* copied. It answers nothing that is not a Sentinel's */
 const struct sim_sentinel_knows *sim_store_knows(const struct sim_store *store);
 unsigned sim_store_publish(struct sim_store *store, const char *channel, const char *text); /* of its own accord; how many heard it */
-void sim_store_hear(struct sim_store *store, int is_sharded, const struct sim_said *said);   /* what another one was told to publish */
+unsigned sim_store_hear(struct sim_store *store, int is_sharded, const struct sim_said *said); /* what another one was told to publish; how many heard */
 
 /* ---- cluster ---- */
 
@@ -36,6 +36,7 @@ struct sim_map { /* as one server knows it */
     uint8_t owners[SIM_SLOTS]; /* 1 + index of a master; 0: nobody */
     int leaving, arriving;     /* slots that are on their way; -1: none */
     unsigned leaves_to;
+    int has_no_shards;         /* its version does not know sharded channels */
     int is_down;               /* it is with too few others: it serves nothing */
 };
 

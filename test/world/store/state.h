@@ -23,9 +23,13 @@ struct sim_store {
     enum sim_refusal refuses;
     const char *refusal;
     char *password;
+    const char *user, *user_password; /* one more user; NULL: none */
+    const char *policy;               /* maxmemory-policy, with a limit; NULL: none */
+    int is_mute;                      /* nobody has the right to a channel */
     int is_replica, is_sentinel;
     struct sim_sentinel_knows sentinel;
     struct sim_map *map; /* NULL: in no cluster */
+    const struct sim_command *newer; /* of sim_commands_newer the one that it knows; NULL: none */
     const struct sim_command *index[SIM_COMMANDS_ROOM]; /* by hash of the name, linear probing */
 };
 
@@ -59,6 +63,7 @@ struct sim_command {
 
 extern const struct sim_command sim_commands_keys[], sim_commands_string[], sim_commands_hash[], sim_commands_zset[], sim_commands_server[],
     sim_commands_pubsub[], sim_commands_script[], sim_commands_peers[], sim_commands_map[]; /* each ended by a name of NULL */
+extern const struct sim_command sim_commands_newer[]; /* of these a store knows one at most: sim_store_learn */
 
 const struct sim_command *sim_command_find(const struct sim_store *store, const char *name, size_t length);
 int sim_command_fits(const struct sim_command *command, int argc);

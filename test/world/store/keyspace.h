@@ -11,7 +11,7 @@
 
 enum sim_type { SIM_STRING, SIM_HASH, SIM_ZSET };
 
-struct sim_bytes { uint32_t length; char at[]; };
+struct sim_bytes { uint32_t length; char at[]; }; /* a terminator follows, for who reads text */
 
 struct sim_item {
     struct sim_bytes *name, *value; /* NULL where the type has none */

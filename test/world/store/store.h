@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store - a Redis server without its sockets and its clock, for the simulator: keys with expiry, the scripts' own text run by Lua 5.1,
+/* store - a Redis server without its sockets and its clock, for scenes and simulator: keys with expiry, the scripts' own text run by Lua 5.1,
  * publish and subscribe, and the errors that a real server gives.
  *
  * It models what can be told from outside, of the commands that a lock client and its scripts use, and answers an error to any other. Time
@@ -26,6 +26,7 @@ struct sim_store_events {
 struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg);
 void sim_store_free(struct sim_store *store);
 void sim_store_set_time(struct sim_store *store, uint64_t wall_us); /* the server's wall clock; may step back */
+void sim_store_set_started(struct sim_store *store, uint64_t wall_us); /* it has been up since then; else since its first time, or restart */
 
 /* Connections have numbers from 1 on, never used twice. */
 unsigned sim_store_connect(struct sim_store *store);
@@ -44,6 +45,10 @@ void sim_store_restart(struct sim_store *store, int keeps_data); /* closes every
 void sim_store_flush_scripts(struct sim_store *store);
 void sim_store_sweep(struct sim_store *store); /* what the background cycle does now and then: expired keys go, asked for or not */
 void sim_store_set_password(struct sim_store *store, const char *password); /* NULL: none. Connections that are in stay in */
+void sim_store_set_user(struct sim_store *store, const char *name, const char *password); /* one beside "default"; not copied */
+void sim_store_set_policy(struct sim_store *store, const char *policy); /* maxmemory-policy, of a store with a limit; not copied */
+void sim_store_mute(struct sim_store *store);                            /* to publish is denied, also to scripts */
+void sim_store_learn(struct sim_store *store, const char *command);      /* "delifeq" or "delex", as newer servers have, and SET .. IFEQ */
 
 enum sim_refusal {
     SIM_REFUSE_NOTHING,
@@ -62,6 +67,7 @@ void sim_store_data_free(struct sim_store_data *data);
 /* ---- god's view: changes nothing, expires nothing ---- */
 
 uint64_t sim_store_writes(const struct sim_store *store); /* rises with every change of a key */
+uint64_t sim_store_started_us(const struct sim_store *store); /* by its clock */
 uint64_t sim_store_commands(const struct sim_store *store); /* executed for connections; what scripts call is not counted */
 /* Microseconds until the key is gone, by the server's clock (it lives through the millisecond of its expiry); -1: it does not expire;
  * -2: there is none. */
@@ -77,7 +83,7 @@ void sim_store_each_key(const struct sim_store *store, void (*fn)(void *arg, con
 size_t sim_store_keys(const struct sim_store *store); /* living ones */
 size_t sim_store_connections(const struct sim_store *store);
 size_t sim_store_subscriptions(const struct sim_store *store); /* pairs of a connection and a channel */
-size_t sim_store_listeners(const struct sim_store *store, const char *channel, size_t length);
+size_t sim_store_listeners(const struct sim_store *store, int is_sharded, const char *channel, size_t length);
 /* Of keys (values, expiry, but not the order in which they came), subscriptions and known scripts; not of the clock. */
 uint64_t sim_store_digest(const struct sim_store *store);
 

@@ -258,7 +258,10 @@ static const struct hl_reply *unsubscribe_all(const struct sim_call *call)
 static const struct hl_reply *publish(const struct sim_call *call)
 {
     struct sim_store *store = call->store;
-    unsigned count = sim_pubsub_tell(store, is_sharded(call), call->argv[1], call->lengths[1], call->argv[2], call->lengths[2]);
+    unsigned count;
+    if (store->is_mute)
+        return sim_reply_error(&store->replies, "NOPERM No permissions to access a channel");
+    count = sim_pubsub_tell(store, is_sharded(call), call->argv[1], call->lengths[1], call->argv[2], call->lengths[2]);
     if (store->events && store->events->published)
         store->events->published(store->arg, is_sharded(call), &(struct sim_said){call->argv[1], call->argv[2], call->lengths[1], call->lengths[2]});
     return sim_reply_integer(&store->replies, count && store->keys.lie == SIM_LIE_PUBLISH_COUNTS_ONE ? 1 : (int64_t)count);
@@ -269,7 +272,7 @@ static const struct hl_reply *pubsub(const struct sim_call *call)
     struct sim_replies *replies = &call->store->replies;
     int is_of_shards = sim_argument_is(call, 1, "SHARDNUMSUB");
     struct hl_reply *array;
-    if (!is_of_shards && !sim_argument_is(call, 1, "NUMSUB"))
+    if ((is_of_shards && call->store->map && call->store->map->has_no_shards) || (!is_of_shards && !sim_argument_is(call, 1, "NUMSUB")))
         return sim_unknown_subcommand(call, "PUBSUB");
     array = sim_reply_array(replies, (size_t)(call->argc - 2) * 2);
     for (int i = 2; i < call->argc; i++) {

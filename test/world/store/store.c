@@ -29,14 +29,24 @@ static void index_commands(struct sim_store *store, const struct sim_command *co
     }
 }
 
+void sim_store_learn(struct sim_store *store, const char *name)
+{
+    store->newer = sim_commands_newer;
+    while (strcmp(store->newer->name, name) != 0)
+        store->newer++;
+}
+
+static int is_called(const struct sim_command *command, const char *name, size_t length)
+{
+    return strlen(command->name) == length && strncasecmp(command->name, name, length) == 0;
+}
+
 const struct sim_command *sim_command_find(const struct sim_store *store, const char *name, size_t length)
 {
-    for (unsigned place = place_of(name, length); store->index[place]; place = (place + 1) % SIM_COMMANDS_ROOM) {
-        const char *known = store->index[place]->name;
-        if (strlen(known) == length && strncasecmp(known, name, length) == 0)
+    for (unsigned place = place_of(name, length); store->index[place]; place = (place + 1) % SIM_COMMANDS_ROOM)
+        if (is_called(store->index[place], name, length))
             return store->index[place];
-    }
-    return NULL;
+    return store->newer && is_called(store->newer, name, length) ? store->newer : NULL;
 }
 
 int sim_command_fits(const struct sim_command *command, int argc)
@@ -84,6 +94,8 @@ void sim_store_set_time(struct sim_store *store, uint64_t wall_us)
     store->keys.now_us = wall_us;
 }
 
+void sim_store_set_started(struct sim_store *store, uint64_t wall_us) { store->started_us = wall_us; }
+
 unsigned sim_store_connect(struct sim_store *store) { return sim_pubsub_connect(&store->pubsub); }
 
 void sim_store_disconnect(struct sim_store *store, unsigned connection) { sim_pubsub_disconnect(&store->pubsub, connection); }
@@ -109,6 +121,16 @@ void sim_store_set_password(struct sim_store *store, const char *password)
     free(store->password);
     store->password = password ? strdup(password) : NULL;
 }
+
+void sim_store_set_user(struct sim_store *store, const char *name, const char *password)
+{
+    store->user = name;
+    store->user_password = password;
+}
+
+void sim_store_set_policy(struct sim_store *store, const char *policy) { store->policy = policy; }
+
+void sim_store_mute(struct sim_store *store) { store->is_mute = 1; }
 
 void sim_store_refuse(struct sim_store *store, enum sim_refusal what, const char *error)
 {

@@ -14,6 +14,8 @@ static const struct sim_key *of(const struct hl_table_entry *entry)
 
 uint64_t sim_store_writes(const struct sim_store *store) { return store->keys.writes; }
 
+uint64_t sim_store_started_us(const struct sim_store *store) { return store->started_us; }
+
 uint64_t sim_store_commands(const struct sim_store *store) { return store->commands; }
 
 int64_t sim_store_left_us(const struct sim_store *store, const char *name, size_t length)
@@ -92,10 +94,10 @@ size_t sim_store_connections(const struct sim_store *store)
 
 size_t sim_store_subscriptions(const struct sim_store *store) { return store->pubsub.subscriptions; }
 
-size_t sim_store_listeners(const struct sim_store *store, const char *name, size_t length)
+size_t sim_store_listeners(const struct sim_store *store, int is_sharded, const char *name, size_t length)
 {
-    const struct sim_channel *plain = sim_pubsub_channel(&store->pubsub, 0, name, length), *sharded = sim_pubsub_channel(&store->pubsub, 1, name, length);
-    return (plain ? plain->count : 0) + (sharded ? sharded->count : 0);
+    const struct sim_channel *channel = sim_pubsub_channel(&store->pubsub, is_sharded, name, length);
+    return channel ? channel->count : 0;
 }
 
 /* ---- digest: FNV-1a of each part, parts added up, so that their order does not matter ---- */

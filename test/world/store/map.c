@@ -143,7 +143,8 @@ static struct hl_reply node_entry(struct sim_replies *replies, const struct sim_
     static const char digits[] = "0123456789abcdef0123456789abcdef01234567";
     const struct sim_address *address = &map->nodes[node].address;
     struct hl_reply *entry = sim_reply_array(replies, 4);
-    sim_reply_put(replies, entry, 0, address->host, strlen(address->host));
+    if (*address->host)
+        sim_reply_put(replies, entry, 0, address->host, strlen(address->host));
     sim_reply_set(entry, 1, (struct hl_reply){.type = HL_REPLY_INTEGER, .integer = address->port});
     sim_reply_put(replies, entry, 2, digits, sizeof digits - 1);
     sim_reply_set(entry, 3, *sim_reply_array(replies, 0));

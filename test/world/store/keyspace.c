@@ -22,8 +22,9 @@ static void *allocate(size_t bytes)
 
 struct sim_bytes *sim_bytes_new(const char *bytes, size_t length)
 {
-    struct sim_bytes *copy = allocate(sizeof *copy + length);
+    struct sim_bytes *copy = allocate(sizeof *copy + length + 1);
     copy->length = (uint32_t)length;
+    copy->at[length] = '\0';
     if (length)
         memcpy(copy->at, bytes, length);
     return copy;

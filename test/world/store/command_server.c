@@ -24,17 +24,22 @@ static const struct hl_reply *ping(const struct sim_call *call)
     return sim_reply(replies, HL_REPLY_STATUS, "PONG", 4);
 }
 
+static int is_text(const struct sim_call *call, int i, const char *text)
+{
+    return call->lengths[i] == strlen(text) && memcmp(call->argv[i], text, call->lengths[i]) == 0;
+}
+
 static const struct hl_reply *auth(const struct sim_call *call)
 {
-    const char *password = call->store->password, *given = call->argv[call->argc - 1];
-    size_t length = call->lengths[call->argc - 1];
-    int is_user_known = call->argc == 2 || (call->lengths[1] == 7 && memcmp(call->argv[1], "default", 7) == 0);
+    const struct sim_store *store = call->store;
+    int is_default = call->argc == 2 || is_text(call, 1, "default");
+    const char *password = is_default ? store->password : store->user_password;
     if (call->argc > 3)
         return &sim_syntax_error;
     if (call->argc == 2 && !password)
         return sim_reply_error(&call->store->replies, "ERR AUTH <password> called without any password configured for the default user. "
                                                       "Are you sure your configuration is correct?");
-    if (!is_user_known || (password && (length != strlen(password) || memcmp(given, password, length) != 0)))
+    if ((!is_default && (!store->user || !is_text(call, 1, store->user))) || (password && !is_text(call, call->argc - 1, password)))
         return sim_reply_error(&call->store->replies, "WRONGPASS invalid username-password pair or user is disabled.");
     sim_pubsub_connection(&call->store->pubsub, call->connection)->is_logged_in = 1;
     return &sim_ok;
@@ -81,8 +86,9 @@ static const struct hl_reply *info(const struct sim_call *call)
     uint64_t uptime_s = call->store->keys.now_us / 1000000 - call->store->started_us / 1000000;
     int length = snprintf(text, sizeof text,
                           "# Server\r\nredis_version:7.0.15\r\nredis_mode:%s\r\nrun_id:%040" PRIx64 "\r\nuptime_in_seconds:%" PRId64 "\r\n\r\n"
-                          "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\n# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n",
+                          "# Memory\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\n\r\n# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n",
                           call->store->map ? "cluster" : call->store->is_sentinel ? "sentinel" : "standalone", call->store->started_us, (int64_t)uptime_s,
+                          call->store->policy ? 100000000 : 0, call->store->policy ? call->store->policy : "noeviction",
                           sim_store_is_replica(call->store) ? "slave" : "master");
     return sim_reply(&call->store->replies, HL_REPLY_STRING, text, (size_t)length);
 }
@@ -91,6 +97,10 @@ static const struct hl_reply *wait_for_replicas(const struct sim_call *call)
 {
     const struct hl_reply *error;
     int64_t number;
+    if (sim_store_is_replica(call->store))
+        return sim_reply_error(&call->store->replies, "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a "
+                                                      "replica is configured to be writable (which is not the default) writes to replicas are just local "
+                                                      "and are not propagated.");
     if (!sim_argument_integer(call, 1, &number, &error) || !sim_argument_integer(call, 2, &number, &error))
         return error;
     return number < 0 ? sim_reply_error(&call->store->replies, "ERR timeout is negative") : &sim_zero;
