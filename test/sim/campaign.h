@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 struct sim_choice;
-struct sim_range { uint64_t first, last; };
+struct sim_range { uint64_t first, last; int is_fresh; }; /* is_fresh: chosen by nobody. In a few of these not all of `sometimes` need be seen */
 
 int sim_campaign(const struct sim_range *seeds, const struct sim_choice *choice, unsigned seconds_max, const char *evidence_path); /* 0: nothing broke, and all of `sometimes` was seen */
-int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path); /* each planted bug; 0: all were found. The table is added to the file */
+int sim_detect(unsigned tries, uint64_t first_seed, unsigned seeds_max, const char *evidence_path); /* each planted bug; 0: all were found. The table is added to the file */
 
 #endif

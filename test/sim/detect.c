@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* detect - does the simulator find bugs? Each planted bug is switched on in a process of its own, and seeds are run until one breaks an
- * invariant (or the process dies of it, or hangs: found as well). From several first seeds; the median counts.
- * What cannot break an invariant here is listed with the reason, and left to the unit tests. All cores hunt; the table is told at the end. */
-#include <signal.h>
+/* detect - does the simulator find bugs? Each planted bug is hunted (hunt.h) from several first seeds, of which the median counts; in a single
+ * search the seed that found it last is tried before. What cannot break an invariant here is listed with the reason, and left to the unit tests.
+ * All cores hunt; the table is told at the end. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,10 @@
 
 #include "base/plant.h"
 #include "campaign.h"
+#include "hunt.h"
 #include "sim.h"
 
-enum { TRIES_MAX = 15, TRIES_LONG = 3, HANG_S = 60, FIRST_STEP = 100000 };
+enum { TRIES_MAX = 15, TRIES_LONG = 3, FIRST_STEP = 100000 };
 
 static const char *const texts[] = {
     "",
@@ -130,78 +130,43 @@ static int is_for_units(enum hl_plant plant)
     return 0;
 }
 
-static void hunt(enum hl_plant plant, uint64_t first, unsigned seeds_max, unsigned *shared)
+static int by_count(const void *a, const void *b)
+{
+    const struct find *left = a, *right = b;
+    return (left->count > right->count) - (left->count < right->count);
+}
+
+static struct find median_of(enum hl_plant plant, unsigned tries, uint64_t first, unsigned seeds_max)
 {
     const struct sim_choice choice = choice_for(hl_plant_name(plant));
-    struct sim_outcome outcome;
-    hl_plant = plant;
-    for (*shared = 1; *shared <= seeds_max; ++*shared) {
-        alarm(HANG_S);
-        sim_run(first + *shared - 1, &choice, NULL, &outcome);
-        if (outcome.is_broken)
-            _exit(1);
-    }
-    _exit(0);
-}
-
-/* How many seeds it took; 0: it was not found. */
-static unsigned try_once(enum hl_plant plant, uint64_t first, unsigned seeds_max)
-{
-    unsigned count = 0;
-    int ends[2], status;
-    pid_t child;
-    if (pipe(ends) != 0 || (child = fork()) < 0)
-        abort();
-    if (child == 0) {
-        pid_t hunter;
-        unsigned *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (shared == MAP_FAILED || (hunter = fork()) < 0)
-            _exit(3);
-        if (hunter == 0) {
-            if (!freopen("/dev/null", "w", stderr)) /* contract failures are a way of being found */
-                _exit(0);
-            hunt(plant, first, seeds_max, shared);
-        }
-        if (waitpid(hunter, &status, 0) != hunter || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
-            *shared = 0;
-        _exit(write(ends[1], shared, sizeof *shared) == (ssize_t)sizeof *shared ? 0 : 3);
-    }
-    close(ends[1]);
-    if (read(ends[0], &count, sizeof count) != (ssize_t)sizeof count)
-        count = 0;
-    close(ends[0]);
-    waitpid(child, &status, 0);
-    return count;
-}
-
-static int by_size(const void *a, const void *b) { return (*(const unsigned *)a > *(const unsigned *)b) - (*(const unsigned *)a < *(const unsigned *)b); }
-
-static unsigned median_of(enum hl_plant plant, unsigned tries, unsigned seeds_max)
-{
-    unsigned counts[TRIES_MAX];
+    struct find finds[TRIES_MAX];
+    if (tries == 1 && (finds[0] = hunt_again(plant, &choice)).count)
+        return finds[0];
     for (unsigned i = 0; i < tries; i++)
-        if ((counts[i] = try_once(plant, 1 + (uint64_t)i * FIRST_STEP, seeds_max)) == 0)
-            return 0;
-    qsort(counts, tries, sizeof *counts, by_size);
-    return counts[tries / 2];
+        if ((finds[i] = hunt(plant, &choice, first + (uint64_t)i * FIRST_STEP, seeds_max)).count == 0)
+            return finds[i];
+    if (tries == 1)
+        printf("SIM_FOUND(%s, %llu, \"%s\")\n", hl_plant_name(plant), (unsigned long long)finds[0].seed, finds[0].wound), fflush(stdout);
+    qsort(finds, tries, sizeof *finds, by_count);
+    return finds[tries / 2];
 }
 
 struct board { /* what the hunters share */
     atomic_int next;
-    unsigned medians[HL_PLANT_COUNT]; /* 0: not found */
+    struct find medians[HL_PLANT_COUNT];
 };
 
 static int is_hunted(enum hl_plant plant, unsigned tries) { return !is_for_units(plant) && (!is_rare(plant) || tries >= TRIES_LONG); }
 
-static void hunt_on(struct board *board, unsigned tries, unsigned seeds_max)
+static void hunt_on(struct board *board, unsigned tries, uint64_t first, unsigned seeds_max)
 {
     for (int i; (i = atomic_fetch_add(&board->next, 1)) < HL_PLANT_COUNT;)
         if (is_hunted((enum hl_plant)i, tries))
-            board->medians[i] = median_of((enum hl_plant)i, tries, seeds_max);
+            board->medians[i] = median_of((enum hl_plant)i, tries, first, seeds_max);
 }
 
 /* One hunter for each core: whoever is free takes the next bug. */
-static void hunt_all(struct board *board, unsigned tries, unsigned seeds_max)
+static void hunt_all(struct board *board, unsigned tries, uint64_t first, unsigned seeds_max)
 {
     const long hunters = sysconf(_SC_NPROCESSORS_ONLN);
     for (long i = 0; i < hunters; i++) {
@@ -209,7 +174,7 @@ static void hunt_all(struct board *board, unsigned tries, unsigned seeds_max)
         if (hunter < 0)
             abort();
         if (hunter == 0) {
-            hunt_on(board, tries, seeds_max);
+            hunt_on(board, tries, first, seeds_max);
             _exit(0);
         }
     }
@@ -220,21 +185,22 @@ static void hunt_all(struct board *board, unsigned tries, unsigned seeds_max)
 static unsigned tell_found(FILE *out, const struct board *board, int first, unsigned tries, unsigned seeds_max)
 {
     unsigned missed = 0, found = 0;
-    fprintf(out, "\n## Planted bugs\n\nSeeds until found: median of %u searches from different seeds, each of at most %u.\n\n| bug | seeds | what is wrong |\n|---|---|---|\n",
-            tries, seeds_max);
+    fprintf(out, "\n## Planted bugs\n\nSeeds until found: median of %u searches from different seeds, each of at most %u, and what broke then%s.\n\n"
+            "| bug | seeds | broke | what is wrong |\n|---|---|---|---|\n", tries, seeds_max, tries == 1 ? "; 1 is the seed of found.def" : "");
     for (int i = first; i < HL_PLANT_COUNT; i++) {
-        unsigned median = board->medians[i];
+        const struct find *median = &board->medians[i];
         if (!is_hunted((enum hl_plant)i, tries))
             continue;
-        found += median != 0;
-        missed += median == 0;
-        fprintf(out, median ? "| %s | %u | %s |\n" : "| %s | NOT FOUND %u | %s |\n", hl_plant_name((enum hl_plant)i), median, texts[i]);
+        found += median->count != 0;
+        missed += median->count == 0;
+        fprintf(out, median->count ? "| %s | %u | %s | %s |\n" : "| %s | NOT FOUND %u | %s | %s |\n", hl_plant_name((enum hl_plant)i), median->count,
+                median->wound, texts[i]);
     }
     fprintf(out, "\n%u found, %u not found. Not hunted here, but by unit tests:\n\n", found, missed);
     return missed;
 }
 
-int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path)
+int sim_detect(unsigned tries, uint64_t first_seed, unsigned seeds_max, const char *evidence_path)
 {
     FILE *out = evidence_path ? fopen(evidence_path, "a") : stdout;
     struct board *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -245,7 +211,7 @@ int sim_detect(unsigned tries, unsigned seeds_max, const char *evidence_path)
     tries = tries > TRIES_MAX ? TRIES_MAX : tries;
     atomic_init(&board->next, first);
     fflush(NULL);
-    hunt_all(board, tries, seeds_max);
+    hunt_all(board, tries, first_seed, seeds_max);
     missed = tell_found(out, board, first, tries, seeds_max);
     for (size_t i = 0; i < sizeof for_units / sizeof *for_units; i++)
         fprintf(out, "- %s: %s\n", for_units[i].name, for_units[i].why);

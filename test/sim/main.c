@@ -10,17 +10,19 @@
  *       --unguarded                     quorums have no restart guard, and what that costs is not excused
  *   hilock-sim --campaign FIRST..LAST [--seconds N] [--evidence FILE]   on all cores, with progress; fails also if something was never seen
  *   hilock-sim --detect TRIES [--evidence FILE]             which planted bugs are found, and how soon
+ *   ... --fresh                         seeds count from HILOCK_SEED of the environment, which CI and campaigns make of the commit
  * Exit status 0: nothing broke. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../wanted.h"
 #include "base/plant.h"
 #include "campaign.h"
 #include "sim.h"
 
-struct task { struct sim_choice choice; uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, must_break; unsigned seconds_max; const char *evidence; };
+struct task { struct sim_choice choice; uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, is_fresh, must_break; unsigned seconds_max; const char *evidence; };
 
 enum { DETECT_SEEDS_MAX = 20000 };
 
@@ -97,6 +99,7 @@ static int read_range(const char *text, struct task *task)
 int main(int argc, char **argv)
 {
     struct task task = {.first = 1, .last = 100, .seconds_max = UINT_MAX};
+    uint64_t before;
     int is_good = argc > 1;
     for (int i = 1; i < argc && is_good; i++) {
         if (strcmp(argv[i], "--trace") == 0)
@@ -105,6 +108,8 @@ int main(int argc, char **argv)
             task.must_break = 1;
         else if (strcmp(argv[i], "--crowd") == 0)
             task.choice.is_crowd = 1;
+        else if (strcmp(argv[i], "--fresh") == 0)
+            task.is_fresh = 1;
         else if (strcmp(argv[i], "--replicas") == 0)
             task.choice.has_replicas = 1;
         else if (strcmp(argv[i], "--hot") == 0)
@@ -130,11 +135,17 @@ int main(int argc, char **argv)
         }
     }
     if (!is_good) {
-        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--hot] [--replicas] [--unguarded] [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
+        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--hot] [--replicas] [--unguarded] [--fresh] [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
                         "       --campaign FIRST..LAST [--seconds N] [--evidence FILE] | --detect TRIES [--evidence FILE]\n");
         return 2;
     }
+    before = task.is_fresh ? wanted("HILOCK_SEED", 0) : 0;
+    if (task.is_detect)
+        return sim_detect((unsigned)task.first, before + 1, DETECT_SEEDS_MAX, task.evidence);
+    task.first += before, task.last += before;
+    if (task.is_fresh)
+        printf("seeds %llu..%llu\n", (unsigned long long)task.first, (unsigned long long)task.last), fflush(stdout);
     if (task.is_campaign)
-        return sim_campaign(&(struct sim_range){task.first, task.last}, &task.choice, task.seconds_max, task.evidence);
-    return task.is_detect ? sim_detect((unsigned)task.first, DETECT_SEEDS_MAX, task.evidence) : run_task(&task);
+        return sim_campaign(&(struct sim_range){task.first, task.last, task.is_fresh}, &task.choice, task.seconds_max, task.evidence);
+    return run_task(&task);
 }

@@ -12,6 +12,7 @@
 #include "cluster_stage.h"
 #include "quorum_stage.h"
 #include "sentinel_stage.h"
+#include "wanted.h"
 
 #include <cmocka.h>
 
@@ -333,7 +334,7 @@ static void run_all(enum deployment deployment, const char *name)
     if (one)
         run(deployment, strtoull(one, NULL, 10), name);
     for (uint64_t seed = 1; !one && seed <= seeds; seed++)
-        run(deployment, seed, name);
+        run(deployment, wanted("HILOCK_SEED", 0) + seed, name);
 }
 
 static void one_server(void **state) { (void)state, run_all(SINGLE, "one server"); }
