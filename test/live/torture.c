@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../wanted.h"
 #include "famine.h"
 
 /* A lost acquire keeps its client from leaving for as long as a command may take. */
@@ -290,12 +291,12 @@ void torture_run(void **state)
 {
     const struct torture *torture = *state;
     const char *only = getenv("TORTURE_AT");
-    uint64_t at = only ? strtoull(only, NULL, 10) : 1;
+    uint64_t at = only ? strtoull(only, NULL, 10) : wanted_first();
     if (now.name)
         check_fail("an earlier play failed, and left its client behind");
     CHECK(!play_once(torture, 0) && famine_asked() > 0); /* nobody stands between the libraries and famine.c */
     while (play_once(torture, at) && !only)
-        at++;
+        at += wanted_stride();
     if (getenv("LIVE_VERBOSE"))
         fprintf(stderr, "%s: %llu allocations\n", torture->name, (unsigned long long)at - 1);
     now.name = NULL;

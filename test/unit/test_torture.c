@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "play.h"
+#include "wanted.h"
 
 #include <cmocka.h>
 
@@ -174,7 +175,7 @@ static void each_in_turn_may_fail(void **state)
 {
     uint64_t most = play_day(0, 0);
     (void)state;
-    for (uint64_t at = 1; at <= most; at++)
+    for (uint64_t at = wanted_first(); at <= most; at += wanted_stride())
         if (!play_day(at, 1))
             fail_msg("when allocation %llu of %llu fails", (unsigned long long)at, (unsigned long long)most);
 }
@@ -183,7 +184,7 @@ static void ten_in_a_row_may_fail(void **state)
 {
     uint64_t most = play_day(0, 0);
     (void)state;
-    for (uint64_t at = 1; at <= most; at++)
+    for (uint64_t at = wanted_first(); at <= most; at += wanted_stride())
         if (!play_day(at, 10))
             fail_msg("when allocations %llu to %llu fail", (unsigned long long)at, (unsigned long long)at + 9);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "quorum_stage.h"
+#include "wanted.h"
 
 #include <cmocka.h>
 
@@ -87,7 +88,7 @@ static void each_in_turn_may_fail(unsigned masters)
 {
     uint64_t most = play_once(masters, 0);
     assert_true(most > 0);
-    for (uint64_t at = 1; at <= most; at += 3)
+    for (uint64_t at = wanted_first(); at <= most; at += 3 * wanted_stride())
         if (!play_once(masters, at))
             fail_msg("when allocations %llu to %llu of %llu fail", (unsigned long long)at, (unsigned long long)at + IN_A_ROW - 1, (unsigned long long)most);
 }
