@@ -3,6 +3,7 @@
  * store kept the queue; and a grant of which nobody could be told is found by a heartbeat. */
 #include <stdio.h>
 
+#include "support/late.h"
 #include "support/queue.h"
 #include "support/scene.h"
 #include "support/shards.h"
@@ -58,15 +59,16 @@ static void order_is_kept(const char *name, void (*happens)(const char *name, un
     struct queue queue = {.url = set.url, .name = name, .lease_ms = LEASE_MS};
     queue_set(&queue);
     for (unsigned i = 0; i + 1 < QUEUE_PLAYERS; i++) {
-        uint64_t released_us;
+        struct late released;
         queue_granted_us(&queue, i);
         check_until(is_held_for_long, (void *)(uintptr_t)name, "the whole lease");
         happens(name, i);
         until_heard(name, i);
         for (unsigned later = i + 1; later < QUEUE_PLAYERS; later++)
             assert_false(queue_has_been_granted(&queue, later));
-        released_us = queue_let_go(&queue, i);
-        assert_true(queue_granted_us(&queue, i + 1) < released_us + (uint64_t)QUEUE_WINDOW_MS * 500);
+        released = late_mark();
+        released.at_us = queue_let_go(&queue, i);
+        assert_true(queue_granted_us(&queue, i + 1) < late_until_us(&released, (uint64_t)QUEUE_WINDOW_MS * 500));
     }
     queue_let_go(&queue, QUEUE_PLAYERS - 1);
     queue_end(&queue);
@@ -108,7 +110,7 @@ static void a_release_amid_a_move_is_answered_and_found(void **state)
 {
     struct queue queue = {.url = set.url, .name = "amid", .lease_ms = LEASE_MS};
     unsigned slot = shards_slot(&set, "amid"), from = shards_owner(&set, slot), to = (from + 1) % SHARDS_MASTERS, served = 1;
-    uint64_t over_us;
+    struct late over;
     (void)state;
     queue_set(&queue);
     shards_begin_move(&set, slot, to);
@@ -117,11 +119,11 @@ static void a_release_amid_a_move_is_answered_and_found(void **state)
     for (unsigned i = 1; i < QUEUE_PLAYERS; i++)
         assert_false(queue_has_been_granted(&queue, i));
     shards_end_move(&set, slot, from, to);
-    over_us = check_now_us();
+    over = late_mark();
     for (unsigned i = 1; i < QUEUE_PLAYERS; i++)
         queue_tell_to_go(&queue, i);
     for (unsigned i = 1; i < QUEUE_PLAYERS; i++)
-        served += queue_granted_us(&queue, i) < over_us + (uint64_t)(HEARTBEAT_MS + QUEUE_WINDOW_MS) * 1000 * i;
+        served += queue_granted_us(&queue, i) < late_until_us(&over, (uint64_t)(HEARTBEAT_MS + QUEUE_WINDOW_MS) * 1000 * i);
     assert_int_equal(served, QUEUE_PLAYERS);
     for (unsigned i = 1; i < QUEUE_PLAYERS; i++)
         queue_let_go(&queue, i);

@@ -7,6 +7,7 @@
 
 #include "support/child.h"
 #include "support/ledger.h"
+#include "support/late.h"
 #include "support/queue.h"
 #include "support/scene.h"
 
@@ -43,12 +44,12 @@ static void order_is_that_of_arrival(void **state)
 static void a_holder_s_death_costs_its_lease(void **state)
 {
     struct queue queue;
-    uint64_t killed_us;
+    struct late killed;
     set(&queue, *state);
-    killed_us = check_now_us();
+    killed = late_mark();
     child_kill(queue.pids[0]);
-    assert_true(queue_granted_us(&queue, 1) > killed_us + (uint64_t)LEASE_MS * 500); /* what was left after the latest renewal: nobody came too soon */
-    assert_true(queue_granted_us(&queue, 1) < killed_us + (uint64_t)(LEASE_MS + WINDOW_MS / 2) * 1000);
+    assert_true(queue_granted_us(&queue, 1) > killed.at_us + (uint64_t)LEASE_MS * 500); /* what was left after the latest renewal: nobody came too soon */
+    assert_true(queue_granted_us(&queue, 1) < late_until_us(&killed, (uint64_t)(LEASE_MS + WINDOW_MS / 2) * 1000));
     for (unsigned i = 1; i < PLAYERS; i++) {
         queue_granted_us(&queue, i);
         queue_let_go(&queue, i);
@@ -63,12 +64,13 @@ static void a_waiter_s_death_costs_nothing(void **state, unsigned dead)
     set(&queue, *state);
     child_kill(queue.pids[dead]);
     for (unsigned i = 0, next = 1; i < PLAYERS; i = next++) {
-        uint64_t released_us;
+        struct late released;
         next += next == dead;
         queue_granted_us(&queue, i);
-        released_us = queue_let_go(&queue, i);
+        released = late_mark();
+        released.at_us = queue_let_go(&queue, i);
         if (next < PLAYERS)
-            assert_true(queue_granted_us(&queue, next) < released_us + (uint64_t)WINDOW_MS * 500);
+            assert_true(queue_granted_us(&queue, next) < late_until_us(&released, (uint64_t)WINDOW_MS * 500));
     }
     strike(&queue, *state);
 }
@@ -79,12 +81,13 @@ static void a_death_in_the_middle_costs_nothing(void **state) { a_waiter_s_death
 static void a_fresh_holder_s_death_costs_two_windows(void **state)
 {
     struct queue queue;
-    uint64_t released_us;
+    struct late released;
     set(&queue, *state);
     queue_dies_when_granted(&queue, 1);
-    released_us = queue_let_go(&queue, 0);
-    assert_true(queue_granted_us(&queue, 2) > released_us + (uint64_t)WINDOW_MS * 900);
-    assert_true(queue_granted_us(&queue, 2) < released_us + (uint64_t)(2 * WINDOW_MS + WINDOW_MS / 2) * 1000);
+    released = late_mark();
+    released.at_us = queue_let_go(&queue, 0);
+    assert_true(queue_granted_us(&queue, 2) > released.at_us + (uint64_t)WINDOW_MS * 900);
+    assert_true(queue_granted_us(&queue, 2) < late_until_us(&released, (uint64_t)(2 * WINDOW_MS + WINDOW_MS / 2) * 1000));
     assert_false(queue_has_been_granted(&queue, 3));
     queue_let_go(&queue, 2);
     queue_granted_us(&queue, 3);
@@ -97,11 +100,12 @@ static void a_fresh_holder_s_death_costs_two_windows(void **state)
 static void a_stopped_head_costs_two_windows_and_comes_back(void **state)
 {
     struct queue queue;
-    uint64_t released_us;
+    struct late released;
     set(&queue, *state);
     child_suspend(queue.pids[1]);
-    released_us = queue_let_go(&queue, 0);
-    assert_true(queue_granted_us(&queue, 2) < released_us + (uint64_t)(2 * WINDOW_MS + WINDOW_MS / 2) * 1000);
+    released = late_mark();
+    released.at_us = queue_let_go(&queue, 0);
+    assert_true(queue_granted_us(&queue, 2) < late_until_us(&released, (uint64_t)(2 * WINDOW_MS + WINDOW_MS / 2) * 1000));
     child_resume(queue.pids[1]);
     while (redis_integer(((struct scene *)*state)->redis, "ZCARD hilock:queue:{stock}") != 2) /* it finds that its grant has lapsed, and asks again */
         check_pause_ms(5);

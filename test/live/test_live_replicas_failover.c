@@ -28,27 +28,25 @@ static void mend_sentinels(void *arg) { sentinels_mend(arg); }
 static unsigned switches(void *arg) { return sentinels_switches(arg); }
 
 /* serve_ms: where both are to confirm, nothing is granted from one failover until all is well again. */
-static struct verdict behind_sentinel(unsigned replicas, unsigned serve_ms)
+static void behind_sentinel(unsigned replicas, unsigned serve_ms)
 {
     struct sentinels set;
-    struct verdict verdict;
     sentinels_start(&set, cautious);
-    verdict = failovers_play(&(struct failovers_of){&set, settle_sentinels, strike_sentinels, mend_sentinels, set.url, "+switch-master", switches, 0,
-                                                    serve_ms, 0}, failovers_wanted(), replicas);
+    failovers_play(&(struct failovers_of){&set, settle_sentinels, strike_sentinels, mend_sentinels, set.url, "+switch-master", switches, 0, serve_ms, 0},
+                   failovers_wanted(), replicas);
     sentinels_end(&set);
-    return verdict;
 }
 
 static void behind_sentinel_one_of_two_confirms(void **state)
 {
     (void)state;
-    assert_int_equal(behind_sentinel(1, 0).overlaps, 0);
+    behind_sentinel(1, 0);
 }
 
 static void behind_sentinel_both_confirm(void **state)
 {
     (void)state;
-    assert_int_equal(behind_sentinel(2, 3000).overlaps, 0);
+    behind_sentinel(2, 3000);
 }
 
 /* ---- a cluster, a replica each ---- */
@@ -68,13 +66,10 @@ static void mend_shards(void *arg) { shards_mend(arg); }
 static void in_a_cluster_the_only_one_confirms(void **state)
 {
     struct shards set;
-    struct verdict verdict;
     (void)state;
     shards_start(&set, NULL);
-    verdict = failovers_play(&(struct failovers_of){&set, settle_shards, strike_shards, mend_shards, set.url, "the promotion", NULL, 1, 0, 1500},
-                             failovers_wanted(), 1);
+    failovers_play(&(struct failovers_of){&set, settle_shards, strike_shards, mend_shards, set.url, "the promotion", NULL, 1, 0, 1500}, failovers_wanted(), 1);
     shards_end(&set);
-    assert_int_equal(verdict.overlaps, 0);
 }
 
 /* With the name of one of them as its argument: that one alone. */

@@ -69,17 +69,16 @@ static void before_a_burst(void **state)
 /* Flushed all the time, at whatever moment of renewing, waiting and handing on that is. */
 static void during_renewals_and_waits(void **state)
 {
-    enum { SPAN_US = 6000000 };
+    enum { RENEWALS = 2, ROUNDS_LEAST = 100 };
     struct scene *scene = *state;
     struct client holding, waiting;
     struct handle held, next;
     unsigned grants = 0;
-    uint64_t begun_us = check_now_us();
     client_open(&holding, scene->server->url);
     client_open_on(&waiting, holding.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
-    handle_open(&held, &holding, "kept", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    handle_open(&held, &holding, "kept", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
-    for (; check_now_us() - begun_us < SPAN_US; grants++) {
+    for (; client_stats(&holding).renewals < RENEWALS || grants < ROUNDS_LEAST; grants++) {
         struct handle blocker;
         handle_open(&blocker, &holding, "passed on", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
         handle_open(&next, &waiting, "passed on", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -101,7 +100,6 @@ static void during_renewals_and_waits(void **state)
     print_message("%u hand-overs, %u renewals\n", grants, (unsigned)client_stats(&holding).renewals);
     assert_int_equal(held.lost.count, 0);
     assert_int_equal(held.renewal_failed.count, 0);
-    assert_true(client_stats(&holding).renewals >= 2);
     assert_int_equal(client_stats(&holding).renewals_failed, 0);
     assert_int_equal(client_stats(&waiting).failed + client_stats(&holding).failed, 0);
     assert_int_equal(handle_give(&held), HILOCK_OK);

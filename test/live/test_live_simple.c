@@ -148,6 +148,8 @@ static const char *path_of(const struct server *server) { return server->socket;
 
 static int is_ready(void *arg) { return redis_integer(arg, "EXISTS ready") == 1; }
 
+static int is_skipped;
+
 static void contends_with_redis_py(void **state)
 {
     struct scene *scene = *state;
@@ -159,8 +161,8 @@ static void contends_with_redis_py(void **state)
     pid_t pid;
     if (!program) {
         assert_null(getenv("CI")); /* there it is installed, and must run */
-        print_message("python3-redis is not installed: its Lock was not tried\n");
-        skip();
+        is_skipped = 1;
+        return;
     }
     snprintf(rounds, sizeof rounds, "%d", ROUNDS);
     pid = fork();
@@ -197,5 +199,8 @@ int main(void)
         SCENE_TEST(native_commands_are_used_where_they_are),
         SCENE_TEST(contends_with_redis_py),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (!failed && is_skipped)
+        puts("python3-redis is not installed: its Lock was not tried, all else holds");
+    return failed || !is_skipped ? failed : 77;
 }

@@ -110,23 +110,31 @@ static void expires_with_a_warning_over_tcp(void **state)
     expires_with_a_warning(scene, HILOCK_CLIENT_OPTIONS(.url = scene->server->tcp_url, .command_timeout_ms = 500));
 }
 
-/* One wound is told once: a release that comes before on_lost does is told alone, and whether the store still had the hold. */
-static void release_past_the_deadline_tells_no_loss(void **state)
+static int is_gone(void *arg) { return redis_integer(arg, "EXISTS stock:42") == 0; }
+
+/* A release past the deadline, before on_lost is reported, is the only report, and says whether the store still had the hold. */
+static void release_past_the_deadline(struct scene *scene, hilock_status status)
 {
-    struct scene *scene = *state;
     struct client client;
     struct handle stock;
     client_open(&client, scene->server->url);
     handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     assert_int_equal(handle_acquire(&stock, 10000), HILOCK_OK);
+    if (status == HILOCK_OK)
+        redis_do(scene->redis, "PEXPIRE stock:42 600000");
     while (hilock_lock_remaining_ms(stock.lock) > 0)
         check_pause_ms(5);
+    if (status == HILOCK_LOST)
+        check_until(is_gone, scene->redis, "the end of the lease at the store");
     assert_int_equal(hilock_lock_state(stock.lock), HILOCK_HELD);
-    assert_true(handle_give(&stock) == HILOCK_LOST || stock.released.status == HILOCK_OK);
+    assert_int_equal(handle_give(&stock), status);
     assert_int_equal(stock.lost.count, 0);
     handle_free(&stock);
     client_close(&client);
 }
+
+static void release_past_the_deadline_reports_no_loss(void **state) { release_past_the_deadline(*state, HILOCK_LOST); }
+static void release_past_the_deadline_is_OK_if_the_store_has_it(void **state) { release_past_the_deadline(*state, HILOCK_OK); }
 
 /* The lease is longer here, so that a busy machine has the time to connect again before it is over. */
 static void short_outage_costs_nothing(void **state)
@@ -159,7 +167,8 @@ int main(void)
         SCENE_TEST(counts_from_before_the_send),
         SCENE_TEST(expires_with_a_warning_by_default),
         SCENE_TEST_WITH_PORT(expires_with_a_warning_over_tcp),
-        SCENE_TEST(release_past_the_deadline_tells_no_loss),
+        SCENE_TEST(release_past_the_deadline_reports_no_loss),
+        SCENE_TEST(release_past_the_deadline_is_OK_if_the_store_has_it),
         SCENE_TEST(short_outage_costs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

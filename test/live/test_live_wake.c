@@ -10,19 +10,8 @@
 #include "support/proxy.h"
 #include "support/scene.h"
 
-/* The safety poll hides what went wrong before it. What came sooner, came by what is tested here. On a machine that stands still a round may
- * take so long: then it has shown nothing, and is played again. */
-enum { POLL_US = 5000000, ROUNDS_MAX = 6 };
-
-typedef int round_fn(struct scene *scene, unsigned clients, unsigned each); /* 1: sooner than the safety poll */
-
-static void play(void **state, round_fn *round, unsigned clients, unsigned each)
-{
-    for (int i = 0; i < ROUNDS_MAX; i++)
-        if (round(*state, clients, each))
-            return;
-    check_fail("in %d rounds no wait ended before the safety poll", ROUNDS_MAX);
-}
+/* Who is asleep for so long asks once more. How soon a wait ends is for plays in exact time (unit/safety_wait.c); here questions are counted. */
+enum { POLL_US = 5000000 };
 
 struct calls { struct redis *redis; long long count; };
 
@@ -92,11 +81,10 @@ static struct handle *winner(struct sleepers *sleepers)
 
 static int somebody_has_it(void *arg) { return winner(arg) != NULL; }
 
-static int by_one_command_each(struct scene *scene, unsigned clients, unsigned each)
+static void by_one_command_each(struct scene *scene, unsigned clients, unsigned each)
 {
     struct sleepers sleepers;
-    uint64_t begun_us = check_now_us();
-    int is_in_time;
+    uint64_t begun_us = check_now_us(), polls;
     open_sleepers(&sleepers, scene, clients, each);
     assert_int_equal(redis_channels(scene->redis), 1);
     redis_do(scene->redis, "CONFIG RESETSTAT");
@@ -104,21 +92,19 @@ static int by_one_command_each(struct scene *scene, unsigned clients, unsigned e
     client_until(&sleepers.holding, somebody_has_it, &sleepers, "a grant");
     until_called(&sleepers.holding, scene->redis, 1 + clients);
     client_turn(&sleepers.holding);
-    is_in_time = check_now_us() - begun_us < POLL_US;
-    if (is_in_time)
-        assert_int_equal(redis_calls(scene->redis, "evalsha"), 1 + clients); /* the release, and one try of each client */
+    polls = (check_now_us() - begun_us) / POLL_US; /* 0, but on a machine that stood still */
+    assert_in_range(redis_calls(scene->redis, "evalsha"), 1 + clients, 1 + clients + polls * clients); /* the release, and one try of each client */
     assert_int_equal(redis_calls(scene->redis, "subscribe"), 0);
     for (unsigned i = 0; i < clients; i++)
         assert_int_equal(client_stats(&sleepers.clients[i]).wakeups, 1);
     close_sleepers(&sleepers);
-    return is_in_time;
 }
 
-static void one_waiter(void **state) { play(state, by_one_command_each, 1, 1); }
+static void one_waiter(void **state) { by_one_command_each(*state, 1, 1); }
 
-static void many_handles_of_a_client(void **state) { play(state, by_one_command_each, 1, 4); }
+static void many_handles_of_a_client(void **state) { by_one_command_each(*state, 1, 4); }
 
-static void three_clients(void **state) { play(state, by_one_command_each, 3, 4); }
+static void three_clients(void **state) { by_one_command_each(*state, 3, 4); }
 
 static void listens_no_longer_than_needed(void **state)
 {
@@ -186,60 +172,48 @@ static void after_the_lease_of_a_killed_holder(void **state)
 static int has_no_sleeper(void *arg) { return redis_channels(arg) == 0; }
 
 /* The subscription link dies, and the lock is freed before it is back: its message reached nobody. */
-static int though_nobody_listens(struct scene *scene, unsigned clients, unsigned each)
+static void though_nobody_listened(void **state)
 {
+    struct scene *scene = *state;
     struct sleepers sleepers;
     struct handle *waiter = &sleepers.handles[0][0];
-    uint64_t begun_us = check_now_us();
-    int is_in_time;
-    open_sleepers(&sleepers, scene, clients, each);
+    open_sleepers(&sleepers, scene, 1, 1);
     redis_do(scene->redis, "CLIENT KILL TYPE pubsub");
     redis_do(scene->redis, "DEL stock");
     assert_int_equal(redis_integer(scene->redis, "PUBLISH redisson_lock__channel:{stock} 0"), 0);
     handle_until(waiter, &waiter->acquired, 1, "the grant");
     assert_int_equal(waiter->acquired.status, HILOCK_OK);
-    is_in_time = waiter->acquired.at_us - begun_us < POLL_US;
     assert_int_equal(client_stats(&sleepers.clients[0]).wakeups, 0);
     hilock_lock_drop(waiter->lock);
     close_sleepers(&sleepers);
-    return is_in_time;
 }
 
-static void though_nobody_listened(void **state) { play(state, though_nobody_listens, 1, 1); }
-
 /* The command link dies too, and with it every reason to hope for a message: whoever waits asks again as it is back. */
-static int though_the_command_link_dies(struct scene *scene, unsigned clients, unsigned each)
+static void though_the_command_link_died(void **state)
 {
+    struct scene *scene = *state;
     struct sleepers sleepers;
     struct handle *waiter = &sleepers.handles[0][0];
-    uint64_t begun_us = check_now_us();
-    int is_in_time;
-    open_sleepers(&sleepers, scene, clients, each);
+    open_sleepers(&sleepers, scene, 1, 1);
     redis_do(scene->redis, "CLIENT KILL TYPE normal SKIPME yes");
     redis_do(scene->redis, "DEL stock");
     handle_until(waiter, &waiter->acquired, 1, "the grant");
     assert_int_equal(waiter->acquired.status, HILOCK_OK);
-    is_in_time = waiter->acquired.at_us - begun_us < POLL_US;
     assert_int_equal(client_stats(&sleepers.clients[0]).wakeups, 0);
     assert_true(client_stats(&sleepers.clients[0]).disconnects > 0);
     hilock_lock_drop(waiter->lock);
     close_sleepers(&sleepers);
-    return is_in_time;
 }
-
-static void though_the_command_link_died(void **state) { play(state, though_the_command_link_dies, 1, 1); }
 
 static int was_woken(void *arg) { return client_stats(arg).wakeups >= 2; }
 
 /* The waiter's question was answered "held" before the release, but its answer comes after the message: it is no reason to sleep. */
-static int message_overtakes(struct scene *scene, unsigned clients, unsigned each)
+static void though_the_message_overtook_an_answer(void **state)
 {
+    struct scene *scene = *state;
     struct proxy *proxy = proxy_start(scene->server);
     struct client holding, waiting;
     struct handle holder, waiter;
-    uint64_t begun_us = check_now_us();
-    int is_in_time;
-    (void)clients, (void)each;
     client_open(&holding, scene->server->url);
     client_open_on(&waiting, holding.base, HILOCK_CLIENT_OPTIONS(.url = proxy_url(proxy)));
     client_connect(&waiting);
@@ -258,16 +232,13 @@ static int message_overtakes(struct scene *scene, unsigned clients, unsigned eac
     proxy_pass(proxy);
     handle_until(&waiter, &waiter.acquired, 1, "the grant");
     assert_int_equal(waiter.acquired.status, HILOCK_OK);
-    is_in_time = waiter.acquired.at_us - begun_us < POLL_US;
+    assert_true(redis_calls(scene->redis, "evalsha") >= 5); /* with the release: it asked again */
     handle_free(&holder);
     handle_free(&waiter);
     client_close(&waiting);
     client_close(&holding);
     proxy_end(proxy);
-    return is_in_time;
 }
-
-static void though_the_message_overtook_an_answer(void **state) { play(state, message_overtakes, 1, 1); }
 
 /* The link stands, but swallows what the server says: only the safety poll is left (the holder's lease lasts for a minute). */
 static void though_the_message_was_swallowed(void **state)

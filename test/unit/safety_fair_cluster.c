@@ -33,6 +33,7 @@ static void a_push_about_another_server_is_confirmed_first(struct scene *s)
     waits(q, "o", cluster_name(0, 0));
     a = waits(cluster_connect(&stage), "a", name);
     b = waits(q, "b", name);
+    s->is_tampered = 1; /* a clock is set */
     world_clock_step(&stage.stores[0]->clock, 400000);
     PLAN(s, .on = "fair_acquire", .at = stage.stores[0], .act = PLAN_DELAY_REQUEST, .us = 1500000);
     cluster_move(&stage, name, 1, 0);

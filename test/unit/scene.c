@@ -33,7 +33,6 @@ struct store *scene_server(struct scene *scene, const char *where)
     struct store *store = calloc(1, sizeof *store);
     if (!store || scene->more_count == SCENE_SERVERS_MAX)
         abort();
-    scene->is_tampered = 1;
     store_init(store, &scene->world);
     net_listen(&scene->net, where, store);
     return scene->more[scene->more_count++] = store;
@@ -45,7 +44,6 @@ void scene_masters(struct scene *scene, unsigned count)
 {
     for (; scene->masters_count < count; scene->masters_count++)
         scene_server(scene, scene_urls[scene->masters_count] + sizeof "redis://" - 1);
-    scene->is_tampered = 0;
 }
 
 /* ---- claims ---- */
@@ -132,6 +130,15 @@ static int is_kept(struct store *store, const struct hand *hand, const char *nam
            store_left_ms(store, name) >= (int64_t)hilock_lock_remaining_ms(hand->lock);
 }
 
+/* Which of several servers decides about a name, a deployment knows, and it may change: one of them must have it. */
+static int is_kept_somewhere(struct scene *scene, const struct hand *hand, const char *name, uint64_t token)
+{
+    for (unsigned i = 0; i <= scene->more_count; i++)
+        if (is_kept(store_at(scene, i), hand, name, token))
+            return 1;
+    return 0;
+}
+
 static int is_kept_by_most(struct scene *scene, const struct hand *hand)
 {
     unsigned votes = 0;
@@ -147,9 +154,9 @@ static int is_backed(struct scene *scene, const struct hand *hand)
     if (scene->masters_count > 1)
         return is_kept_by_most(scene, hand);
     if (!hand->names)
-        return is_kept(&scene->store, hand, hilock_lock_name(hand->lock), hilock_lock_token(hand->lock));
+        return is_kept_somewhere(scene, hand, hilock_lock_name(hand->lock), hilock_lock_token(hand->lock));
     for (size_t i = 0; hand->names[i]; i++)
-        if (!is_kept(&scene->store, hand, hand->names[i], hilock_multi_token(hand->lock, i)))
+        if (!is_kept_somewhere(scene, hand, hand->names[i], hilock_multi_token(hand->lock, i)))
             return 0;
     return 1;
 }

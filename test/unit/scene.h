@@ -83,7 +83,7 @@ extern const char scene_where[]; /* the server's address */
 extern const char *const scene_urls[SCENE_MASTERS_MAX]; /* of the servers, the first at scene_where */
 
 void scene_begin(struct scene *scene);
-struct store *scene_server(struct scene *scene, const char *where); /* one more; belief is not held against it: see is_tampered */
+struct store *scene_server(struct scene *scene, const char *where); /* one more: each belief must be kept by one of them */
 void scene_masters(struct scene *scene, unsigned count); /* so many servers: scene_urls names them */
 struct store *store_at(struct scene *scene, unsigned i);
 int scene_end(struct scene *scene); /* ends what still lives. 1: all claims held */
