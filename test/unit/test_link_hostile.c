@@ -8,6 +8,7 @@
 
 #include "link_trial.h"
 #include "link/reader.h"
+#include "../wanted.h"
 
 #include <cmocka.h>
 
@@ -228,9 +229,9 @@ static void maybe_close(struct link_trial *trial)
 
 static void test_chance(void **state)
 {
-    unsigned seed = 7;
+    unsigned seed = 7 + (unsigned)wanted("HILOCK_SEED", 0); /* others for each commit that CI sees */
     (void)state;
-    for (int i = 0; i < 5000; i++) {
+    for (int i = 0; i < 400; i++) {
         struct link_trial trial;
         char bytes[256];
         size_t length = random_bytes(bytes, sizeof bytes, &seed);
