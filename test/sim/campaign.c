@@ -109,7 +109,7 @@ static void print_total(FILE *out, const struct sim_range *seeds, const struct t
 {
     fprintf(out, "# Evidence of the simulator\n\nMade by `hilock-sim --campaign %llu..%llu --evidence FILE`; no figure is typed. Commit: ",
             (unsigned long long)seeds->first, (unsigned long long)seeds->last);
-    print_line_of(out, "git rev-parse HEAD 2>/dev/null");
+    print_line_of(out, "git describe --always --dirty --abbrev=40 --exclude='*' 2>/dev/null");
     fprintf(out, "\n| what | how much |\n|---|---|\n| seeds | %llu |\n| operations that reached the store | %llu |\n| of them contended grants | %llu |\n"
             "| faults | %llu |\n| virtual hours | %.1f |\n| operations per second and core | %.0f (%u workers, %.0f s) |\n| violations | %s |\n",
             (unsigned long long)total->seeds, (unsigned long long)total->sometimes[SIM_OPERATION], (unsigned long long)total->sometimes[SIM_CONTENDED],
