@@ -343,7 +343,7 @@ static void acquire(struct sim_actor *actor)
         make_lock(actor);
     }
     actor->state = ACTOR_WAITS;
-    actor->asked_us = sim->world.now_us;
+    actor->asked_us = sim->world.time.now_us;
     sim_queue_asks(actor);
     sim_contest_asks(actor);
     actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;

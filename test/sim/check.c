@@ -253,7 +253,7 @@ static int is_held_here(const struct sim *sim, const struct sim_actor *actor)
 static void check_idle(struct sim *sim, unsigned i)
 {
     struct sim_name *name = &sim->names[i];
-    uint64_t now_us = sim->world.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000, since_us, tainted_us = sim_tainted_us(sim, name);
+    uint64_t now_us = sim->world.time.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000, since_us, tainted_us = sim_tainted_us(sim, name);
     if (name->kind == HILOCK_FAIR && sim->swarm.mean_gap_us) /* behind heads that died, when the server's clock has jumped: the slowest heartbeat */
         patience_us = 10500000;
     since_us = now_us > patience_us ? now_us - patience_us : 0;
@@ -300,7 +300,7 @@ static int is_idle(const struct sim *sim, const struct sim_process *process, con
     const struct hl_acquire *acquire = hold->state == HOLD_IDLE || hold->state == HOLD_ASKING ? hold->owner.acquire : NULL;
     if (acquire)
         return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hold->terms->kind->has_queue && !keeps(process, acquire);
-    return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.now_us;
+    return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us;
 }
 
 /* 1: the holder is a hold of a client that lives and runs, and the client knows nothing of it, or has no use for it. */
@@ -328,7 +328,7 @@ static void check_known(struct sim *sim, struct sim_name *name, const struct sim
     const struct sim_store *store = place->server.store;
     struct sim_store_field field;
     uint64_t *since_us = &name->unknown[place->index].since_us, *unknown_id = &name->unknown[place->index].id;
-    uint64_t id = 0, now_us = sim->world.now_us, ghost_us = (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms;
+    uint64_t id = 0, now_us = sim->world.time.now_us, ghost_us = (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms;
     int found = 0;
     if (name->kind == HILOCK_FAIR) /* what stands in the queue may be granted as long as it counts as alive */
         ghost_us += 1000u * (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS);
@@ -351,7 +351,7 @@ void sim_check_names(struct sim *sim)
         sim_server_now(&sim->places[i].server);
     for (unsigned i = 0; i < sim->names_count; i++) {
         if (sim_is_unsettled(sim, &sim->names[i]))
-            sim->names[i].unsettled_us = sim->world.now_us;
+            sim->names[i].unsettled_us = sim->world.time.now_us;
         if (sim->is_healed || !sim->swarm.mean_gap_us)
             check_idle(sim, i);
         for (unsigned j = 0; j < sim_deciding(sim, &sim->names[i]); j++)

@@ -45,7 +45,7 @@ void sim_cluster_hear(struct sim *sim, struct hl_random *random)
         longest_us = delay_us > longest_us ? delay_us : longest_us;
     }
     for (unsigned i = 0; i < sim->sets.count; i++)
-        sim->sets.list[i].known_us = sim->world.now_us + longest_us;
+        sim->sets.list[i].known_us = sim->world.time.now_us + longest_us;
 }
 
 /* ---- a slot moves ---- */
@@ -87,7 +87,7 @@ static void end_move(struct sim *sim)
     struct sim_move *move = &sim->sets.move;
     move->is_on = 0;
     move->name->set = move->to->index;
-    move->name->unsettled_us = sim->world.now_us;
+    move->name->unsettled_us = sim->world.time.now_us;
     sim->sets.owners[move->slot] = (uint8_t)move->to->index;
     sim->world.sometimes[SIM_SLOT_MOVED]++;
     sim_trace(&sim->world, "slot %u is at place %u", move->slot, move->to->master->index);
@@ -98,7 +98,7 @@ static void end_move(struct sim *sim)
 
 static uint64_t gap_us(struct sim *sim) { return sim_between(&sim->world.deployments, 0, sim->sets.move.is_slow ? 1500000 : 5000); }
 
-static int is_stalled(const struct sim_set *set) { return set->master->server.stalled_until_us > set->sim->world.now_us; }
+static int is_stalled(const struct sim_set *set) { return set->master->server.stalled_until_us > set->sim->world.time.now_us; }
 
 static void step(struct sim *sim)
 {

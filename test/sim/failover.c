@@ -12,7 +12,7 @@ void sim_taint(struct sim_place *place)
     if (sim->sets.count)
         sim_sets_taint(place);
     for (unsigned i = 0; !sim->sets.count && i < sim->names_count; i++)
-        sim->names[i].tainted_us[place->index] = sim->world.now_us;
+        sim->names[i].tainted_us[place->index] = sim->world.time.now_us;
 }
 
 void sim_failover_end(struct sim_place *place)
@@ -52,14 +52,14 @@ static void on_promoted(struct sim_world *world, void *arg)
     world->sometimes[SIM_FAULT_FAILOVER]++;
     place->former = place->server;
     sim_server_init(&place->server, place, place->former.epoch + 1);
-    place->server.started_us = world->now_us; /* another run than was known: a restart guard begins */
+    place->server.started_us = world->time.now_us; /* another run than was known: a restart guard begins */
     set_clock(place, random);
     sim_server_now(&place->server);
     sim_store_load(place->server.store, place->replica);
     sim_store_data_free(place->replica);
     place->replica = NULL;
     sim_taint(place);
-    place->sim->ghost_us = world->now_us;
+    place->sim->ghost_us = world->time.now_us;
     if (sim_chance(random, 0.5))
         sim_after(world, sim_between(random, 0, STALE_MAX_US), on_found_out, place);
     else

@@ -34,7 +34,7 @@ static void stall(struct sim_place *place, struct hl_random *random)
 {
     struct sim_world *world = &place->sim->world;
     world->sometimes[SIM_FAULT_SERVER_STALL]++;
-    place->server.stalled_until_us = world->now_us + sim_between(random, 1000, 5000000);
+    place->server.stalled_until_us = world->time.now_us + sim_between(random, 1000, 5000000);
 }
 
 static void restart(struct sim_place *place, int keeps_data)
@@ -43,11 +43,11 @@ static void restart(struct sim_place *place, int keeps_data)
     sim_network_reset_all(&place->server);
     sim_server_now(&place->server);
     sim_store_restart(place->server.store, keeps_data);
-    place->server.started_us = sim->world.now_us;
+    place->server.started_us = sim->world.time.now_us;
     if (keeps_data)
         return;
     if (sim->guard_ms)
-        place->forgot_us = sim->world.now_us;
+        place->forgot_us = sim->world.time.now_us;
     else
         sim_taint(place);
 }
@@ -61,7 +61,7 @@ static void on_back(struct sim_world *world, void *arg)
     place->is_away = 0;
     sim_server_now(&place->server);
     sim_store_restart(place->server.store, 1);
-    place->server.started_us = world->now_us;
+    place->server.started_us = world->time.now_us;
     sim_trace(world, "master %u is back", place->index);
 }
 
@@ -103,7 +103,7 @@ static void shorten(struct sim_place *place, struct hl_random *random)
     if (sim->sets.count)
         sim_sets_meddle(sim, &sim->names[i]);
     else
-        sim->names[i].tainted_us[place->index] = sim->world.now_us;
+        sim->names[i].tainted_us[place->index] = sim->world.time.now_us;
     sim->world.sometimes[SIM_FAULT_SHORTENED]++;
     command(place, 3, argv);
 }
@@ -211,7 +211,7 @@ static void freeze(struct sim_process *process, int is_suspend)
     struct sim *sim = process->sim;
     uint64_t span_us = sim_between(&sim->world.faults, 10000, is_suspend ? 4000u * sim->lease_ms : 1500u * sim->lease_ms);
     sim->world.sometimes[is_suspend ? SIM_FAULT_SUSPEND : SIM_FAULT_FREEZE]++;
-    process->frozen_until_us = sim->world.now_us + span_us;
+    process->frozen_until_us = sim->world.time.now_us + span_us;
     sim_trace(&sim->world, "fault: p%u is frozen for %llu us", process->index, (unsigned long long)span_us);
 }
 
@@ -328,7 +328,7 @@ static void heal(struct sim_place *place)
 void sim_faults_heal(struct sim *sim)
 {
     sim->is_healed = 1;
-    sim->healed_us = sim->world.now_us;
+    sim->healed_us = sim->world.time.now_us;
     sim_trace(&sim->world, "healed");
     for (unsigned i = 0; i < sim->places_count; i++)
         heal(&sim->places[i]);

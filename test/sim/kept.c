@@ -37,7 +37,7 @@ static uint64_t guarded_us(const struct sim_place *place)
 {
     const struct sim *sim = place->sim;
     uint64_t ends_us = place->forgot_us + 1000 * (uint64_t)sim->guard_ms;
-    return place->forgot_us && ends_us > sim->world.now_us ? ends_us - sim->world.now_us : 0;
+    return place->forgot_us && ends_us > sim->world.time.now_us ? ends_us - sim->world.time.now_us : 0;
 }
 
 static uint64_t kept_us(struct sim_place *place, const char *name)
@@ -116,7 +116,7 @@ static int can_grant(const struct sim_place *place)
 {
     const struct sim *sim = place->sim;
     uint64_t guarded_us = sim->guard_ms && place->server.started_us ? place->server.started_us + 1000 * (uint64_t)sim->guard_ms + UPTIME_UNIT_US : 0;
-    return !place->is_away && guarded_us < sim->world.now_us;
+    return !place->is_away && guarded_us < sim->world.time.now_us;
 }
 
 int sim_is_free(struct sim *sim, const struct sim_name *name)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "world/say.h"
+
 static void *copy(const void *from, size_t size)
 {
     char *to = malloc(size + 1);
@@ -13,27 +15,6 @@ static void *copy(const void *from, size_t size)
     memcpy(to, from, size);
     to[size] = '\0';
     return to;
-}
-
-static void copy_reply(struct hl_reply *to, const struct hl_reply *from)
-{
-    *to = *from;
-    if (from->bytes)
-        to->bytes = copy(from->bytes, from->length);
-    if (from->type != HL_REPLY_ARRAY || !from->count)
-        return;
-    to->items = copy(from->items, from->count * sizeof *from->items);
-    for (size_t i = 0; i < from->count; i++)
-        copy_reply((struct hl_reply *)&to->items[i], &from->items[i]);
-}
-
-static void free_reply(const struct hl_reply *reply)
-{
-    for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i < reply->count; i++)
-        free_reply(&reply->items[i]);
-    if (reply->type == HL_REPLY_ARRAY && reply->count)
-        free((void *)reply->items);
-    free((void *)reply->bytes);
 }
 
 struct sim_message *sim_message_new(enum sim_message_kind kind)
@@ -48,10 +29,7 @@ struct sim_message *sim_message_new(enum sim_message_kind kind)
 struct sim_message *sim_message_reply(const struct hl_reply *reply)
 {
     struct sim_message *message = sim_message_new(MESSAGE_REPLY);
-    message->reply = calloc(1, sizeof *message->reply);
-    if (!message->reply)
-        abort();
-    copy_reply(message->reply, reply);
+    message->reply = say_again(reply);
     return message;
 }
 
@@ -70,9 +48,7 @@ struct sim_message *sim_message_request(int argc, const char *const *argv, const
 
 void sim_message_free(struct sim_message *message)
 {
-    if (message->reply)
-        free_reply(message->reply);
-    free(message->reply);
+    say_free(message->reply);
     for (int i = 0; i < message->argc; i++)
         free((void *)message->argv[i]);
     free(message->argv);

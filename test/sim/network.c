@@ -38,7 +38,7 @@ static uint64_t arrival_us(struct sim *sim, const struct sim_messages *row)
         delay += hl_random_below(&sim->world.network, 4000000);
         sim->world.sometimes[SIM_FAULT_DELAY]++;
     }
-    at_us = sim->world.now_us + delay;
+    at_us = sim->world.time.now_us + delay;
     return last && last->at_us > at_us ? last->at_us : at_us;
 }
 
@@ -127,7 +127,7 @@ static void go_on(struct hl_link *link)
 {
     const struct sim_message *message = TAILQ_FIRST(&link->out);
     if (message && !link->leaves)
-        link->leaves = sim_at(&link->sim->world, message->at_us > link->sim->world.now_us ? message->at_us : link->sim->world.now_us, on_leaving, link);
+        link->leaves = sim_at(&link->sim->world, message->at_us > link->sim->world.time.now_us ? message->at_us : link->sim->world.time.now_us, on_leaving, link);
 }
 
 static void answer_wait(struct hl_link *link, unsigned count)
@@ -156,15 +156,15 @@ static void on_wait(struct sim_world *world, void *arg)
     struct hl_link *link = arg;
     const struct sim_server *server = sim_place_server(link->place, link->epoch);
     unsigned count = sim_replicas_having(link->place, link->wrote);
-    uint64_t next_us = world->now_us + sim_between(&world->sets, 1000, 10000);
+    uint64_t next_us = world->time.now_us + sim_between(&world->sets, 1000, 10000);
     link->waits = NULL;
     if (!server)
         return;
-    if (server->stalled_until_us > world->now_us)
+    if (server->stalled_until_us > world->time.now_us)
         link->waits = sim_at(world, server->stalled_until_us, on_wait, link);
     else if (sim_store_is_replica(server->store))
         unblock(link);
-    else if (count >= link->wait_for || world->now_us >= link->wait_ends_us)
+    else if (count >= link->wait_for || world->time.now_us >= link->wait_ends_us)
         answer_wait(link, count);
     else
         link->waits = sim_at(world, next_us < link->wait_ends_us ? next_us : link->wait_ends_us, on_wait, link);
@@ -177,7 +177,7 @@ static void begin_wait(struct hl_link *link, const struct sim_message *wait)
     uint64_t timeout_us = 1000 * sim_number(wait->argv[2], wait->lengths[2]);
     link->has_waited = 1;
     link->wait_for = sim_number(wait->argv[1], wait->lengths[1]);
-    link->wait_ends_us = timeout_us ? sim->world.now_us + timeout_us : UINT64_MAX;
+    link->wait_ends_us = timeout_us ? sim->world.time.now_us + timeout_us : UINT64_MAX;
     link->waits = sim_after(&sim->world, sim_between(&sim->world.sets, 0, 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), on_wait, link);
 }
 
@@ -210,11 +210,11 @@ static void on_leaving(struct sim_world *world, void *arg)
     struct sim_server *server = sim_place_server(link->place, link->epoch);
     struct sim_message *message;
     link->leaves = NULL;
-    if (server && server->stalled_until_us > world->now_us) {
+    if (server && server->stalled_until_us > world->time.now_us) {
         link->leaves = sim_at(world, server->stalled_until_us, on_leaving, link);
         return;
     }
-    while (!link->waits && (message = TAILQ_FIRST(&link->out)) != NULL && message->at_us <= world->now_us) {
+    while (!link->waits && (message = TAILQ_FIRST(&link->out)) != NULL && message->at_us <= world->time.now_us) {
         TAILQ_REMOVE(&link->out, message, entry);
         if (!link->is_cut_out && link->connection)
             execute(link, message);
@@ -244,7 +244,7 @@ static void haunt(struct ghost *ghost, struct sim_server *server)
     count_execution(ghost->sim, ghost->request, reply);
     world->sometimes[SIM_LATE_RUN]++;
     if (keeps_unknown(ghost->request, reply))
-        ghost->sim->ghost_us = world->now_us;
+        ghost->sim->ghost_us = world->time.now_us;
     world->sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
     trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
     sim_store_disconnect(server->store, connection);
@@ -264,7 +264,7 @@ static void on_ghost(struct sim_world *world, void *arg)
 static void lose_requests(struct hl_link *link)
 {
     struct sim_world *world = &link->sim->world;
-    uint64_t at_us = world->now_us;
+    uint64_t at_us = world->time.now_us;
     struct sim_message *message;
     sim_cancel(world, link->leaves);
     link->leaves = NULL;
@@ -349,7 +349,7 @@ static void on_arrival(struct sim_world *world, void *arg)
     }
     hl_host_enter(host);
     link->depth = 1;
-    while (!link->is_closed && (message = TAILQ_FIRST(&link->in)) != NULL && message->at_us <= world->now_us) {
+    while (!link->is_closed && (message = TAILQ_FIRST(&link->in)) != NULL && message->at_us <= world->time.now_us) {
         TAILQ_REMOVE(&link->in, message, entry);
         give(link, message);
         sim_message_free(message);

@@ -18,7 +18,7 @@ struct timer {
 static uint64_t now_us(const void *clock)
 {
     const struct sim_process *process = clock;
-    return sim_read(&process->clock, process->sim->world.now_us);
+    return sim_read(&process->clock, process->sim->world.time.now_us);
 }
 
 static void on_timer(struct sim_world *world, void *arg)
@@ -176,13 +176,13 @@ void sim_process_kill(struct sim_process *process)
     process->client = NULL;
 }
 
-int sim_process_is_frozen(const struct sim_process *process) { return process->frozen_until_us > process->sim->world.now_us; }
+int sim_process_is_frozen(const struct sim_process *process) { return process->frozen_until_us > process->sim->world.time.now_us; }
 
 uint64_t sim_process_now_us(const struct sim_process *process) { return now_us(process); }
 
 void sim_process_turned(struct sim_process *process)
 {
     sim_check_beliefs(process);
-    process->turned_us = process->sim->world.now_us;
+    process->turned_us = process->sim->world.time.now_us;
     process->turn++;
 }

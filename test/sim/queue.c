@@ -63,11 +63,11 @@ void sim_queue_said(struct sim *sim, const struct hl_reply *push)
 static const struct hl_fair *could_have_it(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
 {
     const struct hl_fair *fair = other == actor || other->name != actor->name ? NULL : wait_of(other);
-    uint64_t calm_us = !sim->swarm.mean_gap_us ? 1 : sim->healed_us ? sim->healed_us + LINKED_US : 0, since_us = sim->world.now_us - SETTLED_US;
+    uint64_t calm_us = !sim->swarm.mean_gap_us ? 1 : sim->healed_us ? sim->healed_us + LINKED_US : 0, since_us = sim->world.time.now_us - SETTLED_US;
     uint64_t settled_us = sim->names[actor->name].unsettled_us; /* whose channel was left behind by a slot is deaf until its next heartbeat */
     if (calm_us && settled_us && settled_us + LINKED_US > calm_us)
         calm_us = settled_us + LINKED_US;
-    if (!fair || !fair->ticket || other->was_pushed || sim->world.now_us < SETTLED_US || !calm_us || calm_us > since_us)
+    if (!fair || !fair->ticket || other->was_pushed || sim->world.time.now_us < SETTLED_US || !calm_us || calm_us > since_us)
         return NULL;
     return other->asked_us < since_us && other->asked_us > calm_us && other->process->frozen_until_us < calm_us && !sim_process_is_frozen(other->process) ? fair : NULL;
 }

@@ -72,8 +72,8 @@ static void run_until(struct sim *sim, uint64_t until_us)
 {
     while (sim_step(&sim->world, until_us))
         ;
-    if (!sim->world.is_broken && sim->world.now_us < until_us)
-        sim->world.now_us = until_us;
+    if (!sim->world.is_broken && sim->world.time.now_us < until_us)
+        sim->world.time.now_us = until_us;
 }
 
 static unsigned unserved(const struct sim *sim)
@@ -87,18 +87,18 @@ static unsigned unserved(const struct sim *sim)
 /* What a dead link's bytes made may stand for as long as they asked for. */
 static int is_haunted(const struct sim *sim)
 {
-    return sim->ghost_us && sim->world.now_us < sim->ghost_us + (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms + LIVE_STEP_US;
+    return sim->ghost_us && sim->world.time.now_us < sim->ghost_us + (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms + LIVE_STEP_US;
 }
 
 /* Whoever waits is served within a lease of somebody lost, a frozen process's sleep, the polls, and everybody's turn before. */
 static void demand_progress(struct sim *sim)
 {
-    uint64_t lease_us = 1000 * (uint64_t)sim->lease_ms, bound_us = sim->world.now_us + 12 * lease_us + 60000000;
-    uint64_t least_us = sim->world.now_us + (lease_us + 1500000 > LIVE_LEAST_US ? lease_us + 1500000 : LIVE_LEAST_US); /* what nobody knows of runs out */
+    uint64_t lease_us = 1000 * (uint64_t)sim->lease_ms, bound_us = sim->world.time.now_us + 12 * lease_us + 60000000;
+    uint64_t least_us = sim->world.time.now_us + (lease_us + 1500000 > LIVE_LEAST_US ? lease_us + 1500000 : LIVE_LEAST_US); /* what nobody knows of runs out */
     for (unsigned i = 0; i < sim->actors_count; i++)
         sim->actors[i].served = 0;
-    while ((unserved(sim) || sim->world.now_us < least_us || is_haunted(sim)) && sim->world.now_us < bound_us && !sim->world.is_broken) {
-        run_until(sim, sim->world.now_us + LIVE_STEP_US);
+    while ((unserved(sim) || sim->world.time.now_us < least_us || is_haunted(sim)) && sim->world.time.now_us < bound_us && !sim->world.is_broken) {
+        run_until(sim, sim->world.time.now_us + LIVE_STEP_US);
         sim_check_names(sim);
     }
     if (unserved(sim) && !sim->world.is_broken)
@@ -119,20 +119,20 @@ static unsigned clients(const struct sim *sim)
  * queue to the time after which nobody asks for it: then nothing is left. Without faults nothing is left at once. */
 static void outlast_leases(struct sim *sim)
 {
-    uint64_t soon_us = sim->world.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 2000u * (uint64_t)HL_FAIR_ALIVE_MS;
+    uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 2000u * (uint64_t)HL_FAIR_ALIVE_MS;
     uint64_t leases_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, later_us = leases_us > queues_us ? leases_us : queues_us;
     run_until(sim, sim->swarm.mean_gap_us ? later_us : soon_us);
 }
 
 static void close_all(struct sim *sim)
 {
-    uint64_t bound_us = sim->world.now_us + END_US + 4000u * (uint64_t)sim->lease_ms;
+    uint64_t bound_us = sim->world.time.now_us + END_US + 4000u * (uint64_t)sim->lease_ms;
     sim->is_ending = 1;
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (sim->processes[i].client && !sim->processes[i].is_closing)
             (void)hilock_client_close(sim->processes[i].client, 0, on_closed, &sim->processes[i]);
-    while (clients(sim) && sim->world.now_us < bound_us && !sim->world.is_broken)
-        run_until(sim, sim->world.now_us + LIVE_STEP_US);
+    while (clients(sim) && sim->world.time.now_us < bound_us && !sim->world.is_broken)
+        run_until(sim, sim->world.time.now_us + LIVE_STEP_US);
     if (clients(sim) && !sim->world.is_broken)
         sim_violate(&sim->world, "I9", "%u clients do not close", clients(sim));
     for (unsigned i = 0; i < sim->actors_count; i++)
@@ -161,8 +161,8 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
     sim_sets_init(sim);
     populate(sim);
     sim_faults_start(sim);
-    while (sim->world.now_us < phase_us(sim) && !sim->world.is_broken) {
-        run_until(sim, sim->world.now_us + LIVE_STEP_US);
+    while (sim->world.time.now_us < phase_us(sim) && !sim->world.is_broken) {
+        run_until(sim, sim->world.time.now_us + LIVE_STEP_US);
         sim_check_names(sim);
     }
     sim_faults_heal(sim);
@@ -173,7 +173,7 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
     if (!sim->world.is_broken)
         sim_check_end(sim);
     sim->is_over = 1;
-    *ret_outcome = (struct sim_outcome){.seed = seed, .hash = sim->world.hash, .steps = sim->world.steps, .virtual_us = sim->world.now_us,
+    *ret_outcome = (struct sim_outcome){.seed = seed, .hash = sim->world.hash, .steps = sim->world.time.steps, .virtual_us = sim->world.time.now_us,
                                         .is_broken = sim->world.is_broken};
     memcpy(ret_outcome->sometimes, sim->world.sometimes, sizeof ret_outcome->sometimes);
     memcpy(ret_outcome->why, sim->world.why, sizeof ret_outcome->why);

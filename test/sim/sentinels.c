@@ -57,7 +57,7 @@ void sim_sentinels_hear(struct sim *sim, struct hl_random *random)
         sim_after(&sim->world, delay_us, on_heard, &sim->sets.sentinels[i]);
         longest_us = delay_us > longest_us ? delay_us : longest_us;
     }
-    set_of(sim)->known_us = sim->world.now_us + longest_us;
+    set_of(sim)->known_us = sim->world.time.now_us + longest_us;
 }
 
 /* ---- one that was away ---- */

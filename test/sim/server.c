@@ -54,7 +54,7 @@ void sim_server_done(struct sim_server *server)
     server->store = NULL;
 }
 
-void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, sim_read(&server->clock, server->place->sim->world.now_us)); }
+void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, sim_read(&server->clock, server->place->sim->world.time.now_us)); }
 
 const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths)
 {

@@ -44,7 +44,7 @@ struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name)
 int sim_is_unsettled(struct sim *sim, const struct sim_name *name)
 {
     const struct sim_set *set = sim->sets.count ? set_of_name(sim, name) : NULL;
-    return set && (is_moving(sim, name) || set->step != SET_IS_QUIET || set->known_us > sim->world.now_us);
+    return set && (is_moving(sim, name) || set->step != SET_IS_QUIET || set->known_us > sim->world.time.now_us);
 }
 
 /* ---- what is excused ---- */
@@ -52,12 +52,12 @@ int sim_is_unsettled(struct sim *sim, const struct sim_name *name)
 void sim_sets_taint_name(struct sim *sim, struct sim_name *name)
 {
     for (unsigned i = 0; i < sim->places_count; i++)
-        name->tainted_us[i] = sim->world.now_us;
+        name->tainted_us[i] = sim->world.time.now_us;
 }
 
 void sim_sets_meddle(struct sim *sim, struct sim_name *name)
 {
-    name->meddled_us = sim->world.now_us;
+    name->meddled_us = sim->world.time.now_us;
     sim_sets_taint_name(sim, name);
 }
 
@@ -148,13 +148,13 @@ static void promote(struct sim_set *set)
     if (set->kind != FAILOVER_HANDED_OVER || sim->sets.is_out_of_step)
         each_name_at(set->master, sim_sets_taint_name);
     if (set->kind != FAILOVER_HANDED_OVER)
-        sim->ghost_us = sim->world.now_us; /* a hold released since is there again, until its client repeats the release */
+        sim->ghost_us = sim->world.time.now_us; /* a hold released since is there again, until its client repeats the release */
     set->former = set->master;
     set->master = set->next;
     set->epoch++;
     for (unsigned i = 0; i < sim->names_count; i++)
         if (set_of_name(sim, &sim->names[i]) == set)
-            sim->names[i].unsettled_us = sim->world.now_us;
+            sim->names[i].unsettled_us = sim->world.time.now_us;
     set_replica(set->master, 0);
     if (sim->deployment == SIM_CLUSTER)
         sim_cluster_learn(set->master);
@@ -177,14 +177,14 @@ static void strike(struct sim_set *set)
     if (set->kind == FAILOVER_KILLED)
         kill_master(set);
     else if (set->kind == FAILOVER_STOPPED)
-        server_of(set->master)->stalled_until_us = set->sim->world.now_us + unnoticed_us + sim_between(random, 0, 2000000);
+        server_of(set->master)->stalled_until_us = set->sim->world.time.now_us + unnoticed_us + sim_between(random, 0, 2000000);
     go_on_after(set, SET_IS_STRUCK, unnoticed_us);
 }
 
 /* For how long the former master is not there: dead, or stopped. */
 static uint64_t absence_us(const struct sim_set *set)
 {
-    uint64_t now_us = set->sim->world.now_us, until_us = set->former->server.stalled_until_us;
+    uint64_t now_us = set->sim->world.time.now_us, until_us = set->former->server.stalled_until_us;
     if (set->kind == FAILOVER_KILLED)
         return sim_between(&set->sim->world.deployments, 100000, 2000000);
     return set->kind == FAILOVER_STOPPED && until_us > now_us ? until_us - now_us : 0;
@@ -285,7 +285,7 @@ static void check_believed(struct sim_process *process, const struct sim_place *
     const struct sim_set *set = sim_set_of(place);
     struct sim_served *served = &process->served[name - sim->names];
     unsigned epoch = set->epoch - (set->former == place);
-    int can_know = sim->deployment == SIM_SENTINEL || set->known_us < sim->world.now_us;
+    int can_know = sim->deployment == SIM_SENTINEL || set->known_us < sim->world.time.now_us;
     if (served->set == set && served->epoch > epoch && can_know)
         sim_violate(&sim->world, "I14", "p%u is served %s by place %u, though it has been served by the master after it", process->index, name->text, place->index);
     *served = (struct sim_served){set, epoch};
@@ -318,7 +318,7 @@ void sim_sets_said(void *arg, int is_sharded, const struct sim_said *said)
     for (unsigned i = 0; set && set->master == ear->place && i < sim->places_count; i++) {
         struct sim_place *place = &sim->places[i];
         int is_near = sim_set_of(place) == set || (!is_sharded && sim->deployment == SIM_CLUSTER && sim_set_of(place));
-        if (is_near && place != ear->place && !sim_is_former(place) && !place->is_away && place->server.stalled_until_us <= sim->world.now_us)
+        if (is_near && place != ear->place && !sim_is_former(place) && !place->is_away && place->server.stalled_until_us <= sim->world.time.now_us)
             sim_store_hear(place->server.store, is_sharded, said);
     }
 }

@@ -1,57 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* world - see world.h. What is to come is a binary heap; an event knows its place in it, so that it can be cancelled. */
+/* world - see world.h. */
 #include "world.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int is_before(const struct sim_event *a, const struct sim_event *b) { return a->at_us != b->at_us ? a->at_us < b->at_us : a->tie < b->tie; }
-
-static void set(struct sim_world *world, size_t place, struct sim_event *event)
-{
-    world->heap[place] = event;
-    event->place = place;
-}
-
-static void rise(struct sim_world *world, size_t place, struct sim_event *event)
-{
-    for (; place > 0 && is_before(event, world->heap[(place - 1) / 2]); place = (place - 1) / 2)
-        set(world, place, world->heap[(place - 1) / 2]);
-    set(world, place, event);
-}
-
-static void sink(struct sim_world *world, size_t place, struct sim_event *event)
-{
-    for (;;) {
-        size_t child = 2 * place + 1;
-        if (child + 1 < world->count && is_before(world->heap[child + 1], world->heap[child]))
-            child++;
-        if (child >= world->count || !is_before(world->heap[child], event))
-            break;
-        set(world, place, world->heap[child]);
-        place = child;
-    }
-    set(world, place, event);
-}
-
-static void take_out(struct sim_world *world, struct sim_event *event)
-{
-    struct sim_event *last = world->heap[--world->count];
-    size_t place = event->place;
-    if (last == event)
-        return;
-    if (place > 0 && is_before(last, world->heap[(place - 1) / 2]))
-        rise(world, place, last);
-    else
-        sink(world, place, last);
-}
-
 void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
 {
     struct hl_random root = {seed * 0x9e3779b97f4a7c15u + 1};
     memset(world, 0, sizeof *world);
-    world->now_us = 1000000;
+    world_init(&world->time);
+    world->time.now_us = 1000000;
+    world->time.chance = &world->order;
     world->workload.state = hl_random_next(&root);
     world->network.state = hl_random_next(&root);
     world->faults.state = hl_random_next(&root);
@@ -66,49 +27,40 @@ void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
 
 void sim_world_done(struct sim_world *world)
 {
-    for (size_t i = 0; i < world->count; i++)
-        free(world->heap[i]);
-    free(world->heap);
+    for (size_t i = 0; i < world->time.count; i++)
+        free(world->time.heap[i]->arg);
+    world_done(&world->time);
+}
+
+static void on_event(void *arg)
+{
+    const struct sim_event now = *(struct sim_event *)arg;
+    free(arg);
+    now.fn(now.world, now.arg);
 }
 
 struct sim_event *sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg)
 {
     struct sim_event *event = malloc(sizeof *event);
-    if (world->count == world->room) {
-        world->room = world->room ? 2 * world->room : 256;
-        world->heap = realloc(world->heap, world->room * sizeof *world->heap);
-    }
-    if (!event || !world->heap)
+    if (!event)
         abort();
-    *event = (struct sim_event){at_us < world->now_us ? world->now_us : at_us, hl_random_next(&world->order), fn, arg, 0};
-    rise(world, world->count++, event);
+    *event = (struct sim_event){.world = world, .fn = fn, .arg = arg};
+    world_event_init(&event->event, NULL, on_event, event);
+    world_start(&world->time, &event->event, at_us);
     return event;
 }
 
-struct sim_event *sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg) { return sim_at(world, world->now_us + delay_us, fn, arg); }
+struct sim_event *sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg) { return sim_at(world, world->time.now_us + delay_us, fn, arg); }
 
 void sim_cancel(struct sim_world *world, struct sim_event *event)
 {
     if (!event)
         return;
-    take_out(world, event);
+    world_stop(&world->time, &event->event);
     free(event);
 }
 
-int sim_step(struct sim_world *world, uint64_t until_us)
-{
-    struct sim_event *event = world->count ? world->heap[0] : NULL;
-    struct sim_event now;
-    if (!event || event->at_us > until_us || world->is_broken)
-        return 0;
-    now = *event;
-    take_out(world, event);
-    free(event);
-    world->now_us = now.at_us;
-    world->steps++;
-    now.fn(world, now.arg);
-    return 1;
-}
+int sim_step(struct sim_world *world, uint64_t until_us) { return !world->is_broken && world_step(&world->time, until_us); }
 
 uint64_t sim_read(const struct sim_clock *clock, uint64_t true_us) { return clock->offset_us + (uint64_t)((double)true_us * clock->rate); }
 
@@ -143,7 +95,7 @@ void sim_trace(struct sim_world *world, const char *format, ...)
     int length;
     if (!world->trace)
         return;
-    length = snprintf(line, sizeof line, "%10.6f ", (double)world->now_us / 1e6);
+    length = snprintf(line, sizeof line, "%10.6f ", (double)world->time.now_us / 1e6);
     va_start(list, format);
     vsnprintf(line + length, sizeof line - (size_t)length, format, list);
     va_end(list);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* world - the simulated world of one seed: true time, what happens next, chance, and what must hold.
  *
- * Everything that happens is an event at a true time; events of one time run in an order chosen by the seed. Clocks of processes and
+ * Everything that happens is an event at a true time (world/world.h); events of one time run in an order chosen by the seed. Clocks of processes and
  * servers are functions of true time. Chance comes from separate streams, so that changing one (say, no faults) does not shift the others.
  * Nothing here knows locks: processes (process.h), the network (network.h) and servers (server.h) plug in. */
 #ifndef SIM_WORLD_H
@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "sometimes.h"
+#include "world/world.h"
 
 enum { SIM_WHY_MAX = 300 };
 
@@ -19,20 +20,18 @@ struct sim_world;
 typedef void sim_fn(struct sim_world *world, void *arg);
 
 struct sim_event { /* one to come; owned by the world, or by who holds it until it ran or was cancelled */
-    uint64_t at_us, tie;
+    struct world_event event;
+    struct sim_world *world;
     sim_fn *fn;
     void *arg;
-    size_t place; /* in the heap */
 };
 
 struct sim_clock { uint64_t offset_us; double rate; }; /* a clock's reading: offset + true time x rate */
 
 struct sim_world {
-    uint64_t now_us;
+    struct world time;
     struct hl_random workload, network, faults, clocks, order, extras, deployments, sets;
-    struct sim_event **heap;
-    size_t count, room;
-    uint64_t steps, hash; /* of all that was traced */
+    uint64_t hash;        /* of all that was traced */
     FILE *trace;          /* NULL: neither trace nor hash are kept, for both cost time */
     uint64_t sometimes[SIM_SOMETIMES_COUNT];
     int is_broken;        /* an invariant was violated: the run ends */

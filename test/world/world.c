@@ -84,7 +84,7 @@ void world_start(struct world *world, struct world_event *event, uint64_t at_us)
         world->room = room;
     }
     event->at_us = at_us > world->now_us ? at_us : world->now_us;
-    event->order = ++world->order;
+    event->order = world->chance ? hl_random_next(world->chance) : ++world->order;
     world->heap[world->count] = event;
     sift_up(world, world->count++);
 }

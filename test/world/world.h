@@ -2,7 +2,7 @@
 /* world - virtual time, and everything that is going to happen in it, in order.
  *
  * Time moves only when the world is run, and then from event to event: what happens is repeatable, and an hour costs nothing. Events of
- * the same microsecond happen in the order in which they were started.
+ * the same microsecond happen in the order in which they were started, or in one that a seed decides.
  * A lane is one party that can be frozen (a process, a server): what falls due for it meanwhile happens when it thaws, in the same order.
  * A clock is how one party reads the time: its own offset and rate. */
 #ifndef TEST_WORLD_H
@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
+
+#include "base/random.h"
 
 struct world_event;
 TAILQ_HEAD(world_events, world_event);
@@ -33,6 +35,7 @@ struct world_event { /* lives inside what it happens to */
 struct world {
     uint64_t now_us, order, steps;
     unsigned servers; /* begun in it, ever */
+    struct hl_random *chance; /* of the order in which events of one microsecond happen; NULL: that in which they were started */
     struct world_event **heap;
     size_t count, room;
 };
