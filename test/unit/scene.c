@@ -10,6 +10,7 @@
 enum { PRINTED_MAX = 10, TURNS_MAX = 256 };
 
 int scene_is_quiet;
+char *scene_wound;
 const char scene_where[] = "127.0.0.1:6379";
 const char *const scene_urls[SCENE_MASTERS_MAX] = {"redis://127.0.0.1:6379", "redis://127.0.0.1:6380", "redis://127.0.0.1:6381", "redis://127.0.0.1:6382",
                                                   "redis://127.0.0.1:6383"};
@@ -48,9 +49,19 @@ void scene_masters(struct scene *scene, unsigned count)
 
 /* ---- claims ---- */
 
-/* 1: the rest of the line is to be printed. */
-static int say_broken(struct scene *scene, const char *file, int line)
+static void note_wound(const char *claim)
 {
+    size_t i = 0;
+    for (; claim[i] && i + 1 < SCENE_WOUND_MAX; i++)
+        scene_wound[i] = claim[i] == '"' || claim[i] == '\\' ? '\'' : claim[i];
+    scene_wound[i] = '\0';
+}
+
+/* 1: the rest of the line is to be printed. */
+static int say_broken(struct scene *scene, const char *claim, const char *file, int line)
+{
+    if (scene_wound && !scene->is_broken)
+        note_wound(claim);
     if (scene->is_broken++ >= PRINTED_MAX || scene_is_quiet)
         return 0;
     fprintf(stderr, "%s:%d: at %" PRIu64 " us: ", file, line, scene->world.now_us);
@@ -61,7 +72,7 @@ int scene_claim(struct scene *scene, int holds, const char *claim, const char *f
 {
     if (holds)
         return 1;
-    if (say_broken(scene, file, line))
+    if (say_broken(scene, claim, file, line))
         fprintf(stderr, "does not hold: %s\n", claim);
     return 0;
 }
@@ -70,7 +81,7 @@ int scene_same(struct scene *scene, uint64_t is, uint64_t should, const char *cl
 {
     if (is == should)
         return 1;
-    if (say_broken(scene, file, line))
+    if (say_broken(scene, claim, file, line))
         fprintf(stderr, "does not hold: %s (%" PRId64 ", not %" PRId64 ")\n", claim, (int64_t)is, (int64_t)should);
     return 0;
 }
@@ -79,7 +90,7 @@ int scene_text(struct scene *scene, const char *is, const char *should, const ch
 {
     if (strcmp(is, should) == 0)
         return 1;
-    if (say_broken(scene, file, line))
+    if (say_broken(scene, *should ? should : "nothing is reported", file, line))
         fprintf(stderr, "is     \"%s\"\n  must be \"%s\"\n", is, should);
     return 0;
 }

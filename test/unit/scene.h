@@ -79,6 +79,8 @@ struct scene {
 };
 
 extern int scene_is_quiet; /* failed claims are not printed: they are expected */
+enum { SCENE_WOUND_MAX = 100 };
+extern char *scene_wound;  /* NULL, or room for so many bytes of the first claim that fails, with ' for each quotation mark */
 extern const char scene_where[]; /* the server's address */
 extern const char *const scene_urls[SCENE_MASTERS_MAX]; /* of the servers, the first at scene_where */
 

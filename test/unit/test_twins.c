@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each safety rule has a play that holds, and that breaks when the bug of its twin is planted. Every HL_PLANT of lib/base/plants.def must
  * have one: a rule whose test cannot fail is not tested.
- * A planted play runs in a child: it may stop at a broken invariant of the library, or run for ever; both are as good as a broken claim. */
+ * A planted play runs in a child: it may stop at a broken invariant of the library ("dies"), or run for ever ("hangs"). wounds.def says for each
+ * which claim fails first, by its text or by what should have been reported; any other end is red. A row without a wound is red in CI. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,11 +42,26 @@ static void test_holds(void **state)
     assert_true(play_holds(&rule->play));
 }
 
-static int holds_in_a_child(const struct safety *rule)
+static const struct { const char *plant, *play, *wound; } wounds[] = {
+#define WOUND(plant, play, wound) {#plant, #play, wound},
+#include "wounds.def"
+#undef WOUND
+};
+
+static const char *wound_of(const struct safety *rule)
+{
+    for (size_t i = 0; i < sizeof wounds / sizeof *wounds; i++)
+        if (strcmp(wounds[i].plant, rule->plant) == 0 && strcmp(wounds[i].play, rule->play.name) == 0)
+            return wounds[i].wound;
+    return NULL;
+}
+
+static int holds_in_a_child(const struct safety *rule, char *wound)
 {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
+        scene_wound = wound;
         alarm(SECONDS_MAX);
         scene_is_quiet = 1;
         if (!freopen("/dev/null", "w", stderr)) /* what a sanitizer or a broken invariant says is expected */
@@ -52,15 +70,26 @@ static int holds_in_a_child(const struct safety *rule)
         _exit(play_holds(&rule->play) ? 0 : 1);
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    if (!WIFEXITED(status))
+        strcpy(wound, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "hangs" : "dies");
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static void test_breaks_when_planted(void **state)
 {
     const struct safety *rule = *state;
+    const char *due = wound_of(rule);
+    char *wound = mmap(NULL, SCENE_WOUND_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), found[SCENE_WOUND_MAX];
+    int holds;
+    assert_true(wound != MAP_FAILED);
     assert_int_not_equal(hl_plant_find(rule->plant), HL_PLANT_NONE);
-    if (holds_in_a_child(rule))
+    holds = holds_in_a_child(rule, wound);
+    memcpy(found, wound, sizeof found);
+    munmap(wound, SCENE_WOUND_MAX);
+    if (holds)
         fail_msg("%s holds though %s is planted", rule->play.name, rule->plant);
+    if (due ? strcmp(due, found) != 0 : getenv("CI") != NULL)
+        fail_msg("another wound than that of wounds.def, or none is there: WOUND(%s, %s, \"%s\")", rule->plant, rule->play.name, found);
 }
 
 static void test_no_plant_without_a_play(void **state)
