@@ -109,6 +109,7 @@ struct hl_part {
     uint8_t is_refused : 1;   /* its release was, which was told */
     uint8_t is_counted : 1;   /* in name->ending */
     uint8_t is_behind : 1;    /* asked in an earlier round: its answer is of no account in this one */
+    uint8_t is_overdue : 1;   /* its renewal has counted as failed, and may still be answered */
 };
 
 struct hl_share { /* what each part of several needs besides; behind the parts */

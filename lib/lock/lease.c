@@ -12,10 +12,10 @@ uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent
 
 uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + (HL_PLANTED(RENEWS_TOO_LATE) ? lease_us - lease_us / 64 : lease_us / 3); }
 
-uint32_t hl_lease_renewal_timeout_ms(uint64_t lease_us, uint32_t command_timeout_ms)
+uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms)
 {
-    uint32_t third_ms = (uint32_t)(lease_us / 3000);
-    return third_ms < command_timeout_ms ? third_ms : command_timeout_ms;
+    uint64_t third_us = lease_us / 3, timeout_us = (uint64_t)command_timeout_ms * 1000;
+    return third_us < timeout_us ? third_us : timeout_us;
 }
 
 uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us)

@@ -25,26 +25,35 @@ static unsigned asking(const struct hl_hold *hold)
 
 int hl_renewal_is_open(const struct hl_hold *hold) { return !hold->is_round_over && asking(hold); }
 
-/* How long a renewal may wait to be sent: after a failure half of what is left at most, so that the second one is known, and told, while
- * the hold is still good. */
-static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us, uint32_t timeout_ms)
+/* How long a renewal has before it counts as failed: after a failure half of what is left at most, so that the second one is known, and
+ * reported, while the hold is still good. Its link has command_timeout_ms: other locks use it too. */
+static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us)
 {
-    uint64_t half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2, timeout_us = (uint64_t)timeout_ms * 1000;
+    uint64_t half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2;
+    uint64_t timeout_us = hl_lease_renewal_timeout_us(hl_watchdog_stood_us(hold), hl_hold_core(hold)->limits.command_timeout_ms);
     return hold->failures && half_us < timeout_us ? half_us : timeout_us;
 }
 
-static void on_failed(struct hl_hold *hold, const char *why)
+static void count_failure(struct hl_hold *hold, const char *why)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host);
     if (hold->failures < UINT8_MAX)
         hold->failures++;
     hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
              &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->failures, .detail = why,
-                               .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
+                               .remaining_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))});
     if (hold->failures == 2 && hold->is_told && hold->terms->is_renewed)
         hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
-    hl_watchdog_sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, hl_watchdog_stood_us(hold)));
+}
+
+static uint64_t retry_us(struct hl_hold *hold) { return hl_lease_retry_us(&hl_hold_core(hold)->host.random, hl_watchdog_stood_us(hold)); }
+
+static void retry(struct hl_hold *hold) { hl_watchdog_sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold)); }
+
+static void on_failed(struct hl_hold *hold, const char *why)
+{
+    count_failure(hold, why);
+    retry(hold);
 }
 
 /* 1: so many parts of the round said no, or nothing, that what is needed is missing. */
@@ -79,8 +88,10 @@ static int is_only_verified(const struct hl_hold *hold) { return hold->side && h
 
 /* A master that cannot be asked has no vote in this round; one that does not have the hold is asked for it again: it was away, or has
  * restarted empty. But not for one that is not renewed: there it would stand for a whole lease from now. */
-static void ask_part(struct hl_hold *hold, struct hl_part *part, uint32_t timeout_ms)
+static void ask_part(struct hl_hold *hold, struct hl_part *part)
 {
+    uint32_t timeout_ms = hl_hold_core(hold)->limits.command_timeout_ms;
+    part->is_overdue = 0;
     if (hl_hold_is_quorum(hold) && !hl_part_can_vote(hold, part))
         part->heard = HEARD_NO;
     else if (part->state != PART_OURS && (is_only_verified(hold) || HL_PLANTED(QUORUM_UNHEALED)))
@@ -96,29 +107,43 @@ static void ask_part(struct hl_hold *hold, struct hl_part *part, uint32_t timeou
 /* All parts of a round ask for the same: a new one begins when the outcome of the one before is known. */
 void hl_renewal_begin(struct hl_hold *hold, uint64_t now_us)
 {
-    uint32_t timeout_ms = hl_lease_renewal_timeout_ms(hl_watchdog_stood_us(hold), hl_hold_core(hold)->limits.command_timeout_ms);
     if (!hl_renewal_is_open(hold))
         begin_round(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
         struct hl_part *part = &hold->parts[i];
         if (!hl_request_is_busy(&part->request) && part->heard == HEARD_NOTHING && !part->is_behind)
-            ask_part(hold, part, timeout_ms);
+            ask_part(hold, part);
     }
-    hl_watchdog_sleep_until(hold, now_us + patience_us(hold, now_us, timeout_ms));
+    hl_watchdog_sleep_until(hold, now_us + patience_us(hold, now_us));
     if (has_failed(hold))
         on_failed(hold, "too few masters can be asked");
 }
 
-/* A renewal that never left (no link) counts as failed when its time is over; one on the wire is answered by its node in that time. */
+static void on_overdue(struct hl_hold *hold)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), pause_us = retry_us(hold), longer_us;
+    count_failure(hold, "no answer yet");
+    longer_us = patience_us(hold, now_us);
+    hl_watchdog_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
+}
+
+/* Its time is over. What has not left is taken back. What is on the wire may still be answered, and then counts as ever. Of a quorum the other
+ * masters are asked again without those who owe an answer; else nothing is won by that. */
 void hl_renewal_give_up(struct hl_hold *hold)
 {
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        if (hl_node_withdraw(&hold->parts[i].request))
-            hold->parts[i].heard = HEARD_NO;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        struct hl_part *part = &hold->parts[i];
+        if (hl_node_withdraw(&part->request))
+            part->heard = HEARD_NO;
+        else if (hl_request_is_busy(&part->request)) {
+            part->is_overdue = 1;
+            part->is_behind = part->is_behind || hl_hold_is_quorum(hold);
+        }
+    }
     if (has_failed(hold))
         on_failed(hold, "the store is unreachable");
     else
-        hl_watchdog_sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + hl_watchdog_stood_us(hold) / 12);
+        on_overdue(hold);
 }
 
 /* ---- answers ---- */
@@ -144,7 +169,11 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
         part->is_stray = 1;
         hl_ending_may_run(hold, part);
     }
-    if (has_failed(hold))
+    if (!has_failed(hold))
+        return;
+    if (part->is_overdue)
+        retry(hold);
+    else
         on_failed(hold, "no answer");
 }
 

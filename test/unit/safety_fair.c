@@ -112,7 +112,7 @@ static void the_margin_covers_the_time_since_the_heartbeat(struct scene *s)
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     release_quietly(a);
     run_ms(s, 5000);
-    TELLS(s, "b:OK b:LOST EXPIRED");
+    TELLS(s, "b:OK b:RENEWAL_FAILED b:LOST EXPIRED");
     SAME(s, hilock_lock_state(b->lock), HILOCK_IDLE);
 }
 

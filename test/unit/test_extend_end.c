@@ -111,7 +111,7 @@ static void a_loss_for_any_reason_is_told_by_the_extend(struct scene *s)
     TEXT(s, a->detail, "HOLD_MAX: \"one\" was held for 31000 ms; is a release missing?");
     extend(b, 60000);
     SAME(s, party_close(p, 10), HILOCK_OK);
-    run_ms(s, 50);
+    run_ms(s, 3100);
     TELLS(s, "b:extend LOST closed");
     HOLDS(s, strncmp(b->detail, "CLOSING: ", 9) == 0);
 }

@@ -35,7 +35,7 @@ static void a_renewal_that_times_out_leaves_time_for_another(void **state)
     (void)state;
     for (uint64_t lease_ms = 100; lease_ms <= 86400000; lease_ms = lease_ms * 3 + 1) {
         uint64_t sent = 0, lease = lease_ms * MS, first = hl_lease_renewal_us(sent, lease);
-        uint64_t timeout = (uint64_t)hl_lease_renewal_timeout_ms(lease, 3000) * MS;
+        uint64_t timeout = hl_lease_renewal_timeout_us(lease, 3000);
         struct hl_random random = {lease};
         uint64_t second = first + timeout + hl_lease_retry_us(&random, lease);
         assert_true(timeout > 0 && timeout <= lease / 3 && timeout <= 3000 * MS);
