@@ -2,6 +2,8 @@
 /* sentry - see sentry.h. It is asked when it comes, and when the subscription is on: a switch between the two would not be heard. */
 #include "node/sentry.h"
 
+#include "base/plant.h"
+
 static const char switch_channel[] = "+switch-master", promoted_channel[] = "+promoted-slave";
 
 static struct hl_sentry *sentry_of(struct hl_node *node) { return (struct hl_sentry *)(void *)node; }
@@ -14,72 +16,89 @@ static int read_address(struct hl_address *ret, const char *host, size_t host_le
 
 /* ---- asking ---- */
 
-static void encode_epoch(struct hl_request *request, struct hl_command *command)
+/* A list of names and values. Only a user who may not ask for the epoch is let off: its address is taken as it is. */
+static void on_epoch(struct hl_sentry *sentry, const struct hl_reply *reply)
 {
-    hl_command_begin(command, "SENTINEL");
-    hl_command_add_word(command, "MASTER");
-    hl_command_add_word(command, sentry_of(request->node)->master);
-}
-
-static void encode_address(struct hl_request *request, struct hl_command *command)
-{
-    hl_command_begin(command, "SENTINEL");
-    hl_command_add_word(command, "GET-MASTER-ADDR-BY-NAME");
-    hl_command_add_word(command, sentry_of(request->node)->master);
-}
-
-/* A list of names and values. A user who may not ask it is told no epoch: its address is taken as it is. */
-static void on_epoch(struct hl_request *request, const struct hl_answer *answer)
-{
-    struct hl_sentry *sentry = sentry_of(request->node);
     const struct hl_reply *name, *value;
     sentry->epoch = 0;
     sentry->is_dated = 0;
-    if (answer->reply && hl_lacks_is_right(answer->reply))
-        (void)hl_lacks_hear(&sentry->node, HL_LACK_EPOCH, "SENTINEL MASTER", answer->reply, ": what it says is believed, though it may be old");
-    if (!answer->reply || answer->reply->type != HL_REPLY_ARRAY)
-        return;
-    hl_lacks_tell(&sentry->node, HL_LACK_EPOCH, NULL);
-    for (size_t i = 0; i + 1 < answer->reply->count; i += 2) {
-        name = hl_reply_item(answer->reply, i, HL_REPLY_STRING);
-        value = hl_reply_item(answer->reply, i + 1, HL_REPLY_STRING);
+    sentry->is_barred = hl_lacks_is_right(reply);
+    if (sentry->is_barred)
+        (void)hl_lacks_hear(&sentry->node, HL_LACK_EPOCH, "SENTINEL MASTER", reply, ": what it says is believed, though it may be old");
+    else if (reply->type == HL_REPLY_ARRAY)
+        hl_lacks_tell(&sentry->node, HL_LACK_EPOCH, NULL);
+    for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i + 1 < reply->count; i += 2) {
+        name = hl_reply_item(reply, i, HL_REPLY_STRING);
+        value = hl_reply_item(reply, i + 1, HL_REPLY_STRING);
         if (name && value && hl_reply_is(name, "config-epoch"))
             sentry->is_dated = hl_reply_decimal(value->bytes, value->length, &sentry->epoch) > 0;
     }
 }
 
-static void on_address(struct hl_request *request, const struct hl_answer *answer)
+static void on_useless(struct hl_sentry *sentry, const struct hl_reply *reply)
 {
-    struct hl_sentry *sentry = sentry_of(request->node);
-    const struct hl_reply *reply = answer->reply, *host, *port;
+    const char *node = hl_node_name(&sentry->node);
+    const struct hl_quoted master = hl_quote(sentry->master, strlen(sentry->master));
     struct hl_text why;
-    if (sentry->is_news)
-        hl_sentry_ask(sentry);
-    if (!reply)
-        return;
-    host = hl_reply_item(reply, 0, HL_REPLY_STRING);
-    port = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    if (host && port && read_address(&sentry->address, host->bytes, host->length, port->bytes, port->length)) {
-        sentry->told_us = hl_now_us(sentry->node.host);
-        sentry->events->on_told(sentry->arg, sentry);
+    if (reply->type == HL_REPLY_ERROR)
+        hl_text_set(&why, "%s: %s", node, hl_host_quote(sentry->node.host, reply->bytes, reply->length).bytes);
+    else if (reply->type == HL_REPLY_NIL || sentry->is_dated || sentry->is_barred)
+        hl_text_set(&why, "%s knows no master called %s", node, master.bytes);
+    else
+        hl_text_set(&why, "%s tells no config-epoch of %s", node, master.bytes);
+    sentry->address.port = 0;
+    sentry->events->on_useless(sentry->arg, sentry, why.bytes);
+}
+
+static void on_address(struct hl_sentry *sentry, const struct hl_reply *reply)
+{
+    const struct hl_reply *host = hl_reply_item(reply, 0, HL_REPLY_STRING), *port = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    int is_known = host && port && read_address(&sentry->address, host->bytes, host->length, port->bytes, port->length);
+    if (!is_known || !(sentry->is_dated || sentry->is_barred)) {
+        on_useless(sentry, reply);
         return;
     }
-    sentry->address.port = 0;
-    if (reply->type == HL_REPLY_ERROR)
-        hl_text_set(&why, "%s: %s", hl_node_name(&sentry->node),
-                    hl_host_quote(sentry->node.host, reply->bytes, reply->length).bytes);
-    else
-        hl_text_set(&why, "%s knows no master called %s", hl_node_name(&sentry->node), hl_quote(sentry->master, strlen(sentry->master)).bytes);
-    sentry->events->on_useless(sentry->arg, sentry, why.bytes);
+    sentry->told_us = hl_now_us(sentry->node.host);
+    sentry->events->on_told(sentry->arg, sentry);
+}
+
+static void encode(struct hl_request *request, struct hl_command *command)
+{
+    const struct hl_sentry *sentry = sentry_of(request->node);
+    hl_command_begin(command, "SENTINEL");
+    hl_command_add_word(command, sentry->is_half_told ? "GET-MASTER-ADDR-BY-NAME" : "MASTER");
+    hl_command_add_word(command, sentry->master);
+}
+
+static void ask(struct hl_sentry *sentry, int is_half_told)
+{
+    sentry->is_half_told = is_half_told;
+    hl_node_submit(&sentry->node, &sentry->question, sentry->node.options.command_timeout_ms, 0);
+}
+
+/* Without an answer to one half there is none to the other: it is asked again when it comes. */
+static void on_answer(struct hl_request *request, const struct hl_answer *answer)
+{
+    static const struct hl_reply silence = {.type = HL_REPLY_ERROR, .bytes = "NOPERM", .length = 6};
+    struct hl_sentry *sentry = sentry_of(request->node);
+    const struct hl_reply *reply = HL_PLANTED(SILENCE_IS_UNDATED) && !answer->reply ? &silence : answer->was_sent ? answer->reply : NULL;
+    if (!reply)
+        return;
+    if (!sentry->is_half_told) {
+        on_epoch(sentry, reply);
+        ask(sentry, 1);
+        return;
+    }
+    if (sentry->is_news)
+        hl_sentry_ask(sentry);
+    on_address(sentry, reply);
 }
 
 void hl_sentry_ask(struct hl_sentry *sentry)
 {
-    sentry->is_news = sentry->node.is_up && (hl_request_is_busy(&sentry->epoch_request) || hl_request_is_busy(&sentry->address_request));
-    if (!sentry->node.is_up || sentry->is_news)
-        return;
-    hl_node_submit(&sentry->node, &sentry->epoch_request, sentry->node.options.command_timeout_ms, 0);
-    hl_node_submit(&sentry->node, &sentry->address_request, sentry->node.options.command_timeout_ms, 0);
+    sentry->is_news = sentry->node.is_up && hl_request_is_busy(&sentry->question);
+    if (sentry->node.is_up && !sentry->is_news)
+        ask(sentry, 0);
 }
 
 /* ---- listening ---- */
@@ -123,6 +142,7 @@ static void on_down(void *arg, struct hl_node *node)
     struct hl_sentry *sentry = arg;
     struct hl_text why;
     sentry->address.port = 0;
+    (void)hl_node_withdraw(&sentry->question); /* half of it may have been answered over the link that is lost */
     hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
     sentry->events->on_useless(sentry->arg, sentry, why.bytes);
 }
@@ -131,13 +151,12 @@ int hl_sentry_init(struct hl_sentry *sentry, struct hl_host *host, const struct 
                    const struct hl_sentry_events *events, void *arg)
 {
     static const struct hl_node_events node_events = {on_up, on_down, NULL, NULL};
-    static const struct hl_request_ops epoch_ops = {NULL, encode_epoch, on_epoch}, address_ops = {NULL, encode_address, on_address};
+    static const struct hl_request_ops ops = {NULL, encode, on_answer};
     memset(sentry, 0, sizeof *sentry);
     sentry->master = master;
     sentry->events = events;
     sentry->arg = arg;
-    sentry->epoch_request.ops = &epoch_ops;
-    sentry->address_request.ops = &address_ops;
+    sentry->question.ops = &ops;
     if (hl_node_init(&sentry->node, host, options, &node_events, sentry) != 0)
         return -1;
     sentry->switched = hl_listener_open(&sentry->node.subscription, switch_channel, sizeof switch_channel - 1, on_channel, sentry);

@@ -2,8 +2,9 @@
 /* sentry - one Sentinel process: it is asked where the master is, and listened to for a switch. The sentinel that leads a failover tells of
  * the promotion (+promoted-slave) up to seconds before all of them tell of the switch, and answers with the new address from then on.
  *
- * Asked are its config-epoch (SENTINEL MASTER) and then the address (SENTINEL GET-MASTER-ADDR-BY-NAME), in this order: the address may be newer
- * than the epoch, never the other way round. A message is a hint to ask: messages of several sentinels, and of several switches, may come late
+ * It is one question in two halves: the config-epoch (SENTINEL MASTER), and when that is answered the address (SENTINEL GET-MASTER-ADDR-BY-NAME), over
+ * the same link. The address may be newer than the epoch, never the other way round. (SENTINEL MASTER has an address too: the old one, with the
+ * new epoch, until the switch.) A half that is not answered ends the question. A message is a hint to ask: messages of several sentinels, and of several switches, may come late
  * and in any order. What it says is hostile (R9): an address that cannot be one is not told on. */
 #ifndef HL_NODE_SENTRY_H
 #define HL_NODE_SENTRY_H
@@ -20,13 +21,14 @@ struct hl_sentry_events {
 
 struct hl_sentry {
     struct hl_node node;
-    struct hl_request epoch_request, address_request;
+    struct hl_request question;
+    int is_half_told;                  /* its epoch was, and the address is asked for */
     struct hl_listener *switched, *promoted;
     const struct hl_sentry_events *events;
     void *arg;
     const char *master;                /* what it calls it; by reference */
     uint64_t epoch;                    /* 0 before the first failover of all */
-    int is_dated;                      /* it has told its epoch */
+    int is_dated, is_barred;           /* it has told its epoch; it has refused to, for its user may not ask */
     struct hl_address address;         /* port 0: not told by the present connection */
     uint64_t told_us;                  /* when it was */
     int is_news;                       /* it is to be asked again as soon as it has answered */

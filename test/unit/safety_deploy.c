@@ -23,6 +23,26 @@ static void a_sentinel_that_was_away_leads_nobody_back(struct scene *s)
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
+/* It comes back with what it knew, and its link is lost before it has told how old that is. */
+static void a_sentinel_that_told_no_epoch_leads_nobody_back(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    stage.places[2]->mood = NET_REFUSES;
+    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
+    run_ms(s, 10);
+    stage_fail_over(&stage, 2, 1, 0);
+    run_ms(s, 1000);
+    p->tells = 1;
+    stage.places[2]->mood = NET_LISTENS;
+    PLAN(s, .on = "SENTINEL", .at = stage.sentinels[2], .act = PLAN_RESET_BEFORE);
+    run_ms(s, 20000);
+    HOLDS(s, store_count(stage.sentinels[2], "SENTINEL") > 2);
+    TELLS(s, "");
+    HOLDS(s, stage_is_at(stage.other, held(p, "a", "stock", NULL)));
+}
+
 static void a_master_that_is_read_only_is_left(struct scene *s)
 {
     struct stage stage;
@@ -282,6 +302,7 @@ static void a_silent_server_is_noticed_by_who_only_waits(struct scene *s)
 
 const struct safety safety_deploy[] = {
     SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back),
+    SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back),
     SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left),
     SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked),
     SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated),

@@ -269,7 +269,7 @@ static void odd_answers_lead_nowhere(struct scene *s)
         struct plan *first = PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = reply);
         run_ms(s, 16000);
         SAME(s, first->met, 1);
-        PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = odd(i), .after = 1);
+        PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = odd(i), .after = STAGE_SENTINELS);
         run_ms(s, 16000);
     }
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
