@@ -142,6 +142,8 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_CLOCK_ANOMALY:
     case HL_STORE_RESTARTED:
     case HL_EVICTION_RISK:
+    case HL_ROUTE_UNSETTLED:
+    case HL_ROUTE_SETTLED:
     case HL_NODE_FAULT: break;
     }
 }
@@ -217,6 +219,10 @@ static void log_node(struct hilock_client *client, enum hl_what what, const stru
                HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     else if (what == HL_NODE_DOWN)
         hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);
+    else if (what == HL_ROUTE_SETTLED)
+        hl_log(client, HILOCK_LOG_INFO, "%s: connected", fact->node);
+    else if (what == HL_ROUTE_UNSETTLED)
+        hl_log(client, HILOCK_LOG_WARN, "%s", words_of_outage(client, fact).bytes);
     else if (what == HL_STORE_RESTARTED || what == HL_LOOP_STALLED)
         hl_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
     else if (what == HL_NODE_RESTS)
@@ -235,9 +241,9 @@ void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
         log_lock(client, what, fact);
         log_node(client, what, fact);
     }
-    if (what == HL_NODE_UP)
+    if (what == HL_NODE_UP || what == HL_ROUTE_SETTLED)
         raise_event(client, HILOCK_EVENT_CONNECTED, fact);
-    else if (what == HL_NODE_DOWN)
+    else if (what == HL_NODE_DOWN || what == HL_ROUTE_UNSETTLED)
         raise_outage(client, fact);
     else if (what == HL_NODE_RESTS)
         raise_event(client, HILOCK_EVENT_DISCONNECTED, fact);

@@ -27,11 +27,13 @@ struct cluster {
     struct hl_member *asked;
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us, rest_us;
+    unsigned vain;                  /* answers in a row by which what waits found no server, cut when it was reported */
     int has_table, has_mode, is_refreshing, is_parking;
     uint16_t owners[HL_SLOTS], told[HL_SLOTS]; /* 1 + index of the member, 0: nobody */
 };
 
 static void refresh(struct cluster *cluster);
+static void refresh_later(struct cluster *cluster);
 
 /* ---- who has a slot ---- */
 
@@ -40,10 +42,13 @@ static struct hl_member *owner_of(struct cluster *cluster, unsigned slot)
     return cluster->owners[slot] ? cluster->members.list[cluster->owners[slot] - 1] : NULL;
 }
 
+/* A slot that the table does not have is asked for again: whoever asks for it is going to wait. */
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     struct cluster *cluster = (struct cluster *)route;
     struct hl_member *owner = owner_of(cluster, hl_slot_of(about->key, about->length));
+    if (!owner && cluster->has_table)
+        refresh_later(cluster);
     return owner ? &owner->node : &cluster->nobody;
 }
 
@@ -146,6 +151,9 @@ static void ask_another(struct cluster *cluster)
     }
 }
 
+/* Once each that the url names could have answered: one of them may be none of the cluster. */
+static int is_reported(const struct cluster *cluster) { return cluster->vain == cluster->members.seeds; }
+
 static int is_unsettled(const struct cluster *cluster)
 {
     if (!cluster->has_table || !hl_node_is_idle(&cluster->nobody))
@@ -216,10 +224,47 @@ static void adopt(struct cluster *cluster)
         ask_another(cluster);
         refresh_later(cluster);
     }
-    if (changes) {
-        cluster->pause_us = PAUSE_MIN_US;
-        on_given(cluster);
-    }
+    if (!changes)
+        return;
+    cluster->pause_us = PAUSE_MIN_US;
+    on_given(cluster);
+    if (is_reported(cluster))
+        hl_trace(cluster->host, HL_ROUTE_SETTLED, &(struct hl_fact){.node = hl_node_name(&cluster->nobody)});
+    cluster->vain = 0;
+}
+
+/* Whatever waits has no server by this answer either: somebody else may know more. */
+static void on_vain(struct cluster *cluster, const char *why)
+{
+    hl_text_set(&cluster->nobody.session.why, "%s", why);
+    if (!cluster->has_table)
+        try_seed(cluster);
+    else
+        ask_another(cluster);
+    if (is_reported(cluster))
+        return;
+    cluster->vain++;
+    if (is_reported(cluster))
+        hl_trace(cluster->host, HL_ROUTE_UNSETTLED,
+                 &(struct hl_fact){.node = hl_node_name(&cluster->nobody), .detail = why, .retry_us = cluster->pause_us});
+}
+
+static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
+{
+    const char *teller = hl_node_name(&cluster->asked->node);
+    unsigned unserved = 0, first = HL_SLOTS;
+    struct hl_text why;
+    for (unsigned slot = HL_SLOTS; slot-- > 0;)
+        if (!cluster->owners[slot])
+            unserved++, first = slot;
+    if (!cluster->has_table)
+        hl_text_set(&why, "%s tells no slots: %s", teller,
+                    reply->type == HL_REPLY_ERROR ? hl_host_quote(cluster->host, reply->bytes, reply->length).bytes : "is it part of a cluster?");
+    else if (unserved && !hl_node_is_idle(&cluster->nobody))
+        hl_text_set(&why, "%s knows no server for what waits: %u hash slots have none, the first is %u", teller, unserved, first);
+    else
+        return;
+    on_vain(cluster, why.bytes);
 }
 
 static void on_question_done(struct hl_request *request, const struct hl_answer *answer)
@@ -230,11 +275,8 @@ static void on_question_done(struct hl_request *request, const struct hl_answer 
         cluster->members.list[i]->is_named = 0;
     if (answer->reply && hl_slots_read(answer->reply, on_range, cluster))
         adopt(cluster);
-    else if (answer->reply && !cluster->has_table)
-        hl_text_set(&cluster->nobody.session.why, "%s tells no slots: %s", hl_node_name(&cluster->asked->node),
-                    answer->reply->type == HL_REPLY_ERROR
-                        ? hl_host_quote(cluster->host, answer->reply->bytes, answer->reply->length).bytes
-                        : "is it part of a cluster?");
+    if (answer->reply)
+        look_for_vain(cluster, answer->reply);
     if (is_unsettled(cluster))
         refresh_later(cluster);
 }

@@ -31,6 +31,7 @@ struct sentinel {
     struct hl_sentry *sentries[HL_ROUTE_PLACES_MAX];
     char *sentry_names[HL_ROUTE_PLACES_MAX], *sentry_hosts[HL_ROUTE_PLACES_MAX];
     unsigned count;
+    int is_reported; /* that none of them knows the master */
 };
 
 /* ---- asking ---- */
@@ -129,12 +130,26 @@ static void on_told(void *arg, struct hl_sentry *sentry)
     follow(sentinel, &sentry->address);
 }
 
+/* All sentinels were asked, or cannot be. */
+static int are_useless(const struct sentinel *sentinel)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sentinel->count; i++)
+        count += sentinel->sentries[i]->is_useless != 0;
+    return count == sentinel->count;
+}
+
 static void on_useless(void *arg, struct hl_sentry *sentry, const char *why)
 {
     struct sentinel *sentinel = arg;
     (void)sentry;
-    if (!sentinel->address.port)
-        hl_text_set(&sentinel->node.session.why, "%s", why);
+    if (sentinel->address.port)
+        return;
+    hl_text_set(&sentinel->node.session.why, "%s", why);
+    if (sentinel->is_reported || !are_useless(sentinel))
+        return;
+    sentinel->is_reported = 1;
+    hl_trace(sentinel->host, HL_ROUTE_UNSETTLED, &(struct hl_fact){.node = sentinel->name, .detail = why, .retry_us = SEEK_US});
 }
 
 /* ---- the master's node ---- */
@@ -192,6 +207,7 @@ static void start(struct hl_route *route)
     hl_node_start(&sentinel->node);
     for (unsigned i = 0; i < sentinel->count; i++)
         hl_sentry_start(sentinel->sentries[i]);
+    watch(sentinel);
 }
 
 static void free_memory(struct sentinel *sentinel)

@@ -35,6 +35,13 @@ static void on_epoch(struct hl_sentry *sentry, const struct hl_reply *reply)
     }
 }
 
+static void be_useless(struct hl_sentry *sentry, const char *why)
+{
+    sentry->address.port = 0;
+    sentry->is_useless = 1;
+    sentry->events->on_useless(sentry->arg, sentry, why);
+}
+
 static void on_useless(struct hl_sentry *sentry, const struct hl_reply *reply)
 {
     const char *node = hl_node_name(&sentry->node);
@@ -46,8 +53,7 @@ static void on_useless(struct hl_sentry *sentry, const struct hl_reply *reply)
         hl_text_set(&why, "%s knows no master called %s", node, master.bytes);
     else
         hl_text_set(&why, "%s tells no config-epoch of %s", node, master.bytes);
-    sentry->address.port = 0;
-    sentry->events->on_useless(sentry->arg, sentry, why.bytes);
+    be_useless(sentry, why.bytes);
 }
 
 static void on_address(struct hl_sentry *sentry, const struct hl_reply *reply)
@@ -58,6 +64,7 @@ static void on_address(struct hl_sentry *sentry, const struct hl_reply *reply)
         on_useless(sentry, reply);
         return;
     }
+    sentry->is_useless = 0;
     sentry->told_us = hl_now_us(sentry->node.host);
     sentry->events->on_told(sentry->arg, sentry);
 }
@@ -141,10 +148,9 @@ static void on_down(void *arg, struct hl_node *node)
 {
     struct hl_sentry *sentry = arg;
     struct hl_text why;
-    sentry->address.port = 0;
     (void)hl_node_withdraw(&sentry->question); /* half of it may have been answered over the link that is lost */
     hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
-    sentry->events->on_useless(sentry->arg, sentry, why.bytes);
+    be_useless(sentry, why.bytes);
 }
 
 int hl_sentry_init(struct hl_sentry *sentry, struct hl_host *host, const struct hl_node_options *options, const char *master,

@@ -31,6 +31,7 @@ struct hl_sentry {
     int is_dated, is_barred;           /* it has told its epoch; it has refused to, for its user may not ask */
     struct hl_address address;         /* port 0: not told by the present connection */
     uint64_t told_us;                  /* when it was */
+    int is_useless;                    /* it was asked, or could not be, and has told no address since */
     int is_news;                       /* it is to be asked again as soon as it has answered */
 };
 

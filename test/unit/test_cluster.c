@@ -259,6 +259,89 @@ static void a_server_that_is_no_cluster_is_told(struct scene *s)
     HOLDS(s, strstr(a->detail, "no answer from the cluster within 500 ms: 127.0.0.1:6379 tells no slots: ERR This instance has cluster support disabled"));
 }
 
+static unsigned lines_with(const struct party *p, const char *words)
+{
+    unsigned count = 0;
+    for (const char *at = p->log; at && (at = strstr(at, words)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* A wait without an end would never tell by its own end. */
+static void a_server_that_is_no_cluster_is_reported_once(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN));
+    p->tells = 1;
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 20000);
+    TELLS(s, "up down");
+    HOLDS(s, strstr(p->event_detail, "the cluster: 127.0.0.1:6379 tells no slots: ERR unknown command"));
+    SAME(s, lines_with(p, "the cluster: 127.0.0.1:6379 tells no slots"), 1);
+    HOLDS(s, asked(s, "CLUSTER") > 20 && asked(s, "CLUSTER") < 100);
+}
+
+/* Whichever is tried first: one of them is another server by now. */
+static void a_url_that_names_a_server_of_no_cluster_leads_to_the_others(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    cluster_set(&stage, s);
+    PLAN(s, .on = "CLUSTER", .at = &s->store, .act = PLAN_REFUSE, .error = "ERR This instance has cluster support disabled", .times = PLAN_ALWAYS);
+    for (int i = 0; i < 10; i++) {
+        p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+        run_ms(s, 1000);
+        HOLDS(s, hilock_client_is_connected(p->client));
+        SAME(s, lines_with(p, "tells no slots"), 0);
+        party_abandon(p);
+    }
+}
+
+static void serve_slot(struct cluster_stage *stage, unsigned slot, unsigned owner)
+{
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        stage->stores[i]->map->owners[slot] = (uint8_t)owner;
+}
+
+/* Nobody served it when the table was made, and nothing else is asked. */
+static void a_slot_that_was_missing_is_asked_for_until_somebody_serves_it(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    struct hand *a;
+    char words[80];
+    cluster_set(&stage, s);
+    serve_slot(&stage, cluster_slot(cluster_name(1, 0)), 0);
+    p = cluster_connect(&stage);
+    run_ms(s, 1000);
+    SAME(s, asked(s, "CLUSTER") + store_count(stage.stores[1], "CLUSTER"), 1);
+    a = hand_at(p, "a", 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1500);
+    snprintf(words, sizeof words, "1 hash slots have none, the first is %u", cluster_slot(cluster_name(1, 0)));
+    SAME(s, lines_with(p, words), 1);
+    scene_hush(s);
+    serve_slot(&stage, cluster_slot(cluster_name(1, 0)), 3);
+    run_ms(s, 1000);
+    TELLS(s, "a:OK");
+    SAME(s, lines_with(p, "the cluster: connected"), 1);
+}
+
+/* Asked one slot at a time, a cluster that has none of some is asked within bounds. */
+static void waits_for_slots_that_nobody_serves_ask_within_bounds(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct party *p;
+    cluster_set(&stage, s);
+    for (int i = 0; i < 20; i++)
+        serve_slot(&stage, cluster_slot(cluster_name(1, i)), 0);
+    p = cluster_connect(&stage);
+    for (int i = 0; i < 20; i++)
+        acquire(hand_new(p, "a", cluster_name(1, i), NULL), HILOCK_FOREVER);
+    run_ms(s, 20000);
+    HOLDS(s, asked(s, "CLUSTER") + store_count(stage.stores[1], "CLUSTER") + store_count(stage.stores[2], "CLUSTER") < 100);
+    SAME(s, lines_with(p, "20 hash slots have none"), 1);
+}
+
 /* One handle, names at two servers; one of them moves while it is held. */
 static void names_of_a_multi_may_be_at_several_servers(struct scene *s)
 {
@@ -339,6 +422,10 @@ static const struct play plays[] = {
     PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten),
     PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached),
     PLAY(a_server_that_is_no_cluster_is_told),
+    PLAY(a_server_that_is_no_cluster_is_reported_once),
+    PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others),
+    PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it),
+    PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds),
     PLAY(names_of_a_multi_may_be_at_several_servers),
     PLAY(a_topology_without_end_is_bounded),
     PLAY(the_seeds_outlive_any_topology),

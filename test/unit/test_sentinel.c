@@ -221,6 +221,47 @@ static void a_master_that_nobody_knows_is_told(struct scene *s)
     HOLDS(s, strstr(a->detail, "sentinel 10.0.0.11:26379 knows no master called nobody"));
 }
 
+/* A wait without an end would never tell by its own end. */
+static void a_server_that_is_no_sentinel_is_reported_once(struct scene *s)
+{
+    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://127.0.0.1:6379/mymaster", .log_level = HILOCK_LOG_WARN));
+    p->tells = 1;
+    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    run_ms(s, 20000);
+    TELLS(s, "down");
+    HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
+    HOLDS(s, strstr(p->log, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
+    HOLDS(s, asked(s, "SENTINEL") > 40 && asked(s, "SENTINEL") < 100);
+}
+
+/* While another sentinel knows better nobody is alarmed. */
+static void one_sentinel_that_knows_nothing_is_no_news(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    stage.sentinels[0]->sentinel.master = "another";
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    p->tells = 1;
+    run_ms(s, 5000);
+    TELLS(s, "up");
+}
+
+static void a_master_that_sentinels_come_to_know_is_found(struct scene *s)
+{
+    struct stage stage;
+    struct party *p;
+    stage_set(&stage, s);
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        stage.sentinels[i]->sentinel.master = "another";
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    p->tells = 1;
+    run_ms(s, 5000);
+    stage.sentinels[1]->sentinel.master = "mymaster";
+    run_ms(s, 1000);
+    TELLS(s, "down up");
+}
+
 static void sentinels_have_a_login_of_their_own(struct scene *s)
 {
     struct stage stage;
@@ -294,6 +335,9 @@ static const struct play plays[] = {
     PLAY(one_who_names_another_master_of_the_same_epoch_is_outvoted),
     PLAY(those_who_disagree_lead_to_and_fro_within_bounds),
     PLAY(a_master_that_nobody_knows_is_told),
+    PLAY(a_server_that_is_no_sentinel_is_reported_once),
+    PLAY(one_sentinel_that_knows_nothing_is_no_news),
+    PLAY(a_master_that_sentinels_come_to_know_is_found),
     PLAY(sentinels_have_a_login_of_their_own),
     PLAY(odd_answers_lead_nowhere),
 };
