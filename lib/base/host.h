@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "base/trace.h"
 
-struct hl_flush { /* somebody who has bytes to write at the next leave */
+struct hl_flush { /* what once a turn is enough for: bytes to write, holds to look after; done at the next leave */
     TAILQ_ENTRY(hl_flush) entry;
     void (*flush)(struct hl_flush *flush);
     int is_waiting;

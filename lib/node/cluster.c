@@ -27,6 +27,7 @@ struct cluster {
     struct hl_member *asked;
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us, rest_us;
+    struct hl_flush given;          /* slots have gone from one server to others in this turn */
     unsigned vain;                  /* answers in a row by which what waits found no server, cut when it was reported */
     int has_table, has_mode, is_refreshing, is_parking;
     uint16_t owners[HL_SLOTS], told[HL_SLOTS]; /* 1 + index of the member, 0: nobody */
@@ -89,10 +90,11 @@ static void place_all(struct cluster *cluster, struct hl_node *from, struct hl_r
     }
 }
 
-/* Slots have gone from one server to others. From one that has none left now they went by a failover, which may have forgotten what it
+/* Slots have gone from one server to others: looked after once a turn, however many of them say MOVED. From one that has none left now they went by a failover, which may have forgotten what it
  * acknowledged last; and nothing of it is read any more. */
-static void on_given(struct cluster *cluster)
+static void on_given(struct hl_flush *flush)
 {
+    struct cluster *cluster = (struct cluster *)(void *)((char *)flush - offsetof(struct cluster, given));
     uint64_t since_us = UINT64_MAX, now_us = hl_now_us(cluster->host);
     int is_failover = 0, is_moved = 0;
     for (unsigned i = 0; i < cluster->members.count; i++) {
@@ -227,7 +229,7 @@ static void adopt(struct cluster *cluster)
     if (!changes)
         return;
     cluster->pause_us = PAUSE_MIN_US;
-    on_given(cluster);
+    hl_host_flush_later(cluster->host, &cluster->given);
     if (is_reported(cluster))
         hl_trace(cluster->host, HL_ROUTE_SETTLED, &(struct hl_fact){.node = hl_node_name(&cluster->nobody)});
     cluster->vain = 0;
@@ -340,7 +342,7 @@ static int on_moved(struct cluster *cluster, struct hl_member *at, struct hl_req
     send_to(to, request, 0);
     if (owner_of(cluster, slot) != to) {
         give(cluster, slot, to);
-        on_given(cluster);
+        hl_host_flush_later(cluster->host, &cluster->given);
     }
     return 1;
 }
@@ -432,6 +434,7 @@ static void start(struct hl_route *route)
 
 static void free_memory(struct cluster *cluster)
 {
+    hl_host_flush_never(cluster->host, &cluster->given);
     hl_members_done(&cluster->members);
     hl_timer_free(cluster->host, cluster->refresh_timer);
     hl_timer_free(cluster->host, cluster->park_timer);
@@ -481,6 +484,7 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *pla
     cluster->events = events;
     cluster->arg = arg;
     cluster->question.ops = &question;
+    cluster->given.flush = on_given;
     cluster->pause_us = PAUSE_MIN_US;
     cluster->rest_us = (uint64_t)options->keepalive_ms * 1000;
     if (make(cluster, places, count, options) == 0)

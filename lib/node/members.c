@@ -15,6 +15,7 @@ void hl_members_init(struct hl_members *members, struct hl_host *host, const str
     members->events = events;
     members->arg = arg;
     members->on_misplaced = on_misplaced;
+    hl_table_init(&members->keyed, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
 }
 
 void hl_members_done(struct hl_members *members)
@@ -25,9 +26,15 @@ void hl_members_done(struct hl_members *members)
     }
 }
 
-static void name(struct hl_member *member, const struct hl_address *address)
+static unsigned hash_of(const struct hl_members *members, const struct hl_address *address)
+{
+    return hl_table_hash(&members->keyed, address->host, strlen(address->host)) + (unsigned)address->port;
+}
+
+static void name(struct hl_members *members, struct hl_member *member, const struct hl_address *address)
 {
     member->address = *address;
+    members->hashes[member->index] = hash_of(members, address);
     hl_address_write(member->name, address);
 }
 
@@ -42,7 +49,8 @@ static struct hl_member *member_new(struct hl_members *members, const struct hl_
     struct hl_member *member = hl_memory_new(&members->host->memory, sizeof *member);
     if (!member)
         return NULL;
-    name(member, address);
+    member->index = members->count;
+    name(members, member, address);
     options.session.endpoint = endpoint_of(member);
     if (hl_node_init(&member->node, members->host, &options, members->events, members->arg) != 0) {
         hl_memory_free(&members->host->memory, member);
@@ -51,7 +59,6 @@ static struct hl_member *member_new(struct hl_members *members, const struct hl_
     member->node.subscription.is_sharded = members->is_sharded;
     member->node.subscription.on_misplaced = members->on_misplaced;
     member->node.subscription.misplaced_arg = members->arg;
-    member->index = members->count;
     return members->list[members->count++] = member;
 }
 
@@ -63,7 +70,7 @@ static struct hl_member *member_turned(struct hl_members *members, const struct 
             continue;
         hl_node_rest(&member->node);
         member->lost_us = 0;
-        name(member, address);
+        name(members, member, address);
         hl_node_move(&member->node, &(struct hl_endpoint){NULL, member->address.host, member->address.port, member->name}, "another server");
         return member;
     }
@@ -73,10 +80,12 @@ static struct hl_member *member_turned(struct hl_members *members, const struct 
 struct hl_member *hl_members_find(struct hl_members *members, const struct hl_address *told, const struct hl_member *teller)
 {
     struct hl_address address = *told;
+    unsigned hash;
     if (!*address.host && teller)
         memcpy(address.host, teller->address.host, sizeof address.host);
+    hash = hash_of(members, &address);
     for (unsigned i = 0; i < members->count; i++)
-        if (hl_address_is_same(&members->list[i]->address, &address))
+        if (members->hashes[i] == hash && hl_address_is_same(&members->list[i]->address, &address))
             return members->list[i];
     return members->count < HL_MEMBERS_MAX ? member_new(members, &address) : member_turned(members, &address);
 }

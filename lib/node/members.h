@@ -6,6 +6,7 @@
 #ifndef HL_NODE_MEMBERS_H
 #define HL_NODE_MEMBERS_H
 
+#include "base/table.h"
 #include "node/address.h"
 #include "node/node.h"
 
@@ -28,6 +29,8 @@ struct hl_members {
     void *arg;
     void (*on_misplaced)(void *arg); /* of their subscriptions */
     struct hl_member *list[HL_MEMBERS_MAX];
+    unsigned hashes[HL_MEMBERS_MAX]; /* of their addresses: a long topology is looked up by these */
+    struct hl_table keyed;           /* empty: its hash, which no server can foresee */
     unsigned count, seeds; /* the first are the seeds: where the cluster is found */
     int is_sharded; /* their channels */
 };

@@ -17,23 +17,24 @@ static int read_server(const struct hl_reply *server, struct hl_address *ret)
     return hl_address_read(ret, host ? host->bytes : "", host ? host->length : 0, digits, (size_t)length);
 }
 
-/* {from, to, {master}, {replica}, ..} */
-static int read_range(const struct hl_reply *range, hl_slots_fn *tell, void *arg)
+/* {from, to, {master}, {replica}, ..}: how many slots were told; 0: there is no room for them, or they are none. */
+static unsigned read_range(const struct hl_reply *range, unsigned room, hl_slots_fn *tell, void *arg)
 {
     const struct hl_reply *from = hl_reply_item(range, 0, HL_REPLY_INTEGER), *to = hl_reply_item(range, 1, HL_REPLY_INTEGER);
     const struct hl_reply *server = hl_reply_item(range, 2, HL_REPLY_ARRAY);
     struct hl_address master;
-    if (!from || !to || !server || from->integer < 0 || to->integer < from->integer || to->integer >= HL_SLOTS || !read_server(server, &master))
+    if (!from || !to || !server || from->integer < 0 || to->integer < from->integer || to->integer >= HL_SLOTS ||
+        to->integer - from->integer >= room || !read_server(server, &master))
         return 0;
     tell(arg, (unsigned)from->integer, (unsigned)to->integer, &master);
-    return 1;
+    return (unsigned)(to->integer - from->integer) + 1;
 }
 
 unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *arg)
 {
     unsigned told = 0;
     for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i < reply->count && i < HL_SLOTS; i++)
-        told += read_range(&reply->items[i], tell, arg) ? 1u : 0u;
+        told += read_range(&reply->items[i], HL_SLOTS_TOLD_MAX - told, tell, arg);
     return told;
 }
 

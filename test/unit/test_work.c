@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What much of it costs is counted, not timed: walks over all holds, and addresses that are compared. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cluster_stage.h"
+#include "node/address.h"
+#include "play.h"
+
+struct hl_core;
+struct hl_hold;
+
+/* The linker has the library's own calls pass here. */
+static unsigned walks, compares;
+
+void __real_hl_walk_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
+void __wrap_hl_walk_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
+int __real_hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
+int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
+
+void __wrap_hl_walk_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
+{
+    walks++;
+    __real_hl_walk_held(core, visit, arg);
+}
+
+int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_address *b)
+{
+    compares++;
+    return __real_hl_address_is_same(a, b);
+}
+
+enum { HELD = 200, RANGES = 16384, HOSTS = 1000 };
+
+/* Renewals of all that is held come back with MOVED in one turn. */
+static void slots_that_move_together_are_looked_after_together(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *hands[HELD];
+    struct party *p;
+    cluster_set(&stage, s);
+    s->is_untold = 1;
+    p = cluster_connect(&stage);
+    for (int i = 0; i < HELD; i++)
+        acquire(hands[i] = hand_new(p, "a", cluster_name(1, i), NULL), HILOCK_FOREVER);
+    run_ms(s, 100);
+    for (int i = 0; i < HELD; i++) {
+        cluster_move_lock(&stage, hilock_lock_name(hands[i]->lock), 1, 2);
+        cluster_end_move(&stage, cluster_slot(hilock_lock_name(hands[i]->lock)), 1, 2);
+    }
+    run_ms(s, 9000);
+    walks = 0;
+    run_ms(s, 2000); /* the third of their lease */
+    HOLDS(s, walks > 0 && walks < 10);
+    HOLDS(s, store_count(stage.stores[2], "renew") >= HELD);
+    for (int i = 0; i < HELD; i++)
+        HOLDS(s, hilock_lock_remaining_ms(hands[i]->lock) > 20000);
+}
+
+static struct hl_reply *topology(unsigned span)
+{
+    struct hl_reply *all = say_array(0);
+    char host[32];
+    for (int i = 0; i < RANGES; i++) {
+        snprintf(host, sizeof host, "10.1.%d.%d", i % HOSTS / 250, i % HOSTS % 250);
+        all = say_longer(all, say_array(3, say_integer(span > 1 ? 0 : i), say_integer(span > 1 ? (int)span - 1 : i),
+                                        say_array(2, say_string(host), say_integer(6379))));
+    }
+    return all;
+}
+
+static void a_long_topology_costs_few_compares(struct scene *s)
+{
+    struct cluster_stage stage;
+    cluster_set(&stage, s);
+    PLAN(s, .on = "CLUSTER", .act = PLAN_INSTEAD, .reply = topology(1));
+    compares = 0;
+    scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+    HOLDS(s, compares >= RANGES - HOSTS && compares < 2 * RANGES);
+}
+
+/* Each says that it has all slots: so many slots are told of as count, and no more. */
+static void ranges_that_overlap_without_end_are_passed_over(struct scene *s)
+{
+    struct cluster_stage stage;
+    cluster_set(&stage, s);
+    PLAN(s, .on = "CLUSTER", .act = PLAN_INSTEAD, .reply = topology(RANGES));
+    compares = 0;
+    scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+    HOLDS(s, compares < 10);
+}
+
+static const struct play plays[] = {
+    PLAY(slots_that_move_together_are_looked_after_together),
+    PLAY(a_long_topology_costs_few_compares),
+    PLAY(ranges_that_overlap_without_end_are_passed_over),
+};
+
+int main(void) { return PLAYS_RUN(plays); }
