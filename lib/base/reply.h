@@ -10,7 +10,10 @@
 
 enum hl_reply_type { HL_REPLY_NIL, HL_REPLY_INTEGER, HL_REPLY_STRING, HL_REPLY_STATUS, HL_REPLY_ERROR, HL_REPLY_ARRAY };
 
-enum { HL_REPLY_DEPTH_MAX = 8, HL_REPLY_ITEMS_MAX = 1 << 16 }; /* a deeper or longer one ends its link */
+enum {
+    HL_REPLY_DEPTH_MAX = 8, HL_REPLY_ITEMS_MAX = 1 << 17, /* a deeper or longer one ends its link */
+    HL_REPLY_INNER_MAX = 3                                /* of a list inside a list the others are passed over */
+};
 
 struct hl_reply {
     enum hl_reply_type type;

@@ -10,41 +10,72 @@ static const char *objection(const struct hl_reader *reader, const redisReadTask
         return "the server's answer is of a type that protocol version 2 does not have";
     if (!task->parent && reader->asked && !reader->asked->head && task->type != REDIS_REPLY_ERROR) /* an error says why it closes */
         return "the server answered what was not asked";
-    if (reader->items > HL_REPLY_ITEMS_MAX)
+    if (reader->items > HL_REPLY_ITEMS_MAX || reader->named > HL_READER_NAMED_MAX)
         return "the server's answer has too many items";
     if (reader->bytes > HL_READER_BYTES_MAX)
         return "the server's answer is too long";
     return NULL;
 }
 
-/* hiredis' functions, or NULL: not this object. Counts saturate: each addition is refused before the next could overflow. */
-static const redisReplyObjectFunctions *makers_for(const redisReadTask *task, size_t items, size_t bytes)
+static size_t added(size_t to, size_t more, size_t most) { return more > most ? most + 1 : to + more; }
+
+/* Counts saturate: each addition is refused before the next could overflow. */
+static int admits(const redisReadTask *task, size_t named, size_t items, size_t bytes)
 {
     struct hl_reader *reader = task->privdata;
     if (!task->parent)
-        reader->items = reader->bytes = 0;
-    reader->items = items > HL_REPLY_ITEMS_MAX ? HL_REPLY_ITEMS_MAX + 1 : reader->items + items;
-    reader->bytes = bytes > HL_READER_BYTES_MAX ? HL_READER_BYTES_MAX + 1 : reader->bytes + bytes;
+        reader->named = reader->items = reader->bytes = 0;
+    reader->named = added(reader->named, named, HL_READER_NAMED_MAX);
+    reader->items = added(reader->items, items, HL_REPLY_ITEMS_MAX);
+    reader->bytes = added(reader->bytes, bytes, HL_READER_BYTES_MAX);
     if (!reader->refusal)
         reader->refusal = objection(reader, task);
-    return reader->refusal ? NULL : reader->makers;
+    return !reader->refusal;
 }
+
+/* It stands for what is passed over, as the object of that: hiredis never looks at objects, its own functions do. */
+static void *stand_in(const redisReadTask *task) { return task->privdata; }
+
+static int is_inner(const redisReadTask *task) { return task->parent != NULL; }
+
+static int is_passed_over(const redisReadTask *task)
+{
+    const redisReadTask *list = task->parent;
+    return list && (list->obj == stand_in(task) || (is_inner(list) && task->idx >= HL_REPLY_INNER_MAX));
+}
+
+/* hiredis' functions, or NULL: not this object. */
+static const redisReplyObjectFunctions *makers_for(const redisReadTask *task, size_t named, size_t items, size_t bytes)
+{
+    return admits(task, named, items, bytes) ? ((struct hl_reader *)task->privdata)->makers : NULL;
+}
+
+static void *pass_over(const redisReadTask *task, size_t named) { return admits(task, named, 0, 0) ? stand_in(task) : NULL; }
 
 static void *make_string(const redisReadTask *task, char *bytes, size_t length)
 {
-    const redisReplyObjectFunctions *makers = makers_for(task, 0, length);
+    const redisReplyObjectFunctions *makers;
+    if (is_passed_over(task))
+        return pass_over(task, 0);
+    makers = makers_for(task, 0, 0, length);
     return makers ? makers->createString(task, bytes, length) : NULL;
 }
 
 static void *make_integer(const redisReadTask *task, long long value)
 {
-    const redisReplyObjectFunctions *makers = makers_for(task, 0, 0);
+    const redisReplyObjectFunctions *makers;
+    if (is_passed_over(task))
+        return pass_over(task, 0);
+    makers = makers_for(task, 0, 0, 0);
     return makers ? makers->createInteger(task, value) : NULL;
 }
 
 static void *make_nil(const redisReadTask *task)
 {
-    const redisReplyObjectFunctions *makers = makers_for(task, 0, 0);
+    const redisReplyObjectFunctions *makers;
+    if (is_passed_over(task))
+        return pass_over(task, 0);
+    makers = makers_for(task, 0, 0, 0);
     return makers ? makers->createNil(task) : NULL;
 }
 
@@ -59,13 +90,19 @@ static int is_too_deep(const redisReadTask *task)
 static void *make_array_of(const redisReadTask *task, size_t count)
 {
     struct hl_reader *reader = task->privdata;
-    const redisReplyObjectFunctions *makers = makers_for(task, count, 0);
-    if (makers && is_too_deep(task))
-        reader->refusal = "the server's answer is nested too deeply", makers = NULL;
+    size_t kept = is_inner(task) && count > HL_REPLY_INNER_MAX ? HL_REPLY_INNER_MAX : count;
+    const redisReplyObjectFunctions *makers;
+    if (is_too_deep(task)) {
+        reader->refusal = "the server's answer is nested too deeply";
+        return NULL;
+    }
+    if (is_passed_over(task))
+        return pass_over(task, count);
+    makers = makers_for(task, count, kept, 0);
 #if HIREDIS_MAJOR < 1
-    return makers ? makers->createArray(task, (int)count) : NULL;
+    return makers ? makers->createArray(task, (int)kept) : NULL;
 #else
-    return makers ? makers->createArray(task, count) : NULL;
+    return makers ? makers->createArray(task, kept) : NULL;
 #endif
 }
 
@@ -77,14 +114,14 @@ static void *make_array(const redisReadTask *task, size_t count) { return make_a
 static void *make_double(const redisReadTask *task, double value, char *bytes, size_t length)
 {
     (void)value, (void)bytes, (void)length;
-    makers_for(task, 0, 0);
+    (void)admits(task, 0, 0, 0);
     return NULL;
 }
 
 static void *make_bool(const redisReadTask *task, int value)
 {
     (void)value;
-    makers_for(task, 0, 0);
+    (void)admits(task, 0, 0, 0);
     return NULL;
 }
 #endif

@@ -9,6 +9,7 @@
 #include "link_trial.h"
 #include "link/reader.h"
 #include "../wanted.h"
+#include "node/slots.h"
 
 #include <cmocka.h>
 
@@ -62,12 +63,18 @@ static const struct { const char *bytes, *commands, *stream; } cases[] = {
     {"$18446744073709551615\r\n", "up down(", NULL},
     {"*-2\r\n", "up down(", NULL},
     {"*x\r\n", "up down(", NULL},
-    {"*65537\r\n", "up " MANY, NULL},
+    {"*131073\r\n", "up " MANY, NULL},
     {"*2147483647\r\n", "up " MANY, NULL},
     {"*4294967296\r\n", "up down(", NULL},
     {"*9223372036854775807\r\n", "up down(", NULL},
     {"*2\r\n*40000\r\n", "up", NULL},
-    {"*1\r\n*65536\r\n", "up " MANY, NULL},
+    {"*1\r\n*65536\r\n", "up", NULL},
+    {"*1\r\n*1048576\r\n", "up " MANY, NULL},
+    {"*1\r\n*4\r\n:1\r\n:2\r\n:3\r\n*1048571\r\n", "up", NULL},
+    {"*1\r\n*4\r\n:1\r\n:2\r\n:3\r\n*1048572\r\n", "up " MANY, NULL},
+    {"*2\r\n*5\r\n:1\r\n:2\r\n*4\r\n+a\r\n+b\r\n+c\r\n+d\r\n*2\r\n*1\r\n:4\r\n$1\r\nx\r\n$-1\r\n+e\r\n", "up [[:1 :2 [+a +b +c]] +e]", NULL},
+    {"*1\r\n*4\r\n:1\r\n:2\r\n:3\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "up down(", NULL},
+    {"*1\r\n*4\r\n:1\r\n:2\r\n:3\r\n%1\r\n", "up down(", NULL},
     {"*2\r\n*2147483647\r\n", "up " MANY, NULL},
     {"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "up [[[[[[[[:1]]]]]]]]", NULL},
     {"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "up down(", NULL},
@@ -181,7 +188,7 @@ static void forget(struct link_trial *trial) { trial->told_length = 0; }
 static void test_largest_that_passes(void **state)
 {
     struct link_trial trial;
-    char *bytes = malloc(8 + HL_REPLY_ITEMS_MAX * 4);
+    char *bytes = malloc(16 + HL_REPLY_ITEMS_MAX * 4);
     size_t length = (size_t)sprintf(bytes, "*%d\r\n", HL_REPLY_ITEMS_MAX);
     (void)state;
     for (int i = 0; i < HL_REPLY_ITEMS_MAX; i++, length += 4)
@@ -196,6 +203,51 @@ static void test_largest_that_passes(void **state)
     say(&trial, ":2\r\n", 4, 4);
     assert_string_equal(trial.told, ":2");
     assert_false(trial.is_down);
+    link_trial_end(&trial);
+    free(bytes);
+}
+
+enum { FRAGMENTS = 16384 };
+
+/* Each slot has other servers than the one before it, as after moves without end: two replicas, with ids, and their host names as well. */
+static size_t fragmented(char *bytes, size_t room)
+{
+    static const char id[] = "0123456789abcdef0123456789abcdef01234567";
+    size_t length = (size_t)snprintf(bytes, room, "*%d\r\n", FRAGMENTS);
+    for (int slot = 0; slot < FRAGMENTS; slot++) {
+        length += (size_t)snprintf(bytes + length, room - length, "*5\r\n:%d\r\n:%d\r\n", slot, slot);
+        for (int node = 0; node < 3; node++)
+            length += (size_t)snprintf(bytes + length, room - length, "*4\r\n$8\r\n10.0.0.%d\r\n:6379\r\n$40\r\n%s\r\n*2\r\n$8\r\nhostname\r\n$5\r\nhost%d\r\n",
+                                       slot % 3 + node, id, node);
+    }
+    return length;
+}
+
+static unsigned ranges;
+
+static void count_range(void *arg, unsigned from, unsigned to, const struct hl_address *master)
+{
+    (void)arg;
+    ranges += from == to && from == ranges && master->port == 6379 && master->host[7] == (char)('0' + from % 3);
+}
+
+static void read_slots(const struct hl_reply *reply) { (void)hl_slots_read(reply, count_range, NULL); }
+
+static void test_slots_of_a_fragmented_cluster(void **state)
+{
+    struct link_trial trial;
+    size_t room = 8 << 20;
+    char *bytes = malloc(room);
+    (void)state;
+    begin(&trial, 1);
+    trial.look = read_slots;
+    ranges = 0;
+    link_trial_say(&trial, bytes, fragmented(bytes, room));
+    for (int turns = 0; !trial.replies && !trial.is_down && turns < 10000; turns++)
+        link_trial_turns(&trial, 1);
+    assert_false(trial.is_down);
+    assert_int_equal(ranges, FRAGMENTS);
+    assert_true(trial.bytes < 8 << 20); /* of ours; hiredis has about as much */
     link_trial_end(&trial);
     free(bytes);
 }
@@ -258,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_unasked_behind_the_turn_to_a_stream),
         cmocka_unit_test(test_endless),
         cmocka_unit_test(test_largest_that_passes),
+        cmocka_unit_test(test_slots_of_a_fragmented_cluster),
         cmocka_unit_test(test_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
