@@ -237,6 +237,7 @@ static void a_multi_is_not_granted_with_a_name_that_has_moved(struct scene *s)
     struct plan *slow;
     struct party *p;
     static char first[HILOCK_NAME_MAX + 1], second[HILOCK_NAME_MAX + 1];
+    char same_slot[HILOCK_NAME_MAX + 4];
     cluster_set(&stage, s);
     p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
     snprintf(first, sizeof first, "%s", cluster_name(0, 0));
@@ -252,7 +253,8 @@ static void a_multi_is_not_granted_with_a_name_that_has_moved(struct scene *s)
     SAME(s, slow->met, 1);
     store_take(stage.stores[2], first, "another", 600000);
     cluster_take_over(&stage, 0, 2, 1);
-    acquire(hand_new(p, "y", cluster_name(0, 2), NULL), HILOCK_FOREVER); /* it finds out */
+    snprintf(same_slot, sizeof same_slot, "{%s}", first);
+    acquire(hand_new(p, "y", same_slot, NULL), HILOCK_FOREVER); /* it finds out, whoever is asked for the other slots */
     run_ms(s, 2000);
     scene_hush(s);
     plan_let_go(&s->plans, slow);
