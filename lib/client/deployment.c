@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/plant.h"
+#include "lock/watchdog.h"
 #include "wire/natives.h"
 #include "wire/scripts.h"
 
@@ -168,6 +169,12 @@ static struct hl_route *route_new(struct hilock_client *client, const struct hl_
     return NULL;
 }
 
+static uint64_t left_us(void *arg, const struct hl_node *node)
+{
+    struct hilock_client *client = arg;
+    return hl_watchdog_left_us(&client->core, node);
+}
+
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options,
                                    const struct hl_route_events *events)
 {
@@ -180,6 +187,8 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,
+        .left_us = left_us,
+        .left_arg = client,
         .restart_guard_ms = client->restart_guard_ms,
     };
     return options->quorum_urls ? quorum_new(client, urls, hl_deployment_needed(urls, options), &node, events)

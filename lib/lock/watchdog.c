@@ -180,6 +180,23 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
         hl_watchdog_sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us < left_us ? within_us : left_us));
 }
 
+struct ends { const struct hl_node *node; uint64_t first_us; };
+
+static void find_end(struct hl_hold *hold, void *arg)
+{
+    struct ends *ends = arg;
+    uint64_t deadline_us = hl_hold_deadline_us(hold);
+    if (hold->terms->is_renewed && deadline_us < ends->first_us && (!ends->node || hl_hold_is_at(hold, ends->node)))
+        ends->first_us = deadline_us;
+}
+
+uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node)
+{
+    struct ends ends = {node, UINT64_MAX};
+    hl_walk_held(core, find_end, &ends);
+    return ends.first_us == UINT64_MAX ? UINT64_MAX : hl_left_us(ends.first_us, hl_now_us(&core->host));
+}
+
 static void sweep(struct hl_hold *hold, void *arg)
 {
     struct hl_core *core = hl_hold_core(hold);

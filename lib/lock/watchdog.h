@@ -20,6 +20,8 @@ uint64_t hl_watchdog_stood_us(const struct hl_hold *hold); /* HELD: for how long
 int hl_watchdog_has_ended(struct hl_hold *hold); /* HELD: looks now. 1: it is lost, which is not told yet, or got anew */
 void hl_watchdog_taken(struct hl_hold *hold);                      /* HELD: the store says that it is not ours */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */
+/* How long until the first hold ends that is to be renewed at this node (NULL: at any); UINT64_MAX: there is none. Looks at all that is held. */
+uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node);
 void hl_watchdog_sweep(struct hl_core *core);                      /* loses every hold that has expired (R6) */
 
 #endif

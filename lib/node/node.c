@@ -395,7 +395,7 @@ static void on_timer(void *arg)
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
                  void *arg)
 {
-    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault};
+    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, hl_node_left_us};
     static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed};
     memset(node, 0, sizeof *node);
     node->host = host;

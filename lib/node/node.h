@@ -24,6 +24,10 @@ struct hl_node_options {
     void (*ask_natives)(struct hl_command *command); /* what has this server that others have not? Asked on every connect */
     unsigned (*natives_told)(const struct hl_reply *reply); /* also of a refusal: bits of the asker's own, 0: nothing */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
+    /* How long until the first hold ends that is to be renewed at this node, or, node NULL, at any; UINT64_MAX: there is none. Asked when
+     * a link is lost, so that it is tried again in time. NULL: nobody holds anything. */
+    uint64_t (*left_us)(void *arg, const struct hl_node *node);
+    void *left_arg;
     uint32_t restart_guard_ms; /* a server up for less is asked for no grant; 0: off */
     uint8_t asks_role;         /* one that is no master is left again */
     uint8_t asks_sharded;      /* has it sharded channels? has_sharded */
@@ -95,6 +99,8 @@ void hl_node_shut(struct hl_node *node, int is_shut); /* whoever opens it again 
 void hl_node_rest(struct hl_node *node); /* nothing is asked of it and nobody listens: no links until it is started again */
 int hl_node_is_idle(const struct hl_node *node);
 int hl_node_withdraw(struct hl_request *request); /* 1: it had not left, and will not; 0: it is on the wire, or idle */
+
+uint64_t hl_node_left_us(void *node); /* as its options say: what its session asks */
 
 /* Since when both links, for commands and for subscriptions, have stood without a break; UINT64_MAX: one is down. */
 uint64_t hl_node_since_us(const struct hl_node *node);

@@ -9,7 +9,7 @@
 #include "base/plant.h"
 #include "base/url.h"
 
-enum { CODE_MAX = 16, PAUSE_MIN_MS = 50, STEADY_US = 1000000 };
+enum { CODE_MAX = 16, PAUSE_MIN_MS = 50, LEFT_PARTS = 4, STEADY_US = 1000000 };
 
 static void attempt(struct hl_session *session);
 static void connect_next(struct hl_session *session);
@@ -24,10 +24,19 @@ static void drop_link(struct hl_session *session, int is_reset)
     session->link = NULL;
 }
 
+/* What is about to end is worth an attempt while there is time to save it, and some more when there is less. */
+static uint64_t longest_pause_us(const struct hl_session *session)
+{
+    uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
+    uint64_t pause_us = left_us / LEFT_PARTS, least_us = (uint64_t)PAUSE_MIN_MS * 1000, most_us = (uint64_t)session->options->retry_max_ms * 1000;
+    pause_us = pause_us > least_us ? pause_us : least_us;
+    return pause_us < most_us ? pause_us : most_us;
+}
+
 /* Half of the pause is fixed, half is chance, so that a fleet does not come back in step. */
 static uint64_t next_pause_us(struct hl_session *session)
 {
-    uint64_t longest = (uint64_t)session->options->retry_max_ms * 1000;
+    uint64_t longest = longest_pause_us(session);
     uint64_t pause = (uint64_t)PAUSE_MIN_MS * 1000 << (session->failures < 16 ? session->failures : 16);
     if (pause > longest)
         pause = longest;

@@ -39,6 +39,8 @@ struct hl_session_events {
     /* refusal: the server's error that ended the greeting, or NULL. The next attempt begins in retry_us. */
     void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
     void (*on_fault)(void *arg, const char *what); /* it goes on without */
+    /* How long until the first thing ends that needs this link; UINT64_MAX: there is none. NULL: nothing ever needs it. */
+    uint64_t (*left_us)(void *arg);
 };
 
 enum { HL_SESSION_ADDRESSES_MAX = 8, HL_ADDRESS_MAX = 46 };

@@ -30,6 +30,14 @@ uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us)
     return node->options.restart_guard_ms && left_us > 0 ? (uint64_t)left_us : 0;
 }
 
+/* A guide leads to wherever something is held. */
+uint64_t hl_node_left_us(void *arg)
+{
+    struct hl_node *node = arg;
+    const struct hl_node_options *options = &node->options;
+    return options->left_us ? options->left_us(options->left_arg, options->is_guide ? NULL : hl_node_home(node)) : UINT64_MAX;
+}
+
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text)
 {
     uint64_t left_us = hl_node_guard_left_us(node, now_us), up_us = now_us - (uint64_t)node->vitals.started_us;

@@ -373,7 +373,7 @@ static struct hl_channel *channel_new(struct hl_subscription *subscription, cons
 int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host, const struct hl_session_options *options,
                          uint32_t timeout_ms, uint32_t keepalive_ms)
 {
-    static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault};
+    static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault, NULL};
     static const char beat[] = "hilock:beat", fence[] = "hilock:fence";
     memset(subscription, 0, sizeof *subscription);
     subscription->host = host;

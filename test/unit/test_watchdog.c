@@ -53,48 +53,6 @@ static void no_answer_until_the_deadline_is_EXPIRED_at_the_deadline(struct scene
     SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
 }
 
-/* A stall that a short lease can hardly bear is no reason to take the link from all the others. */
-static void a_renewal_that_is_overdue_leaves_the_link_to_others(struct scene *s)
-{
-    struct hilock_stats stats = {.size = sizeof stats};
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 300)), *b = held(p, "b", "shelf", NULL);
-    p->tells = 1;
-    for (int i = 0; i < 20; i++) {
-        int links = (int)s->place->tried;
-        run_to(s, asked_at_us(s, i ? "renew" : "mutex_acquire", i ? -1 : 0) + 99000);
-        world_freeze(&s->store.lane);
-        run_ms(s, 125); /* the renewal fails, and its answer comes while the hold is still good */
-        world_thaw(&s->world, &s->store.lane);
-        run_ms(s, 10);
-        TELLS(s, "");
-        SAME(s, s->place->tried, links);
-        HOLDS(s, hilock_lock_remaining_ms(a->lock) > 100);
-    }
-    run_ms(s, 12000);
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 19000);
-    hilock_client_stats(p->client, &stats);
-    SAME(s, stats.renewals_failed, 20);
-    TELLS(s, "");
-}
-
-static void a_link_that_answers_nothing_is_given_up_after_command_timeout_ms(struct scene *s)
-{
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    uint64_t sent_us;
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600));
-    p->tells = 1;
-    world_freeze(&s->store.lane);
-    sent_us = sent_at_us(s, "mutex_acquire", 0) + 200000;
-    run_to(s, sent_us + 999999);
-    TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
-    run_ms(s, 1);
-    TELLS(s, "down");
-    HOLDS(s, strstr(p->event_detail, "a command was not answered in its time"));
-    world_thaw(&s->world, &s->store.lane);
-    run_ms(s, 5000);
-}
-
 /* Some of the last retries fall into the last moments. */
 static void a_loop_that_is_a_little_late_is_not_SUSPENDED(struct scene *s)
 {
@@ -477,8 +435,6 @@ static const struct play plays[] = {
     PLAY(a_hold_is_renewed_at_each_third_of_its_lease),
     PLAY(renew_NEVER_ends_a_lease_after_the_grant),
     PLAY(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline),
-    PLAY(a_renewal_that_is_overdue_leaves_the_link_to_others),
-    PLAY(a_link_that_answers_nothing_is_given_up_after_command_timeout_ms),
     PLAY(a_loop_that_is_a_little_late_is_not_SUSPENDED),
     PLAY(a_silent_server_is_EXPIRED_too),
     PLAY(one_failed_renewal_is_counted_and_not_told),
