@@ -234,13 +234,15 @@ static void a_server_that_is_no_sentinel_is_reported_once(struct scene *s)
     HOLDS(s, asked(s, "SENTINEL") > 40 && asked(s, "SENTINEL") < 100);
 }
 
+static const char unknown[] = "ERR No such master with that name";
+
 /* While another sentinel knows better nobody is alarmed. */
 static void one_sentinel_that_knows_nothing_is_no_news(struct scene *s)
 {
     struct stage stage;
     struct party *p;
     stage_set(&stage, s);
-    stage.sentinels[0]->sentinel.master = "another";
+    PLAN(s, .on = "SENTINEL", .at = stage.sentinels[0], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
     run_ms(s, 5000);
@@ -249,15 +251,16 @@ static void one_sentinel_that_knows_nothing_is_no_news(struct scene *s)
 
 static void a_master_that_sentinels_come_to_know_is_found(struct scene *s)
 {
+    struct plan *plans[STAGE_SENTINELS];
     struct stage stage;
     struct party *p;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        stage.sentinels[i]->sentinel.master = "another";
+        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage.sentinels[i], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
     run_ms(s, 5000);
-    stage.sentinels[1]->sentinel.master = "mymaster";
+    plan_end(plans[1]);
     run_ms(s, 1000);
     TELLS(s, "down up");
 }

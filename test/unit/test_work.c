@@ -46,7 +46,7 @@ static void slots_that_move_together_are_looked_after_together(struct scene *s)
     run_ms(s, 100);
     for (int i = 0; i < HELD; i++) {
         cluster_move_lock(&stage, hilock_lock_name(hands[i]->lock), 1, 2);
-        cluster_end_move(&stage, cluster_slot(hilock_lock_name(hands[i]->lock)), 1, 2);
+        cluster_end_move(&stage, cluster_slot(hilock_lock_name(hands[i]->lock)), 2);
     }
     run_ms(s, 9000);
     walks = 0;
