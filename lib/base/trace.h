@@ -29,7 +29,7 @@ enum hl_what {
     HL_COMMAND_ANSWERED,   /* waited_us: since its send */
     HL_NODE_UP,
     HL_NODE_DOWN,          /* detail, retry_us */
-    HL_ROUTE_UNSETTLED,    /* no server is known for what waits, though some answer: detail, retry_us. Once until there is one */
+    HL_ROUTE_UNSETTLED,    /* no server is known for what waits: detail, retry_us. Once until there is one */
     HL_ROUTE_SETTLED,
     HL_NODE_RESTS,         /* its links were closed, for nothing needs them; detail */
     HL_FAILOVER,           /* another server serves now, node; detail */

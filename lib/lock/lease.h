@@ -16,7 +16,8 @@
 uint64_t hl_lease_drift_us(uint64_t lease_us);
 uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us);
 uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us);            /* when the watchdog renews */
-uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms); /* after it a renewal counts as failed */
+/* After it a renewal counts as failed. */
+uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms);
 uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* pause after a failed renewal */
 /* By when a hold is over at the server whatever got through, for one believed in until `ended_us` at most. */
 uint64_t hl_lease_over_us(uint64_t ended_us, uint64_t lease_us, uint32_t command_timeout_ms);

@@ -25,12 +25,13 @@ static unsigned asking(const struct hl_hold *hold)
 
 int hl_renewal_is_open(const struct hl_hold *hold) { return !hold->is_round_over && asking(hold); }
 
-/* How long a renewal has before it counts as failed: after a failure half of what is left at most, so that the second one is known, and
- * reported, while the hold is still good. Its link has command_timeout_ms: other locks use it too. */
+/* How long a renewal has before it counts as failed: after a failure half of what is left at most, so that the second
+ * one is known, and reported, while the hold is still good. Its link has command_timeout_ms: other locks use it too. */
 static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us)
 {
     uint64_t half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2;
-    uint64_t timeout_us = hl_lease_renewal_timeout_us(hl_watchdog_stood_us(hold), hl_hold_core(hold)->limits.command_timeout_ms);
+    uint32_t command_ms = hl_hold_core(hold)->limits.command_timeout_ms;
+    uint64_t timeout_us = hl_lease_renewal_timeout_us(hl_watchdog_stood_us(hold), command_ms);
     return hold->failures && half_us < timeout_us ? half_us : timeout_us;
 }
 
@@ -46,9 +47,15 @@ static void count_failure(struct hl_hold *hold, const char *why)
         hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
 }
 
-static uint64_t retry_us(struct hl_hold *hold) { return hl_lease_retry_us(&hl_hold_core(hold)->host.random, hl_watchdog_stood_us(hold)); }
+static uint64_t retry_us(struct hl_hold *hold)
+{
+    return hl_lease_retry_us(&hl_hold_core(hold)->host.random, hl_watchdog_stood_us(hold));
+}
 
-static void retry(struct hl_hold *hold) { hl_watchdog_sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold)); }
+static void retry(struct hl_hold *hold)
+{
+    hl_watchdog_sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold));
+}
 
 static void on_failed(struct hl_hold *hold, const char *why)
 {
@@ -127,8 +134,8 @@ static void on_overdue(struct hl_hold *hold)
     hl_watchdog_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
 }
 
-/* Its time is over. What has not left is taken back. What is on the wire may still be answered, and then counts as ever. Of a quorum the other
- * masters are asked again without those who owe an answer; else nothing is won by that. */
+/* Its time is over. What has not left is taken back. What is on the wire may still be answered, and then counts as ever.
+ * Of a quorum the other masters are asked again without those that owe an answer; else nothing is won by that. */
 void hl_renewal_give_up(struct hl_hold *hold)
 {
     for (unsigned i = 0; i < hold->parts_count; i++) {

@@ -261,9 +261,11 @@ static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
             unserved++, first = slot;
     if (!cluster->has_table)
         hl_text_set(&why, "%s tells no slots: %s", teller,
-                    reply->type == HL_REPLY_ERROR ? hl_host_quote(cluster->host, reply->bytes, reply->length).bytes : "is it part of a cluster?");
+                    reply->type != HL_REPLY_ERROR ? "is it part of a cluster?"
+                                                  : hl_host_quote(cluster->host, reply->bytes, reply->length).bytes);
     else if (unserved && !hl_node_is_idle(&cluster->nobody))
-        hl_text_set(&why, "%s knows no server for what waits: %u hash slots have none, the first is %u", teller, unserved, first);
+        hl_text_set(&why, "%s knows no server for what waits: %u hash slots have none, the first is %u", teller, unserved,
+                    first);
     else
         return;
     on_vain(cluster, why.bytes);

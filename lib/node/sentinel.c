@@ -149,7 +149,8 @@ static void on_useless(void *arg, struct hl_sentry *sentry, const char *why)
     if (sentinel->is_reported || !are_useless(sentinel))
         return;
     sentinel->is_reported = 1;
-    hl_trace(sentinel->host, HL_ROUTE_UNSETTLED, &(struct hl_fact){.node = sentinel->name, .detail = why, .retry_us = SEEK_US});
+    hl_trace(sentinel->host, HL_ROUTE_UNSETTLED,
+             &(struct hl_fact){.node = sentinel->name, .detail = why, .retry_us = SEEK_US});
 }
 
 /* ---- the master's node ---- */

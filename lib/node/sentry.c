@@ -24,7 +24,8 @@ static void on_epoch(struct hl_sentry *sentry, const struct hl_reply *reply)
     sentry->is_dated = 0;
     sentry->is_barred = hl_lacks_is_right(reply);
     if (sentry->is_barred)
-        (void)hl_lacks_hear(&sentry->node, HL_LACK_EPOCH, "SENTINEL MASTER", reply, ": what it says is believed, though it may be old");
+        (void)hl_lacks_hear(&sentry->node, HL_LACK_EPOCH, "SENTINEL MASTER", reply,
+                            ": what it says is believed, though it may be old");
     else if (reply->type == HL_REPLY_ARRAY)
         hl_lacks_tell(&sentry->node, HL_LACK_EPOCH, NULL);
     for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i + 1 < reply->count; i += 2) {
@@ -58,7 +59,8 @@ static void on_useless(struct hl_sentry *sentry, const struct hl_reply *reply)
 
 static void on_address(struct hl_sentry *sentry, const struct hl_reply *reply)
 {
-    const struct hl_reply *host = hl_reply_item(reply, 0, HL_REPLY_STRING), *port = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    const struct hl_reply *host = hl_reply_item(reply, 0, HL_REPLY_STRING);
+    const struct hl_reply *port = hl_reply_item(reply, 1, HL_REPLY_STRING);
     int is_known = host && port && read_address(&sentry->address, host->bytes, host->length, port->bytes, port->length);
     if (!is_known || !(sentry->is_dated || sentry->is_barred)) {
         on_useless(sentry, reply);
@@ -88,7 +90,9 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
 {
     static const struct hl_reply silence = {.type = HL_REPLY_ERROR, .bytes = "NOPERM", .length = 6};
     struct hl_sentry *sentry = sentry_of(request->node);
-    const struct hl_reply *reply = HL_PLANTED(SILENCE_IS_UNDATED) && !answer->reply ? &silence : answer->was_sent ? answer->reply : NULL;
+    const struct hl_reply *reply = answer->was_sent ? answer->reply : NULL;
+    if (HL_PLANTED(SILENCE_IS_UNDATED) && !reply)
+        reply = &silence;
     if (!reply)
         return;
     if (!sentry->is_half_told) {

@@ -2,9 +2,11 @@
 /* sentry - one Sentinel process: it is asked where the master is, and listened to for a switch. The sentinel that leads a failover tells of
  * the promotion (+promoted-slave) up to seconds before all of them tell of the switch, and answers with the new address from then on.
  *
- * It is one question in two halves: the config-epoch (SENTINEL MASTER), and when that is answered the address (SENTINEL GET-MASTER-ADDR-BY-NAME), over
- * the same link. The address may be newer than the epoch, never the other way round. (SENTINEL MASTER has an address too: the old one, with the
- * new epoch, until the switch.) A half that is not answered ends the question. A message is a hint to ask: messages of several sentinels, and of several switches, may come late
+ * It is one question in two halves: the config-epoch (SENTINEL MASTER), and when that is answered the address
+ * (SENTINEL GET-MASTER-ADDR-BY-NAME), over the same link. The address may be newer than the epoch, never the other way
+ * round. (SENTINEL MASTER has an address too: the old one, with the new epoch, until the switch.) A half that is not
+ * answered ends the question.
+ * A message is a hint to ask: messages of several sentinels, and of several switches, may come late
  * and in any order. What it says is hostile (R9): an address that cannot be one is not told on. */
 #ifndef HL_NODE_SENTRY_H
 #define HL_NODE_SENTRY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slots - what the servers of a cluster say about who serves which hash slot, read. Pure.
- * It is hostile (R9): ranges outside the slots, servers without an address and answers of another shape are passed over. Ranges may overlap, but
- * for what is told of more than twice as many slots as there are. */
+ * It is hostile (R9): ranges outside the slots, servers without an address and answers of another shape are passed over,
+ * and so is what overlaps so often that more than twice all slots were told. */
 #ifndef HL_NODE_SLOTS_H
 #define HL_NODE_SLOTS_H
 
@@ -11,7 +11,8 @@
 
 enum { HL_SLOTS_TOLD_MAX = 2 * HL_SLOTS };
 
-/* An answer to CLUSTER SLOTS: each range with its master, a host of "" being that of the server that was asked. How many slots were told. */
+/* An answer to CLUSTER SLOTS: each range with its master, a host of "" being that of the server that was asked. Returned
+ * is how many slots were told. */
 typedef void hl_slots_fn(void *arg, unsigned from, unsigned to, const struct hl_address *master);
 unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *arg);
 

@@ -90,7 +90,8 @@ static const struct { const char *name, *why; } for_units[] = {
 };
 
 static const struct { const char *plant; enum sim_deployment deployment; int is_hot; } worlds[] = {
-    {"STALE_SENTINEL_BELIEVED", SIM_SENTINEL, 0}, {"SILENCE_IS_UNDATED", SIM_SENTINEL, 0}, {"ROLE_IGNORED", SIM_SENTINEL, 0}, {"ANEW_AT_ONCE", SIM_SENTINEL, 0},
+    {"SILENCE_IS_UNDATED", SIM_SENTINEL, 0},
+    {"STALE_SENTINEL_BELIEVED", SIM_SENTINEL, 0}, {"ROLE_IGNORED", SIM_SENTINEL, 0}, {"ANEW_AT_ONCE", SIM_SENTINEL, 0},
     {"MOVES_UNNOTICED", SIM_CLUSTER, 0}, {"TAKEN_BACK_UNHEARD", SIM_CLUSTER, 0},
     {"STALE_OWNER_BELIEVED", SIM_CLUSTER, 0}, {"RESTS_UNHEARD", SIM_CLUSTER, 0}, {"FAIR_CHANNEL_STAYS", SIM_CLUSTER, 0},
     {"REPLICAS_STEPS_BACK_ASLEEP", SIM_CLUSTER, 0},
