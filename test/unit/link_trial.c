@@ -154,13 +154,27 @@ static void on_leave(void *arg)
 
 /* ---- begin and end ---- */
 
+static char directory[] = "/tmp/hilock-link-XXXXXX";
+
+static void remove_directory(void) { rmdir(directory); }
+
+/* One for all trials of the program: each that is made in /tmp waits for all else that is made there at that time. */
+static void make_directory(void)
+{
+    static int is_made;
+    if (is_made++)
+        return;
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(atexit(remove_directory), 0);
+}
+
 static void listen_unix(struct link_trial *trial)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(trial->path, sizeof trial->path, "/tmp/hilock-link-XXXXXX");
-    assert_non_null(mkdtemp(trial->path));
-    strcat(trial->path, "/s");
+    make_directory();
+    snprintf(trial->path, sizeof trial->path, "%s/s", directory);
     strcpy(address.sun_path, trial->path);
+    unlink(trial->path); /* of a trial that failed */
     trial->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(trial->listener, (struct sockaddr *)&address, sizeof address), 0);
 }
@@ -208,11 +222,8 @@ void link_trial_end(struct link_trial *trial)
     hl_host_done(&trial->host);
     link_trial_hang_up(trial);
     close(trial->listener);
-    if (trial->path[0]) {
+    if (trial->path[0])
         unlink(trial->path);
-        *strrchr(trial->path, '/') = '\0';
-        rmdir(trial->path);
-    }
     assert_int_equal(open_fds(), trial->fds);
 }
 
