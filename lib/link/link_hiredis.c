@@ -20,11 +20,12 @@
 
 #include "base/contract.h"
 #include "base/text.h"
+#include "link/encode.h"
 #include "link/link.h"
 #include "link/reader.h"
 #include "link/tls.h"
 
-enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10, KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
+enum { READS_MAX = 16, ENCODED_MAX = 2048, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10, KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
     struct hl_flush flush; /* first: flush hands it back */
@@ -256,7 +257,7 @@ static void write_plain(struct hl_link *link)
     if (written > 0)
         sdsrange(context->obuf, (int)written, -1);
     want(link, HILOCK_READABLE | (sdslen(context->obuf) ? HILOCK_WRITABLE : 0u));
-    if (!sdslen(context->obuf) && sdsavail(context->obuf) > BUFFER_KEPT) {
+    if (!sdslen(context->obuf) && sdsavail(context->obuf) > BUFFER_KEPT && length < sdsavail(context->obuf) / 4) {
         sds fresh = sdsempty();
         if (fresh)
             sdsfree(context->obuf), context->obuf = fresh;
@@ -289,6 +290,9 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
 {
     redisAsyncContext *context = link->context;
     const redisCallback *last;
+    char bytes[ENCODED_MAX];
+    int status;
+    size_t length = hl_encode(bytes, sizeof bytes, argc, argv, lengths); /* 0: a script's text, seldom sent */
     if (!context || link->is_failing)
         return -1;
     HL_REQUIRE(link->is_up);
@@ -297,7 +301,10 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
         return redisAppendCommandArgv(&context->c, argc, (const char **)argv, lengths) == REDIS_OK ? 0 : -1;
     }
     last = context->replies.tail;
-    if (redisAsyncCommandArgv(context, on_answer, link, argc, (const char **)argv, lengths) != REDIS_OK)
+    status = length ? redisAsyncFormattedCommand(context, on_answer, link, bytes, length)
+                    : redisAsyncCommandArgv(context, on_answer, link, argc, (const char **)argv, lengths);
+    hl_memory_wipe(bytes, length); /* it may have been a password */
+    if (status != REDIS_OK)
         return -1;
     return context->c.err || context->replies.tail == last ? -1 : 0;
 }
