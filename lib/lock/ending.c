@@ -322,7 +322,6 @@ static void on_gone(struct hl_hold *hold, struct hl_part *part, const struct hl_
         hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = part->name->bytes, .node = hl_node_name(part->request.node), .detail = unheard});
     core->is_unheard_told = said->verdict == HL_YES ? said->was_unheard : core->is_unheard_told;
-    hl_node_saw_trip(part->request.node, hl_now_us(&core->host) - part->request.sent_us);
     hear(hold, part, was_ours ? HEARD_YES : HEARD_NO, said->listeners + hl_node_hears_in_part(part->request.node));
     conclude(hold);
     if (is_over)

@@ -247,8 +247,6 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
 
 static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
 {
-    if (answer->reply)
-        hl_node_saw_trip(part->request.node, hl_now_us(&hl_hold_core(hold)->host) - part->request.sent_us);
     if (!answer->was_sent && part->state != PART_OURS)
         part->state = part->is_haunted || (hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE)) ? PART_MAYBE : PART_CLEAR;
     if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)

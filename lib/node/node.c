@@ -29,7 +29,7 @@ void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked
 }
 
 /* One that took very long, of a process that stood still, counts as twice the usual. */
-void hl_node_saw_trip(struct hl_node *node, uint64_t took_us)
+static void saw_trip(struct hl_node *node, uint64_t took_us)
 {
     uint64_t most_us = 2 * node->usual_us;
     if (took_us < node->quickest_us)
@@ -250,6 +250,8 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     told = told_reply(node, request, reply);
     if (is_sent_on(node, request, &told))
         return;
+    if (request->ops->about) /* of a lock; what was never sent is not answered here, and says nothing of the way */
+        saw_trip(node, node->active_us - request->sent_us);
     finish(request, &(struct hl_answer){&told, 1});
 }
 

@@ -107,7 +107,6 @@ uint64_t hl_node_since_us(const struct hl_node *node);
 
 /* Server time in ms after which a command sent now shall not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
-void hl_node_saw_trip(struct hl_node *node, uint64_t took_us);
 void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* what a LATE answer tells */
 /* The restart guard: for how long no grant is asked for; 0: asked for. Meant for a node that is up. */
 uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);

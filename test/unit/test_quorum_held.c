@@ -183,6 +183,42 @@ static void without_the_guard_two_hold_at_a_time(struct scene *s)
     SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
 }
 
+/* Holds for a millisecond whenever it can. */
+static unsigned take_turn(struct hand *hand)
+{
+    unsigned had_it = hilock_lock_state(hand->lock) == HILOCK_HELD;
+    if (had_it)
+        release_quietly(hand);
+    if (hilock_lock_state(hand->lock) == HILOCK_IDLE)
+        acquire(hand, HILOCK_FOREVER);
+    return had_it;
+}
+
+static void share(struct scene *s, struct hand *const hands[2], unsigned grants[2])
+{
+    grants[0] = grants[1] = 0;
+    for (unsigned ms = 0; ms < 5000; ms++) {
+        for (unsigned i = 0; i < 2; i++)
+            grants[i] += take_turn(hands[i]);
+        run_ms(s, 1);
+    }
+}
+
+/* Whoever asks the master under its guard is answered by his own client, and learns nothing of the way there. */
+static void two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard(struct scene *s)
+{
+    const struct hilock_client_options options = {.size = sizeof options, .turns_max = 1};
+    struct hand *hands[2] = {hand_new(quorum_with(s, 3, options), "a", "stock", NULL), hand_new(quorum_with(s, 3, options), "b", "stock", NULL)};
+    unsigned before[2], grants[2];
+    s->is_untold = 1;
+    share(s, hands, before);
+    restart_empty(s, 2);
+    share(s, hands, grants); /* enough to be misled */
+    share(s, hands, grants);
+    HOLDS(s, 4 * (grants[0] + grants[1]) > 3 * (before[0] + before[1]));
+    HOLDS(s, 5 * grants[0] > grants[0] + grants[1] && 5 * grants[1] > grants[0] + grants[1]);
+}
+
 static const struct play plays[] = {
     PLAY(renewed_by_a_majority),
     PLAY(without_a_majority_renewals_fail_and_it_expires),
@@ -195,6 +231,7 @@ static const struct play plays[] = {
     PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles),
     PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease),
     PLAY(without_the_guard_two_hold_at_a_time),
+    PLAY(two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
