@@ -52,7 +52,7 @@ void hl_multi_refused(struct hl_acquire *acquire)
 /* Of half of the time that its lease has to spare; from the first that it got. */
 uint64_t hl_multi_keeps_until_us(const struct hl_acquire *acquire)
 {
-    const struct hl_hold *hold = acquire->lock->terms->multi ? acquire->hold : NULL;
+    const struct hl_hold *hold = acquire->lock->terms->multi && acquire->hold && acquire->hold->state != HOLD_RETURNING ? acquire->hold : NULL;
     uint64_t earliest_us = UINT64_MAX;
     for (unsigned i = 0; hold && i < hold->parts_count; i++)
         if (hold->parts[i].state == PART_OURS && hold->parts[i].deadline_us < earliest_us)

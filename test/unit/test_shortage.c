@@ -146,6 +146,28 @@ static void a_client_that_goes_meanwhile_leaves_nothing(struct scene *s)
     run_ms(s, 1000);
 }
 
+/* Too late after all, and without memory for a hold that goes on alone: it waits for the answer to its release, and does nothing meanwhile. */
+static void a_multi_that_gives_back_without_memory_waits_for_the_answer(struct scene *s)
+{
+    static const char *const names[] = {"a", "b", NULL};
+    struct party *p = scene_connect(s, NULL);
+    struct hand *m = multi_new(p, "m", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    uint64_t steps;
+    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 1800000);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 1790);
+    run_out(s);
+    run_ms(s, 50);
+    SAME(s, asked(s, "mutex_release"), 2);
+    steps = s->world.steps;
+    run_ms(s, 100);
+    HOLDS(s, s->world.steps - steps < 10);
+    s->memory.is_out = 0;
+    run_ms(s, 1000);
+    TELLS(s, "m:OK");
+}
+
 static const struct play plays[] = {
     PLAY(who_waits_behind_another_costs_one_block),
     PLAY(the_call_of_who_would_ask_at_once_is_refused),
@@ -154,6 +176,7 @@ static const struct play plays[] = {
     PLAY(a_release_that_nobody_is_told_of_is_handed_on_without_memory),
     PLAY(without_memory_for_its_answer_a_release_goes_to_the_store),
     PLAY(a_client_that_goes_meanwhile_leaves_nothing),
+    PLAY(a_multi_that_gives_back_without_memory_waits_for_the_answer),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
