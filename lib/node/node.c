@@ -26,6 +26,8 @@ void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked
 {
     node->server_us = server_us;
     node->time_sent_us = asked_us;
+    if (hl_now_us(node->host) - asked_us > node->round_trip_us)
+        node->round_trip_us = hl_now_us(node->host) - asked_us;
 }
 
 /* One that took very long, of a process that stood still, counts as twice the usual. */
@@ -43,7 +45,7 @@ void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t
 {
     const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING), *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
     uint64_t s, us;
-    node->round_trip_us = node->quickest_us = node->usual_us = hl_now_us(node->host) - asked_us;
+    node->quickest_us = node->usual_us = hl_now_us(node->host) - asked_us;
     node->trips = 0;
     if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) && hl_reply_decimal(micros->bytes, micros->length, &us))
         hl_node_learn_time(node, s * 1000000 + us, asked_us);
@@ -287,7 +289,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
 static void on_open(void *arg)
 {
     struct hl_node *node = arg;
-    node->server_us = 0;
+    node->server_us = node->round_trip_us = 0;
     node->natives = 0;
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);

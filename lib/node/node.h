@@ -61,7 +61,7 @@ struct hl_node {
     uint64_t active_us;            /* latest answer */
     struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0: none */
-    uint64_t round_trip_us;        /* of the latest sample */
+    uint64_t round_trip_us;        /* the longest of this link's samples: by so much its clock may be thought fast */
     uint64_t quickest_us;          /* of those round trips that were looked at since: what the way itself takes */
     uint64_t usual_us;             /* of the same: their mean, the latest ones most */
     unsigned trips;                /* so many of them, cut at what the mean is taken of */

@@ -361,6 +361,27 @@ static void a_request_too_old_to_run_is_refused_by_the_store(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* The refusal that taught the server's time was on its way there for long: by so much the next request may run later than it says. */
+static void a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    world_clock_step(&s->store.clock, 5000000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 900000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 1800000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 910);
+    cancel(a);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 1780);
+    HOLDS(s, !is_ours(s, "stock"));
+    run_ms(s, 20);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 500);
+    HOLDS(s, !is_ours(s, "stock"));
+    TELLS(s, "a:CANCELLED");
+}
+
 static const struct play plays[] = {
     PLAY(a_release_is_one_command_and_its_answer),
     PLAY(a_second_release_is_NOT_HELD),
@@ -386,6 +407,7 @@ static const struct play plays[] = {
     PLAY(asked_again_with_the_same_id_a_grant_is_adopted),
     PLAY(an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request),
     PLAY(a_request_too_old_to_run_is_refused_by_the_store),
+    PLAY(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
