@@ -99,6 +99,7 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
     hl_words_of_loss(core, hold, &detail);
     hl_trace(&core->host, HL_HOLD_LOST, &(struct hl_fact){.name = hold->parts[0].name->bytes, .reason = reason, .detail = detail.bytes,
                                                           .token = hl_hold_token(hold), .waited_us = hl_now_us(&core->host) - hold->since_us});
+    hl_notice_cancel(core, &hold->notice); /* what is still to be reported of its renewals would keep it */
     if (!HL_PLANTED(LOSS_UNTOLD))
         hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
     hl_ending_begin(hold);

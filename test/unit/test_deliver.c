@@ -329,6 +329,34 @@ static void at_most_a_thousand_callbacks_run_in_a_turn(struct scene *s)
     SAME(s, most, 1000);
 }
 
+static void block_for_twenty_ms(struct hand *hand) { world_jump_us(&hand->scene->world, 20000); }
+
+/* That its renewals failed is still to be told, behind what takes long, when it is found taken: then it is over, and nothing is waited for. */
+static void what_is_lost_with_something_untold_is_over_all_the_same(struct scene *s)
+{
+    enum { WAITS = 60, WAIT_US = 2600000 };
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    uint64_t begun_us = scene_us(s);
+    s->is_tampered = s->is_untold = 1;
+    store_take(&s->store, "busy", "another", 60000);
+    for (int i = 0; i < WAITS; i++) {
+        struct hand *hand = hand_new(p, "w", "busy", NULL);
+        when(hand, "TIMED_OUT", block_for_twenty_ms);
+        acquire(hand, WAIT_US / 1000);
+    }
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
+    PLAN(s, .on = "renew", .act = PLAN_HOLD);
+    run_to(s, begun_us + WAIT_US - 50);
+    store_delete(&s->store, "stock");
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 1300);
+    SAME(s, a->event.kind, HILOCK_EVENT_LOST);
+    party_close(p, HILOCK_FOREVER);
+    run_ms(s, 100);
+    HOLDS(s, p->is_closed);
+}
+
 static const struct play plays[] = {
     PLAY(what_expires_during_a_callback_is_told_before_the_next_one),
     PLAY(a_hold_max_that_passes_during_a_callback_too),
@@ -348,6 +376,7 @@ static const struct play plays[] = {
     PLAY(a_freed_or_dropped_handle_is_silent_in_every_state),
     PLAY(a_result_that_was_silenced_in_time_never_comes),
     PLAY(at_most_a_thousand_callbacks_run_in_a_turn),
+    PLAY(what_is_lost_with_something_untold_is_over_all_the_same),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
