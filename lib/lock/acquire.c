@@ -51,11 +51,10 @@ static void let_hold_go(struct hl_core *core, struct hl_acquire *acquire, struct
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(hold)});
     acquire->state = ACQUIRE_DECIDED;
     acquire->hold = NULL;
-    hold->owner.lock = NULL;
     if (next)
         hl_handoff(core, hold, next);
     else
-        hl_ending_begin(hold);
+        hl_ending_give_up(hold);
 }
 
 static void let_go(struct hl_acquire *acquire)
@@ -172,7 +171,9 @@ static uint64_t next_report_us(const struct hl_acquire *acquire)
  * part does not keep the next attempt waiting; for lack of memory, and with one part, the attempt waits until all has been returned. */
 static void begin_anew(struct hl_acquire *acquire)
 {
-    struct hl_hold *hold = acquire->hold, *fresh = hold->parts_count > 1 ? hl_hold_new(core_of(acquire), acquire->lock) : NULL;
+    struct hl_core *core = core_of(acquire);
+    int is_alone = acquire->hold->parts_count > 1 && core->unheld < core->limits.waiters_max;
+    struct hl_hold *hold = acquire->hold, *fresh = is_alone ? hl_hold_new(core, acquire->lock) : NULL;
     if (!fresh) {
         hl_ending_return(hold);
         return;
@@ -180,9 +181,8 @@ static void begin_anew(struct hl_acquire *acquire)
     fresh->owner.acquire = acquire;
     acquire->hold = fresh;
     hl_acquire_resume_at(acquire, UINT64_MAX); /* its end and its report are the new one's to tell of */
-    hold->owner.lock = NULL;
     hold->is_attempt = hl_hold_is_quorum(hold) != 0;
-    hl_ending_begin(hold);
+    hl_ending_give_up(hold);
 }
 
 static void give_back(struct hl_acquire *acquire)

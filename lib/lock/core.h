@@ -159,6 +159,7 @@ struct hl_hold {
     uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
     uint8_t is_release : 1;      /* ENDING: because its user released it */
+    uint8_t is_unheld : 1;       /* ENDING: nobody was told that it was had; in core->unheld */
     uint8_t verdict : 7;         /* ENDING: a hilock_status as its negative, for REPORT_RELEASED */
     struct hl_part parts[];
 };
@@ -255,6 +256,7 @@ struct hl_core {
     unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's belief ends before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds in `live`; handles */
+    unsigned unheld;                     /* of the holds: attempts that ended, which the store is still to answer: they take the place of waiters */
     int is_closing;                      /* acquires are refused */
     int is_unheard_told;                 /* that messages of releases are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed behind it */

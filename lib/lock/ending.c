@@ -180,6 +180,14 @@ void hl_ending_begin(struct hl_hold *hold)
     hl_ending_settle(hold);
 }
 
+void hl_ending_give_up(struct hl_hold *hold)
+{
+    hold->owner.lock = NULL;
+    hold->is_unheld = 1;
+    hl_hold_core(hold)->unheld++;
+    hl_ending_begin(hold);
+}
+
 int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id)
 {
     struct hl_hold *hold = hl_hold_new(core, lock);

@@ -327,6 +327,7 @@ void hl_hold_free(struct hl_hold *hold)
     }
     hl_notice_cancel(core, &hold->notice);
     TAILQ_REMOVE(&core->live, hold, live);
+    core->unheld -= hold->is_unheld;
     hl_alarm_end(&core->hold_alarms, &hold->alarm);
     hl_side_free(core, hold);
     hl_terms_unref(hold->terms);

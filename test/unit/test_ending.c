@@ -382,6 +382,30 @@ static void a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more(s
     TELLS(s, "a:CANCELLED");
 }
 
+/* What is given up while the server hangs may be granted yet, and is remembered until that is over: but no more of it than may wait. */
+static void what_is_given_up_while_the_server_hangs_is_bounded(struct scene *s)
+{
+    enum { WAITERS = 50 };
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = WAITERS));
+    unsigned accepted = 0;
+    char name[16];
+    s->is_untold = 1;
+    world_freeze(&s->store.lane);
+    for (int i = 0; i < 2 * WAITERS; i++) {
+        struct hand *hand;
+        snprintf(name, sizeof name, "order:%d", i);
+        hand = hand_new(p, "a", name, NULL);
+        accepted += acquire(hand, 1) == HILOCK_OK;
+        run_ms(s, 2);
+        hand_free(hand);
+    }
+    SAME(s, accepted, WAITERS);
+    TEXT(s, hilock_client_refusal(p->client), "50 acquires already wait, or have ended and are still to be released at the store (waiters_max): shed load or raise it");
+    world_thaw(&s->world, &s->store.lane);
+    run_ms(s, 100);
+    HOLDS(s, hilock_lock_state(held(p, "b", "stock", NULL)->lock) == HILOCK_HELD);
+}
+
 static const struct play plays[] = {
     PLAY(a_release_is_one_command_and_its_answer),
     PLAY(a_second_release_is_NOT_HELD),
@@ -408,6 +432,7 @@ static const struct play plays[] = {
     PLAY(an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request),
     PLAY(a_request_too_old_to_run_is_refused_by_the_store),
     PLAY(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more),
+    PLAY(what_is_given_up_while_the_server_hangs_is_bounded),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
