@@ -11,7 +11,7 @@
 #include "lock/lease.h"
 #include "lock/multi.h"
 
-enum { YIELDS_MAX = 3, CROWD_MAX = 31, PACE_US = 20 };
+enum { YIELDS_MAX = 3, YIELD_MAX_US = 1000000, CROWD_MAX = 31, PACE_US = 20 };
 
 /* ---- the line ---- */
 
@@ -233,8 +233,11 @@ void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire)
     struct hl_name *name = hl_acquire_name(acquire);
     struct hl_gate *gate = name->gate;
     uint64_t turns = HL_PLANTED(LOSERS_YIELD_LONGER) ? 0 : 1 + hl_multi_crowd(acquire), doubled = (uint64_t)1 << gate->yields;
-    turns = 2 * (turns > doubled ? turns : doubled);
-    hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, turns * hl_courtesy_span_us(core, name)));
+    uint64_t most_us = 2 * (turns > doubled ? turns : doubled) * hl_courtesy_span_us(core, name);
+    if (acquire->lock->terms->multi && most_us > YIELD_MAX_US)
+        most_us = YIELD_MAX_US;
+    hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, most_us));
+    gate->yields_until_us = acquire->lock->terms->multi ? gate->courtesy.until_us : 0;
     gate->yields += gate->yields < (HL_PLANTED(LOSERS_YIELD_LONGER) ? 7 : YIELDS_MAX);
 }
 

@@ -21,6 +21,7 @@ struct hl_gate {
     int has_missed;                /* somebody was to be woken while a release of ours was out */
     uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
     struct hl_courtesy courtesy;   /* to others who wait */
+    uint64_t yields_until_us;      /* courtesy's end, when that is the pause of a multi that lost: a message cuts it */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is right for another */
     unsigned faults;               /* in a row */

@@ -160,6 +160,15 @@ static void line_up(struct hl_gate *gate)
         hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, (1 + gate->name->crowd) * span_us));
 }
 
+/* All who wait for this name come within as many turns as they are. */
+static void cut_pause(struct hl_gate *gate)
+{
+    struct hl_core *core = gate->core;
+    uint64_t most_us = (1 + gate->name->crowd) * hl_courtesy_span_us(core, gate->name);
+    if (gate->courtesy.until_us == gate->yields_until_us && hl_left_us(gate->yields_until_us, hl_now_us(&core->host)) > most_us)
+        hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, most_us));
+}
+
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
 {
     struct hl_gate *gate = arg;
@@ -172,6 +181,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
         break;
     case HL_CHANNEL_MESSAGE:
         hl_trace(&gate->core->host, HL_WAKEUP, &(struct hl_fact){.name = gate->name->bytes});
+        cut_pause(gate);
         hl_courtesy_go_on(&gate->courtesy, gate->core, gate->name);
         line_up(gate);
         if (!HL_PLANTED(WAKE_IGNORED))

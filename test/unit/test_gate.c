@@ -380,6 +380,48 @@ static void names_that_nobody_wants_any_more_leave_nothing(struct scene *s)
     SAME(s, s->memory.bytes, bytes);
 }
 
+/* ---- pauses of a multi ---- */
+
+static const char *const ab[] = {"a", "b", NULL};
+
+/* It got "a", which many wait for, three times, and not "b": then that is free. */
+static uint64_t served_after_us(struct scene *s, struct hand *m)
+{
+    uint64_t freed_us;
+    store_take(&s->store, "b", "another", 600000);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 3000);
+    store_publish(&s->store, "redisson_lock__channel:{b}", "0");
+    run_ms(s, 200);
+    freed_us = scene_us(s);
+    store_free_name(&s->store, "b");
+    run_ms(s, 6000);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_HELD);
+    release(m);
+    run_ms(s, 2000);
+    return asked_at_us(s, "mutex_acquire", -1) - freed_us;
+}
+
+/* Twenty milliseconds there and back; each release says that forty listen. */
+static void serve_eight(struct scene *s, uint64_t within_us)
+{
+    struct party *p;
+    s->is_untold = 1;
+    s->net.there_us = s->net.back_us = 10000;
+    p = scene_open(s, NULL);
+    run_ms(s, 1000);
+    hand_new(p, "k", within_us < 1000000 ? "c" : "b", NULL); /* how many want that one is not forgotten */
+    PLAN(s, .on = "mutex_release", .act = PLAN_ANSWER, .times = PLAN_ALWAYS, .reply = say_integer(40));
+    for (int i = 0; i < 8; i++) {
+        struct hand *m = multi_new(p, "m", ab, NULL);
+        HOLDS(s, served_after_us(s, m) < within_us);
+        hand_free(m);
+    }
+}
+
+static void the_pause_of_a_multi_is_cut_by_a_message(struct scene *s) { serve_eight(s, 100000); }
+static void the_pause_of_a_multi_among_many_is_a_second_at_most(struct scene *s) { serve_eight(s, 1100000); }
+
 static const struct play plays[] = {
     PLAY(subscribe_confirm_ask_again_sleep),
     PLAY(a_message_wakes_within_one_round_trip),
@@ -402,6 +444,8 @@ static const struct play plays[] = {
     PLAY(the_subscription_lingers_for_a_second),
     PLAY(any_message_is_a_hint_and_no_more),
     PLAY(names_that_nobody_wants_any_more_leave_nothing),
+    PLAY(the_pause_of_a_multi_is_cut_by_a_message),
+    PLAY(the_pause_of_a_multi_among_many_is_a_second_at_most),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
