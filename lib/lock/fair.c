@@ -65,10 +65,11 @@ void hl_fair_say(struct hl_hold *hold, struct hl_part *part, struct hl_wants *wa
 
 void hl_fair_placed(struct hl_fair *fair, const struct hl_asked *asked)
 {
-    if (!fair->ticket)
-        hl_gate_step_back(&fair->acquire);
+    int is_new = !fair->ticket;
     fair->confirms = 0;
     fair->ticket = asked->ticket;
+    if (is_new)
+        hl_gate_place(&fair->acquire);
     fair->position = asked->position;
     fair->waiters = asked->waiters;
     fair->hands_over = asked->hands_over != 0;

@@ -228,6 +228,24 @@ void hl_gate_step_back(struct hl_acquire *acquire)
     TAILQ_INSERT_TAIL(line, acquire, line);
 }
 
+void hl_gate_place(struct hl_acquire *acquire)
+{
+    struct hl_line *line = &hl_acquire_name(acquire)->gate->queued;
+    struct hl_acquire *other, *later = NULL;
+    uint64_t ticket = hl_fair_of(acquire)->ticket;
+    TAILQ_REMOVE(line, acquire, line);
+    for (other = TAILQ_LAST(line, hl_line); other; other = TAILQ_PREV(other, hl_line, line)) {
+        uint64_t has = hl_fair_of(other)->ticket;
+        if (has && has < ticket)
+            break;
+        later = has ? other : later;
+    }
+    if (later)
+        TAILQ_INSERT_BEFORE(later, acquire, line);
+    else
+        TAILQ_INSERT_TAIL(line, acquire, line);
+}
+
 void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire)
 {
     struct hl_name *name = hl_acquire_name(acquire);

@@ -20,6 +20,7 @@ void hl_gate_leave(struct hl_acquire *acquire);
 int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at);
 int hl_gate_is_head(const struct hl_acquire *acquire); /* of those who wait */
 void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
+void hl_gate_place(struct hl_acquire *acquire); /* it was given a ticket: behind lower ones, before higher ones */
 /* An attempt got some of what it asked for and lost against another: nobody here asks again for a random while, of twice as many turns as others
  * are heard to wait: all who lost have the same odds, for all hear the same. Where nobody can be heard, it doubles some times. A multi adds up those who
  * wait for all of its names: it pauses for a second at most, and is heard from soon when a message says that the name it stands in line for is free. */

@@ -401,6 +401,22 @@ static void what_the_store_says_is_bounded(struct scene *s)
     SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
 }
 
+/* Its first answer was lost with the link, and what it says again is answered behind the first answer to a later one of the same client. */
+static void the_first_of_a_client_hears_of_a_release_whenever_it_was_placed(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    store_take(&s->store, "stock", "java:1", 600000);
+    PLAN(s, .on = "fair_acquire", .act = PLAN_RESET_AFTER);
+    PLAN(s, .on = "fair_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.");
+    waits(p, "a");
+    waits(p, "b");
+    run_ms(s, 1000);
+    scene_hush(s);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+}
+
 static const struct play plays[] = {
     PLAY(a_free_lock_is_one_round_trip),
     PLAY(handed_over_by_one_script_and_one_push),
@@ -424,6 +440,7 @@ static const struct play plays[] = {
     PLAY(a_forced_release_that_may_not_span_keys_is_said_as_of_a_MUTEX),
     PLAY(a_release_that_may_not_span_keys_is_said_as_of_a_MUTEX),
     PLAY(what_the_store_says_is_bounded),
+    PLAY(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed),
 };
 
 int main(void) { return PLAYS_RUN(plays); }
