@@ -331,8 +331,8 @@ static hilock_status check_acquire(struct hilock_client *client, const struct hi
     if (status != HILOCK_OK || may_reenter(lock))
         return status;
     if (core->waiting + core->unheld >= core->limits.waiters_max)
-        return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires already wait%s (waiters_max): shed load or raise it", core->waiting + core->unheld,
-                         core->unheld ? ", or have ended and are still to be released at the store" : "");
+        return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires already wait%s (waiters_max): shed load or raise it",
+                         core->waiting + core->unheld, core->unheld ? ", or have ended and are still to be released at the store" : "");
     if (hl_gate_waiting(lock->name) >= core->limits.name_waiters_max)
         return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
                          hl_gate_waiting(lock->name), quoted_name(lock).bytes);

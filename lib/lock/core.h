@@ -256,7 +256,7 @@ struct hl_core {
     unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's belief ends before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds in `live`; handles */
-    unsigned unheld;                     /* of the holds: attempts that ended, which the store is still to answer: they take the place of waiters */
+    unsigned unheld;                     /* of the holds: attempts that ended, and are not returned yet: they take waiters' places */
     int is_closing;                      /* acquires are refused */
     int is_unheard_told;                 /* that messages of releases are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed behind it */

@@ -10,7 +10,7 @@
 
 int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id); /* that id may be at the store. 0: no memory, it lapses */
 void hl_ending_begin(struct hl_hold *hold);        /* any state but ENDING; may free it at once when nothing is there */
-void hl_ending_give_up(struct hl_hold *hold);      /* the same of an attempt that nobody was told to have; nobody is told of its end */
+void hl_ending_give_up(struct hl_hold *hold);      /* the same of an attempt that nobody was told to have */
 void hl_ending_return(struct hl_hold *hold);       /* ASKING, granted with too little left: hl_acquire_returned follows */
 void hl_ending_retry(struct hl_hold *hold);        /* after a refused release, or when the loss that came first is told */
 void hl_ending_haunt(struct hl_hold *hold, struct hl_part *part); /* an acquire of it went unanswered */

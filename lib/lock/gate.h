@@ -22,8 +22,8 @@ int hl_gate_is_head(const struct hl_acquire *acquire); /* of those who wait */
 void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
 void hl_gate_place(struct hl_acquire *acquire); /* it was given a ticket: behind lower ones, before higher ones */
 /* An attempt got some of what it asked for and lost against another: nobody here asks again for a random while, of twice as many turns as others
- * are heard to wait: all who lost have the same odds, for all hear the same. Where nobody can be heard, it doubles some times. A multi adds up those who
- * wait for all of its names: it pauses for a second at most, and is heard from soon when a message says that the name it stands in line for is free. */
+ * are heard to wait: all who lost have the same odds, for all hear the same. Where nobody can be heard, it doubles some times.
+ * A multi adds up those who wait for all of its names, pauses for a second at most, and is cut short by a message. */
 void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire);
 uint64_t hl_gate_yields_until_us(const struct hl_name *name);
 uint64_t hl_gate_pause_us(struct hl_core *core, const struct hl_acquire *acquire); /* refused by the first master: until all are asked */

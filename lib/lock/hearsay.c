@@ -165,7 +165,8 @@ static void cut_pause(struct hl_gate *gate)
 {
     struct hl_core *core = gate->core;
     uint64_t most_us = (1 + gate->name->crowd) * hl_courtesy_span_us(core, gate->name);
-    if (gate->courtesy.until_us == gate->yields_until_us && hl_left_us(gate->yields_until_us, hl_now_us(&core->host)) > most_us)
+    uint64_t left_us = hl_left_us(gate->yields_until_us, hl_now_us(&core->host));
+    if (gate->courtesy.until_us == gate->yields_until_us && left_us > most_us)
         hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, most_us));
 }
 

@@ -248,7 +248,8 @@ static void on_unanswered(struct hl_hold *hold, struct hl_part *part)
 static void on_acquire_done(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
 {
     if (!answer->was_sent && part->state != PART_OURS)
-        part->state = part->is_haunted || (hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE)) ? PART_MAYBE : PART_CLEAR;
+        part->state = part->is_haunted || (hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE)) ? PART_MAYBE
+                                                                                                      : PART_CLEAR;
     if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
         hl_ending_answered(hold, part, answer);
     else if (hold->state == HOLD_HELD && hl_hold_is_quorum(hold))

@@ -52,8 +52,10 @@ void hl_multi_refused(struct hl_acquire *acquire)
 /* Of half of the time that its lease has to spare; from the first that it got. */
 uint64_t hl_multi_keeps_until_us(const struct hl_acquire *acquire)
 {
-    const struct hl_hold *hold = acquire->lock->terms->multi && acquire->hold && acquire->hold->state != HOLD_RETURNING ? acquire->hold : NULL;
+    const struct hl_hold *hold = acquire->lock->terms->multi ? acquire->hold : NULL;
     uint64_t earliest_us = UINT64_MAX;
+    if (hold && hold->state == HOLD_RETURNING) /* it goes back already */
+        return UINT64_MAX;
     for (unsigned i = 0; hold && i < hold->parts_count; i++)
         if (hold->parts[i].state == PART_OURS && hold->parts[i].deadline_us < earliest_us)
             earliest_us = hold->parts[i].deadline_us;
@@ -77,7 +79,8 @@ int hl_multi_is_adrift(const struct hl_acquire *acquire)
     for (unsigned i = 0; names && i < names->count; i++) {
         const struct hl_part *part = &acquire->hold->parts[i];
         const struct hl_node *node = hl_route_node(acquire->lock->terms->cell->core->route, names->of[i]->bytes, names->of[i]->length);
-        int is_other = !node->is_up || node->earlier_us >= part->request.sent_us || (node->moved_us >= part->request.sent_us && !HL_PLANTED(MULTI_ADRIFT_BY_MOVE));
+        int has_moved = node->moved_us >= part->request.sent_us && !HL_PLANTED(MULTI_ADRIFT_BY_MOVE);
+        int is_other = !node->is_up || node->earlier_us >= part->request.sent_us || has_moved;
         if (part->state == PART_OURS && is_other && !HL_PLANTED(MULTI_ADRIFT))
             return 1;
     }

@@ -228,7 +228,7 @@ static void a_subscription_that_is_taken_back_is_made_elsewhere(struct scene *s)
     TELLS(s, "b:WAITING b:OK");
 }
 
-/* It has the one at the first server, and asks for the other, when that server's slots go to the third, which knows of nothing. */
+/* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
 static void a_multi_is_not_granted_with_a_name_that_has_moved(struct scene *s)
 {
     static const char *names[3];

@@ -181,7 +181,7 @@ static void under_another_token_it_is_another_hold(struct scene *s)
     SAME(s, asked(s, "fair_release"), 1); /* behind the loss, and not before */
 }
 
-/* The heartbeat was on its way when the push came, and found the grant: the server has it for the whole lease, which is read after the window. */
+/* The heartbeat was on its way when the push came, and made a lease of the window: its answer is read after the window. */
 static void an_answer_behind_the_end_of_the_window_revives_nothing(struct scene *s)
 {
     struct party *q = scene_connect(s, NULL);
@@ -306,7 +306,7 @@ static void who_gives_up_under_the_guard_leaves_the_queue(struct scene *s)
     SAME(s, asked(s, "fair_release"), 1);
 }
 
-/* The answer took more than half of the lease: it is asked once more, which waits behind a peek; the wait is given up meanwhile. */
+/* The answer took more than half of the lease. While it is asked once more behind a peek, the wait is given up. */
 static void a_doubted_grant_is_given_back_with_its_wait(struct scene *s)
 {
     struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));

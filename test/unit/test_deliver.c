@@ -331,7 +331,7 @@ static void at_most_a_thousand_callbacks_run_in_a_turn(struct scene *s)
 
 static void block_for_twenty_ms(struct hand *hand) { world_jump_us(&hand->scene->world, 20000); }
 
-/* That its renewals failed is still to be told, behind what takes long, when it is found taken: then it is over, and nothing is waited for. */
+/* That its renewals failed is still to be told, behind what takes long, when it is found taken. Then it is over. */
 static void what_is_lost_with_something_untold_is_over_all_the_same(struct scene *s)
 {
     enum { WAITS = 60, WAIT_US = 2600000 };

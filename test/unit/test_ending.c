@@ -361,7 +361,7 @@ static void a_request_too_old_to_run_is_refused_by_the_store(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-/* The refusal that taught the server's time was on its way there for long: by so much the next request may run later than it says. */
+/* The refusal that taught the server's time took long to get there: by so much the next request may run later. */
 static void a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more(struct scene *s)
 {
     struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
@@ -382,7 +382,7 @@ static void a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more(s
     TELLS(s, "a:CANCELLED");
 }
 
-/* What is given up while the server hangs may be granted yet, and is remembered until that is over: but no more of it than may wait. */
+/* What is given up while the server hangs may be granted yet, and is remembered: but no more of it than may wait. */
 static void what_is_given_up_while_the_server_hangs_is_bounded(struct scene *s)
 {
     enum { WAITERS = 50 };
@@ -400,7 +400,8 @@ static void what_is_given_up_while_the_server_hangs_is_bounded(struct scene *s)
         hand_free(hand);
     }
     SAME(s, accepted, WAITERS);
-    TEXT(s, hilock_client_refusal(p->client), "50 acquires already wait, or have ended and are still to be released at the store (waiters_max): shed load or raise it");
+    TEXT(s, hilock_client_refusal(p->client), "50 acquires already wait, or have ended and are still to be released at the store "
+                                              "(waiters_max): shed load or raise it");
     world_thaw(&s->world, &s->store.lane);
     run_ms(s, 100);
     HOLDS(s, hilock_lock_state(held(p, "b", "stock", NULL)->lock) == HILOCK_HELD);

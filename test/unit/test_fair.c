@@ -401,7 +401,7 @@ static void what_the_store_says_is_bounded(struct scene *s)
     SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
 }
 
-/* Its first answer was lost with the link, and what it says again is answered behind the first answer to a later one of the same client. */
+/* Its first answer was lost with the link, and its next one comes behind that of a later one of the same client. */
 static void the_first_of_a_client_hears_of_a_release_whenever_it_was_placed(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);

@@ -87,7 +87,7 @@ static void a_longer_lease_is_asked_for_at_once(struct scene *s)
     SAME(s, asked(s, "renew"), 1);
 }
 
-/* What was extended may stand at the store until the next one's own lease would have ended, to the microsecond, and no longer. */
+/* What was extended may stand at the store until the next one's own lease would have ended, to the microsecond. */
 static void handed_on_after_an_extend(struct scene *s, uint64_t early_us, size_t releases)
 {
     enum { EXTENDED_US = 60000000 + 607000, OWN_US = 55000000 + 557000 };

@@ -208,7 +208,8 @@ static void share(struct scene *s, struct hand *const hands[2], unsigned grants[
 static void two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard(struct scene *s)
 {
     const struct hilock_client_options options = {.size = sizeof options, .turns_max = 1};
-    struct hand *hands[2] = {hand_new(quorum_with(s, 3, options), "a", "stock", NULL), hand_new(quorum_with(s, 3, options), "b", "stock", NULL)};
+    struct hand *hands[2] = {hand_new(quorum_with(s, 3, options), "a", "stock", NULL),
+                             hand_new(quorum_with(s, 3, options), "b", "stock", NULL)};
     unsigned before[2], grants[2];
     s->is_untold = 1;
     share(s, hands, before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was released shortly before a server was lost is released again where another took over, however long that took; nothing else is. */
+/* What was released shortly before a server was lost is released again where another took over, and nothing else is. */
 #include "cluster_stage.h"
 #include "play.h"
 #include "sentinel_stage.h"

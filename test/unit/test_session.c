@@ -288,7 +288,8 @@ static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct scene 
 static void the_last_address_of_a_name_is_tried_without_a_pause(struct scene *s)
 {
     struct party *p;
-    struct net_place *first = net_listen(&s->net, "10.0.0.1:6380", &s->store), *last = net_listen(&s->net, "10.0.0.3:6380", &s->store);
+    struct net_place *first = net_listen(&s->net, "10.0.0.1:6380", &s->store);
+    struct net_place *last = net_listen(&s->net, "10.0.0.3:6380", &s->store);
     first->mood = last->mood = NET_REFUSES;
     p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};

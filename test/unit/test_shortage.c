@@ -146,7 +146,7 @@ static void a_client_that_goes_meanwhile_leaves_nothing(struct scene *s)
     run_ms(s, 1000);
 }
 
-/* Too late after all, and without memory for a hold that goes on alone: it waits for the answer to its release, and does nothing meanwhile. */
+/* Too late after all, and without memory for a hold that goes on alone: it sleeps until its release is answered. */
 static void a_multi_that_gives_back_without_memory_waits_for_the_answer(struct scene *s)
 {
     static const char *const names[] = {"a", "b", NULL};
