@@ -15,44 +15,132 @@ import store
 CHANNEL = 'redisson_lock__channel:{stock:lamp}'
 
 
-def one_row(text):
-    create, update, _ = text.split(';\n')
-    database = sqlite3.connect(':memory:')
+# The recipe that loses updates: the later holder raises nothing before it has written, and refuses nothing until then.
+OLD_SQL = 'UPDATE stock SET pieces = :pieces, fence = :token WHERE item = :item AND fence <= :token'
+OLD_LUA = '''
+if tonumber(ARGV[1]) < tonumber(redis.call('GET', KEYS[2]) or '0') then return 0 end
+redis.call('SET', KEYS[2], ARGV[1])
+redis.call('SET', KEYS[1], ARGV[2])
+return 1
+'''
+
+
+def two_holders(enter, write):
+    """A, token 1, reads and is stopped; B, token 2, reads; A goes on and writes, then B. Each takes one piece."""
+    first, second = enter(1), enter(2)
+    return write(1, first - 1), write(2, second - 1)
+
+
+def compare(where, old, new):
+    """new must refuse A; old must take both, or the play proves nothing. Each is (enter, write, left)."""
+    outcomes = [(two_holders(enter, write), left()) for enter, write, left in (old, new)]
+    store.expect(outcomes[0] == ((1, 1), 8), f'{where}: raised by writes only, it loses an update: {outcomes[0]}')
+    store.expect(outcomes[1] == ((0, 1), 8), f'{where}: raised before the read, it refuses the late one: {outcomes[1]}')
+
+
+def statements_of(text):
+    return [statement.strip() for statement in re.sub(r'--.*', '', text).split(';') if statement.strip()]
+
+
+def stock_of(create):
+    database = sqlite3.connect(':memory:', isolation_level=None)
     database.execute(create)
     database.execute("INSERT INTO stock (item, pieces) VALUES ('lamp', 9)")
-
-    def write(pieces, token):
-        return database.execute(update, {'pieces': pieces, 'token': token, 'item': 'lamp'}).rowcount
-    store.expect([write(8, 5), write(7, 5), write(6, 7), write(1, 6)] == [1, 1, 1, 0], 'SQL: only the write with the older token is refused')
-    store.expect(database.execute('SELECT pieces FROM stock').fetchone() == (6,), 'SQL: and it changed nothing')
+    return database
 
 
-def many_rows(text, stock):
-    statements = [statement.strip() for statement in re.sub(r'--.*', '', text).split(';') if statement.strip()]
+def one_row(text):
+    create, lift, read, update = statements_of(text)
+
+    def holders(database, raises, writes):
+        def enter(token):
+            if raises:
+                raised = database.execute(lift, {'token': token, 'item': 'lamp'}).rowcount
+                store.expect(raised == 1, f'SQL: token {token} raises the fence')
+            return database.execute(read, {'item': 'lamp'}).fetchone()[0]
+
+        def write(token, pieces):
+            return database.execute(writes, {'pieces': pieces, 'token': token, 'item': 'lamp'}).rowcount
+        return enter, write, lambda: database.execute(read, {'item': 'lamp'}).fetchone()[0]
+    compare('SQL, one row', holders(stock_of(create), False, OLD_SQL), holders(stock_of(create), True, update))
+    database = stock_of(create)
+    enter, write, left = holders(database, True, update)
+    enter(5)
+    written = [write(5, 8), write(5, 7), write(7, 6), write(6, 1)]
+    store.expect(written == [1, 1, 1, 0] and left() == 6, f'SQL: only the older token is refused: {written}')
+    raised = database.execute(lift, {'token': 6, 'item': 'lamp'}).rowcount
+    store.expect(raised == 0, 'SQL: and an older token cannot raise the fence')
+
+
+def many_rows(text, create):
+    """The page's transaction; and the short one before it: up to the UPDATE, then COMMIT."""
+    statements = statements_of(text)
     tables, transaction = statements[:2], statements[2:]
-    database = sqlite3.connect(':memory:', isolation_level=None)
-    for table in (stock.split(';\n')[0], *tables, "INSERT INTO stock (item, pieces) VALUES ('lamp', 9)"):
-        database.execute(table)
+    at = next(i for i, statement in enumerate(transaction) if statement.startswith('UPDATE fences'))
+    store.expect(transaction[at + 1].startswith('SELECT'), 'SQL: the transaction reads behind the fence')
 
-    def sell(token):
+    def run(database, steps, token):
         """As the comment says: when the fence's UPDATE changed no row, ROLLBACK."""
-        for statement in transaction:
+        for statement in steps:
             done = database.execute(statement, {'name': 'stock:lamp', 'token': token, 'item': 'lamp', 'buyer': f'of {token}'})
             if statement.startswith('UPDATE fences') and done.rowcount == 0:
                 database.execute('ROLLBACK')
                 return 0
         return 1
-    store.expect([sell(5), sell(5), sell(7), sell(6)] == [1, 1, 1, 0], 'SQL: only the transaction with the older token is refused')
-    sold = database.execute('SELECT pieces, (SELECT COUNT(*) FROM sales) FROM stock').fetchone()
-    store.expect(sold == (6, 3) and not database.in_transaction, f'SQL: and none of it stays: {sold}')
+
+    def fresh():
+        database = stock_of(create)
+        for table in tables:
+            database.execute(table)
+        return database
+
+    def left(database):
+        return database.execute('SELECT pieces FROM stock').fetchone()[0]
+
+    def holders(database, raises):
+        def enter(token):
+            if raises:
+                raised = run(database, [*transaction[:at + 1], 'COMMIT'], token)
+                store.expect(raised == 1, f'SQL: token {token} raises the fence')
+            return left(database)
+
+        def write(token, pieces):
+            sets = f'UPDATE stock SET pieces = {pieces} WHERE item = :item'
+            return run(database, [sets if step.startswith('UPDATE stock') else step for step in transaction], token)
+        return enter, write, lambda: left(database)
+    compare('SQL, many rows', holders(fresh(), False), holders(fresh(), True))
+    database = fresh()
+    sold = [run(database, transaction, token) for token in (5, 5, 7, 6)]
+    store.expect(sold == [1, 1, 1, 0], 'SQL: only the transaction with the older token is refused')
+    sales = database.execute('SELECT COUNT(*) FROM sales').fetchone()[0]
+    is_undone = (left(database), sales) == (6, 3) and not database.in_transaction
+    store.expect(is_undone, f'SQL: and none of it stays: {left(database)}, {sales}')
 
 
 def lua(text, url):
-    def write(value, token):
-        return store.ask(url, 'EVAL', text, 2, '{lamp}', '{lamp}fence', token, value)
+    def fenced(script, *words):
+        return store.ask(url, 'EVAL', script, 2, '{lamp}', '{lamp}fence', *words)
+
+    def write(token, value):
+        try:
+            return 1 if fenced(text, token, value) == str(value) else 0
+        except SystemExit as refusal:
+            store.expect('FENCED' in str(refusal), f'Lua: refused as FENCED: {refusal}')
+            return 0
+
+    def left():
+        """Puts a new stock behind what it reads, so that the next play begins anew."""
+        pieces = int(store.ask(url, 'GET', '{lamp}') or 0)
+        store.ask(url, 'DEL', '{lamp}fence')
+        store.ask(url, 'SET', '{lamp}', 9)
+        return pieces
+    left()
+    old = (lambda token: int(store.ask(url, 'GET', '{lamp}')), lambda token, value: fenced(OLD_LUA, token, value), left)
+    compare('Lua', old, (lambda token: int(fenced(text, token)), write, left))
     latest = 2 ** 53 - 1
-    store.expect([write(8, 5), write(7, 5), write(6, latest), write(1, latest - 1)] == [1, 1, 1, 0], 'Lua: only the older token is refused')
-    store.expect(store.ask(url, 'GET', '{lamp}') == '6', 'Lua: and it changed nothing')
+    written = [write(5, 8), write(5, 7), write(latest, 6), write(latest - 1, 1)]
+    store.expect(written == [1, 1, 1, 0], f'Lua: only the older token is refused: {written}')
+    store.expect(left() == 6, 'Lua: and it changed nothing')
     store.ask(url, 'DEL', '{lamp}', '{lamp}fence')
 
 
@@ -86,7 +174,7 @@ def main(guide, program, server):
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as stock, store.redis(server, work) as url:
         row, rows = store.blocks(text, 'sql')
         one_row(row)
-        many_rows(rows, row)
+        many_rows(rows, statements_of(row)[0])
         lua(*store.blocks(text, 'lua'), url)
         operator(store.blocks(text, 'console')[0].splitlines(), program, stock, url)
 

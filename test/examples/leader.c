@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* leader - many copies run, one of them leads: it works once a period; the others stand by and one takes over when it ends, in whatever way.
+/* leader - many copies run, one of them leads: it works once a period; the others stand by and one takes over when it
+ * ends, in whatever way.
  *
- * Leading is holding a lock for as long as it goes: HILOCK_FOREVER to get it, the watchdog to keep it. Three things end it: our own wish (SIGTERM:
- * released, so that the next leads at once), a loss (on_lost: not a moment of work after it), and the end of this process (the lease runs
- * out). Work that was begun can still overlap with the next leader's if this host stops in its midst; so each write carries the term, which is
- * the fencing token, and whoever is written to refuses a term older than one it has seen.
+ * Leading is holding a lock for as long as it goes: HILOCK_FOREVER to get it, the watchdog to keep it. Three things
+ * end it: our own wish (SIGTERM: released, so that the next leads at once), a loss (on_lost: not a moment of work
+ * after it), and the end of this process (the lease runs out). Work that was begun can still overlap with the next
+ * leader's if this host stops in its midst; so a leader announces its term, which is the fencing token, before it
+ * reads anything, and each write carries it: whoever is written to refuses a term older than one it has seen.
  * Invariant: work is done only while remaining is above 0; every end of an attempt leads to stand(), sooner or later.
- * usage: leader [URL [NAME [PERIOD_MS [LEASE_MS]]]]    (cron:leader, 1000, 15000); one line is printed for each thing that happens */
+ * usage: leader [URL [NAME [PERIOD_MS [LEASE_MS]]]]    (cron:leader, 1000, 15000); one line is printed for each thing
+ * that happens */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
 #include <signal.h>
@@ -44,7 +47,7 @@ static void on_work(evutil_socket_t fd, short what, void *user)
 {
     struct candidate *self = user;
     (void)fd, (void)what;
-    if (hilock_lock_remaining_ms(self->lead) > 0) /* after a pause of this host the timer may be earlier than on_lost */
+    if (hilock_lock_remaining_ms(self->lead) > 0) /* a pause may come right here: so each write is fenced */
         say("work of term %llu", (unsigned long long)hilock_lock_token(self->lead));
 }
 
@@ -118,6 +121,8 @@ static int open_all(struct candidate *self, const char *url, const char *name, u
 {
     struct hilock_error error = {"out of memory"};
     self->base = event_base_new();
+    if (self->base)
+        (void)event_base_priority_init(self->base, 2); /* hilock has the first: on_lost before on_work */
     self->work = self->base ? event_new(self->base, -1, EV_PERSIST, on_work, self) : NULL;
     self->retry = self->base ? evtimer_new(self->base, on_retry, self) : NULL;
     self->term = self->base ? evsignal_new(self->base, SIGTERM, on_term, self) : NULL;

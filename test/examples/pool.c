@@ -70,7 +70,7 @@ static void *work(void *arg)
     struct job *job;
     while ((job = take(arg)) != NULL) {
         for (; job->steps > 0 && hilock_validity_remaining_ms(job->validity) > 0; job->steps--)
-            usleep(STEP_US); /* a write, say: with the fencing token, for this thread may be stopped right here */
+            usleep(STEP_US); /* a write, say: fenced, for this thread may be stopped right here */
         event_active(job->returned, 0, 0);
     }
     return NULL;
@@ -190,6 +190,8 @@ int main(int argc, char **argv)
     evthread_use_pthreads(); /* before the base: event_active comes from other threads */
     shop.jobs = calloc((size_t)shop.count, sizeof *shop.jobs);
     shop.base = event_base_new();
+    if (shop.base)
+        (void)event_base_priority_init(shop.base, 2); /* hilock has the first: on_lost before on_returned */
     shop.term = shop.base ? evsignal_new(shop.base, SIGTERM, on_term, &shop) : NULL;
     if (!shop.jobs || !shop.term || event_add(shop.term, NULL) != 0 ||
         hilock_client_open_libevent(&shop.locks, shop.base, HILOCK_CLIENT_OPTIONS(.url = argc > 1 ? argv[1] : NULL, .label = "pool"), &error) != HILOCK_OK)

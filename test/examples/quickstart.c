@@ -11,7 +11,7 @@ static void on_lost(const struct hilock_event *event, void *user)
 }
 static void on_acquired(const struct hilock_result *result, void *client)
 {
-    if (result->status == HILOCK_OK) /* the work goes here; what it writes carries the token */
+    if (result->status == HILOCK_OK) /* the work goes here: raise the fence to the token, then read, then write */
         printf("ours, token %llu\n", (unsigned long long)result->fencing_token);
     else /* TIMED_OUT: somebody has it. Any other status: not granted either */
         fprintf(stderr, "%s: %s\n", hilock_status_name(result->status), result->detail);

@@ -1,46 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shop - an HTTP server that sells pieces of a stock which several such servers share, one lock for each item.
  *
- *   POST /sell?item=NAME    200 sold   409 others were faster for a whole second: ask again   410 sold out
- *                           400 no name for an item   503 no lock, or it was lost on the way: nothing is known to be sold
+ *   POST /sell?item=NAME    200 sold   409 others were faster for all of WAIT_MS: ask again   410 sold out
+ *                           400 no name for an item   503 no lock, or lost on the way: nothing is sold
  *   GET /locks              what this server holds and waits for
  *
- * The stock is a file for each item, "pieces token"; to sell is to read it, wait for the payment, write it: wrong without the lock. One request
- * is one would-be holder, so it has a handle of its own. Invariant: a sale ends in sale_end, from any state, and hilock_lock_free is all
- * that this takes: it cancels, or releases, and nothing calls back after.
- * usage: shop DIRECTORY [URL [PORT]]    port 0 (default): any; it is printed */
+ * The stock is a file for each item, "pieces fence"; to sell is to read it, wait for the payment, write it: wrong
+ * without the lock. The fence is raised as soon as the lock is held and before the pieces are read, and the write is
+ * refused if a later sale has raised it since. One request is one would-be holder, so it has a handle of its own.
+ * Invariant: a sale ends in sale_end, from any state, and hilock_lock_free is all that this takes: it cancels, or
+ * releases, and nothing calls back after.
+ * usage: shop DIRECTORY [URL [PORT [PAYMENT_MS [WAIT_MS]]]]    (any port, which is printed; 10; 1000) */
 #include <errno.h>
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
+#include <fcntl.h>
 #include <hilock/adapters/libevent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 struct shop {
     struct event_base *base;
     const char *directory;
     hilock_client *locks;
-};
-
-struct stock {
-    long pieces;
-    unsigned long long token; /* of the sale that wrote it */
+    struct timeval payment;
+    uint32_t wait_ms;
 };
 
 struct sale { /* one request */
     struct shop *shop;
-    struct evhttp_request *request; /* NULL: the buyer has gone */
+    struct evhttp_request *request;
     hilock_lock *lock;
+    struct event *buyer;   /* the buyer's descriptor: does he leave? */
     struct event *payment; /* stands for a call to somewhere */
-    unsigned long long token;
-    struct stock stock;
+    long pieces;           /* as this sale read them */
     char path[512];
 };
+
+enum visit { VISIT_DONE, VISIT_REFUSED, VISIT_FAILED };
 
 static void answer(struct evhttp_request *request, int code, const char *text)
 {
@@ -54,50 +59,53 @@ static void answer(struct evhttp_request *request, int code, const char *text)
 
 static void sale_end(struct sale *sale, int code, const char *text)
 {
-    if (sale->request) {
-        evhttp_connection_set_closecb(evhttp_request_get_connection(sale->request), NULL, NULL);
-        answer(sale->request, code, text);
-    }
     hilock_lock_free(sale->lock);
+    if (sale->buyer)
+        event_free(sale->buyer);
     if (sale->payment)
         event_free(sale->payment);
+    answer(sale->request, code, text);
     free(sale);
 }
 
-static void on_gone(struct evhttp_connection *connection, void *user)
+/* evhttp does not read while a request has no answer, so its close callback would not run before that. The buyer has
+ * left when there is nothing more to read (EV_CLOSED alone would not see a reset). A buyer who sends more, before his
+ * answer, is not looked at again. */
+static void on_buyer(evutil_socket_t fd, short what, void *user)
 {
-    struct sale *sale = user;
-    (void)connection;
-    sale->request = NULL;
-    sale_end(sale, 0, NULL);
+    char byte;
+    (void)what;
+    if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
+        sale_end(user, 503, "the buyer has left"); /* nobody reads it; evhttp closes the connection */
 }
 
-static int stock_read(const char *path, struct stock *ret_stock)
+static int watch_buyer(struct sale *sale)
 {
-    FILE *file = fopen(path, "r");
-    int fields = file ? fscanf(file, "%ld %llu", &ret_stock->pieces, &ret_stock->token) : 0;
-    if (file)
-        fclose(file);
-    return fields == 2 ? 0 : -1;
+    struct bufferevent *stream = evhttp_connection_get_bufferevent(evhttp_request_get_connection(sale->request));
+    sale->buyer = event_new(sale->shop->base, bufferevent_getfd(stream), EV_READ, on_buyer, sale);
+    return sale->buyer ? event_add(sale->buyer, NULL) : -1;
 }
 
-/* The fence: a sale that was delayed until after a later one must not write over it. A database says the same in one statement
- * (UPDATE .. SET pieces = .., token = :token WHERE item = .. AND token < :token); between two calls on a file there is a gap. */
-static int stock_write(const char *path, const struct stock *stock)
+/* The fence. Raises it to the sale's token and reads; with `pieces`, writes these: one step, refused if a later sale
+ * has been here. flock makes it one step among the shops of this host, for a moment only; a database says the same in
+ * one statement (see the guide, "Fencing"). */
+static enum visit stock_visit(const char *path, unsigned long long token, const long *pieces, long *ret_pieces)
 {
-    char temporary[600];
-    struct stock there;
-    FILE *file;
-    int is_written;
-    if (stock_read(path, &there) != 0 || there.token >= stock->token)
-        return -1;
-    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
-    file = fopen(temporary, "w");
-    if (!file)
-        return -1;
-    is_written = fprintf(file, "%ld %llu\n", stock->pieces, stock->token) > 0;
-    is_written = fclose(file) == 0 && is_written;
-    return is_written && rename(temporary, path) == 0 ? 0 : -1;
+    char line[64] = "";
+    unsigned long long fence;
+    enum visit visit = VISIT_FAILED;
+    int fd = open(path, O_RDWR), length;
+    if (fd < 0)
+        return VISIT_FAILED;
+    if (flock(fd, LOCK_EX) == 0 && pread(fd, line, sizeof line - 1, 0) > 0 &&
+        sscanf(line, "%ld %llu", ret_pieces, &fence) == 2) {
+        length = snprintf(line, sizeof line, "%10ld %20llu\n", pieces ? *pieces : *ret_pieces, token);
+        visit = fence > token                                       ? VISIT_REFUSED
+                : pwrite(fd, line, (size_t)length, 0) == length ? VISIT_DONE
+                                                                    : VISIT_FAILED;
+    }
+    close(fd);
+    return visit;
 }
 
 /* Others may sell from here on. The payment's timer goes with the sale, so nothing is written. */
@@ -107,43 +115,46 @@ static void on_lost(const struct hilock_event *event, void *user)
     sale_end(user, 503, "the lock was lost");
 }
 
-/* LOST: the hold was over before the release came, so another sale may have read the stock that this one then wrote. UNKNOWN: the stock is
- * written, and only the way to the store is cut; the client goes on releasing. */
+/* Whatever the release says, the stock is written, and behind the fence: LOST, and a later sale reads what this one
+ * wrote. UNKNOWN: only the way to the store is cut; the client goes on releasing. */
 static void on_released(const struct hilock_result *result, void *user)
 {
-    if (result->status == HILOCK_LOST)
-        sale_end(user, 503, "the lock was lost");
-    else
-        sale_end(user, HTTP_OK, "sold");
+    (void)result;
+    sale_end(user, HTTP_OK, "sold");
 }
 
 static void on_paid(evutil_socket_t fd, short what, void *user)
 {
     struct sale *sale = user;
-    const struct stock after = {sale->stock.pieces - 1, sale->token};
+    const long after = sale->pieces - 1;
+    long before;
     (void)fd, (void)what;
-    if (hilock_lock_remaining_ms(sale->lock) == 0 || stock_write(sale->path, &after) != 0)
+    if (hilock_lock_remaining_ms(sale->lock) == 0 ||
+        stock_visit(sale->path, hilock_lock_token(sale->lock), &after, &before) != VISIT_DONE)
         sale_end(sale, 503, "not sold");
     else if (hilock_release(sale->lock, on_released, sale) != HILOCK_OK)
-        sale_end(sale, 503, "the lock was lost");
+        sale_end(sale, HTTP_OK, "sold");
 }
 
 static void sell(struct sale *sale)
 {
-    static const struct timeval payment = {0, 10000};
-    if (stock_read(sale->path, &sale->stock) != 0 || sale->stock.pieces <= 0) {
+    enum visit visit = stock_visit(sale->path, hilock_lock_token(sale->lock), NULL, &sale->pieces);
+    if (visit == VISIT_REFUSED) {
+        sale_end(sale, 503, "a later sale was here");
+        return;
+    }
+    if (visit == VISIT_FAILED || sale->pieces <= 0) {
         sale_end(sale, 410, "sold out");
         return;
     }
     sale->payment = evtimer_new(sale->shop->base, on_paid, sale);
-    if (!sale->payment || evtimer_add(sale->payment, &payment) != 0)
+    if (!sale->payment || evtimer_add(sale->payment, &sale->shop->payment) != 0)
         sale_end(sale, 503, "out of memory");
 }
 
 static void on_acquired(const struct hilock_result *result, void *user)
 {
     struct sale *sale = user;
-    sale->token = result->fencing_token;
     if (result->status == HILOCK_OK)
         sell(sale);
     else if (result->status == HILOCK_TIMED_OUT)
@@ -182,14 +193,15 @@ static void on_sell(struct evhttp_request *request, void *user)
     }
     sale->shop = shop;
     sale->request = request;
-    evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone, sale);
     snprintf(sale->path, sizeof sale->path, "%.300s/%s", shop->directory, item);
     snprintf(name, sizeof name, "stock:%s", item);
     status = hilock_lock_create(&sale->lock, shop->locks, name,
                                 HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = sale, .lease_ms = 5000, .hold_max_ms = 20000));
     if (status == HILOCK_OK)
-        status = hilock_acquire(sale->lock, 1000, on_acquired, sale);
-    if (status != HILOCK_OK) {
+        status = hilock_acquire(sale->lock, shop->wait_ms, on_acquired, sale);
+    if (status == HILOCK_OK && watch_buyer(sale) != 0)
+        sale_end(sale, 503, "out of memory");
+    else if (status != HILOCK_OK) {
         fprintf(stderr, "refused: %s\n", hilock_client_refusal(shop->locks));
         sale_end(sale, status == HILOCK_BAD_NAME ? 400 : 503, hilock_status_text(status));
     }
@@ -228,8 +240,12 @@ static int open_door(struct shop *shop, struct evhttp *http, unsigned short port
 int main(int argc, char **argv)
 {
     struct shop shop = {.base = event_base_new(), .directory = argc > 1 ? argv[1] : "."};
-    struct evhttp *http = shop.base ? evhttp_new(shop.base) : NULL;
+    /* Two priorities: hilock takes the first, so after a pause of this host on_lost runs before a payment's timer. */
+    struct evhttp *http = shop.base && event_base_priority_init(shop.base, 2) == 0 ? evhttp_new(shop.base) : NULL;
+    const int payment_ms = argc > 4 ? atoi(argv[4]) : 10;
     struct hilock_error error = {"out of memory"};
+    shop.payment = (struct timeval){payment_ms / 1000, payment_ms % 1000 * 1000};
+    shop.wait_ms = argc > 5 ? (uint32_t)atoi(argv[5]) : 1000;
     signal(SIGPIPE, SIG_IGN); /* for the buyers' sockets; hilock's raise none */
     if (!http || hilock_client_open_libevent(&shop.locks, shop.base,
                                              HILOCK_CLIENT_OPTIONS(.url = argc > 2 ? argv[2] : NULL, .label = "shop", .on_log = hilock_log_stderr),

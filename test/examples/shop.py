@@ -6,6 +6,8 @@ import contextlib
 import http.client
 import os
 import signal
+import socket
+import struct
 import sys
 import tempfile
 import threading
@@ -17,9 +19,9 @@ PIECES, BUYERS = 30, 40
 
 
 @contextlib.contextmanager
-def shop(program, directory, url):
-    """Its address: host:port."""
-    process = store.start(program, directory, url)
+def shop(program, directory, url, *spans):
+    """Its address: host:port. spans: what a payment takes and how long a buyer waits, in ms."""
+    process = store.start(program, directory, url, '0', *(str(span) for span in spans))
     try:
         line = process.stdout.readline().strip()
         store.expect(line.startswith('http://'), f'a shop opens: {line}')
@@ -108,6 +110,60 @@ def fence(address, directory):
     store.expect(left(directory, 'vase') == [1, 2 ** 62], 'nor does it write')
 
 
+def fence_before_read(address, directory):
+    """A sale reads and is delayed by its payment; a later holder raises the fence, reads, and has not written yet."""
+    answers = []
+    put(directory, 'clock', 3)
+    buyer = threading.Thread(target=buy, args=(address, 'clock', answers))
+    buyer.start()
+    while left(directory, 'clock')[1] == 0 and not answers:
+        pass
+    token = left(directory, 'clock')[1]
+    store.expect(left(directory, 'clock') == [3, token] and not answers, 'the fence is raised before anything is sold')
+    with open(os.path.join(directory, 'clock'), 'r+', encoding='utf-8') as file:
+        file.write(f'{3:10} {token + 1:20}\n')
+    buyer.join()
+    is_refused = answers == [503] and left(directory, 'clock') == [3, token + 1]
+    store.expect(is_refused, f'so the delayed sale does not write: {answers}')
+
+
+def lost_after_the_write(address, directory, url):
+    """Somebody ends the hold while the payment runs. The fence lets the write through: it is sold, LOST or not."""
+    answers = []
+    put(directory, 'drum', 2)
+    buyer = threading.Thread(target=buy, args=(address, 'drum', answers))
+    buyer.start()
+    while left(directory, 'drum')[1] == 0 and not answers:
+        pass
+    store.ask(url, 'DEL', 'stock:drum')
+    buyer.join()
+    is_sold = answers == [200] and left(directory, 'drum')[0] == 1
+    store.expect(is_sold, f'a sale that is written behind the fence is one: {answers}')
+
+
+def leave(address, directory, url, how, is_waiting):
+    """A buyer who leaves while he waits, or while he pays. Both take an hour here: nothing ends by itself."""
+    host, port = address.split(':')
+    put(directory, 'lute', 1)
+    if is_waiting:
+        store.ask(url, 'HSET', 'stock:lute', 'somebody', 1, 'mode', 'mutex')
+    with socket.create_connection((host, int(port))) as link:
+        link.sendall(b'POST /sell?item=lute HTTP/1.1\r\nHost: shop\r\nContent-Length: 0\r\n\r\n')
+        while f'{"waits for" if is_waiting else "holds"} stock:lute' not in get(address, 'GET', '/locks')[1]:
+            pass
+        if how == 'reset':
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    while 'stock:lute' in get(address, 'GET', '/locks')[1]:
+        pass
+    if is_waiting:
+        store.ask(url, 'DEL', 'stock:lute')
+    doing = 'waits' if is_waiting else 'pays'
+    store.expect(left(directory, 'lute')[0] == 1, f'a buyer who leaves ({how}) while he {doing} leaves no lock')
+
+
+HOUR_MS = 3600000
+
+
 def main(program, server):
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as stock, contextlib.ExitStack() as open_shops:
         with store.redis(server, work) as url:
@@ -116,6 +172,14 @@ def main(program, server):
             refusals(addresses[0], stock)
             busy(addresses[0], stock, url)
             fence(addresses[0], stock)
+            with shop(program, stock, url, 1000) as slow: # renewals come later: at 1667 ms
+                lost_after_the_write(slow, stock, url)
+            with shop(program, stock, url, 4000) as slow:
+                fence_before_read(slow, stock)
+            with shop(program, stock, url, HOUR_MS, HOUR_MS) as patient:
+                for how in ('close', 'reset'):
+                    for is_waiting in (True, False):
+                        leave(patient, stock, url, how, is_waiting)
             store.expect(store.locks(url) == [], f'no lock is left: {store.locks(url)}')
         put(stock, 'desk', 1)
         store.expect(sell(addresses[0], 'desk') == 503, '503 when the store is gone')

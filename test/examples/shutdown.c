@@ -121,6 +121,8 @@ int main(int argc, char **argv)
     worker.work_ms = argc > 2 ? atoi(argv[2]) : 1000;
     worker.drain_ms = argc > 3 ? (uint32_t)atoi(argv[3]) : 5000;
     worker.base = event_base_new();
+    if (worker.base)
+        (void)event_base_priority_init(worker.base, 2); /* hilock has the first: on_lost before on_worked */
     worker.on_term = worker.base ? evsignal_new(worker.base, SIGTERM, on_term, &worker) : NULL;
     if (!worker.on_term || event_add(worker.on_term, NULL) != 0 ||
         hilock_client_open_libevent(&worker.locks, worker.base, HILOCK_CLIENT_OPTIONS(.url = argc > 1 ? argv[1] : NULL, .label = "worker"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* snippets - runs what the user's guide shows in C against a real server. guide.h is those blocks, one after the other, and the guide's Lua
- * as fenced_set; snippets.py makes it. Each play below holds one block to what the guide says of it, and waits for what must come.
+/* snippets - runs what the user's guide shows in C against a real server. guide.h is those blocks, one after the
+ * other, and the guide's Lua as `fenced`; snippets.py makes it. Each play below holds one block to what the guide says
+ * of it, and waits for what must come.
  * usage: snippets SOCKET    a redis-server's unix socket; one line is printed for each play */
 #include <event2/buffer.h>
 #include <event2/event.h>
@@ -14,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include "guide.h"
 
@@ -53,30 +56,37 @@ static hilock_lock *made(const char *name, hilock_event_fn *on_lost, void *user,
     return lock;
 }
 
-static struct job job_of(const char *item, const char *pieces)
+static struct job job_of(const char *item, int pieces)
 {
     return (struct job){.locks = world.locks, .data = world.data, .item = item, .pieces = pieces};
 }
 
 static void play_jobs(void)
 {
-    struct job one = job_of("lamp", "8"), other = job_of("lamp", "7"), bad = job_of("x}y", "1"), late = job_of("vase", "1");
+    struct job one = job_of("lamp", 1), other = job_of("lamp", 2), more = job_of("lamp", 7);
+    struct job bad = job_of("x}y", 1), late = job_of("vase", 1);
+    ask("SET pieces:{lamp} 9");
     job_begin(&one);
     job_begin(&other);
     UNTIL(one.answer && other.answer);
-    expect(one.answer == 200 && other.answer == 200 && ask("GET pieces:{lamp}") == 7, "two jobs, one after the other");
+    expect(one.answer == 200 && other.answer == 200 && ask("GET pieces:{lamp}") == 6, "two jobs, one after the other");
+    job_begin(&more);
+    UNTIL(more.answer);
+    expect(more.answer == 410 && ask("GET pieces:{lamp}") == 6, "no more than there is");
+    expect(ask("GET fence:{lamp}") > 0, "which it read behind the fence");
     job_begin(&bad);
     expect(bad.answer == 400, "a bad name is 400");
     ask("SET fence:{vase} 9007199254740991");
+    ask("SET pieces:{vase} 1");
     job_begin(&late);
     UNTIL(late.answer);
-    expect(late.answer == 503 && ask("EXISTS pieces:{vase}") == 0, "the fence refuses a latecomer");
+    expect(late.answer == 503 && ask("GET pieces:{vase}") == 1, "the fence refuses a latecomer");
 }
 
 static void play_leader(void)
 {
     struct candidate candidate = {0}, rival = {0};
-    struct job job = job_of("leader", "1");
+    struct job job = job_of("leader", 1);
     hilock_lock *view = made("leader", hilock_lost_ignored, NULL, 0);
     hilock_status ended = HILOCK_INVALID;
     uint64_t first;
@@ -99,6 +109,19 @@ static void play_leader(void)
     hilock_lock_free(view);
 }
 
+/* A wait for ever ends all the same when waiting cannot help: here, a key of another kind. */
+static void play_refused_leader(void)
+{
+    struct candidate candidate = {0};
+    ask("SET throne occupied");
+    candidate.lock = made("throne", on_deposed, &candidate, 0);
+    expect(stand(&candidate), "one stands for what is no lock");
+    UNTIL(candidate.refused);
+    expect(candidate.refused == HILOCK_WRONG_KIND && !candidate.term, "and hears that it cannot lead");
+    hilock_lock_free(candidate.lock);
+    ask("DEL throne");
+}
+
 static void on_held_prove(const struct hilock_result *result, void *user)
 {
     expect(result->status == HILOCK_OK, "held");
@@ -107,7 +130,7 @@ static void on_held_prove(const struct hilock_result *result, void *user)
 
 static void play_proof(void)
 {
-    struct job job = job_of("mail", "1");
+    struct job job = job_of("mail", 1);
     job.lock = made("mail", on_job_lost, &job, 0);
     expect(hilock_acquire(job.lock, HILOCK_FOREVER, on_held_prove, &job) == HILOCK_OK, "asked");
     UNTIL(job.answer);
@@ -143,6 +166,80 @@ static void play_reentry(void)
     expect(steps == 1 && hilock_lock_state(lock) == HILOCK_HELD, "the outer step still holds after the inner one");
     expect(hilock_release(lock, NULL, NULL) == HILOCK_OK && hilock_lock_state(lock) == HILOCK_IDLE, "and gives it back");
     hilock_lock_free(lock);
+}
+
+static void play_caller(void)
+{
+    for (int leaves = 0; leaves < 2; leaves++) {
+        struct job job = job_of("caller", 1);
+        struct event *caller;
+        int pair[2];
+        ask("HSET caller somebody 1 mode mutex");
+        expect(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0, "a caller");
+        caller = event_new(world.base, pair[0], EV_READ, on_caller, &job);
+        event_add(caller, NULL);
+        job_begin(&job);
+        if (leaves)
+            close(pair[1]);
+        else
+            expect(write(pair[1], "x", 1) == 1, "sends more");
+        UNTIL(job.answer);
+        expect(job.answer == (leaves ? 503 : 409), leaves ? "and leaves: the wait ends" : "and is answered in time");
+        event_free(caller);
+        close(pair[0]);
+        if (!leaves)
+            close(pair[1]);
+        ask("DEL caller");
+    }
+}
+
+static char order[3]; /* what ran after the pause: t the program's timer, l on_lost */
+
+static void note(char what) { order[order[0] ? 1 : 0] = what; }
+
+static void on_lost_note(const struct hilock_event *event, void *user) { (void)event, (void)user, note('l'); }
+
+static void on_timer_note(evutil_socket_t fd, short what, void *user) { (void)fd, (void)what, (void)user, note('t'); }
+
+static void on_pause(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd, (void)what, (void)user;
+    usleep(600000); /* two leases: as SIGSTOP and SIGCONT */
+}
+
+/* The loop stands still past the deadline; a timer of the program was due in that time, before hilock's. */
+static void pause_on(struct event_base *base, const char *url)
+{
+    static const struct timeval soon = {0, 1000}, later = {0, 20000};
+    struct event *pause = evtimer_new(base, on_pause, NULL), *timer = evtimer_new(base, on_timer_note, NULL);
+    hilock_client *locks;
+    hilock_lock *lock;
+    int is_held = 0;
+    memset(order, 0, sizeof order);
+    if (hilock_client_open_libevent(&locks, base, HILOCK_CLIENT_OPTIONS(.url = url), NULL) != HILOCK_OK ||
+        hilock_lock_create(&lock, locks, "paused", HILOCK_LOCK_OPTIONS(.on_lost = on_lost_note, .lease_ms = 300)) !=
+            HILOCK_OK ||
+        hilock_acquire(lock, HILOCK_FOREVER, on_held, &is_held) != HILOCK_OK)
+        expect(0, "a lock");
+    while (!is_held)
+        event_base_loop(base, EVLOOP_ONCE);
+    event_add(pause, &soon);
+    event_add(timer, &later);
+    while (!order[1])
+        event_base_loop(base, EVLOOP_ONCE);
+    hilock_client_abandon(locks);
+    hilock_lock_free(lock);
+    event_free(pause);
+    event_free(timer);
+    event_base_free(base);
+}
+
+static void play_priority(const char *url)
+{
+    pause_on(event_base_new(), url);
+    expect(strcmp(order, "tl") == 0, "without priorities a timer that was due first runs before on_lost");
+    pause_on(base_where_losses_come_first(), url);
+    expect(strcmp(order, "lt") == 0, "with them on_lost runs first");
 }
 
 static void on_page(struct evhttp_request *request, void *user)
@@ -202,7 +299,10 @@ int main(int argc, char **argv)
     expect(hilock_client_open_libevent(&world.locks, world.base, HILOCK_CLIENT_OPTIONS(.url = url, .on_log = log_to_syslog), &error) == HILOCK_OK,
            "a client");
     play_jobs();
+    play_caller();
+    play_priority(url);
     play_leader();
+    play_refused_leader();
     play_proof();
     play_threads();
     play_reentry();

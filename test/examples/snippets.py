@@ -21,7 +21,8 @@ def main(guide, source, server, *command):
     with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
         header, binary = os.path.join(work, 'guide.h'), os.path.join(work, 'snippets')
         with open(header, 'w', encoding='utf-8') as file:
-            file.write(f'static const char fenced_set[] =\n{as_string(store.blocks(text, "lua")[0])};\n' + '\n'.join(store.blocks(text, 'c')))
+            file.write(f'static const char fenced[] =\n{as_string(store.blocks(text, "lua")[0])};\n')
+            file.write('\n'.join(store.blocks(text, 'c')))
         store.outside.run(*compiler, '-I', work, source, '-o', binary, *libraries)
         folders = os.pathsep.join(os.path.dirname(path) for path in libraries)
         print(store.outside.run(binary, url.partition('@')[2], env={**os.environ, 'LD_LIBRARY_PATH': folders}))
