@@ -98,6 +98,7 @@ void hl_host_settle(struct hl_host *host)
 {
     flush_all(host);
     host->depth = 0;
+    host->turned_us = hl_now_us(host);
     if (host->is_woken)
         arm(host);
 }
@@ -140,6 +141,9 @@ void hl_host_fired(struct hl_host *host, uint64_t due_us)
     if (!host->stall_us || !due_us || due_us < host->stalled_until_us || late_us <= host->stall_us)
         return;
     host->stalled_until_us = now_us;
-    hl_text_set(&detail, "the loop did not turn for %" PRIu64 " ms: did a callback take so long, or was the process stopped? renewals were late", late_us / 1000);
-    hl_trace(host, HL_LOOP_STALLED, &(struct hl_fact){.waited_us = late_us, .detail = detail.bytes});
+    hl_text_set(&detail, "the loop did not turn for at least %" PRIu64 " ms, and %" PRIu64 " ms at most: did a callback "
+                         "take so long, or was the process stopped? renewals were late",
+                late_us / 1000, (now_us - host->turned_us) / 1000);
+    hl_trace(host, HL_LOOP_STALLED,
+             &(struct hl_fact){.waited_us = late_us, .longest_us = now_us - host->turned_us, .detail = detail.bytes});
 }

@@ -33,6 +33,7 @@ struct hl_host {
     void *wake_timer;
     int is_woken, is_armed;    /* asked for; the wake timer runs */
     uint64_t stall_us;         /* a timer that fires later than this says that the loop stood still; 0: never */
+    uint64_t turned_us;        /* when the loop last called: the end of that */
     uint64_t stalled_until_us; /* end of the latest stall that was told */
     TAILQ_HEAD(, hl_flush) flushes;
     void (*on_enter)(void *arg); /* outermost enter */

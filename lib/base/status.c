@@ -3,7 +3,7 @@
 #include <hilock/hilock.h>
 
 #define STATUSES(X)                                                                                                            \
-    X(OK, "granted, or done")                                                                                                  \
+    X(OK, "done")                                                                                                              \
     X(INVALID, "a bad argument: hilock_client_refusal() names it")                                                             \
     X(NO_MEMORY, "out of memory: nothing was done")                                                                            \
     X(CLOSED, "the client is closing or closed")                                                                               \

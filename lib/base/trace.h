@@ -37,14 +37,14 @@ enum hl_what {
     HL_NODE_FAULT,         /* something a link can live with: a refused subscription, a refused CLIENT SETNAME */
     HL_STORE_RESTARTED,    /* detail */
     HL_EVICTION_RISK,      /* detail */
-    HL_LOOP_STALLED        /* waited_us: for how long; detail */
+    HL_LOOP_STALLED        /* waited_us, longest_us: for how long, at least and at most; detail */
 };
 
 struct hl_fact { /* what does not apply is 0 or NULL */
     const char *name;   /* of the lock */
     const char *node;
     const char *detail;
-    uint64_t token, waited_us, remaining_us, retry_us;
+    uint64_t token, waited_us, longest_us, remaining_us, retry_us;
     unsigned count;
     int is_local;
     hilock_status status;

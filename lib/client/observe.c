@@ -61,7 +61,9 @@ static void raise_event(struct hilock_client *client, hilock_event_kind kind, co
     hl_text_set(&news->node, "%s", fact->node ? fact->node : "");
     hl_text_set(&news->detail, "%s", fact->detail ? fact->detail : "");
     news->event = (struct hilock_event){.size = sizeof news->event, .kind = kind, .retry_ms = hl_span_ms(fact->retry_us),
-                                        .remaining_ms = hl_span_ms(fact->remaining_us), .stalled_ms = hl_span_ms(fact->waited_us)};
+                                        .remaining_ms = hl_span_ms(fact->remaining_us),
+                                        .stalled_ms = hl_span_ms(fact->waited_us),
+                                        .waited_ms = hl_span_ms(fact->longest_us)};
     hl_notice_post(&client->core, &news->notice, 1);
 }
 

@@ -97,7 +97,7 @@ int hl_lease_voids_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl
 {
     if (!restart_guard_ms || lease_ms <= restart_guard_ms)
         return 0;
-    hl_text_set(why, "lease_ms %u is longer than restart_guard_ms %u: a restarted store would let others in too early; raise the guard", lease_ms,
+    hl_text_set(why, "lease_ms %u is longer than restart_guard_ms %u: a restarted store would let others in too early; raise the guard or lower the lease", lease_ms,
                 restart_guard_ms);
     return 1;
 }
@@ -141,7 +141,9 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
         {"token_ttl_ms", &to->token_ttl_ms, 600000, 1000, HL_LEASE_MAX_MS},
         {"stall_report_ms", &to->stall_report_ms, 1000, 1, HL_SPAN_MAX_MS},
     };
-    if (status == HILOCK_OK && (settle_spans(spans, sizeof spans / sizeof *spans, why) != 0 || guard_is_bad(to->restart_guard_ms, why)))
+    if (status == HILOCK_OK && (settle_spans(spans, sizeof spans / sizeof *spans, why) != 0 ||
+                                guard_is_bad(to->restart_guard_ms, why) ||
+                                hl_lease_voids_guard(to->lease_ms, to->restart_guard_ms, why)))
         status = HILOCK_INVALID;
     if (status == HILOCK_OK)
         status = check_pointers(to, why);
@@ -163,6 +165,10 @@ static hilock_status check_values(const struct hilock_lock_options *options, str
                                            "hilock_lock_remaining_ms() before every write");
     if (options->kind > HILOCK_SIMPLE || options->renew > HILOCK_RENEW_NEVER || options->wake > HILOCK_WAKE_POLL) {
         hl_text_set(why, "bad kind %d, renew %d or wake %d: use the names of the header", (int)options->kind, (int)options->renew, (int)options->wake);
+        return HILOCK_INVALID;
+    }
+    if (options->reentrant != 0 && options->reentrant != 1) {
+        hl_text_set(why, "bad reentrant %d: must be 0 or 1", options->reentrant);
         return HILOCK_INVALID;
     }
     return HILOCK_OK;

@@ -87,7 +87,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     result.waited_ms = hl_span_ms(waited_us);
     result.attempts = acquire->attempts;
     result.holder = holder ? holder : "";
-    result.detail = detail ? detail : hilock_status_text(result.status);
+    result.detail = detail ? detail : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
     if (result.votes) {
         hl_words_of_votes(core, lock->hold, &votes);
         result.detail = votes.bytes;

@@ -15,6 +15,7 @@ NEEDED = {
     'libhilock-libevent.so': {'libhilock', 'libevent_core-2', 'libevent_extra-2', 'libc'},
 }
 TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
+EXAMPLES = {'quickstart.c', 'shop.c', 'shutdown.c', 'leader.c', 'pool.c', 'traps.c', 'raii.cc', 'README.md'}
 HEADERS = {'hilock/hilock.h', 'hilock/loop.h', 'hilock/version.h', 'hilock/adapters/libevent.h'}
 
 
@@ -53,7 +54,10 @@ def contents(prefix, libdir):
     files = installed(prefix)
     expect({f[len('include/'):] for f in files if f.startswith('include/')} == HEADERS, f'headers are {sorted(HEADERS)}: {sorted(files)}')
     expect({'share/man/man7/hilock.7', 'share/man/man3/hilock_acquire.3', 'share/doc/hilock/hilock.html'} <= files, f'the reference is: {files}')
-    ours = r'^include/|/libhilock(-libevent)?\.(a|so[.0-9]*)$|/pkgconfig/hilock(-libevent)?\.pc$|^share/(man/man[37]|doc/hilock)/[\w.]+$'
+    docs = {'share/doc/hilock/guide.md', *(f'share/doc/hilock/examples/{name}' for name in EXAMPLES)}
+    expect(docs <= files, f'guide and examples are installed: {docs - files} are missing')
+    ours = (r'^include/|/libhilock(-libevent)?\.(a|so[.0-9]*)$|/pkgconfig/hilock(-libevent)?\.pc$|'
+            r'^share/(man/man[37]|doc/hilock|doc/hilock/examples)/[\w.]+$')
     others = {f for f in files if not re.search(ours, f)}
     expect(not others, f'nothing else is installed: {others}')
     for name, names in NEEDED.items():

@@ -11,7 +11,7 @@ static void run_to_fraction(struct scene *s, uint64_t us)
 /* `a` hears nothing of it: it does not renew, and what asks for its lease when the link is back meets an error. */
 static struct hand *hold_and_restart(struct scene *s, uint32_t lease_ms)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = lease_ms));
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = lease_ms, .lease_ms = lease_ms));
     struct hand *a;
     s->is_tampered = 1;
     run_to_fraction(s, 950000);
@@ -26,7 +26,7 @@ static struct hand *hold_and_restart(struct scene *s, uint32_t lease_ms)
 static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(struct scene *s)
 {
     struct hand *a = hold_and_restart(s, 4000), *b;
-    b = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000)), "b", "stock",
+    b = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 4000)), "b", "stock",
                  HILOCK_LOCK_OPTIONS(.lease_ms = 4000, .renew = HILOCK_RENEW_NEVER));
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 6000);
@@ -38,7 +38,7 @@ static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(s
 static void a_second_that_was_not_over_is_not_counted(struct scene *s)
 {
     struct hand *a = hold_and_restart(s, 2000), *b;
-    b = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 2000)), "b", "stock",
+    b = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 2000, .lease_ms = 2000)), "b", "stock",
                  HILOCK_LOCK_OPTIONS(.lease_ms = 2000, .renew = HILOCK_RENEW_NEVER));
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 3000);

@@ -186,7 +186,7 @@ static void a_lease_above_the_restart_guard_is_refused(struct scene *s)
     SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
     SAME(s, extend(a, 30001), HILOCK_INVALID);
     TEXT(s, hilock_client_refusal(p->client),
-         "lease_ms 30001 is longer than restart_guard_ms 30000: a restarted store would let others in too early; raise the guard");
+         "lease_ms 30001 is longer than restart_guard_ms 30000: a restarted store would let others in too early; raise the guard or lower the lease");
     SAME(s, extend(a, 30000), HILOCK_OK);
     scene_hush(s);
 }

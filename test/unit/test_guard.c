@@ -209,7 +209,7 @@ static void a_lease_above_the_guard_is_refused(struct scene *s)
     hilock_lock *lock = NULL;
     SAME(s, hilock_lock_create(&lock, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 4001)), HILOCK_INVALID);
     TEXT(s, hilock_client_refusal(p->client),
-         "lease_ms 4001 is longer than restart_guard_ms 4000: a restarted store would let others in too early; raise the guard");
+         "lease_ms 4001 is longer than restart_guard_ms 4000: a restarted store would let others in too early; raise the guard or lower the lease");
     SAME(s, hilock_lock_create(&lock, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 4000)), HILOCK_OK);
     hilock_lock_free(lock);
     restart(s);

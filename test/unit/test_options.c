@@ -62,12 +62,12 @@ static const struct { size_t at; uint32_t number; const char *name; } good_clien
     CLIENT(retry_max_ms, 1),         CLIENT(keepalive_ms, 100),              CLIENT(lease_ms, 100),          CLIENT(lease_ms, 86400000),
     CLIENT(waiters_max, 1),          CLIENT(inflight_max, 1),                CLIENT(inflight_max, 1 << 20),  CLIENT(turns_max, 1),
     CLIENT(turns_max, 256),          CLIENT(token_ttl_ms, 1000),             CLIENT(token_ttl_ms, 86400000), CLIENT(restart_guard_ms, HILOCK_OFF),
-    CLIENT(name_waiters_max, 7),     CLIENT(restart_guard_ms, 100),          CLIENT(restart_guard_ms, 0x7fffffff), CLIENT(stall_report_ms, 1),
+    CLIENT(name_waiters_max, 7),     CLIENT(restart_guard_ms, 30000),          CLIENT(restart_guard_ms, 0x7fffffff), CLIENT(stall_report_ms, 1),
 }, bad_client[] = {
     CLIENT(connect_timeout_ms, 0x80000000), CLIENT(command_timeout_ms, 9), CLIENT(command_timeout_ms, 86400001), CLIENT(retry_max_ms, UINT32_MAX),
     CLIENT(keepalive_ms, 99), CLIENT(lease_ms, 99), CLIENT(lease_ms, 86400001), CLIENT(lease_ms, UINT32_MAX), CLIENT(waiters_max, UINT32_MAX),
     CLIENT(inflight_max, (1 << 20) + 1), CLIENT(turns_max, 257), CLIENT(token_ttl_ms, 999), CLIENT(token_ttl_ms, 86400001),
-    CLIENT(restart_guard_ms, 99), CLIENT(restart_guard_ms, 0x80000000), CLIENT(stall_report_ms, UINT32_MAX),
+    CLIENT(restart_guard_ms, 99), CLIENT(restart_guard_ms, 29999), CLIENT(restart_guard_ms, 0x80000000), CLIENT(stall_report_ms, UINT32_MAX),
 };
 
 static void bounds_of_a_client(void **state)
@@ -198,6 +198,8 @@ static void mistakes_of_a_lock_are_named(void **state)
         {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .wait_report_ms = UINT32_MAX}, "a negative number by mistake?"},
         {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .min_validity_ms = 29694}, "no grant would ever be good enough"},
         {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .lease_ms = 100, .min_validity_ms = 93}, "no grant would ever be good enough"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .reentrant = 2}, "bad reentrant 2: must be 0 or 1"},
+        {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .reentrant = -1}, "bad reentrant -1: must be 0 or 1"},
     };
     struct hilock_lock_options to;
     (void)state;
@@ -215,7 +217,7 @@ static void a_lease_may_not_outlast_the_restart_guard(void **state)
 {
     (void)state;
     assert_true(hl_lease_voids_guard(60000, 30000, &why));
-    assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store would let others in too early; raise the guard");
+    assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store would let others in too early; raise the guard or lower the lease");
     assert_false(hl_lease_voids_guard(30000, 30000, &why));
     assert_false(hl_lease_voids_guard(60000, 0, &why));
 }
