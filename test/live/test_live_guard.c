@@ -26,11 +26,11 @@ static void nobody_is_let_in_while_a_forgotten_holder_believes(void **state)
     struct client holding, waiting;
     struct handle old, new;
     uint64_t died_us;
-    client_open_with(&holding, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = GUARD_MS));
+    client_open_with(&holding, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = GUARD_MS, .lease_ms = GUARD_MS));
     handle_open(&old, &holding, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS, .renew = HILOCK_RENEW_NEVER));
     assert_int_equal(handle_acquire(&old, 20000), HILOCK_OK);
     died_us = restart(scene);
-    client_open_with(&waiting, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = GUARD_MS));
+    client_open_with(&waiting, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = GUARD_MS, .lease_ms = GUARD_MS));
     handle_open(&new, &waiting, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS));
     handle_ask(&new, HILOCK_FOREVER);
     handle_until(&new, &new.acquired, 1, "the grant");
