@@ -92,6 +92,8 @@ static void on_cleanup(void *arg)
     if (link->watch)
         link->host->loop.watch_free(link->watch);
     link->watch = NULL;
+    if (link->context->c.obuf)
+        hl_memory_wipe(link->context->c.obuf, sdslen(link->context->c.obuf));
     link->context = NULL;
     link->ssl = NULL;
     hl_host_flush_never(link->host, &link->flush);
@@ -221,8 +223,7 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-/* What has come may tell why nothing more is taken (an alert of TLS), so it is still read: hiredis would not, in error. Out of memory it has no
- * buffer any more. */
+/* What has come may tell why nothing more is taken (an alert of TLS), so it is read: hiredis would not, in error. */
 static void fail_to_write(struct hl_link *link, redisContext *context)
 {
     struct hl_text why = {""};
@@ -233,15 +234,31 @@ static void fail_to_write(struct hl_link *link, redisContext *context)
     want(link, HILOCK_READABLE);
 }
 
+/* What has left the process is not left in its memory: it may have been a password. */
+static void drop_written(redisContext *context, size_t written)
+{
+    sdsrange(context->obuf, (int)written, -1);
+    hl_memory_wipe(context->obuf + sdslen(context->obuf), written);
+    if (!sdslen(context->obuf) && sdsavail(context->obuf) > BUFFER_KEPT && written < sdsavail(context->obuf) / 4) {
+        sds fresh = sdsempty();
+        if (fresh)
+            sdsfree(context->obuf), context->obuf = fresh;
+    }
+}
+
 static void write_tls(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
-    int is_done;
+    ssize_t written;
     link->tls->ops->prepare();
-    if (redisBufferWrite(context, &is_done) != REDIS_OK)
+    written = sdslen(context->obuf) ? link->tls->ops->write(context) : 0;
+    if (written < 0) {
         fail_to_write(link, context);
-    else
-        want(link, HILOCK_READABLE | (link->tls->ops->wants_write(link->ssl) ? HILOCK_WRITABLE : 0u));
+        return;
+    }
+    if (written > 0)
+        drop_written(context, (size_t)written);
+    want(link, HILOCK_READABLE | (link->tls->ops->wants_write(link->ssl) ? HILOCK_WRITABLE : 0u));
 }
 
 static void write_plain(struct hl_link *link)
@@ -255,13 +272,8 @@ static void write_plain(struct hl_link *link)
         return;
     }
     if (written > 0)
-        sdsrange(context->obuf, (int)written, -1);
+        drop_written(context, (size_t)written);
     want(link, HILOCK_READABLE | (sdslen(context->obuf) ? HILOCK_WRITABLE : 0u));
-    if (!sdslen(context->obuf) && sdsavail(context->obuf) > BUFFER_KEPT && length < sdsavail(context->obuf) / 4) {
-        sds fresh = sdsempty();
-        if (fresh)
-            sdsfree(context->obuf), context->obuf = fresh;
-    }
 }
 
 static void write_some(struct hl_link *link)
@@ -286,27 +298,48 @@ static void on_add_write(void *arg)
 }
 
 /* 0.14.1 does not say when memory runs out between the row of callbacks and the buffer; the two would be out of step for ever. */
-static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
+static int append(struct hl_link *link, const char *bytes, size_t length)
 {
     redisAsyncContext *context = link->context;
-    const redisCallback *last;
-    char bytes[ENCODED_MAX];
-    int status;
-    size_t length = hl_encode(bytes, sizeof bytes, argc, argv, lengths); /* 0: a script's text, seldom sent */
-    if (!context || link->is_failing)
-        return -1;
-    HL_REQUIRE(link->is_up);
+    const redisCallback *last = context->replies.tail;
     if (link->is_stream) {
         hl_host_flush_later(link->host, &link->flush);
-        return redisAppendCommandArgv(&context->c, argc, (const char **)argv, lengths) == REDIS_OK ? 0 : -1;
+        return redisAppendFormattedCommand(&context->c, bytes, length) == REDIS_OK ? 0 : -1;
     }
-    last = context->replies.tail;
-    status = length ? redisAsyncFormattedCommand(context, on_answer, link, bytes, length)
-                    : redisAsyncCommandArgv(context, on_answer, link, argc, (const char **)argv, lengths);
-    hl_memory_wipe(bytes, length); /* it may have been a password */
-    if (status != REDIS_OK)
+    if (redisAsyncFormattedCommand(context, on_answer, link, bytes, length) != REDIS_OK)
         return -1;
     return context->c.err || context->replies.tail == last ? -1 : 0;
+}
+
+/* A script's text, seldom sent. */
+static int send_long(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
+{
+    sds command;
+    long long length = redisFormatSdsCommandArgv(&command, argc, (const char **)argv, lengths);
+    int result;
+    if (length < 0)
+        return -1;
+    result = append(link, command, (size_t)length);
+    hl_memory_wipe(command, (size_t)length);
+    redisFreeSdsCommand(command);
+    return result;
+}
+
+/* Formatted here and not by hiredis' append, which leaves a copy of it in the heap. */
+static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
+{
+    char bytes[ENCODED_MAX];
+    size_t length;
+    int result;
+    if (!link->context || link->is_failing)
+        return -1;
+    HL_REQUIRE(link->is_up);
+    length = hl_encode(bytes, sizeof bytes, argc, argv, lengths);
+    if (!length)
+        return send_long(link, argc, argv, lengths);
+    result = append(link, bytes, length);
+    hl_memory_wipe(bytes, length);
+    return result;
 }
 
 static void make_stream(struct hl_link *link)

@@ -269,11 +269,15 @@ static enum hl_tls_step shake(SSL *ssl, const char *host, struct hl_text *why)
 /* A record that is there in part is no more until its rest comes, which the socket announces: the read before has asked for it. */
 static int has_more(const SSL *ssl) { return !HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN) && SSL_has_pending(ssl) && !SSL_want_read(ssl); }
 
+/* Not redisBufferWrite, which gives the buffer back as it is. */
+static ssize_t write_buffered(redisContext *context) { return context->err ? -1 : context->funcs->write(context); }
+
 static int wants_write(const SSL *ssl) { return SSL_want_write(ssl); }
 
 hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why)
 {
-    static const struct hl_tls_ops ops = {free_tls, begin, shake, ERR_clear_error, has_more, wants_write, explain};
+    static const struct hl_tls_ops ops = {free_tls,       begin,    shake,       ERR_clear_error,
+                                          write_buffered, has_more, wants_write, explain};
     struct tls *tls = hl_memory_new(memory, sizeof *tls);
     hilock_status status = HILOCK_OK;
     if (!tls) {

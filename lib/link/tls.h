@@ -27,7 +27,8 @@ struct hl_tls_ops {
     /* On a context that is connected. NULL: cannot, and the sentence. */
     struct ssl_st *(*begin)(struct hl_tls *tls, redisContext *context, const char *host, struct hl_text *why);
     enum hl_tls_step (*shake)(struct ssl_st *ssl, const char *host, struct hl_text *why); /* FAILED: with the sentence */
-    void (*prepare)(void);                         /* before hiredis reads or writes */
+    void (*prepare)(void);                         /* before each read and write */
+    ssize_t (*write)(redisContext *context);       /* what it has buffered: so many bytes of it; below 0: failed */
     int (*has_more)(const struct ssl_st *ssl);     /* after a read: bytes that no event will announce, for they have left the socket */
     int (*wants_write)(const struct ssl_st *ssl);  /* what was tried last goes on when the socket takes bytes */
     void (*explain)(struct ssl_st *ssl, struct hl_text *why); /* why hiredis' read or write failed; untouched: nothing is known */

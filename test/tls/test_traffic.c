@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../unit/needle.h"
 #include "peer.h"
 
 #include <cmocka.h>
@@ -195,6 +196,27 @@ static void a_burst_to_a_server_that_is_slow(struct peer *peer, struct link_tria
 }
 TRAFFIC_TEST(a_burst_to_a_server_that_is_slow)
 
+/* By a peer that does not read: it is of this process too. */
+static void what_was_written_is_not_kept(struct peer *peer, struct link_trial *trial)
+{
+    peer->is_deaf = 1;
+    link_trial_send_needle(trial);
+    for (int turns = 0; trial->factory.backlog(trial->link) && turns < 1000; turns++)
+        peer_turn(peer);
+    assert_int_equal(trial->factory.backlog(trial->link), 0);
+    assert_int_equal(needle_count(), 0);
+}
+TRAFFIC_TEST(what_was_written_is_not_kept)
+
+static void what_could_not_be_written_is_not_kept(struct peer *peer, struct link_trial *trial)
+{
+    fill(peer, trial);
+    link_trial_send_needle(trial);
+    link_trial_close(trial, 1);
+    assert_int_equal(needle_count(), 0);
+}
+TRAFFIC_TEST(what_could_not_be_written_is_not_kept)
+
 static void keys_change(struct peer *peer, struct link_trial *trial)
 {
     for (int i = 0; i < 10; i++) {
@@ -329,6 +351,8 @@ int main(void)
         cmocka_unit_test(test_an_answer_of_many_records),
         cmocka_unit_test(test_a_greeting_within_the_handshake),
         cmocka_unit_test(test_a_burst_to_a_server_that_is_slow),
+        cmocka_unit_test(test_what_was_written_is_not_kept),
+        cmocka_unit_test(test_what_could_not_be_written_is_not_kept),
         cmocka_unit_test(test_keys_change),
         cmocka_unit_test(test_a_key_is_asked_for_while_writes_wait),
         cmocka_unit_test(test_a_server_that_closes),

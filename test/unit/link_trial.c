@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link_trial - see link_trial.h. */
 #include "link_trial.h"
+#include "needle.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -268,6 +269,16 @@ int link_trial_send(struct link_trial *trial, const char *words)
     result = trial->factory.send(trial->link, argc, argv, lengths);
     trial->is_calling = was_calling;
     return result;
+}
+
+void link_trial_send_needle(struct link_trial *trial)
+{
+    char secret[NEEDLE_LENGTH + 1];
+    const char *const argv[] = {"AUTH", secret};
+    const size_t lengths[] = {4, NEEDLE_LENGTH};
+    needle_write(secret);
+    assert_int_equal(trial->factory.send(trial->link, 2, argv, lengths), 0);
+    hl_memory_wipe(secret, sizeof secret);
 }
 
 void link_trial_close(struct link_trial *trial, int is_reset)

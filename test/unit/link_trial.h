@@ -40,6 +40,7 @@ void link_trial_on(const char *family, link_trial_fn *test);          /* all of 
 int link_trial_open(struct link_trial *trial); /* 0; -1: no memory */
 void link_trial_connect(struct link_trial *trial); /* open, accept, up */
 int link_trial_send(struct link_trial *trial, const char *words); /* one command, split at blanks */
+void link_trial_send_needle(struct link_trial *trial); /* AUTH with needle.h's secret */
 void link_trial_ask(struct link_trial *trial); /* PING */
 void link_trial_close(struct link_trial *trial, int is_reset);
 void link_trial_close_it(struct link_trial *trial); /* for at_... */

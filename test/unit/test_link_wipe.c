@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a link has sent is not left in memory: not while it goes on, not when it is closed, whatever became of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/memory.h"
+#include "link_trial.h"
+#include "needle.h"
+
+#include <cmocka.h>
+
+static void test_what_is_there_is_found(void **state)
+{
+    char *block = malloc(100);
+    (void)state;
+    assert_int_equal(needle_count(), 0);
+    needle_write(block + 17);
+    assert_int_equal(needle_count(), 1);
+    hl_memory_wipe(block, 100);
+    assert_int_equal(needle_count(), 0);
+    free(block);
+}
+
+/* Reads, and keeps nothing. */
+static size_t drain(struct link_trial *trial)
+{
+    char heap[1 << 14];
+    ssize_t got = recv(trial->peer, heap, sizeof heap, MSG_DONTWAIT);
+    hl_memory_wipe(heap, sizeof heap);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static void drain_all(struct link_trial *trial)
+{
+    while (trial->factory.backlog(trial->link) || drain(trial))
+        drain(trial), link_trial_turns(trial, 1);
+}
+
+static void written(struct link_trial *trial)
+{
+    link_trial_connect(trial);
+    link_trial_send_needle(trial);
+    assert_int_equal(needle_count(), 1); /* it is still to be written */
+    link_trial_turns(trial, 2);
+    assert_int_equal(needle_count(), 0);
+    drain_all(trial);
+    link_trial_answer(trial, "+OK\r\n");
+    link_trial_until(trial, "+OK");
+    link_trial_close(trial, 0);
+    assert_int_equal(needle_count(), 0);
+}
+LINK_TEST(written)
+
+static void closed_before_it_was_written(struct link_trial *trial)
+{
+    link_trial_connect(trial);
+    link_trial_send_needle(trial);
+    link_trial_close(trial, 1);
+    assert_int_equal(needle_count(), 0);
+}
+LINK_TEST(closed_before_it_was_written)
+
+static void written_by_a_stream(struct link_trial *trial)
+{
+    link_trial_connect(trial);
+    trial->factory.stream(trial->link);
+    link_trial_send_needle(trial);
+    link_trial_turns(trial, 2);
+    assert_int_equal(needle_count(), 0);
+}
+LINK_TEST(written_by_a_stream)
+
+/* The rest of a write moves to where its begin was. */
+static void written_in_parts(struct link_trial *trial)
+{
+    link_trial_connect(trial);
+    while (trial->factory.backlog(trial->link) == 0) {
+        for (int i = 0; i < 1000; i++)
+            link_trial_ask(trial);
+        link_trial_turns(trial, 2);
+    }
+    link_trial_send_needle(trial);
+    drain_all(trial);
+    assert_int_equal(needle_count(), 0);
+}
+LINK_TEST(written_in_parts)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_there_is_found),
+        cmocka_unit_test(test_written),
+        cmocka_unit_test(test_closed_before_it_was_written),
+        cmocka_unit_test(test_written_by_a_stream),
+        cmocka_unit_test(test_written_in_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
