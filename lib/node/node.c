@@ -6,7 +6,7 @@
 #include "base/plant.h"
 #include "node/confirm.h"
 
-enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, GRACES_MAX = 3, RELOADS_MAX = 3, TRIPS_MAX = 8 };
+enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, GRACES_MAX = 3, TRIPS_MAX = 8 };
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -101,17 +101,13 @@ static int send_asking(struct hl_node *node, struct hl_request *request)
 /* sent_us is read before the bytes can leave: a deadline counted from it is never too late (R1). */
 static int send_request(struct hl_node *node, struct hl_request *request, int with_script)
 {
-    struct hl_command command, load;
+    struct hl_command command;
     request->ops->encode(request, &command);
     request->sent_us = hl_now_us(node->host);
     if (!command.script)
-        request->reloads = RELOADS_MAX; /* there is nothing to load, whatever the server says */
-    else if (with_script) {
-        hl_command_load(&load, command.script);
-        request->skip = !HL_PLANTED(RELOAD_OUT_OF_STEP);
-        if (hl_session_send(&node->session, &load) != 0)
-            return -1;
-    }
+        request->reloads = HL_RELOADS_MAX; /* there is nothing to load, whatever the server says */
+    else if (with_script && hl_reload_send(node, request, command.script) != 0)
+        return -1;
     if ((request->how & HL_REQUEST_ASKING) && send_asking(node, request) != 0)
         return -1;
     if (hl_session_send(&node->session, &command) != 0)
@@ -184,18 +180,6 @@ static void pump(struct hl_node *node)
     }
 }
 
-/* The server has forgotten its scripts: the same request once more, right behind the script it needs. Not for ever: a user may lack the right
- * to load. */
-static int reload(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
-{
-    if (HL_PLANTED(SCRIPT_NOT_RELOADED) || request->reloads >= (HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX) || !hl_reply_starts(reply, "NOSCRIPT") || reply->type != HL_REPLY_ERROR)
-        return 0;
-    request->reloads++;
-    send_request(node, request, 1);
-    enqueue_sent(node, request);
-    return 1;
-}
-
 /* The answer to what was sent with it: to SCRIPT LOAD, and last to ASKING. */
 static void on_skipped(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
@@ -208,16 +192,7 @@ static void on_skipped(struct hl_node *node, struct hl_request *request, const s
     }
     if (is_asking)
         return;
-    hl_text_set(&node->load_refusal, "%s",
-                reply->type == HL_REPLY_ERROR ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
-}
-
-/* A script that is missing because it may not be loaded: why it may not is what whoever asked has to know. */
-static struct hl_reply told_reply(const struct hl_node *node, const struct hl_request *request, const struct hl_reply *reply)
-{
-    if (!request->reloads || !*node->load_refusal.bytes || reply->type != HL_REPLY_ERROR || !hl_reply_starts(reply, "NOSCRIPT"))
-        return *reply;
-    return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = node->load_refusal.bytes, .length = strlen(node->load_refusal.bytes)};
+    hl_reload_answered(node, reply);
 }
 
 /* Whoever knows where it belongs has sent it there. */
@@ -245,11 +220,14 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     }
     TAILQ_REMOVE(&node->sent, request, entry);
     node->sent_count--;
-    if (reload(node, request, reply))
+    if (hl_reload_is_due(request, reply)) {
+        send_request(node, request, 1);
+        enqueue_sent(node, request);
         return;
+    }
     hl_trace(node->host, HL_COMMAND_ANSWERED,
              &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
-    told = told_reply(node, request, reply);
+    told = hl_reload_told(node, request, reply);
     if (is_sent_on(node, request, &told))
         return;
     if (request->ops->about) /* of a lock; what was never sent is not answered here, and says nothing of the way */
@@ -316,6 +294,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     int was_up = node->is_up;
     node->is_up = 0;
     node->prelude = (struct hl_prelude){0, 0};
+    node->reload.count = 0;
     node->due_us = 0;
     node->sent_count = 0;
     node->is_silent = node->graces = 0;

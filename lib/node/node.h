@@ -13,6 +13,7 @@
 
 #include "node/lacks.h"
 #include "node/prelude.h"
+#include "node/reload.h"
 #include "node/request.h"
 #include "node/session.h"
 #include "node/subscription.h"
@@ -65,7 +66,7 @@ struct hl_node {
     uint64_t quickest_us;          /* of those round trips that were looked at since: what the way itself takes */
     uint64_t usual_us;             /* of the same: their mean, the latest ones most */
     unsigned trips;                /* so many of them, cut at what the mean is taken of */
-    struct hl_text load_refusal;   /* of a script that was missing: the server's error; "" */
+    struct hl_reload reload;
     struct hl_vitals vitals;
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned told_lacks;           /* enum hl_lack */

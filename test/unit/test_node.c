@@ -73,6 +73,7 @@ static void many_at_once_find_a_script_forgotten(struct scene *s)
     acquire_many(p, 200);
     run_ms(s, 10);
     SAME(s, asked(s, "mutex_acquire"), 400);
+    SAME(s, asked(s, "SCRIPT"), scripts() + 1); /* one load is enough for all that stand behind it */
     SAME(s, inflight(p), 0);
     for (int i = 0; i < 200; i++) {
         char name[16];
@@ -116,6 +117,45 @@ static void a_script_that_may_not_be_loaded_says_so(struct scene *s)
     run_ms(s, 10);
     TELLS(s, "a:DENIED");
     HOLDS(s, strstr(a->detail, "'script|load'"));
+}
+
+/* Each script that is missing has a load of its own under way, in any order. */
+static void several_scripts_are_loaded_once_each(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a[4], *b[4];
+    char name[16];
+    s->is_untold = 1;
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "h%d", i);
+        a[i] = held(p, "a", name, NULL);
+        snprintf(name, sizeof name, "n%d", i);
+        b[i] = hand_new(p, "b", name, HILOCK_LOCK_OPTIONS(.kind = i & 1 ? HILOCK_FAIR : HILOCK_MUTEX));
+    }
+    sim_store_flush_scripts(s->store.core);
+    for (int i = 0; i < 4; i++) {
+        acquire(b[i], HILOCK_FOREVER);
+        release(a[i]);
+    }
+    run_ms(s, 10);
+    SAME(s, asked(s, "SCRIPT"), scripts() + 3); /* mutex_acquire, fair_acquire, mutex_release */
+    for (int i = 0; i < 4; i++) {
+        SAME(s, hilock_lock_state(a[i]->lock), HILOCK_IDLE);
+        SAME(s, hilock_lock_state(b[i]->lock), HILOCK_HELD);
+    }
+}
+
+/* What was under way when a link was lost is under way no more. */
+static void a_load_that_was_lost_with_its_link_is_sent_again(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *a = hand_new(p, "a", "stock", NULL);
+    sim_store_flush_scripts(s->store.core);
+    PLAN(s, .on = "SCRIPT", .act = PLAN_RESET_BEFORE);
+    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "BUSY", .times = (int)scripts());
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1000);
+    TELLS(s, "a:OK");
 }
 
 static void no_more_than_inflight_max_are_on_the_wire(struct scene *s)
@@ -329,6 +369,8 @@ static const struct play plays[] = {
     PLAY(before_anything_else_scripts_are_loaded_and_the_time_is_asked),
     PLAY(a_forgotten_script_is_loaded_and_asked_again),
     PLAY(many_at_once_find_a_script_forgotten),
+    PLAY(several_scripts_are_loaded_once_each),
+    PLAY(a_load_that_was_lost_with_its_link_is_sent_again),
     PLAY(a_script_that_stays_unknown_is_an_error_of_the_server),
     PLAY(no_more_than_inflight_max_are_on_the_wire),
     PLAY(a_request_waits_for_the_connection),

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reload - a server that has forgotten a script is told it again, and what needs it is asked again behind that. Not for
+ * ever: a user may lack the right to load.
+ * A load is sent once for all that miss the script while it is under way: a link keeps its order, so they stand behind it. */
+#ifndef HL_NODE_RELOAD_H
+#define HL_NODE_RELOAD_H
+
+#include "base/text.h"
+#include "node/request.h"
+
+enum { HL_RELOADS_MAX = 3, HL_SCRIPTS_MAX = 16 };
+
+struct hl_reload {
+    const struct hl_script *sent[HL_SCRIPTS_MAX]; /* unanswered, in order, each once; count of them. The library has fewer */
+    unsigned count;
+    struct hl_text refusal; /* of the latest load: the server's error; "" */
+};
+
+int hl_reload_is_due(struct hl_request *request, const struct hl_reply *reply); /* 1: counted, it is to be sent again */
+/* Right before the request. 0; -1: the session breaks. */
+int hl_reload_send(struct hl_node *node, struct hl_request *request, const struct hl_script *script);
+void hl_reload_answered(struct hl_node *node, const struct hl_reply *reply); /* the oldest load */
+/* A script that is missing because it may not be loaded: why it may not is what the one who asked has to know. */
+struct hl_reply hl_reload_told(const struct hl_node *node, const struct hl_request *request, const struct hl_reply *reply);
+
+#endif
