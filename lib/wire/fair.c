@@ -78,7 +78,7 @@ enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *
     hl_command_add(command, holder, length);
     hl_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
-    return HL_FORM_SCRIPT;
+    return HL_FORM_NARROW;
 }
 
 void hl_fair_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
@@ -130,14 +130,24 @@ struct hl_said hl_fair_acquired(const struct hl_reply *reply, enum hl_form form)
 }
 
 /* 2 is handed over. The second way of saying it is answered as a MUTEX's release, which counts listeners: they are no matter here. */
-struct hl_said hl_fair_released(const struct hl_reply *reply, enum hl_form form)
+struct hl_said hl_fair_forced(const struct hl_reply *reply, enum hl_form form)
 {
     struct hl_said said;
-    if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "TRYAGAIN"))
-        return (struct hl_said){.verdict = HL_AGAIN};
+    if (reply->type == HL_REPLY_ERROR)
+        return hl_reply_starts(reply, "TRYAGAIN") ? (struct hl_said){.verdict = HL_AGAIN} : hl_said_fault(reply);
     said = hl_mutex_released(reply, form);
     said.listeners = 0;
     return said;
+}
+
+/* A key of another type may be one of the queue's: the second way of saying it, which names the lock's alone, tells. */
+struct hl_said hl_fair_released(const struct hl_reply *reply, enum hl_form form)
+{
+    if (reply->type != HL_REPLY_ERROR)
+        return hl_fair_forced(reply, form);
+    if (form == HL_FORM_SCRIPT && (hl_reply_starts(reply, "TRYAGAIN") || hl_reply_has_code(reply, "WRONGTYPE")))
+        return (struct hl_said){.verdict = HL_AGAIN};
+    return hl_said_of_hold(reply);
 }
 
 void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
@@ -232,5 +242,5 @@ const struct hl_kind hl_kind_fair = {
     .released = hl_fair_released,
     .peek = &hl_script_fair_peek,
     .force = hl_fair_force,
-    .forced = hl_fair_released,
+    .forced = hl_fair_forced,
 };

@@ -28,7 +28,7 @@ struct hl_push {
 };
 
 hl_say_fn hl_fair_acquire, hl_fair_renew, hl_fair_release;
-hl_hear_fn hl_fair_acquired, hl_fair_released;
+hl_hear_fn hl_fair_acquired, hl_fair_released, hl_fair_forced;
 hl_force_fn hl_fair_force;
 
 enum { HL_FAIR_CHANNEL_MAX = 64 };

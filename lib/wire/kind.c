@@ -9,6 +9,14 @@ struct hl_said hl_said_fault(const struct hl_reply *reply)
     return (struct hl_said){.verdict = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
 
+/* What is of another type is not this hold, as little as a hash or a string of somebody else. */
+struct hl_said hl_said_of_hold(const struct hl_reply *reply)
+{
+    if (reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "WRONGTYPE"))
+        return (struct hl_said){.verdict = HL_NO};
+    return hl_said_fault(reply);
+}
+
 struct hl_said hl_said_late(const struct hl_reply *reply)
 {
     static const size_t head = sizeof "LATE " - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kind - what every kind of lock can say and hear, as a table: argv out, a reply in. The lock machine asks the table of a handle's kind
  * and never a kind by its name.
- * A request may have two forms, a script and a native command; each function that says something returns the form it chose, and the answer
- * is read by it, so that an answer of the other form is a fault (R9). */
+ * A request may have several forms, scripts and native commands; each function that says something returns the form it chose, and
+ * the answer is read by it, so that an answer of another form is a fault (R9). */
 #ifndef HL_WIRE_KIND_H
 #define HL_WIRE_KIND_H
 
@@ -35,7 +35,7 @@ struct hl_wants { /* what else it says; a kind leaves out what it does not know 
     int yields;            /* release: lets other kinds go first, if any waits */
 };
 
-enum hl_form { HL_FORM_SCRIPT, HL_FORM_NATIVE };
+enum hl_form { HL_FORM_SCRIPT, HL_FORM_NATIVE, HL_FORM_NARROW }; /* NARROW: a script that touches no key but the lock's */
 
 enum hl_verdict {
     HL_YES,   /* acquire: ours, under `token`. renew: it was ours. release: it was, and is free now */
@@ -85,6 +85,7 @@ struct hl_kind {
 extern const struct hl_kind hl_kind_fair, hl_kind_mutex, hl_kind_simple;
 
 struct hl_said hl_said_fault(const struct hl_reply *reply); /* an error reply; anything else is PROTOCOL */
+struct hl_said hl_said_of_hold(const struct hl_reply *reply); /* the same, about the lock's key alone: WRONGTYPE is NO */
 struct hl_said hl_said_late(const struct hl_reply *reply);  /* "LATE seconds microseconds" */
 
 #endif

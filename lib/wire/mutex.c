@@ -60,7 +60,7 @@ struct hl_said hl_mutex_renewed(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > token_max)
-        return hl_said_fault(reply);
+        return hl_said_of_hold(reply);
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
 
@@ -68,7 +68,7 @@ struct hl_said hl_mutex_released(const struct hl_reply *reply, enum hl_form form
 {
     (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < -1 || (reply->integer > 0 && (uint64_t)reply->integer > token_max))
-        return hl_said_fault(reply);
+        return hl_said_of_hold(reply);
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer < 0,
                             .listeners = reply->integer > 0 ? (uint64_t)reply->integer - 1 : 0};
 }
@@ -99,5 +99,5 @@ const struct hl_kind hl_kind_mutex = {
     .released = hl_mutex_released,
     .peek = &hl_script_mutex_peek,
     .force = hl_mutex_force,
-    .forced = hl_fair_released,
+    .forced = hl_fair_forced,
 };

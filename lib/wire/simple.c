@@ -112,7 +112,7 @@ struct hl_said hl_simple_renewed(const struct hl_reply *reply, enum hl_form form
     if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
         return (struct hl_said){.verdict = HL_NO};
     if (form == HL_FORM_NATIVE || reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > span_max)
-        return hl_said_fault(reply);
+        return hl_said_of_hold(reply);
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
 
@@ -120,8 +120,14 @@ struct hl_said hl_simple_released(const struct hl_reply *reply, enum hl_form for
 {
     (void)form; /* both answer 0 or 1 */
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || reply->integer > 1)
-        return hl_said_fault(reply);
+        return hl_said_of_hold(reply);
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO};
+}
+
+/* Of somebody else's hold: a key of another type is told. */
+static struct hl_said forced(const struct hl_reply *reply, enum hl_form form)
+{
+    return reply->type == HL_REPLY_ERROR ? hl_said_fault(reply) : hl_simple_released(reply, form);
 }
 
 static void force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
@@ -144,5 +150,5 @@ const struct hl_kind hl_kind_simple = {
     .released = hl_simple_released,
     .peek = &hl_script_simple_peek,
     .force = force,
-    .forced = hl_simple_released,
+    .forced = forced,
 };

@@ -8,7 +8,7 @@ static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct scene *s)
         "READONLY You can't write against a read only replica.", "LOADING Redis is loading the dataset in memory", "NOPERM no",
         "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", "OOM command not allowed",
         "NOREPLICAS Not enough good replicas to write.", "MISCONF disk", "MASTERDOWN Link with MASTER is down", "NOAUTH Authentication required.",
-        "CLUSTERDOWN The cluster is down", "TRYAGAIN Multiple keys", "MOVED 1 10.0.0.1:1", "ERR whatever", "WRONGTYPE Operation", ""};
+        "CLUSTERDOWN The cluster is down", "TRYAGAIN Multiple keys", "MOVED 1 10.0.0.1:1", "ERR whatever", ""};
     struct party *p = scene_connect(s, NULL);
     struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {

@@ -196,6 +196,9 @@ static void answers_to_release(void **state)
     RELEASE(say_integer(2), "YES 0");
     RELEASE(say_integer(-1), "YES 0 unheard");
     RELEASE(say_error("TRYAGAIN x"), "AGAIN");
+    RELEASE(say_error("WRONGTYPE x"), "AGAIN"); /* of which key? */
+    assert_string_equal(said(hl_fair_forced, say_error("TRYAGAIN x")), "AGAIN");
+    assert_string_equal(said(hl_fair_forced, say_error("WRONGTYPE x")), "WRONG_KIND \"WRONGTYPE x\"");
     RELEASE(say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
     RELEASE(say_nil(), "PROTOCOL \"\"");
     RELEASE(say_integer(-2), "PROTOCOL \"\"");

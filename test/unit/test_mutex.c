@@ -165,12 +165,15 @@ static void answers_to_renew(void **state)
     RENEW(say_string("1"), "PROTOCOL \"\"");
     RENEW(say_array(1, say_integer(1)), "PROTOCOL \"\"");
     RENEW(say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
+    RENEW(say_error("WRONGTYPE x"), "NO");
 }
 
 static void answers_to_release(void **state)
 {
     (void)state;
     RELEASE(say_integer(0), "NO");
+    RELEASE(say_error("WRONGTYPE x"), "NO");
+    RELEASE(say_error("ERR Error running script (call to f_1): @user_script:6: -WRONGTYPE Op"), "NO");
     RELEASE(say_integer(1), "YES 0 heard");
     RELEASE(say_integer(5), "YES 4 heard");
     RELEASE(say_integer(-1), "YES 0 heard, unheard");
