@@ -28,7 +28,7 @@ enum hl_what {
     HL_COMMAND_SENT,
     HL_COMMAND_ANSWERED,   /* waited_us: since its send */
     HL_NODE_UP,
-    HL_NODE_DOWN,          /* detail, retry_us */
+    HL_NODE_DOWN,          /* detail, retry_us; count: 1: it was up; is_news: the first failure of a row */
     HL_ROUTE_UNSETTLED,    /* no server is known for what waits: detail, retry_us. Once until there is one */
     HL_ROUTE_SETTLED,
     HL_NODE_RESTS,         /* its links were closed, for nothing needs them; detail */
@@ -46,7 +46,7 @@ struct hl_fact { /* what does not apply is 0 or NULL */
     const char *detail;
     uint64_t token, waited_us, longest_us, remaining_us, retry_us;
     unsigned count;
-    int is_local;
+    int is_local, is_news;
     hilock_status status;
     hilock_lost_reason reason;
 };

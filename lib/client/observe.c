@@ -220,7 +220,7 @@ static void log_node(struct hilock_client *client, enum hl_what what, const stru
         hl_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node, HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
                HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     else if (what == HL_NODE_DOWN)
-        hl_log(client, fact->count ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);
+        hl_log(client, fact->is_news ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);
     else if (what == HL_ROUTE_SETTLED)
         hl_log(client, HILOCK_LOG_INFO, "%s: connected", fact->node);
     else if (what == HL_ROUTE_UNSETTLED)

@@ -42,8 +42,9 @@ struct hl_link_factory {
     /* NULL: no memory. A connection that fails at once is told by on_down all the same. events and arg outlive the link. */
     struct hl_link *(*open)(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
                             void *arg);
-    /* 0, or -1: cannot (no memory, or down already); the link is to be closed then, and a part of the command may have left. Written at
-     * the next leave of the host. Legal after on_up only. */
+    /* 0, or -1: no memory (or after on_down); the link is to be closed then, and a part of the command may have left. Written at the
+     * next leave of the host. What is sent by a link that fails is lost with it: on_down, which is to come, says why. Legal after
+     * on_up only. */
     int (*send)(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths);
     void (*stream)(struct hl_link *link); /* legal when every command has been answered, and inside on_reply of the last */
     size_t (*backlog)(const struct hl_link *link); /* bytes sent that have not left the process */

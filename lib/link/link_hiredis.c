@@ -331,8 +331,10 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
     char bytes[ENCODED_MAX];
     size_t length;
     int result;
-    if (!link->context || link->is_failing)
+    if (link->is_down)
         return -1;
+    if (!link->context || link->is_failing)
+        return 0;
     HL_REQUIRE(link->is_up);
     length = hl_encode(bytes, sizeof bytes, argc, argv, lengths);
     if (!length)

@@ -277,13 +277,17 @@ static void on_open(void *arg)
         up(node);
 }
 
-/* Of a guide and of a third link only what is news: the first failure after it was up, or of all. */
-static void tell_down(struct hl_node *node, const char *why, uint64_t retry_us, int was_up)
+/* News is the first failure after it was up, or of all, and the first refusal of its login. Of a guide and of a third link
+ * nothing else is told. */
+static void tell_down(struct hl_node *node, const char *why, uint64_t retry_us, int was_up, int is_refused)
 {
-    const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us, .count = (unsigned)was_up};
+    int is_news = was_up || node->session.failures == 1 || (is_refused && !node->is_refused);
+    const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us,
+                                 .count = (unsigned)was_up, .is_news = is_news};
+    node->is_refused = is_refused || (node->is_refused && !was_up);
     if (!node->options.is_guide && !node->home)
         hl_trace(node->host, HL_NODE_DOWN, &fact);
-    else if (was_up || node->session.failures == 1)
+    else if (is_news)
         hl_trace(node->host, HL_NODE_FAULT, &fact);
 }
 
@@ -299,7 +303,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     node->sent_count = 0;
     node->is_silent = node->graces = 0;
     hl_timer_stop(node->host, node->timer);
-    tell_down(node, why, retry_us, was_up);
+    tell_down(node, why, retry_us, was_up, refusal != NULL);
     node->events->on_down(node->arg, node);
     if (!HL_PLANTED(GUARD_UNANSWERED))
         answer_barred(node);

@@ -77,6 +77,7 @@ struct hl_node {
     uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it was given to another server, or more slots; 0: never */
     int is_up, is_started, is_silent;
+    int is_refused;                /* its login was, since it was up */
     int graces;                    /* given to an overdue answer since the loop stood still */
     int is_shut;                   /* only what is urgent is sent */
     struct hl_confirm *confirm;    /* its third link (confirm.h). NULL: nobody asked for replicas yet */

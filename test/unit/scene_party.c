@@ -160,7 +160,7 @@ struct party *scene_open(struct scene *scene, const struct hilock_client_options
     doors = (struct hl_doors){.links = net_links(&party->port), .seed = scene->parties_ever, .uuid = party->uuid};
     options.allocator = &allocator;
     options.on_log = on_log;
-    options.log_level = HILOCK_LOG_DEBUG;
+    options.log_level = options.log_level ? options.log_level : HILOCK_LOG_DEBUG;
     options.on_event = on_client_event;
     options.user = party;
     party->status = hl_client_open_with(&party->client, &loop, &doors, &options, &party->error);

@@ -302,6 +302,34 @@ static void no_line_shows_a_password_or_a_whole_id(struct scene *s)
     HOLDS(s, strstr(p->log, "AUTH refused: WRONGPASS"));
 }
 
+static unsigned count_of(const char *text, const char *word)
+{
+    unsigned count = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        count++;
+    return count;
+}
+
+/* At the default level, WARN: a server that is not there, and what is wrong then. Not each attempt. */
+static void what_is_wrong_from_the_begin_is_warned_of_once(struct scene *s)
+{
+    struct party *p;
+    s->place->mood = NET_REFUSES;
+    sim_store_set_password(s->store.core, SCENE_SECRET);
+    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET, .log_level = HILOCK_LOG_WARN));
+    run_ms(s, 5000);
+    SAME(s, count_of(p->log, "Connection refused"), 1);
+    PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 2);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+    SAME(s, count_of(p->log, "AUTH refused"), 1);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 1);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 5000);
+    SAME(s, count_of(p->log, "AUTH refused"), 2);
+}
+
 static void a_refused_open_shows_no_password(struct scene *s)
 {
     struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" SCENE_SECRET "@host:99999"));
@@ -368,6 +396,7 @@ static const struct play plays[] = {
         PLAY(parts_add_up),
     PLAY(a_smaller_struct_is_not_written_past_its_end),
     PLAY(no_line_shows_a_password_or_a_whole_id),
+    PLAY(what_is_wrong_from_the_begin_is_warned_of_once),
     PLAY(a_refused_open_shows_no_password),
     PLAY(the_password_is_wiped_at_close),
     PLAY(the_client_tells_when_commands_flow),
