@@ -17,12 +17,6 @@
 
 /* ---- acquires ---- */
 
-static void write_own(char holder[HILOCK_NAME_MAX], const struct hl_core *core, const struct hl_hold *hold)
-{
-    int is_fair = hold->terms->kind->has_queue;
-    holder[is_fair ? hl_holder_write_fair(holder, core->uuid, hold->id) : hl_holder_write(holder, core->uuid, hold->id)] = '\0';
-}
-
 static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
@@ -32,7 +26,7 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
     char holder[HILOCK_NAME_MAX];
     struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
     if (name->hold)
-        write_own(holder, core, name->hold);
+        hl_words_of_holder(core, name->hold, holder);
     else
         memccpy(holder, known.holder, 0, sizeof holder);
     event.holder = holder;

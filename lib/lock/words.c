@@ -35,7 +35,10 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
     const struct hl_name *name = hl_acquire_name(acquire);
     if (!*known->holder && acquire->lock->terms->kind->has_queue)
         hl_text_set(text, "\"%s\" was free, but kept for others who came first", quoted(name).bytes);
-    else if (name->hold || !*known->holder)
+    else if (name->hold)
+        hl_text_set(text, "\"%s\" is held by another handle of this client, %s, for %u ms at least", quoted(name).bytes,
+                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
+    else if (!*known->holder)
         hl_text_set(text, "\"%s\" is held by another handle of this client", quoted(name).bytes);
     else if (acquire->is_try)
         hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted(name).bytes,
@@ -87,8 +90,11 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
 {
     if (acquire->lock->terms->replicas && node->is_up && node->confirm && !node->confirm->node.is_up)
         node = &node->confirm->node; /* its third link alone is away */
-    hl_text_set(text, "no answer from %s within %u ms: %s, %u tries%s", hl_node_name(node), waited_ms, silence_of(node), acquire->attempts,
-                acquire->attempts ? "; a late grant will be undone" : "");
+    if (acquire->attempts)
+        hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone", hl_node_name(node),
+                    waited_ms, silence_of(node), acquire->attempts);
+    else
+        hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms, silence_of(node));
 }
 
 void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind, hilock_status status, const char *note,
@@ -118,14 +124,33 @@ static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire,
         hl_text_set(text, "%s; the grant was undone", note);
 }
 
+void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1])
+{
+    int is_fair = hold->terms->kind->has_queue;
+    size_t length = is_fair ? hl_holder_write_fair(holder, core->uuid, hold->id)
+                            : hl_holder_write(holder, core->uuid, hold->id);
+    holder[length] = '\0';
+}
+
+/* A hold of ours need not be asked for. */
+static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl_known *known, char holder[HL_HOLDER_MAX + 1])
+{
+    hl_words_of_holder(core, hold, holder);
+    known->holder = holder;
+    known->holder_remaining_ms = hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host)));
+}
+
 struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_last_words words = {NULL, NULL, 0};
-    const struct hl_known known = hl_gate_known(core, acquire);
+    struct hl_known known = hl_gate_known(core, acquire);
     const struct hl_name *name = hl_acquire_name(acquire);
+    char own[HL_HOLDER_MAX + 1];
     struct hl_node *node = node_of(core, name);
     uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - acquire->begun_us);
     struct hl_text text;
+    if (name->hold)
+        know_own(core, name->hold, &known, own);
     if (status == HILOCK_TIMED_OUT)
         timed_out(&text, acquire, &known, waited_ms);
     else if (status == HILOCK_UNREACHABLE && core->route->masters)

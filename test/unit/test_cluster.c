@@ -256,7 +256,8 @@ static void a_server_that_is_no_cluster_is_told(struct scene *s)
     acquire(a, 500);
     run_ms(s, 600);
     TELLS(s, "a:UNREACHABLE");
-    HOLDS(s, strstr(a->detail, "no answer from the cluster within 500 ms: 127.0.0.1:6379 tells no slots: ERR This instance has cluster support disabled"));
+    HOLDS(s, strstr(a->detail, "the cluster could not be asked within 500 ms: 127.0.0.1:6379 tells no slots: ERR This instance "
+                               "has cluster support disabled"));
 }
 
 static unsigned lines_with(const struct party *p, const char *words)

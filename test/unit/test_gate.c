@@ -178,7 +178,7 @@ static void who_waits_behind_a_sibling_is_told_his_holder(struct scene *s)
     run_ms(s, 1000);
     TELLS(s, "b:TIMED_OUT");
     SAME(s, b->result.attempts, 0);
-    TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
+    TEXT(s, b->detail, "\"stock\" is held by another handle of this client, 51000001..:1, for 28692 ms at least");
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 

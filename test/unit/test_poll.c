@@ -430,7 +430,7 @@ static void siblings_of_two_kinds_stand_in_one_line(struct scene *s)
     acquire(c, HILOCK_TRY);
     run_ms(s, 500);
     TELLS(s, "b:WAITING c:TIMED_OUT");
-    TEXT(s, c->detail, "\"stock\" is held by another handle of this client");
+    TEXT(s, c->detail, "\"stock\" is held by another handle of this client, 51000001..:1, for 29692 ms at least");
     SAME(s, asked(s, "SET"), 0);
     release(a);
     run_ms(s, 2);

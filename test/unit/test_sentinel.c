@@ -29,7 +29,7 @@ static void a_request_waits_until_somebody_knows_the_master(struct scene *s)
     acquire(a, 1000);
     run_ms(s, 1100);
     TELLS(s, "a:UNREACHABLE");
-    HOLDS(s, strstr(a->detail, "no answer from master mymaster within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
+    HOLDS(s, strstr(a->detail, "master mymaster could not be asked within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
     acquire(a, HILOCK_FOREVER);
     stage.places[1]->mood = NET_LISTENS;
     run_ms(s, 2500);
