@@ -9,6 +9,7 @@
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
+/* NULL: no memory, or a kernel that does not wipe: before 4.14, or one that only looks like Linux. */
 static unsigned char *page_new(void)
 {
     unsigned char *page = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -29,11 +30,9 @@ struct hl_alive *hl_alive_new(const struct hl_memory *memory)
         return NULL;
     atomic_init(&alive->refs, 1);
     alive->memory = *memory;
+    alive->pid = getpid();
     alive->page = page_new();
-    if (alive->page)
-        return alive;
-    hl_memory_free(memory, alive);
-    return NULL;
+    return alive;
 }
 
 /* relaxed: who takes a reference has one, and nothing is read by virtue of the count. */
@@ -45,8 +44,13 @@ void hl_alive_unref(struct hl_alive *alive)
     struct hl_memory memory = alive->memory;
     if (atomic_fetch_sub_explicit(&alive->refs, 1, memory_order_acq_rel) != 1)
         return;
-    munmap(alive->page, page_size());
+    if (alive->page)
+        munmap(alive->page, page_size());
     hl_memory_free(&memory, alive);
 }
 
-int hl_alive_is_forked(const struct hl_alive *alive) { return alive->page[0] != 1 && !HL_PLANTED(R12_FORK_IGNORED); }
+int hl_alive_is_forked(const struct hl_alive *alive)
+{
+    int is_same = alive->page ? alive->page[0] == 1 : alive->pid == getpid();
+    return !is_same && !HL_PLANTED(R12_FORK_IGNORED);
+}
