@@ -21,7 +21,8 @@ enum hl_lack { /* bits of told */
     HL_LACK_NATIVES = 64, /* COMMAND INFO */
     HL_LACK_NATIVE = 128, /* a native command itself */
     HL_LACK_COUNTS = 256, /* PUBSUB NUMSUB */
-    HL_LACK_EPOCH = 512   /* SENTINEL MASTER */
+    HL_LACK_EPOCH = 512,  /* SENTINEL MASTER */
+    HL_LACK_TWIN = 1024   /* of a quorum: a server of its own (quorum.c) */
 };
 
 /* what NULL: the user has that right. */

@@ -111,6 +111,23 @@ static void SIMPLE_locks_too(struct scene *s)
     TELLS(s, "a:released b:OK");
 }
 
+/* It is known by its run, where the user may ask for that, and told once for each pair. */
+static void two_addresses_of_one_server_are_told(struct scene *s)
+{
+    struct party *p;
+    scene_masters(s, 3);
+    sim_store_set_started(store_at(s, 2)->core, sim_store_started_us(store_at(s, 1)->core));
+    p = quorum(s, 3);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1000);
+    HOLDS(s, strstr(p->log, "127.0.0.1:6381: is the same server as 127.0.0.1:6380") ||
+                 strstr(p->log, "127.0.0.1:6380: is the same server as 127.0.0.1:6381"));
+    HOLDS(s, strstr(strstr(p->log, "is the same server") + 1, "is the same server") == NULL);
+    sim_store_set_started(store_at(s, 2)->core, sim_store_started_us(store_at(s, 1)->core) + 1);
+    p = quorum(s, 3);
+    HOLDS(s, !strstr(p->log, "is the same server"));
+}
+
 static void before_the_first_connection_it_waits_for_enough(struct scene *s)
 {
     struct hilock_client_options options = hilock_client_options_default();
@@ -414,6 +431,7 @@ static const struct play plays[] = {
     PLAY(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer),
     PLAY(quorum_needed_may_be_all_of_them),
     PLAY(SIMPLE_locks_too),
+    PLAY(two_addresses_of_one_server_are_told),
     PLAY(before_the_first_connection_it_waits_for_enough),
     PLAY(held_by_a_majority_it_waits_for_their_message),
     PLAY(a_try_returns_the_minority_that_it_got),
