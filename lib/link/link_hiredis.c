@@ -12,11 +12,7 @@
  * memory). Invariant: context is NULL from on_cleanup on; on_down is told at the end of the turn in which that is first seen; a link that
  * is closed inside a turn of its own dies at the turn's end. */
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/contract.h"
 #include "base/text.h"
@@ -24,8 +20,9 @@
 #include "link/link.h"
 #include "link/reader.h"
 #include "link/tls.h"
+#include "link/tune.h"
 
-enum { READS_MAX = 16, ENCODED_MAX = 2048, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10, KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
+enum { READS_MAX = 16, ENCODED_MAX = 2048, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10 };
 
 struct hl_link {
     struct hl_flush flush; /* first: flush hands it back */
@@ -444,21 +441,6 @@ static void insecure(struct hl_link_factory *factory)
     factory->ctx = NULL;
 }
 
-static void tune(redisContext *context, int is_tcp)
-{
-    static const int options[][3] = {{IPPROTO_TCP, TCP_NODELAY, 1},
-                                     {SOL_SOCKET, SO_KEEPALIVE, 1},
-                                     {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
-                                     {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
-                                     {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES}};
-    int moved = context->fd == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 1) : -1; /* stdin was closed; 0.14.1 takes 0 for none: it would never close it */
-    if (moved > 0)
-        context->fd = moved, close(0);
-    fcntl(context->fd, F_SETFD, FD_CLOEXEC);
-    for (size_t i = 0; is_tcp && i < sizeof options / sizeof *options; i++)
-        setsockopt(context->fd, options[i][0], options[i][1], &options[i][2], sizeof options[i][2]);
-}
-
 static int install(struct hl_link *link, redisAsyncContext *context, int is_tcp)
 {
     struct hilock_loop *loop = &link->host->loop;
@@ -466,7 +448,7 @@ static int install(struct hl_link *link, redisAsyncContext *context, int is_tcp)
     context->ev.data = link;
     context->ev.addWrite = on_add_write;
     context->ev.cleanup = on_cleanup;
-    tune(&context->c, is_tcp);
+    hl_tune_socket(&context->c, is_tcp);
     hl_reader_init(&link->reader, context->c.reader, &link->host->memory);
     link->watch = loop->watch_new(loop->ctx, context->c.fd, on_ready, link);
     if (!link->watch)
