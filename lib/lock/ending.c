@@ -344,7 +344,7 @@ static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl
     struct hl_core *core = hl_hold_core(hold);
     struct hl_text why;
     hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s", hl_quote(part->name->bytes, part->name->length).bytes,
-                hl_words_of_server(core, said).bytes);
+                hl_words_of_server(core, said->quote, said->quote_length).bytes);
     if (!part->is_refused)
         hl_trace(&core->host, HL_NODE_FAULT, &(struct hl_fact){.name = part->name->bytes, .node = hl_node_name(part->request.node), .detail = why.bytes});
     part->is_refused = 1;

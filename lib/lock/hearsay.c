@@ -9,6 +9,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/replicas.h"
+#include "lock/words.h"
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCES_MAX = 5, SILENCE_US = 200000 };
 enum { HOLDER_MAX = 255 };
@@ -29,8 +30,9 @@ static void keep(struct hl_core *core, char **text, const char *bytes, size_t le
 void hl_gate_hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_gate *gate = hl_acquire_name(acquire)->gate;
-    struct hl_quoted note = hl_host_quote(&core->host, asked->quote, asked->quote_length);
+    struct hl_text note;
     gate->asker = acquire->lock->terms->kind;
+    note = hl_words_of_server(core, asked->quote ? asked->quote : "", asked->quote_length);
     keep(core, &gate->note, asked->quote ? note.bytes : NULL, strlen(note.bytes), sizeof note.bytes);
     if (asked->answer != ASKED_HELD)
         return;

@@ -228,7 +228,7 @@ void hl_inquiries_clear(struct hl_core *core)
 static void on_fault(struct hl_inquiry *inquiry, const struct hl_fault *fault, const char *quote, size_t length)
 {
     hl_words_of_refusal(core_of(inquiry), inquiry->lock->name, inquiry->lock->terms->kind, fault->status,
-                        hl_host_quote(&core_of(inquiry)->host, quote, length).bytes, &inquiry->detail);
+                        hl_words_of_server(core_of(inquiry), quote, length).bytes, &inquiry->detail);
     decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : fault->status);
 }
 

@@ -274,7 +274,7 @@ static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
 
 static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said)
 {
-    struct hl_quoted quote = hl_words_of_server(hl_hold_core(hold), said);
+    struct hl_text quote = hl_words_of_server(hl_hold_core(hold), said->quote, said->quote_length);
     if (hl_part_forgoes_native(part, said)) {
         part->heard = HEARD_NOTHING;
         hl_renewal_begin(hold, hl_now_us(&hl_hold_core(hold)->host));

@@ -26,7 +26,7 @@ static void on_too_few(struct hl_hold *hold, struct hl_part *part, const struct 
         hl_words_of_replicas(hold->terms, reply->integer, &words);
     else {
         said = hl_said_fault(reply);
-        hl_text_set(&words, "WAIT: %s", hl_words_of_server(hl_hold_core(hold), &said).bytes);
+        hl_text_set(&words, "WAIT: %s", hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
         asked.fault = said.fault;
     }
     asked.quote = words.bytes;

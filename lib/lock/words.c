@@ -11,12 +11,15 @@
 #include "lock/lease.h"
 #include "lock/replicas.h"
 #include "node/confirm.h"
+#include "wire/right.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
-struct hl_quoted hl_words_of_server(const struct hl_core *core, const struct hl_said *said)
+struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length)
 {
-    return hl_host_quote(&core->host, said->quote, said->quote_length);
+    struct hl_text right = hl_right_missing(quote, length), words;
+    hl_text_set(&words, "%s%s%s", right.bytes, *right.bytes ? " is missing: " : "", hl_host_quote(&core->host, quote, length).bytes);
+    return words;
 }
 
 /* Of several masters one that grants nothing for now, or else the first. */
@@ -108,7 +111,7 @@ void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const
         hl_node_guard_words(node, now_us, text);
     else
         hl_text_set(text, "%s: %s: %s%s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words",
-                    status == HILOCK_DENIED ? "; see the guide, \"Rights of the server's user\"" : "");
+                    status == HILOCK_DENIED ? "; the list: README, \"Rights of the server's user\"" : "");
 }
 
 void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text)

@@ -12,7 +12,8 @@ struct hl_last_words { /* of an acquire, in memory that is the caller's; NULL: "
     uint32_t holder_remaining_ms;
 };
 void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1]); /* whole */
-struct hl_quoted hl_words_of_server(const struct hl_core *core, const struct hl_said *said); /* of a fault */
+/* A server's words of a fault; first the right that is missing, if they tell that. */
+struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length);
 void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text);
 struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status); /* while the gate still knows */
 /* note: the server's words, quoted. */

@@ -72,7 +72,7 @@ static void acquire_tells(struct trial *trial)
         redis_do(trial->scene->redis, "HSET stock:42 another 1 mode mutex");
     assert_int_equal(handle_acquire(&trial->stock, HILOCK_TRY), HILOCK_DENIED);
     says(trial, trial->stock.acquired.detail, trial->lack->words);
-    says(trial, trial->stock.acquired.detail, "see the guide, \"Rights of the server's user\"");
+    says(trial, trial->stock.acquired.detail, "the list: README, \"Rights of the server's user\"");
     assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_DENIED);
     let_in(trial->scene, "");
     redis_do(trial->scene->redis, "DEL stock:42");
