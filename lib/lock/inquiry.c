@@ -124,6 +124,7 @@ static void keep_most(struct hl_inquiry *whole)
         whole->votes = (uint8_t)votes;
         whole->holder_length = part->holder_length;
         whole->holder_remaining_ms = part->holder_remaining_ms;
+        whole->found = part->found;
         memcpy(whole->holder, part->holder, sizeof whole->holder);
     }
 }
@@ -238,6 +239,7 @@ static void keep_holder(struct hl_inquiry *inquiry, const struct hl_peeked *peek
     memcpy(inquiry->holder, peeked->holder, kept);
     inquiry->holder[kept] = '\0';
     inquiry->holder_length = peeked->holder_length;
+    inquiry->found = (uint8_t)peeked->found;
     inquiry->holder_remaining_ms = peeked->has_no_ttl ? HILOCK_FOREVER : hl_span_ms(peeked->left_ms * 1000);
 }
 
@@ -252,7 +254,9 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
         keep_holder(inquiry, &peeked);
     inquiry->waiters = peeked.waiters;
     inquiry->position = peeked.position;
-    if (!inquiry->is_forcing)
+    if (inquiry->found == HL_FIND_OTHER || (inquiry->is_forcing && inquiry->found > HL_FIND_RLOCK))
+        decide(inquiry, HILOCK_WRONG_KIND);
+    else if (!inquiry->is_forcing)
         decide(inquiry, HILOCK_OK);
     else if (!inquiry->holder_length)
         decide(inquiry, HILOCK_LOST);

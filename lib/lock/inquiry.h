@@ -32,6 +32,7 @@ struct hl_inquiry {
     uint8_t was_sent;              /* a release left */
     uint8_t was_repeated;          /* one went unanswered */
     uint8_t is_second;             /* one was not to be had so: it is said in the other way */
+    uint8_t found;                 /* enum hl_find, of what was peeked at */
     hilock_status status;          /* DECIDED */
     uint32_t holder_remaining_ms, waiters, position;
     size_t holder_length;          /* of all of it */

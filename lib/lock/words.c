@@ -11,6 +11,7 @@
 #include "lock/lease.h"
 #include "lock/replicas.h"
 #include "node/confirm.h"
+#include "wire/peek.h"
 #include "wire/right.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
@@ -179,6 +180,9 @@ struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_a
 
 static void answered(const struct hl_inquiry *inquiry, const struct hl_name *name, struct hl_text *text)
 {
+    static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock", [HL_FIND_READ] = " and maybe others, who read (RReadWriteLock)",
+                                     [HL_FIND_WRITE] = ", who writes (RReadWriteLock)"};
+    const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
     struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
     if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
         hl_text_set(text, "the hold of %s on \"%s\" is ended; it learns so at its next renewal", holder.bytes, quoted(name).bytes);
@@ -187,9 +191,9 @@ static void answered(const struct hl_inquiry *inquiry, const struct hl_name *nam
     else if (inquiry->is_forcing)
         hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, quoted(name).bytes);
     else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
-        hl_text_set(text, "\"%s\" is held by %s, and its lease has no end", quoted(name).bytes, holder.bytes);
+        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", quoted(name).bytes, holder.bytes, kind);
     else
-        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted(name).bytes, holder.bytes, inquiry->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", quoted(name).bytes, holder.bytes, kind, inquiry->holder_remaining_ms);
 }
 
 void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
@@ -203,6 +207,8 @@ void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
     else if (inquiry->status == HILOCK_PROTOCOL)
         hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes, at most %d are told apart", quoted(name).bytes, inquiry->holder_length,
                     HL_INQUIRY_HOLDER_MAX);
+    else if (inquiry->status == HILOCK_WRONG_KIND)
+        hl_words_of_refusal(core, name, inquiry->lock->terms->kind, inquiry->status, "", &inquiry->detail);
     else
         answered(inquiry, name, &inquiry->detail);
 }

@@ -87,7 +87,7 @@ void hl_fair_force(struct hl_command *command, const struct hl_words *words, con
         hl_mutex_force(command, words, wants, holder, holder_length);
         return;
     }
-    begin(command, &hl_script_fair_release, words);
+    begin(command, &hl_script_fair_force, words);
     hl_command_add(command, holder, holder_length);
     end_release(command, words, wants);
 }
@@ -233,7 +233,7 @@ struct hl_push hl_fair_heard(const struct hl_reply *message, const char *uuid)
 const struct hl_kind hl_kind_fair = {
     .kind = HILOCK_FAIR,
     .has_queue = 1,
-    .wrong_kind = "is not a lock hash: another program's key, or a SIMPLE lock of the same name",
+    .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)",
     .acquire = hl_fair_acquire,
     .renew = hl_fair_renew,
     .release = hl_fair_release,

@@ -11,18 +11,16 @@
 -- include fair_queue.lua
 local lease_ms, window_ms, alive_ms = tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local not_after_ms, token_life_ms = tonumber(ARGV[9]), ARGV[10]
-local left, hands_over, holder = call('PTTL', name), 1, ''
+local left, hands_over, held_by = call('PTTL', name), 1, ''
 if left ~= -2 then
-  hands_over = 0
-  for _, field in ipairs(call('HKEYS', name)) do
-    if field == me then
-      -- in any case, for WAIT confirms only what is written
-      call('PEXPIRE', name, math.max(left, lease_ms))
-      return {1, tonumber(call('HGET', name, me))}
-    end
-    if string.sub(field, -5) == ':fair' then hands_over = 1 end
-    if field ~= 'mode' then holder = field end
+  -- include holder.lua
+  if mine then
+    -- in any case, for WAIT confirms only what is written
+    call('PEXPIRE', name, math.max(left, lease_ms))
+    return {1, tonumber(mine)}
   end
+  held_by = holder or ''
+  hands_over = string.sub(held_by, -5) == ':fair' and 1 or 0
 end
 if not_after_ms > 0 and now_us > not_after_ms * 1000 then
   return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
@@ -32,23 +30,27 @@ local waiting = call('ZCARD', queue)
 local mine, kept_free_ms = nil, 0
 if waiting > 0 then
   mine = call('ZSCORE', queue, me)
-  if left == -2 then kept_free_ms = math.max(0, (call('HGET', waiters, '*') or 0) - now_ms) end
+  if left == -2 then
+    -- include fair_kept.lua
+  end
 end
 local ticket = tonumber(mine or ARGV[6])
 local with_me, is_granted, has_more = true, false, false
-local first, token, refusal
+local first, token, refusal, refused
+local reserved = 0
 if left == -2 and kept_free_ms == 0 then
   -- include fair_next.lua
   if has_more then
     -- include fair_leave.lua
     return {0, 0, 0, ticket, 1, '', waiting - #gone}
   end
-  -- include fair_token.lua
+  -- include token.lua
   if not token then return refusal end
   -- mine, though the queue has forgotten me, if my ticket is older than the first one in it
   if not first or first[1] == me or (not mine and ticket > 0 and ticket < tonumber(call('ZSCORE', queue, first[1]))) then
-    call('HSET', name, me, token, 'mode', 'mutex')
-    call('PEXPIRE', name, ARGV[2])
+    local id, span_ms = me, ARGV[2]
+    -- include hold.lua
+    if type(refused) == 'table' then return refused end
     if mine then gone[#gone + 1] = me end
     -- include fair_leave.lua
     return {1, tonumber(token)}
@@ -68,17 +70,23 @@ if ARGV[8] == '1' then
     call('ZADD', queue, string.format('%d', ticket), me)
     waiting = waiting + 1
   end
-  call('PEXPIRE', queue, dead_ms)
+  local expires = redis.pcall('PEXPIRE', queue, dead_ms)
+  if type(expires) == 'table' then -- who may not set an expiry stands in no queue without one
+    if not mine then
+      call('ZREM', queue, me)
+      call('HDEL', waiters, me)
+    end
+    return expires
+  end
   call('PEXPIRE', waiters, dead_ms)
 end
 if first then
   -- include fair_grant.lua
-  if is_granted then
-    waiting = waiting - #gone + 1
-    left, hands_over, holder = tonumber(granted_ms), 1, first[1]
-  end
+  if not is_granted then return refused end
+  waiting = waiting - #gone + 1
+  left, hands_over, held_by = tonumber(granted_ms), 1, first[1]
 end
 if left == -2 then left = kept_free_ms end
 local place = waiting
 if ARGV[8] ~= '1' or not is_last then place = (call('ZRANK', queue, me) or -1) + 1 end
-return {0, left, place, ticket, hands_over, holder, waiting}
+return {0, left, place, ticket, hands_over, held_by, waiting}

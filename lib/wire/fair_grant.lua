@@ -1,9 +1,10 @@
 -- fair_grant: `first` holds it for a window, within which he has to renew. Written first and told last: a server that refuses the write (a
 -- replica, no memory) tells nobody, and is_granted stays false. A grant ends the time in which FAIR keeps out.
 local granted_ms = tonumber(first[4]) < tonumber(window_ms) and first[4] or window_ms
-if type(redis.pcall('HSET', name, first[1], token, 'mode', 'mutex')) ~= 'table' then
+local id, span_ms = first[1], granted_ms
+-- include hold.lua
+if type(refused) ~= 'table' then
   is_granted = true
-  call('PEXPIRE', name, granted_ms)
   gone[#gone + 1] = first[1]
   call('ZREM', queue, unpack(gone))
   gone[#gone + 1] = '*'

@@ -8,15 +8,20 @@
 -- include fair_queue.lua
 local window_ms, channel, yields_ms, token_life_ms = ARGV[2], ARGV[3], ARGV[5], ARGV[7]
 local with_me, is_granted, has_more = false, false, false
-local first, token, refusal
+local first, token, refusal, refused
+local reserved, kept_free_ms = 0, 0
 
 -- before the first write: it reads what may be another program's key, and what fails must leave the hold as it was
 -- include fair_next.lua
 -- HDEL, not DEL: a group multilock of Redisson may have put fields of its own beside ours
 local was_mine = call('HDEL', name, me) == 1
-if not was_mine then -- who holds is not in the queue
+if was_mine then
+  -- more than `mode` is left: such a multilock, which joined us, goes on holding
+  if first and call('HLEN', name) > 1 then first = nil end
+else -- who holds is not in the queue
   if call('ZSCORE', queue, me) then gone[#gone + 1] = me end
-  if call('PTTL', name) ~= -2 or (call('HGET', waiters, '*') or 0) - now_ms > 0 then first = nil end
+  -- include fair_kept.lua
+  if kept_free_ms > 0 or call('PTTL', name) ~= -2 then first = nil end
 end
 if first and was_mine and yields_ms ~= '0' and (ARGV[6] == '' or (redis.pcall('PUBSUB', ARGV[6], channel)[2] or 0) > 0) then
   call('HSET', waiters, '*', string.format('%d', now_ms + yields_ms))
@@ -24,7 +29,7 @@ if first and was_mine and yields_ms ~= '0' and (ARGV[6] == '' or (redis.pcall('P
   first = nil
 end
 if first then
-  -- include fair_token.lua
+  -- include token.lua
   if token then
     -- include fair_grant.lua
   end

@@ -2,6 +2,7 @@
 /* mutex - see mutex.h; the scripts' heads tell their arguments and answers. */
 #include "wire/mutex.h"
 
+#include "base/plant.h"
 #include "wire/fair.h"
 #include "wire/keys.h"
 #include "wire/scripts.h"
@@ -80,7 +81,7 @@ void hl_mutex_force(struct hl_command *command, const struct hl_words *words, co
         hl_fair_force(command, words, wants, holder, holder_length);
         return;
     }
-    hl_command_evalsha(command, &hl_script_mutex_release, 1);
+    hl_command_evalsha(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_mutex_release : &hl_script_mutex_force, 1);
     hl_command_add(command, words->name, words->name_length);
     hl_command_add(command, holder, holder_length);
     hl_channel_add(command, words->name, words->name_length);
@@ -90,7 +91,7 @@ void hl_mutex_force(struct hl_command *command, const struct hl_words *words, co
 const struct hl_kind hl_kind_mutex = {
     .kind = HILOCK_MUTEX,
     .hands_on = 1,
-    .wrong_kind = "is not a lock hash: another program's key, or a SIMPLE lock of the same name",
+    .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)",
     .acquire = hl_mutex_acquire,
     .renew = hl_mutex_renew,
     .release = hl_mutex_release,

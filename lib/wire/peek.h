@@ -6,8 +6,12 @@
 
 #include "wire/kind.h"
 
+/* What stands under a name. Only what comes before READ may be ended by force. */
+enum hl_find { HL_FIND_OURS, HL_FIND_RLOCK, HL_FIND_READ, HL_FIND_WRITE, HL_FIND_OTHER };
+
 struct hl_peeked {
     enum { HL_PEEKED_FREE, HL_PEEKED_HELD, HL_PEEKED_FAULT } what;
+    enum hl_find found;     /* HELD */
     uint64_t left_ms;       /* HELD: PTTL */
     int has_no_ttl;         /* HELD without an expiry */
     uint32_t waiters, position; /* of a kind with a queue: its length; the place of the id that was named */

@@ -21,7 +21,7 @@ static const struct lack lacks[] = {
     {"-script|load", AT_ACQUIRE, "'script|load'"},
     {"-time", AT_ACQUIRE, "script"},
     {"-pttl", AT_WAIT, "script"},
-    {"-hkeys", AT_WAIT, "script"},
+    {"-hscan", AT_WAIT, "script"},
     {"-hset", AT_ACQUIRE, "script"},
     {"-set", AT_ACQUIRE, "script"},
     {"-pexpire", AT_ACQUIRE, "script"},
@@ -199,6 +199,37 @@ static void refused_release_is_no_loss(void **state)
     client_close(&client);
 }
 
+/* A waiter died, and who may not set an expiry finds the name free: that one's grant would stand for ever. */
+static void no_grant_is_left_without_an_expiry(void **state)
+{
+    struct scene *scene = *state;
+    struct rights rights = {.count = 0};
+    struct client dying, lacking;
+    struct handle waits, tries;
+    redis_do(scene->redis, "HSET stock:42 another 1 mode mutex");
+    client_open(&dying, scene->server->url);
+    handle_open(&waits, &dying, "stock:42", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    handle_ask(&waits, HILOCK_FOREVER);
+    handle_until(&waits, &waits.waiting, 1, "the wait");
+    hilock_client_abandon(dying.hilock);
+    dying.hilock = NULL;
+    redis_do(scene->redis, "DEL stock:42");
+    rights_read(&rights, "FAIR", "shop");
+    rights_give(&rights, scene->redis, "+pexpire");
+    client_open_with(&lacking, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret"));
+    handle_open(&tries, &lacking, "stock:42", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    assert_int_equal(handle_acquire(&tries, HILOCK_TRY), HILOCK_DENIED);
+    assert_int_equal(redis_integer(scene->redis, "EXISTS stock:42"), 0);
+    assert_int_equal(handle_acquire(&tries, HILOCK_FOREVER), HILOCK_DENIED);
+    assert_int_equal(redis_integer(scene->redis, "EXISTS stock:42"), 0);
+    assert_int_equal(redis_integer(scene->redis, "ZCARD hilock:queue:{stock:42}"), 1); /* the dead one alone */
+    redis_do(scene->redis, "DEL hilock:queue:{stock:42} hilock:waiter:{stock:42}");
+    handle_free(&tries);
+    handle_free(&waits);
+    client_close(&dying);
+    client_close(&lacking);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +237,7 @@ int main(void)
         cmocka_unit_test(every_right_is_tried),
         SCENE_TEST(what_is_optional_is_told_once),
         SCENE_TEST(refused_release_is_no_loss),
+        SCENE_TEST(no_grant_is_left_without_an_expiry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,39 @@ static void whoever_holds_is_thrown_out(void **state)
     client_close(&client);
 }
 
+/* A read lock of two Java threads, a writer's, a map, a group multilock, and a map so large that reading all of it would stop the server. */
+static void what_is_no_lock_stands(void **state)
+{
+    static const char *const theirs[] = {"HSET stock:42 mode read java:1 1 java:2 1", "HSET stock:42 mode write java:1:write 1", "HSET stock:42 java:1 ann java:2 bob",
+                                         "HSET stock:42 f java:1 f:java:1:expire_time 5 f:java:1:lock_count 1",
+                                         "EVAL %s 1 stock:42"};
+    static const char large[] = "for i = 1, 100000 do redis.call('HSET', KEYS[1], 'java:' .. i, i) end";
+    struct scene *scene = *state;
+    struct client client;
+    struct handle watches[2];
+    struct answer answer;
+    char digest[64];
+    client_open(&client, scene->server->url);
+    handle_open(&watches[0], &client, "stock:42", NULL);
+    handle_open(&watches[1], &client, "stock:42", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
+        redis_do(scene->redis, theirs[i], large);
+        snprintf(digest, sizeof digest, "%s", redis_text(scene->redis, "EVAL %s 0", "return redis.sha1hex(redis.call('DUMP', 'stock:42'))"));
+        for (int j = 0; j < 2; j++) {
+            assert_int_equal(peek(&watches[j], &answer), i < 2 ? HILOCK_OK : HILOCK_WRONG_KIND);
+            assert_int_equal(force(&watches[j], NULL, &answer), HILOCK_WRONG_KIND);
+            assert_int_equal(force(&watches[j], i == 1 ? "java:1:write" : "java:1", &answer), HILOCK_WRONG_KIND);
+            assert_int_equal(handle_acquire(&watches[j], HILOCK_TRY), HILOCK_TIMED_OUT);
+        }
+        assert_string_equal(redis_text(scene->redis, "EVAL %s 0", "return redis.sha1hex(redis.call('DUMP', 'stock:42'))"), digest);
+        redis_do(scene->redis, "DEL stock:42");
+    }
+    assert_int_equal(redis_calls(scene->redis, "hkeys") + redis_calls(scene->redis, "hgetall"), 0);
+    for (int j = 0; j < 2; j++)
+        handle_free(&watches[j]);
+    client_close(&client);
+}
+
 static void a_server_that_stands_still_is_UNREACHABLE_or_UNKNOWN(void **state)
 {
     struct scene *scene = *state;
@@ -178,7 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENE_TEST(peek_tells_what_the_server_has),
         SCENE_TEST(a_forced_release_wakes_who_waits),
-        SCENE_TEST(whoever_holds_is_thrown_out),
+        SCENE_TEST(whoever_holds_is_thrown_out), SCENE_TEST(what_is_no_lock_stands),
         SCENE_TEST(a_server_that_stands_still_is_UNREACHABLE_or_UNKNOWN),
         SCENE_TEST(close_answers_them_all),
     };

@@ -8,7 +8,7 @@
 #include "support/belief.h"
 #include "support/scene.h"
 
-static const char rights[] = "~* &* +evalsha +script|load +client|setname +time +subscribe +unsubscribe +publish +pttl +hkeys +hget "
+static const char rights[] = "~* &* +evalsha +script|load +client|setname +time +subscribe +unsubscribe +publish +pttl +hscan +hget "
                              "+hset +hexists +hdel +set +pexpire";
 
 /* "locks" may do all that locks need, and no more. */

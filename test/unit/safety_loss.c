@@ -75,6 +75,18 @@ static void a_late_force_release_ends_nobody_elses_hold(struct scene *s)
     HOLDS(s, is_ours(s, "stock") && hilock_lock_remaining_ms(a->lock) > 0);
 }
 
+/* Two who read: one of them is named. */
+static void a_force_release_ends_no_lock_that_others_share(struct scene *s)
+{
+    struct hand *b = hand_new(scene_connect(s, NULL), "b", "stock", NULL);
+    store_take(&s->store, "stock", "java:57", 30000);
+    store_join(&s->store, "stock", "java:58");
+    force(b, "java:57");
+    run_ms(s, 2);
+    TELLS(s, "b:force WRONG_KIND");
+    HOLDS(s, store_token(&s->store, "stock", "java:57") && store_token(&s->store, "stock", "java:58"));
+}
+
 static void what_a_restart_forgot_is_known_of_a_fixed_lease_too(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -89,6 +101,7 @@ static void what_a_restart_forgot_is_known_of_a_fixed_lease_too(struct scene *s)
 const struct safety safety_loss[] = {
     SAFETY(FIXED_UNVERIFIED, what_a_restart_forgot_is_known_of_a_fixed_lease_too),
     SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold),
+    SAFETY(FORCE_UNCHECKED, a_force_release_ends_no_lock_that_others_share),
     SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock),
     SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released),
     SAFETY(R6_LOSS_IN_LINE, on_waking_loss_is_told_before_anything_else),

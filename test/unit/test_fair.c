@@ -359,9 +359,9 @@ static void a_forced_release_that_may_not_span_keys_is_said_as_of_a_MUTEX(struct
         acquire(a, HILOCK_FOREVER);
         run_ms(s, 2);
         s->is_tampered = 1;
-        PLAN(s, .on = "fair_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
+        PLAN(s, .on = "fair_force", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
         if (i == 2)
-            PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
+            PLAN(s, .on = "mutex_force", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
         force(o, NULL);
         run_ms(s, 2);
         release(a);

@@ -95,11 +95,11 @@ static void a_forced_release_names_its_holder(void **state)
     struct hl_command command;
     (void)state;
     hl_kind_fair.force(&command, &words, &wants, "another:5", 9);
-    assert_script(&command, &hl_script_fair_release, KEYS4 "another:5|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|2000");
+    assert_script(&command, &hl_script_fair_force, KEYS4 "another:5|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|2000");
     hl_kind_mutex.force(&command, &words, &wants, "another:5:fair", 14);
-    assert_script(&command, &hl_script_fair_release, KEYS4 "another:5:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|2000");
+    assert_script(&command, &hl_script_fair_force, KEYS4 "another:5:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|2000");
     hl_kind_mutex.force(&command, &words, &wants, "another:5", 9);
-    assert_script(&command, &hl_script_mutex_release, "|1|stock|another:5|redisson_lock__channel:{stock}|PUBLISH");
+    assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|PUBLISH");
 }
 
 static void peek_names_who_may_wait(void **state)

@@ -146,7 +146,7 @@ static void silence_ends_them_in_time(struct scene *s)
     uint64_t asked_us = scene_us(s);
     s->place->mood = NET_IS_SILENT;
     PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
-    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_force", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     peek(a);
     force(b, "holder");
     force(c, NULL);
@@ -171,7 +171,7 @@ static void what_never_left_is_UNREACHABLE(struct scene *s)
     run_ms(s, 1);
     TELLS(s, "a:force UNREACHABLE a:peek UNREACHABLE");
     SAME(s, a->result.attempts, 0);
-    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, asked(s, "mutex_force"), 0);
 }
 
 static void what_was_lost_is_asked_again(struct scene *s)
@@ -185,13 +185,13 @@ static void what_was_lost_is_asked_again(struct scene *s)
     run_ms(s, 200);
     TELLS(s, "a:peek OK");
     SAME(s, a->result.attempts, 2);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
+    PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
     force(a, "another");
     run_ms(s, 300);
     TELLS(s, "a:force OK"); /* "not held" to the second: the first did it */
     SAME(s, a->result.attempts, 2);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
+    PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
+    PLAN(s, .on = "mutex_force", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
     force(a, "another");
     run_ms(s, 300);
     TELLS(s, "a:force UNKNOWN");
@@ -218,7 +218,33 @@ static void errors_are_answers(struct scene *s)
     force(a, NULL);
     run_ms(s, 1);
     TELLS(s, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
-    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or a SIMPLE lock of the same name");
+    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)");
+}
+
+/* What Redisson's readers hold, and a map of another program. */
+static void what_is_no_lock_is_told_and_not_ended(struct scene *s)
+{
+    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    s->is_tampered = 1;
+    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("read")));
+    peek(a);
+    run_ms(s, 1);
+    TELLS(s, "a:peek OK");
+    TEXT(s, a->detail, "\"stock\" is held by java:57 and maybe others, who read (RReadWriteLock); its lease ends in 5000 ms");
+    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("rlock")));
+    peek(a);
+    run_ms(s, 1);
+    TEXT(s, a->detail, "\"stock\" is held by java:57, with an RLock; its lease ends in 5000 ms");
+    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(-1), say_string(""), say_string("other")));
+    peek(a);
+    run_ms(s, 1);
+    TELLS(s, "a:peek OK a:peek WRONG_KIND");
+    HOLDS(s, strstr(a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock"));
+    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
+    force(a, NULL);
+    run_ms(s, 2);
+    TELLS(s, "a:force WRONG_KIND");
+    SAME(s, asked(s, "mutex_force"), 0); /* seen before it is said */
 }
 
 static void hostile_answers_are_no_answers(struct scene *s)
@@ -353,7 +379,7 @@ static void close_of_a_dead_link_answers_all(struct scene *s)
     struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
     s->place->mood = NET_IS_SILENT;
     PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
-    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_force", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     peek(a);
     force(b, "another");
     party_close(p, 0);
@@ -392,6 +418,7 @@ int main(void)
         PLAY(what_never_left_is_UNREACHABLE),
         PLAY(what_was_lost_is_asked_again),
         PLAY(errors_are_answers),
+        PLAY(what_is_no_lock_is_told_and_not_ended),
         PLAY(hostile_answers_are_no_answers),
         PLAY(a_holder_too_long_is_cut_and_cannot_be_forced),
         PLAY(bad_calls_are_refused),

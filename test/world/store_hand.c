@@ -41,6 +41,11 @@ void store_take(struct store *store, const char *name, const char *holder, uint6
     key->expires_ms = lease_ms ? now_ms(store) + (int64_t)lease_ms : -1;
 }
 
+void store_join(struct store *store, const char *name, const char *field)
+{
+    sim_item_add(find(store, name), (struct sim_item){sim_bytes_new(field, strlen(field)), sim_bytes_new("1", 1), 0});
+}
+
 void store_free_name(struct store *store, const char *name)
 {
     char channel[2048];

@@ -167,9 +167,29 @@ static void say_renew(struct scene *scene, struct line *line)
     hl_mutex_renew(&line->command, &words, &wants);
 }
 
+/* Of a holder, or of any field that other lines write. */
+static void say_force(struct scene *scene, struct line *line, const struct hl_words *words)
+{
+    static const struct hl_kind *const kinds[] = {&hl_kind_mutex, &hl_kind_fair};
+    const char *field = PICK(scene, "a", "b", "redisson:1", "redisson:1:fair", "other field");
+    char holder[HL_HOLDER_MAX];
+    size_t length = hl_holder_write(holder, words->uuid, words->id);
+    const struct hl_wants wants = {.token_ttl_ms = 4000};
+    if (scene_below(scene, 2))
+        hl_fair_force(&line->command, words, &wants, holder, hl_holder_write_fair(holder, words->uuid, words->id));
+    else if (scene_below(scene, 2))
+        kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, holder, length);
+    else
+        kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, field, strlen(field));
+}
+
 static void say_release(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
+    if (scene_below(scene, 5) == 0) {
+        say_force(scene, line, &words);
+        return;
+    }
     hl_mutex_release(&line->command, &words, &(struct hl_wants){0});
     if (scene_below(scene, 40) == 0) {
         line->command.argc--;
@@ -330,21 +350,23 @@ static void say_strings(struct scene *scene, struct line *line)
 static void say_hashes(struct scene *scene, struct line *line)
 {
     uint64_t kind = scene_below(scene, 12);
-    const char *const words[] = {"HGET", "HEXISTS", "HDEL", "HDEL", "HKEYS", "HLEN", "HGETALL"};
-    if (kind < 7) {
+    const char *const words[] = {"HGET", "HEXISTS", "HDEL", "HDEL", "HKEYS", "HLEN", "HGETALL", "HSCAN"};
+    if (kind < 8) {
         begin(line, words[kind]);
         add_key_of(scene, line, scene_below(scene, 2) * 3);
         if (kind < 4)
             add_member(scene, line);
         if (kind == 3)
             add_member(scene, line);
+        if (kind == 7)
+            add(line, "0");
         return;
     }
     begin(line, "HSET");
     add_key_of(scene, line, scene_below(scene, 2) * 3);
     for (uint64_t pairs = 1 + scene_below(scene, 3); pairs > 0; pairs--) {
         add_member(scene, line);
-        add(line, PICK(scene, "", "1", "mutex", "9100000000000000", "1700000000000000", "fair"));
+        add(line, PICK(scene, "", "1", "mutex", "9100000000000000", "1700000000000000", "fair", "read"));
     }
     if (scene_below(scene, 20) == 0)
         add(line, "odd");
@@ -460,37 +482,4 @@ void scene_line(struct scene *scene, struct line *line)
         say_load(scene, line);
     else
         kinds[i].say(scene, line);
-}
-
-void scene_hear(struct scene *scene, const struct line *line, const struct hl_reply *reply)
-{
-    if (line->command.script == &hl_script_mutex_acquire) {
-        scene->granted += reply->type == HL_REPLY_INTEGER;
-        scene->held += reply->type == HL_REPLY_ARRAY;
-        scene->late += reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE ");
-        if (reply->type == HL_REPLY_INTEGER) {
-            scene->tokens[line->name][line->holder] = (uint64_t)reply->integer;
-            scene->latest_name = line->name;
-            scene->latest_holder = line->holder;
-        }
-    }
-    if (line->command.script == &hl_script_fair_acquire) {
-        const struct hl_said said = hl_fair_acquired(reply, HL_FORM_SCRIPT);
-        scene->fair_taken += said.verdict == HL_YES;
-        scene->fair_queued += said.verdict == HL_NO && said.position > 1;
-        if (said.verdict == HL_YES || said.verdict == HL_NO) { /* most of the next is about this name */
-            scene->latest_name = line->name;
-            scene->latest_holder = line->holder;
-        }
-    }
-    scene->fair_handed += line->command.script == &hl_script_fair_release && reply->type == HL_REPLY_INTEGER && reply->integer == 2;
-    if (reply->type == HL_REPLY_INTEGER && reply->integer != 0) {
-        scene->renewed += line->command.script == &hl_script_renew;
-        scene->released += line->command.script == &hl_script_mutex_release;
-        scene->simple_taken += line->command.script == &hl_script_simple_acquire;
-        scene->simple_renewed += line->command.script == &hl_script_simple_renew;
-        scene->simple_released += line->command.script == &hl_script_simple_release;
-    }
-    if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "NOSCRIPT") && !scene->to_load && scene_below(scene, 4) == 0)
-        scene->to_load = scene_scripts();
 }

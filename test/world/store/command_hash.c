@@ -83,6 +83,19 @@ static const struct hl_reply *list(const struct sim_call *call, int with_values)
 static const struct hl_reply *hkeys(const struct sim_call *call) { return list(call, 0); }
 static const struct hl_reply *hgetall(const struct sim_call *call) { return list(call, 1); }
 
+/* A small hash is told whole, whatever COUNT says. */
+static const struct hl_reply *hscan(const struct sim_call *call)
+{
+    struct sim_replies *replies = &call->store->replies;
+    const struct hl_reply *all = list(call, 1), *array;
+    if (all->type != HL_REPLY_ARRAY)
+        return all;
+    array = sim_reply_array(replies, 2);
+    sim_reply_put(replies, array, 0, "0", 1);
+    sim_reply_set(array, 1, *all);
+    return array;
+}
+
 const struct sim_command sim_commands_hash[] = {
     {"hget", 3, SIM_KEY, hget},
     {"hexists", 3, SIM_KEY, hexists},
@@ -91,5 +104,6 @@ const struct sim_command sim_commands_hash[] = {
     {"hlen", 2, SIM_KEY, hlen},
     {"hkeys", 2, SIM_KEY, hkeys},
     {"hgetall", 2, SIM_KEY, hgetall},
+    {"hscan", -3, SIM_KEY, hscan},
     {0},
 };

@@ -1,0 +1,24 @@
+-- token: `token` is set, as text, to max(the highest given + 1, now), and `reserved` more are set aside; or to nil, and `refusal` to an error:
+-- the key holds none of ours, and keeps what it holds. So tokens rise over the loss of the key and over a clock that steps back.
+-- SET .. GET reads and writes in one. The key lives for token_life_ms, two periods; that is left alone only while the last, this and the
+-- highest one lie in one period, so that at least one period is left.
+local highest = string.format('%d', now_us + reserved)
+local before = redis.pcall('SET', token_key, highest, 'KEEPTTL', 'GET')
+local last = before and 9e15 or 0
+if type(before) == 'string' and string.find(before, '^%d+$') then last = tonumber(before) end
+if type(before) == 'table' then
+  refusal = before
+elseif last >= 9e15 then
+  call('SET', token_key, before, 'KEEPTTL')
+  refusal = redis.error_reply('BADTOKEN the token key of this name holds no token of ours')
+else
+  local first_us = last >= now_us and last + 1 or now_us
+  local last_us, period_us = first_us + reserved, token_life_ms * 500
+  local this = now_us - now_us % period_us
+  token, highest = string.format('%d', first_us), string.format('%d', last_us)
+  if last - last % period_us ~= this or last_us - last_us % period_us ~= this then
+    call('SET', token_key, highest, 'PX', token_life_ms)
+  elseif last >= now_us then
+    call('SET', token_key, highest, 'KEEPTTL')
+  end
+end
