@@ -56,7 +56,8 @@ size_t hl_decimal(char to[HL_DECIMAL_MAX], uint64_t number)
     return sizeof digits - at;
 }
 
-/* The most is what a release of kind FAIR takes: three keys and a channel of a name, which is HILOCK_NAME_MAX long at most; a holder and numbers. */
+/* The most is what a release of kind FAIR takes: three keys and a channel of a name, of HILOCK_NAME_MAX bytes at most; a
+ * holder and numbers. */
 char *hl_command_room(struct hl_command *command, size_t length)
 {
     char *room = command->room + command->used;

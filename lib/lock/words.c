@@ -180,7 +180,8 @@ struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_a
 
 static void answered(const struct hl_inquiry *inquiry, const struct hl_name *name, struct hl_text *text)
 {
-    static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock", [HL_FIND_READ] = " and maybe others, who read (RReadWriteLock)",
+    static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock",
+                                     [HL_FIND_READ] = " and maybe others, who read (RReadWriteLock)",
                                      [HL_FIND_WRITE] = ", who writes (RReadWriteLock)"};
     const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
     struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
@@ -193,7 +194,8 @@ static void answered(const struct hl_inquiry *inquiry, const struct hl_name *nam
     else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
         hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", quoted(name).bytes, holder.bytes, kind);
     else
-        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", quoted(name).bytes, holder.bytes, kind, inquiry->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", quoted(name).bytes, holder.bytes, kind,
+                    inquiry->holder_remaining_ms);
 }
 
 void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)

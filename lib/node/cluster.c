@@ -462,7 +462,7 @@ static int make(struct cluster *cluster, const struct hl_place *places, unsigned
     if (!cluster->refresh_timer || !cluster->park_timer || !cluster->rest_timer)
         return -1;
     for (unsigned i = 0; i < count; i++) {
-        HL_REQUIRE(strlen(places[i].host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one, a zone of IPv6 included */
+        HL_REQUIRE(strlen(places[i].host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one, with a zone, too */
         address = (struct hl_address){.port = places[i].port};
         memcpy(address.host, places[i].host, strlen(places[i].host));
         if (!hl_members_find(&cluster->members, &address, NULL))

@@ -233,7 +233,8 @@ struct hl_push hl_fair_heard(const struct hl_reply *message, const char *uuid)
 const struct hl_kind hl_kind_fair = {
     .kind = HILOCK_FAIR,
     .has_queue = 1,
-    .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)",
+    .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers "
+                  "and writers)",
     .acquire = hl_fair_acquire,
     .renew = hl_fair_renew,
     .release = hl_fair_release,

@@ -1,4 +1,4 @@
--- fair_force: end the hold that is named by its holder, if it is a lock's, and hand over. KEYS, ARGV and answers as of fair_release, and error
--- WRONGTYPE.
+-- fair_force: end the hold that is named by its holder, if it is a lock's, and hand over. KEYS, ARGV and answers as
+-- of fair_release, and error WRONGTYPE.
 -- include force.lua
 -- include fair_release.lua

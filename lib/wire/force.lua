@@ -1,5 +1,5 @@
--- force: what begins a forced release, before its first write. What is neither a lock of ours nor an RLock is not touched: another reader may
--- hold it, or it is no lock at all, and its fields are data.
+-- force: what begins a forced release, before its first write. What is neither a lock of ours nor an RLock is not
+-- touched: another reader may hold it, or it is no lock at all, and its fields are data.
 -- -> 0 not held by this one | error WRONGTYPE
 do
   local call, name, me = redis.call, KEYS[1], ARGV[1]

@@ -1,5 +1,6 @@
--- holder: what stands in the hash of a name: `mine`, the value of `me`, if that is one of its fields; `mode`; and `holder`, the first field that is
--- neither. HSCAN and not HKEYS: another program may keep a million fields there. A small hash is told whole.
+-- holder: what stands in the hash of a name: `mine`, the value of `me`, if that is one of its fields; `mode`; and
+-- `holder`, the first field that is neither. HSCAN and not HKEYS: another program may keep a million fields there. A
+-- small hash is told whole.
 local mine, holder, mode
 local seen = call('HSCAN', name, '0', 'COUNT', '16')
 for i = 1, #seen[2], 2 do

@@ -91,7 +91,8 @@ void hl_mutex_force(struct hl_command *command, const struct hl_words *words, co
 const struct hl_kind hl_kind_mutex = {
     .kind = HILOCK_MUTEX,
     .hands_on = 1,
-    .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)",
+    .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers "
+                  "and writers)",
     .acquire = hl_mutex_acquire,
     .renew = hl_mutex_renew,
     .release = hl_mutex_release,

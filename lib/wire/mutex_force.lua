@@ -1,3 +1,4 @@
--- mutex_force: end the hold that is named by its holder, if it is a lock's. KEYS, ARGV and answers as of mutex_release, and error WRONGTYPE.
+-- mutex_force: end the hold that is named by its holder, if it is a lock's. KEYS, ARGV and answers as of
+-- mutex_release, and error WRONGTYPE.
 -- include force.lua
 -- include mutex_release.lua

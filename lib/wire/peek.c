@@ -34,7 +34,8 @@ static uint32_t count_of(const struct hl_reply *reply, size_t i)
 /* A SIMPLE lock says nothing: a string is what it should be. */
 static enum hl_find find_of(const struct hl_reply *what)
 {
-    static const char *const words[] = {[HL_FIND_OURS] = "mutex", [HL_FIND_RLOCK] = "rlock", [HL_FIND_READ] = "read", [HL_FIND_WRITE] = "write"};
+    static const char *const words[] = {[HL_FIND_OURS] = "mutex", [HL_FIND_RLOCK] = "rlock", [HL_FIND_READ] = "read",
+                                        [HL_FIND_WRITE] = "write"};
     for (unsigned find = 0; what && find < sizeof words / sizeof *words; find++)
         if (hl_reply_is(what, words[find]))
             return (enum hl_find)find;
@@ -50,7 +51,8 @@ struct hl_peeked hl_peek_said(const struct hl_reply *reply)
     if (left->integer == -2)
         return (struct hl_peeked){.what = HL_PEEKED_FREE, .waiters = waiters, .position = position};
     return (struct hl_peeked){.what = HL_PEEKED_HELD, .left_ms = left->integer < 0 ? 0 : (uint64_t)left->integer, .has_no_ttl = left->integer < 0,
-                              .holder = holder->bytes, .holder_length = holder->length, .found = find_of(hl_reply_item(reply, 2, HL_REPLY_STRING)), .waiters = waiters, .position = position};
+                              .holder = holder->bytes, .holder_length = holder->length, .found = find_of(hl_reply_item(reply, 2, HL_REPLY_STRING)),
+                              .waiters = waiters, .position = position};
 }
 
 int hl_peek_is_holder(const char *holder, size_t length) { return length != sizeof "mode" - 1 || memcmp(holder, "mode", length) != 0; }

@@ -1,7 +1,8 @@
--- token: `token` is set, as text, to max(the highest given + 1, now), and `reserved` more are set aside; or to nil, and `refusal` to an error:
--- the key holds none of ours, and keeps what it holds. So tokens rise over the loss of the key and over a clock that steps back.
--- SET .. GET reads and writes in one. The key lives for token_life_ms, two periods; that is left alone only while the last, this and the
--- highest one lie in one period, so that at least one period is left.
+-- token: `token` is set, as text, to max(the highest given + 1, now), and `reserved` more are set aside; or to nil,
+-- and `refusal` to an error: the key holds none of ours, and keeps what it holds. So tokens rise over the loss of the
+-- key and over a clock that steps back. SET .. GET reads and writes in one. The key lives for token_life_ms, two
+-- periods; that is left alone only while the last, this and the highest one lie in one period, so that at least one
+-- period is left.
 local highest = string.format('%d', now_us + reserved)
 local before = redis.pcall('SET', token_key, highest, 'KEEPTTL', 'GET')
 local last = before and 9e15 or 0

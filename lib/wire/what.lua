@@ -1,5 +1,5 @@
--- what: behind holder: 'mutex' a lock of ours; 'rlock' a Redisson RLock: one field, and no `mode`; 'read', 'write' its RReadWriteLock; '' nothing; or
--- 'other'.
+-- what: behind holder: 'mutex' a lock of ours; 'rlock' a Redisson RLock: one field, and no `mode`; 'read', 'write'
+-- its RReadWriteLock; '' nothing; or 'other'.
 local what = 'other'
 if seen[1] ~= '0' then mode = mode or call('HGET', name, 'mode') end
 if mode == 'mutex' or mode == 'read' or mode == 'write' then

@@ -242,7 +242,8 @@ static void another_type_at_the_key_is_WRONG_KIND(struct scene *s)
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "a:WRONG_KIND");
-    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)");
+    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's "
+                       "for readers and writers)");
 }
 
 static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct scene *s)

@@ -218,7 +218,8 @@ static void errors_are_answers(struct scene *s)
     force(a, NULL);
     run_ms(s, 1);
     TELLS(s, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
-    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)");
+    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's "
+                       "for readers and writers)");
 }
 
 /* What Redisson's readers hold, and a map of another program. */
