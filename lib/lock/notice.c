@@ -65,16 +65,16 @@ void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice) { hl_notic
 /* ---- the drain ---- */
 
 /* Losses first, also those that a callback of this drain brought about; of the news only what stood before the marker. */
-static struct hl_notice *next_notice(struct hl_core *core)
+static struct hl_notice *next_notice(struct hl_core *core, int is_for_losses)
 {
     struct hl_notice *notice = TAILQ_FIRST(&core->notices.losses);
-    if (notice)
+    if (notice || is_for_losses)
         return notice;
     notice = TAILQ_FIRST(&core->notices.news);
     return notice == &core->notices.marker ? NULL : notice;
 }
 
-static void drain(struct hl_core *core)
+static void drain(struct hl_core *core, int is_for_losses)
 {
     struct hl_notices *notices = &core->notices;
     uint64_t ends_us = hl_now_us(&core->host) + BATCH_US;
@@ -83,27 +83,26 @@ static void drain(struct hl_core *core)
     if (!hl_notices_are_due(core))
         return;
     move(core, &notices->marker, NOTICE_NEWS);
-    for (int reported = 0; !core->is_gone && reported < BATCH && (notice = next_notice(core)) != NULL; reported++) {
+    for (int reported = 0; !core->is_gone && reported < BATCH && (notice = next_notice(core, is_for_losses)) != NULL; reported++) {
         notice->ops->report(core, notice);
         if (!core->is_gone)
             notices->look(core);
-        if (hl_now_us(&core->host) > ends_us)
+        /* not what ended while a callback took its time: the loop may have something else to do before the next turn is ours */
+        if (hl_now_us(&core->host) > ends_us && TAILQ_EMPTY(&notices->losses))
             break;
     }
     move(core, &notices->marker, NOTICE_NOWHERE);
     notices->is_behind = !core->is_gone && hl_notices_are_due(core);
-    if (notices->is_behind)
+    if (notices->is_behind && !is_for_losses)
         hl_host_wake_next_turn(&core->host);
 }
 
-/* A turn of the loop may bring several events of ours: after a whole batch the next one is for the next turn. */
+/* A turn of the loop may bring several events of ours: after a whole batch the next one is for the next turn, but for losses. */
 void hl_notices_deliver(struct hl_core *core)
 {
     HL_REQUIRE(!core->notices.is_delivering);
-    if (core->notices.is_behind && core->host.is_armed && !HL_PLANTED(BATCH_UNBOUNDED))
-        return;
     core->notices.is_delivering = 1;
-    drain(core);
+    drain(core, core->notices.is_behind && core->host.is_armed && !HL_PLANTED(BATCH_UNBOUNDED));
     core->notices.is_delivering = 0;
 }
 

@@ -22,6 +22,18 @@ static void what_expires_during_a_callback_is_told_before_the_next_one(struct sc
     TELLS(s, "b:OK a:LOST SUSPENDED c:OK");
 }
 
+static void what_expires_during_a_callback_is_told_in_that_turn(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    held(p, "a", "one", &short_lease);
+    acquire(b, HILOCK_FOREVER);
+    when(b, "OK", block_for_five_seconds);
+    while (!b->calls)
+        HOLDS(s, world_step(&s->world, scene_us(s) + 1000000));
+    TELLS(s, "b:OK a:LOST SUSPENDED");
+}
+
 static void a_hold_max_that_passes_during_a_callback_too(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -359,6 +371,7 @@ static void what_is_lost_with_something_untold_is_over_all_the_same(struct scene
 
 static const struct play plays[] = {
     PLAY(what_expires_during_a_callback_is_told_before_the_next_one),
+    PLAY(what_expires_during_a_callback_is_told_in_that_turn),
     PLAY(a_hold_max_that_passes_during_a_callback_too),
     PLAY(losses_of_all_holds_are_told_before_the_first_answer),
     PLAY(a_loss_is_told_before_its_release_reaches_the_store),
