@@ -108,6 +108,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     struct verifying verifying = {node, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
     hl_walk_held(&client->core, verify, &verifying);
     hl_gate_retry_at(&client->core, node);
+    hl_recent_at(&client->core, node);
 }
 
 /* A hold that was last heard of at another node than where it is now is asked for there. */

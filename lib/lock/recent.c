@@ -118,7 +118,7 @@ void hl_recent_add(struct hl_core *core, const struct hl_hold *hold, const struc
 {
     static const struct hl_request_ops ops = {about, encode, done};
     struct released *released;
-    if (!core->route->ops->can_forget || !recent_of(core))
+    if (!(core->route->ops->can_forget || hold->terms->kind->has_queue) || !recent_of(core))
         return;
     released = &core->recent->ring[core->recent->next];
     if (hl_request_is_busy(&released->request))
@@ -137,16 +137,40 @@ static int has_moved(struct hl_core *core, const struct released *released)
     return hl_route_node(core->route, released->name->bytes, released->name->length)->moved_us >= released->at_us;
 }
 
+static void say_again(struct released *released)
+{
+    released->tries = 0;
+    released->is_refused = 0;
+    released->until_us = hl_now_us(&released->core->host) + released->lasts_us;
+    submit(released);
+}
+
+/* Said to that run: once is enough. */
+static int was_said_since(const struct released *released, uint64_t since_us)
+{
+    return released->until_us && released->until_us - released->lasts_us >= since_us;
+}
+
+void hl_recent_at(struct hl_core *core, const struct hl_node *node)
+{
+    uint64_t since_us = node->vitals.started_us > 0 ? (uint64_t)node->vitals.started_us : 0;
+    for (unsigned i = 0; core->recent && i < RECENT_MAX; i++) {
+        struct released *released = &core->recent->ring[i];
+        int is_older = released->name && released->at_us <= since_us && released->at_us + BEFORE_US >= since_us;
+        if (!is_older || was_said_since(released, since_us) || hl_request_is_busy(&released->request) || HL_PLANTED(LOST_RELEASES_IGNORED))
+            continue;
+        if (hl_route_node(core->route, released->name->bytes, released->name->length) == node)
+            say_again(released);
+    }
+}
+
 void hl_recent_again(struct hl_core *core, uint64_t since_us)
 {
     for (unsigned i = 0; core->recent && since_us != UINT64_MAX && i < RECENT_MAX; i++) {
         struct released *released = &core->recent->ring[i];
         if (!released->name || !has_moved(core, released) || hl_request_is_busy(&released->request) || released->at_us + BEFORE_US < since_us || HL_PLANTED(LOST_RELEASES_IGNORED))
             continue;
-        released->tries = 0;
-        released->is_refused = 0;
-        released->until_us = hl_now_us(&core->host) + released->lasts_us;
-        submit(released);
+        say_again(released);
     }
 }
 

@@ -417,7 +417,35 @@ static void the_first_of_a_client_hears_of_a_release_whenever_it_was_placed(stru
     TELLS(s, "a:OK");
 }
 
+static int stands_in_queue(struct scene *s)
+{
+    static const char queue[] = "hilock:queue:{stock}";
+    struct sim_store_field first;
+    return sim_store_hash_field(store_now(&s->store), queue, sizeof queue - 1, 0, &first);
+}
+
+/* Behind one address another server takes over, which knows an older queue. */
+static void who_left_a_queue_that_is_there_again_leaves_it_again(struct scene *s)
+{
+    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    struct sim_store_data *older = sim_store_save(store_now(&s->store));
+    cancel(b);
+    run_ms(s, 10);
+    HOLDS(s, !stands_in_queue(s));
+    s->is_tampered = 1;
+    store_restart(&s->store, 0);
+    sim_store_load(store_now(&s->store), older);
+    sim_store_data_free(older);
+    HOLDS(s, stands_in_queue(s));
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1000);
+    HOLDS(s, !stands_in_queue(s));
+    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_HELD);
+    TELLS(s, "b:WAITING b:CANCELLED");
+}
+
 static const struct play plays[] = {
+    PLAY(who_left_a_queue_that_is_there_again_leaves_it_again),
     PLAY(a_free_lock_is_one_round_trip),
     PLAY(handed_over_by_one_script_and_one_push),
     PLAY(the_place_is_told),
