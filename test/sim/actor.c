@@ -62,6 +62,7 @@ static void on_lost(const struct hilock_event *event, void *user)
     sim->world.sometimes[by_reason[event->reason]]++;
     sim_check_loss(actor, event);
     sim_actor_lost(actor);
+    sim_strain_lingers(actor->process);
 }
 
 static void on_event(const struct hilock_event *event, void *user)
@@ -75,10 +76,12 @@ static void on_event(const struct hilock_event *event, void *user)
         world->sometimes[SIM_RENEWAL_TOLD]++;
     else if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
         world->sometimes[SIM_SETTLED]++;
+    sim_strain_lingers(actor->process);
 }
 
-static void count_result(struct sim_world *world, const struct hilock_result *result, int was_try)
+static void count_result(struct sim_actor *actor, const struct hilock_result *result, int was_try)
 {
+    struct sim_world *world = &sim_of(actor)->world;
     if (result->status == HILOCK_OK) {
         world->sometimes[SIM_GRANTED]++;
         world->sometimes[SIM_CONTENDED] += result->attempts > 1;
@@ -95,7 +98,7 @@ static void count_result(struct sim_world *world, const struct hilock_result *re
         world->sometimes[SIM_CANCELLED]++;
     else if (result->status == HILOCK_CLOSED)
         world->sometimes[SIM_CLOSED]++;
-    else
+    else if (!sim_strain_excuses(actor->process, actor->lacks, result->status))
         sim_violate(world, "I5", "an acquire ended %s: %s", hilock_status_name(result->status), result->detail);
 }
 
@@ -140,9 +143,8 @@ static uint64_t confirmed_us(const struct sim_actor *actor, unsigned i)
     return actor->replicas && (part->ask == PART_CONFIRM || part->ask == PART_ACQUIRE) ? part->deadline_us : 0;
 }
 
-static void on_result(const struct hilock_result *result, void *user)
+static void hear_result(struct sim_actor *actor, const struct hilock_result *result)
 {
-    struct sim_actor *actor = user;
     struct sim *sim = sim_of(actor);
     sim_trace(&sim->world, "p%u.%u acquire %s: %s token %llu left %u", actor->process->index, actor->index, sim->names[actor->name].text,
               hilock_status_name(result->status), (unsigned long long)result->fencing_token, result->remaining_ms);
@@ -152,7 +154,7 @@ static void on_result(const struct hilock_result *result, void *user)
         sim_violate(&sim->world, "I5", "p%u.%u: cancelled, but answered %s", actor->process->index, actor->index, hilock_status_name(result->status));
     actor->is_answered_by_cancel = 0;
     sim_check_order(actor);
-    count_result(&sim->world, result, actor->ends_us == 0);
+    count_result(actor, result, actor->ends_us == 0);
     if (result->status != HILOCK_OK) {
         rest(actor);
         return;
@@ -182,6 +184,13 @@ static void on_result(const struct hilock_result *result, void *user)
     next_after(actor, hold_us(sim));
 }
 
+static void on_result(const struct hilock_result *result, void *user)
+{
+    struct sim_actor *actor = user;
+    hear_result(actor, result);
+    sim_strain_lingers(actor->process);
+}
+
 static void on_released(const struct hilock_result *result, void *user)
 {
     struct sim_actor *actor = user;
@@ -191,6 +200,7 @@ static void on_released(const struct hilock_result *result, void *user)
     actor->is_releasing--;
     sim_check_order(actor);
     world->sometimes[result->status == HILOCK_OK ? SIM_RELEASED : result->status == HILOCK_LOST ? SIM_RELEASE_LOST : SIM_RELEASE_UNKNOWN]++;
+    sim_strain_lingers(actor->process);
 }
 
 /* ---- turns ---- */
@@ -249,6 +259,7 @@ static void make_lock(struct sim_actor *actor)
     struct hl_random wakes = *random; /* a copy: no seed plays anything else for it */
     uint32_t replica_timeout_ms;
     hilock_status status;
+    uint64_t lacks = actor->process->lacks;
     choose_lease(actor, &wakes);
     choose_replicas(actor, &replica_timeout_ms);
     actor->is_renewed = !sim_chance(random, 0.1);
@@ -257,13 +268,15 @@ static void make_lock(struct sim_actor *actor)
     actor->kind = sim->names[actor->name].is_mixed && sim_chance(&wakes, 0.4) ? HILOCK_MUTEX : sim->names[actor->name].kind;
     choose_names(actor);
     actor->is_reentrant = sim->has_extras && sim_chance(&sim->world.extras, 0.5) && actor->names_count == 1;
+    sim_names_refused(actor->process, HILOCK_LOCK_OPTIONS(.on_lost = on_lost));
+    actor->lock = NULL;
     status = create(actor, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = actor, .kind = actor->kind, .lease_ms = actor->lease_ms,
                                                .min_validity_ms = actor->least_ms,
                                                .wake = sim_chance(&wakes, 0.2) && !sim->is_crowd && !sim->is_hot ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
                                                .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
                                                .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant,
                                                .replicas = actor->replicas, .replica_timeout_ms = replica_timeout_ms));
-    if (status != HILOCK_OK)
+    if (status != HILOCK_OK && !sim_strain_excuses(actor->process, lacks, status))
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }
 
@@ -342,7 +355,14 @@ static void acquire(struct sim_actor *actor)
         hilock_lock_free(actor->lock);
         make_lock(actor);
     }
+    if (!actor->lock && !actor->process->is_closing)
+        make_lock(actor);
+    if (!actor->lock) {
+        rest(actor);
+        return;
+    }
     actor->state = ACTOR_WAITS;
+    actor->lacks = actor->process->lacks;
     actor->asked_us = sim->world.time.now_us;
     sim_queue_asks(actor);
     sim_contest_asks(actor);
@@ -352,7 +372,7 @@ static void acquire(struct sim_actor *actor)
     if (sim->is_duel)
         provoke(sim);
     if (status != HILOCK_OK) {
-        if (status != HILOCK_CLOSED)
+        if (status != HILOCK_CLOSED && !sim_strain_excuses(actor->process, actor->lacks, status))
             sim_violate(&sim->world, "I5", "acquire refused: %s", hilock_client_refusal(actor->process->client));
         rest(actor);
     } else if (!sim->is_healed && !sim->is_hot && sim_chance(&sim->world.workload, 0.15))

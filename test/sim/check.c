@@ -10,6 +10,7 @@
 #include "lock/multi.h"
 #include "../secret.h"
 #include "sim.h"
+#include "wire/keys.h"
 
 enum { LINKED_US = 4000000 }; /* after the heal every link is found dead or good in this time */
 
@@ -75,12 +76,19 @@ static void check_told(struct sim_actor *actor)
                     (unsigned long long)(before_us - actor->ends_us));
 }
 
+/* Answers are read before the first callback of a turn. */
+static uint64_t read_us(const struct sim_process *process)
+{
+    return process->lingered_us ? sim_read(&process->clock, process->lingered_us) : sim_process_now_us(process);
+}
+
 /* R11: nothing extends what has passed. */
 static void check_revived(struct sim_actor *actor)
 {
     const struct hl_hold *hold = actor->state == ACTOR_HOLDS ? actor->lock->hold : NULL;
     uint64_t deadline_us = hold && hold->state == HOLD_HELD ? hl_hold_deadline_us(hold) : 0;
-    if (deadline_us > actor->deadline_us && actor->deadline_us && actor->deadline_us < sim_process_now_us(actor->process) && actor->believed_id == hold->id)
+    int is_over = actor->deadline_us && actor->deadline_us < read_us(actor->process);
+    if (is_over && deadline_us > actor->deadline_us && actor->believed_id == hold->id)
         sim_violate(&actor->process->sim->world, "I5", "p%u.%u: a hold was revived after its deadline", actor->process->index, actor->index);
     for (unsigned i = 0; deadline_us && hl_hold_is_quorum(hold) && i < hold->parts_count; i++)
         actor->votes[i] = hold->parts[i].state == PART_OURS ? hold->parts[i].token : UINT64_MAX;
@@ -228,6 +236,12 @@ void sim_check_order(struct sim_actor *actor)
 
 /* ---- now and then ---- */
 
+/* What a master said of its uptime before the process was frozen is read behind that, and a guard counts from then. */
+static int is_guarding(const struct sim_process *process, uint64_t since_us)
+{
+    return process->frozen_until_us && process->frozen_until_us + 1000 * (uint64_t)process->sim->guard_ms >= since_us;
+}
+
 /* For this name, and of several for no other that was held meanwhile. */
 static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t since_us)
 {
@@ -236,7 +250,7 @@ static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t sin
         if (!process->sim->names[actor->names[i]].free_since_us || process->sim->names[actor->names[i]].free_since_us >= since_us)
             return 0;
     return actor->lock && sim_wants(actor, name) && actor->state == ACTOR_WAITS && actor->asked_us < since_us && process->client && !process->is_closing &&
-           process->frozen_until_us < since_us;
+           process->frozen_until_us < since_us && !is_guarding(process, since_us);
 }
 
 /* Somebody in the same process believes that he holds it; where the store lost that hold he may learn it as late as its deadline, when nobody renews it. */
@@ -303,8 +317,9 @@ static int is_idle(const struct sim *sim, const struct sim_process *process, con
     return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us;
 }
 
-/* 1: the holder is a hold of a client that lives and runs, and the client knows nothing of it, or has no use for it. */
-static int is_unknown(const struct sim *sim, const struct sim_store_field *field, uint64_t *ret_id)
+/* 1: the holder, or whose place in a queue it is, is a hold of a client that lives and runs, and the client knows nothing of it, or has no
+ * use for it. */
+static int is_unknown(const struct sim *sim, const struct sim_store_field *field, int is_place, uint64_t *ret_id)
 {
     if (field->name_length <= HL_UUID_LENGTH + 1)
         return 0;
@@ -315,7 +330,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
         const struct hl_hold *hold;
         if (core && memcmp(core->uuid, field->name, HL_UUID_LENGTH) == 0) {
             hold = hold_of(core, *ret_id);
-            return !sim_process_is_frozen(process) && (!hold || is_idle(sim, process, hold));
+            return !sim_process_is_frozen(process) && (!hold || (!is_place && is_idle(sim, process, hold)));
         }
     }
     return 0;
@@ -335,14 +350,32 @@ static void check_known(struct sim *sim, struct sim_name *name, const struct sim
     if (sim->swarm.steps)
         return; /* a clock that steps back makes a lease longer than we could know */
     for (size_t i = 0; !found && sim_store_hash_field(store, name->text, strlen(name->text), i, &field); i++)
-        found = is_unknown(sim, &field, &id);
-    if (!found || id != *unknown_id)
+        found = is_unknown(sim, &field, 0, &id);
+    if (!found || id != *unknown_id || place->refuses_until_us > now_us) /* who asks again is answered by errors */
         *since_us = 0;
     *unknown_id = id;
     if (found && !*since_us)
         *since_us = now_us;
     if (found && now_us - *since_us > 1500000 && (!sim->ghost_us || sim->ghost_us + ghost_us < *since_us))
         sim_violate(&sim->world, "I8", "%s is held under id %llu, which its client knows nothing of, or only waits with", name->text, (unsigned long long)id);
+}
+
+/* I17: long after the heal nobody stands in a queue whom his client knows nothing of. */
+static void check_queue(struct sim *sim, struct sim_name *name, const struct sim_place *place)
+{
+    char key[SIM_NAME_LENGTH + HL_KEY_PREFIX_MAX];
+    size_t length = hl_key_write(key, hl_key_queue, name->text, strlen(name->text));
+    struct sim_store_field field;
+    uint64_t id = 0;
+    int found = 0;
+    for (size_t i = 0; !found && sim_store_hash_field(place->server.store, key, length, i, &field); i++)
+        found = is_unknown(sim, &field, 1, &id);
+    if (!found || id != name->stray_id)
+        name->stray_us = sim->world.time.now_us;
+    name->stray_id = id;
+    if (found && sim->healed_us + LINKED_US < name->stray_us && name->stray_us + 1500000 < sim->world.time.now_us)
+        sim_violate(&sim->world, "I17", "id %llu stands in the queue of %s, and its client knows nothing of it", (unsigned long long)id,
+                    name->text);
 }
 
 void sim_check_names(struct sim *sim)
@@ -354,6 +387,8 @@ void sim_check_names(struct sim *sim)
             sim->names[i].unsettled_us = sim->world.time.now_us;
         if (sim->is_healed || !sim->swarm.mean_gap_us)
             check_idle(sim, i);
+        if (sim->is_healed && sim->names[i].kind == HILOCK_FAIR)
+            check_queue(sim, &sim->names[i], sim_decides(sim, &sim->names[i], 0));
         for (unsigned j = 0; j < sim_deciding(sim, &sim->names[i]); j++)
             check_known(sim, &sim->names[i], sim_decides(sim, &sim->names[i], j));
     }

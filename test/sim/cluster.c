@@ -17,12 +17,14 @@ void sim_cluster_learn(struct sim_place *place)
     struct sim *sim = place->sim;
     struct sim_store *store = place->server.store;
     const struct sim_map *map = sim_store_map(store);
-    sim_store_set_down(store, 0);
+    const struct sim_hole *hole = &sim->sets.hole;
+    sim_store_set_down(store, hole->is_on && hole->is_total);
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_store_set_master(store, i, sim_set_of(&sim->places[i])->master->index);
     for (unsigned slot = 0; slot < SIM_SLOTS; slot++) {
-        unsigned master = sim->sets.list[sim->sets.owners[slot]].master->index;
-        if (map->owners[slot] != master + 1)
+        int is_in_hole = hole->is_on && slot >= hole->first && slot <= hole->last;
+        unsigned master = is_in_hole ? SIM_NOBODY : sim->sets.list[sim->sets.owners[slot]].master->index;
+        if (map->owners[slot] != (uint8_t)(master + 1))
             sim_store_give_slot(store, slot, master);
     }
 }
@@ -86,11 +88,15 @@ static void end_move(struct sim *sim)
 {
     struct sim_move *move = &sim->sets.move;
     move->is_on = 0;
-    move->name->set = move->to->index;
-    move->name->unsettled_us = sim->world.time.now_us;
+    for (unsigned i = 0; i < sim->names_count; i++) /* names with one tag go together */
+        if (sim->names[i].slot == move->slot) {
+            sim->names[i].set = move->to->index;
+            sim->names[i].unsettled_us = sim->world.time.now_us;
+        }
     sim->sets.owners[move->slot] = (uint8_t)move->to->index;
     sim->world.sometimes[SIM_SLOT_MOVED]++;
     sim_trace(&sim->world, "slot %u is at place %u", move->slot, move->to->master->index);
+    sim_store_sweep(store_of(move->from)); /* what had run out is not there again when its clock is set back */
     sim_store_give_slot(store_of(move->to), move->slot, move->to->master->index);
     sim_store_give_slot(store_of(move->from), move->slot, move->to->master->index);
     sim_cluster_hear(sim, &sim->world.deployments);
@@ -126,7 +132,7 @@ void sim_cluster_move(struct sim *sim, struct hl_random *random)
     struct sim_move *move = &sim->sets.move;
     struct sim_name *name = &sim->names[hl_random_below(random, sim->names_count)];
     struct sim_set *from = &sim->sets.list[name->set], *to = &sim->sets.list[(name->set + 1 + hl_random_below(random, sim->sets.count - 1)) % sim->sets.count];
-    if (move->is_on || from->step != SET_IS_QUIET || to->step != SET_IS_QUIET)
+    if (move->is_on || sim->sets.hole.is_on || from->step != SET_IS_QUIET || to->step != SET_IS_QUIET)
         return;
     *move = (struct sim_move){.is_on = 1, .is_slow = sim_chance(random, 0.3), .slot = name->slot, .name = name, .from = from, .to = to};
     sim_trace(&sim->world, "%s, slot %u, begins to move from place %u to %u", name->text, name->slot, from->master->index, to->master->index);
@@ -138,8 +144,46 @@ void sim_cluster_move(struct sim *sim, struct hl_random *random)
     sim_after(&sim->world, gap_us(sim), on_move, sim);
 }
 
+/* ---- slots that nobody has ---- */
+
+static void learn_first(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->sets.count; i++)
+        if (!sim->sets.list[i].master->is_away)
+            sim_cluster_learn(sim->sets.list[i].master);
+    sim_cluster_hear(sim, &sim->world.strains);
+}
+
+static void on_filled(struct sim_world *world, void *arg)
+{
+    struct sim *sim = arg;
+    if (!sim->sets.hole.is_on)
+        return;
+    sim_trace(world, "slots %u to %u are somebody's again", sim->sets.hole.first, sim->sets.hole.last);
+    sim->sets.hole.is_on = 0;
+    learn_first(sim);
+}
+
+/* An operator has taken them from their owner, or has not given them yet. What is kept in them is kept, and runs out. */
+void sim_cluster_hole(struct sim *sim, struct hl_random *random)
+{
+    unsigned slot = sim->names[hl_random_below(random, sim->names_count)].slot;
+    struct sim_hole *hole = &sim->sets.hole;
+    if (hole->is_on || sim->sets.move.is_on)
+        return;
+    *hole = (struct sim_hole){1, sim_chance(random, 0.3), slot, slot};
+    if (sim_chance(random, 0.5)) {
+        hole->first -= (unsigned)hl_random_below(random, slot + 1);
+        hole->last += (unsigned)hl_random_below(random, SIM_SLOTS - slot);
+    }
+    sim_trace(&sim->world, "fault: slots %u to %u are nobody's", hole->first, hole->last);
+    learn_first(sim);
+    sim_after(&sim->world, sim_between(random, 1000, 4000000), on_filled, sim);
+}
+
 void sim_cluster_heal(struct sim *sim)
 {
+    sim->sets.hole.is_on = 0;
     while (sim->sets.move.is_on && !sim->world.is_broken)
         step(sim);
     for (unsigned i = 0; i < sim->places_count; i++)

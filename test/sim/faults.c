@@ -147,7 +147,8 @@ static void answer_errors(struct sim_place *place, struct hl_random *random)
     size_t i = hl_random_below(random, sizeof errors / sizeof *errors);
     world->sometimes[SIM_FAULT_ERRORS]++;
     sim_store_refuse(place->server.store, errors[i].what, errors[i].text);
-    sim_after(world, sim_between(random, 10000, 3000000), on_errors_over, place);
+    place->refuses_until_us = world->time.now_us + sim_between(random, 10000, 3000000);
+    sim_at(world, place->refuses_until_us, on_errors_over, place);
 }
 
 /* ---- processes ---- */
@@ -315,6 +316,7 @@ void sim_faults_start(struct sim *sim)
     if (sim->swarm.mean_gap_us)
         sim_after(&sim->world, sim->swarm.mean_gap_us, on_fault, sim);
     sim_sets_start(sim);
+    sim_strains_start(sim);
 }
 
 static void heal(struct sim_place *place)

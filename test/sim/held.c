@@ -38,15 +38,18 @@ static void on_entered(const struct hilock_result *result, void *user)
             sim_violate(world, "I5", "p%u.%u: a re-entry is LOST, and on_lost has not run", actor->process->index, actor->index);
     } else if (result->status != HILOCK_CLOSED)
         sim_violate(world, "I5", "a re-entry ended %s", hilock_status_name(result->status));
+    sim_strain_lingers(actor->process);
 }
 
 static void enter(struct sim_actor *actor)
 {
+    uint64_t lacks = actor->process->lacks;
+    hilock_status status;
     sim_trace(&sim_of(actor)->world, "p%u.%u enters again", actor->process->index, actor->index);
     actor->entered_grant = actor->grants;
-    if (hilock_acquire(actor->lock, HILOCK_FOREVER, on_entered, actor) == HILOCK_OK)
-        actor->is_entering = 1;
-    else if (!actor->process->is_closing)
+    status = hilock_acquire(actor->lock, HILOCK_FOREVER, on_entered, actor);
+    actor->is_entering = status == HILOCK_OK;
+    if (status != HILOCK_OK && !actor->process->is_closing && !sim_strain_excuses(actor->process, lacks, status))
         sim_violate(&sim_of(actor)->world, "I5", "re-entry refused: %s", hilock_client_refusal(actor->process->client));
 }
 
@@ -60,6 +63,7 @@ static void on_left(const struct hilock_result *result, void *user)
     sim_check_order(actor);
     if (result->status != HILOCK_OK && result->status != HILOCK_LOST)
         sim_violate(world, "I5", "release of a count ended %s", hilock_status_name(result->status));
+    sim_strain_lingers(actor->process);
 }
 
 /* 0: the hold had ended, which the release will say. */
@@ -81,9 +85,8 @@ static int is_long_enough(const struct sim_actor *actor, const struct hilock_res
     return actor->hold_max_ms || told_ms >= least_ms || sim_is_tainted(actor);
 }
 
-static void on_extended(const struct hilock_result *result, void *user)
+static void hear_extend(struct sim_actor *actor, const struct hilock_result *result)
 {
-    struct sim_actor *actor = user;
     struct sim *sim = sim_of(actor);
     uint64_t *sometimes = sim->world.sometimes;
     sim_trace(&sim->world, "p%u.%u extend: %s left %u", actor->process->index, actor->index, hilock_status_name(result->status), result->remaining_ms);
@@ -107,14 +110,24 @@ static void on_extended(const struct hilock_result *result, void *user)
     sometimes[SIM_EXTENDED] += result->status == HILOCK_OK;
 }
 
+static void on_extended(const struct hilock_result *result, void *user)
+{
+    struct sim_actor *actor = user;
+    hear_extend(actor, result);
+    sim_strain_lingers(actor->process);
+}
+
 static void extend(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
+    uint64_t lacks = actor->process->lacks;
+    hilock_status status;
     actor->extended_ms = (uint32_t)sim_between(&sim->world.extras, 100, 2 * (uint64_t)sim->lease_ms);
     actor->extending_grant = actor->grants;
-    actor->is_extending = 1;
     sim_trace(&sim->world, "p%u.%u extends to %u ms", actor->process->index, actor->index, actor->extended_ms);
-    if (hilock_extend(actor->lock, actor->extended_ms, on_extended, actor) != HILOCK_OK)
+    status = hilock_extend(actor->lock, actor->extended_ms, on_extended, actor);
+    actor->is_extending = status == HILOCK_OK;
+    if (status != HILOCK_OK && !sim_strain_excuses(actor->process, lacks, status))
         sim_violate(&sim->world, "I5", "extend of a held handle was refused: %s", hilock_client_refusal(actor->process->client));
 }
 
@@ -146,11 +159,14 @@ void sim_check_validity(struct sim_actor *actor)
 void sim_held_begin(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
+    uint64_t lacks = actor->process->lacks;
+    hilock_status status;
     actor->grants++;
     if (!sim->has_extras || !sim_chance(&sim->world.extras, 0.5))
         return;
     forget_validity(actor);
-    if (hilock_lock_validity(actor->lock, &actor->validity) != HILOCK_OK)
+    status = hilock_lock_validity(actor->lock, &actor->validity);
+    if (status != HILOCK_OK && !sim_strain_excuses(actor->process, lacks, status))
         sim_violate(&sim->world, "I5", "validity of a held handle was refused");
     actor->validity_id = actor->lock->hold->id;
     actor->validity_grant = actor->grants;

@@ -5,6 +5,8 @@
  *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal; and a third run without trace must be the same, too
  *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
  *   hilock-sim --breaks --plant NAME --seed N              that seed must find it
+ *   ... --strain WORD                   all seeds have that strain, of names, inflight, sends, memory, callbacks, holes; may be
+ *       repeated
  *   ... --world single|quorum|sentinel|cluster           all seeds in this deployment, instead of by chance; --crowd, --hot: all with the play of that name;
  *       --replicas                      in the worlds of sentinel and cluster some ask for replicas in every seed;
  *       --unguarded                     quorums have no restart guard, and what that costs is not excused
@@ -28,10 +30,15 @@ enum { DETECT_SEEDS_MAX = 20000 };
 
 static int tell_broken(const struct sim_outcome *outcome, const struct sim_choice *choice)
 {
-    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s%s%s%s%s%s\n", (unsigned long long)outcome->seed, outcome->why,
+    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s%s%s%s%s%s", (unsigned long long)outcome->seed,
+           outcome->why,
            (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "",
            choice->has_deployment ? " --world " : "", choice->has_deployment ? sim_deployment_name(choice->deployment) : "",
            choice->is_crowd ? " --crowd" : choice->is_hot ? " --hot" : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
+    for (int i = 0; i < SIM_STRAINS; i++)
+        if (choice->strains >> i & 1)
+            printf(" --strain %s", sim_strain_word((enum sim_strain)i));
+    printf("\n");
     return 1;
 }
 
@@ -122,7 +129,11 @@ int main(int argc, char **argv)
             is_good = (hl_plant = hl_plant_find(argv[++i])) != HL_PLANT_NONE;
         else if (strcmp(argv[i], "--world") == 0)
             task.choice.has_deployment = is_good = sim_deployment_find(argv[++i], &task.choice.deployment);
-        else if (strcmp(argv[i], "--evidence") == 0)
+        else if (strcmp(argv[i], "--strain") == 0) {
+            enum sim_strain strain = SIM_STRAINS;
+            is_good = sim_strain_find(argv[++i], &strain);
+            task.choice.strains |= 1u << strain;
+        } else if (strcmp(argv[i], "--evidence") == 0)
             task.evidence = argv[++i];
         else if (strcmp(argv[i], "--seconds") == 0)
             task.seconds_max = (unsigned)strtoul(argv[++i], NULL, 10);
@@ -135,7 +146,8 @@ int main(int argc, char **argv)
         }
     }
     if (!is_good) {
-        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--hot] [--replicas] [--unguarded] [--fresh] [--plant NAME] [--breaks] --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
+        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--hot] [--replicas] [--unguarded] [--fresh] [--strain WORD] [--plant NAME] [--breaks]\n"
+                        "       --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
                         "       --campaign FIRST..LAST [--seconds N] [--evidence FILE] | --detect TRIES [--evidence FILE]\n");
         return 2;
     }

@@ -392,11 +392,11 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
 {
     struct sim_process *process = ctx;
     struct sim *sim = process->sim;
-    struct hl_link *link = calloc(1, sizeof *link);
+    struct hl_link *link = sim_strain_allocates(process) ? calloc(1, sizeof *link) : NULL;
     struct sim_place *place = place_of(sim, target);
     int is_refused = !place || place->is_away || (!sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2));
     if (!link)
-        abort();
+        return NULL;
     *link = (struct hl_link){.sim = sim, .process = process, .place = place, .host = host, .events = events, .arg = arg, .epoch = place ? place->server.epoch : 0};
     TAILQ_INIT(&link->in);
     TAILQ_INIT(&link->out);
@@ -413,13 +413,13 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
 
 static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
 {
-    if (!link->is_down) /* else into a socket whose end has not been heard of */
+    int is_sent = sim_strain_sends(link->process);
+    if (is_sent && !link->is_down) /* else into a socket whose end has not been heard of */
         push_out(link, sim_message_request(argc, argv, lengths));
-    return 0;
+    return is_sent - 1;
 }
 
 static void make_stream(struct hl_link *link) { (void)link; }
-
 static size_t backlog(const struct hl_link *link) { return (void)link, 0; }
 
 static void close_link(struct hl_link *link, int is_reset)

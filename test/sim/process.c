@@ -36,9 +36,9 @@ static void on_timer(struct sim_world *world, void *arg)
 
 static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
 {
-    struct timer *timer = malloc(sizeof *timer);
+    struct timer *timer = sim_strain_allocates(ctx) ? malloc(sizeof *timer) : NULL;
     if (!timer)
-        abort();
+        return NULL;
     *timer = (struct timer){ctx, NULL, fire, arg};
     return timer;
 }
@@ -77,19 +77,25 @@ static void no_cancel(void *query) { (void)query; }
 
 static void *allocate(size_t bytes, void *ctx)
 {
-    ++*(uint64_t *)ctx;
+    struct sim_process *process = ctx;
+    if (!sim_strain_allocates(process))
+        return NULL;
+    process->sim->live_allocations++;
     return malloc(bytes);
 }
 
 static void *reallocate(void *block, size_t bytes, void *ctx)
 {
-    *(uint64_t *)ctx += !block;
+    struct sim_process *process = ctx;
+    if (!sim_strain_allocates(process))
+        return NULL;
+    process->sim->live_allocations += !block;
     return realloc(block, bytes);
 }
 
 static void release(void *block, void *ctx)
 {
-    --*(uint64_t *)ctx;
+    ((struct sim_process *)ctx)->sim->live_allocations--;
     free(block);
 }
 
@@ -107,6 +113,7 @@ static void on_client_event(const struct hilock_event *event, void *user)
     struct sim_process *process = user;
     if (event->kind == HILOCK_EVENT_CLOCK_ANOMALY)
         process->sim->world.sometimes[SIM_ANOMALY]++;
+    sim_strain_lingers(process);
 }
 
 /* Between the machine and what hangs on its event point. */
@@ -129,14 +136,32 @@ static void uuid_of(struct sim_world *world, char text[HL_UUID_LENGTH + 1])
              (unsigned)(low >> 52), (unsigned long long)(low & 0xffffffffffffu));
 }
 
+/* One that lacks memory is opened again. */
+static void open_client(struct sim_process *process, const struct hl_doors *doors,
+                        const struct hilock_client_options *options)
+{
+    struct sim *sim = process->sim;
+    struct hilock_error error;
+    hilock_status status;
+    uint64_t lacks;
+    process->short_until_us = 0;
+    do {
+        lacks = process->lacks;
+        status = hl_client_open_with(&process->client, &process->loop, doors, options, &error);
+    } while (sim_strain_excuses(process, lacks, status));
+    if (status != HILOCK_OK)
+        sim_violate(&sim->world, "I5", "open refused: %s", error.text);
+    else
+        process->client->core.host.on_trace = on_fact;
+}
+
 void sim_process_open(struct sim_process *process)
 {
     struct sim *sim = process->sim;
     char uuid[HL_UUID_LENGTH + 1];
     const struct hl_doors doors = {.links = sim_network_links(process), .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
-    const struct hilock_allocator allocator = {allocate, reallocate, release, &sim->live_allocations};
+    const struct hilock_allocator allocator = {allocate, reallocate, release, process};
     struct hilock_client_options options = sim_deployment_options(sim);
-    struct hilock_error error;
     uuid_of(&sim->world, uuid);
     process->is_closing = 0;
     memset(process->served, 0, sizeof process->served);
@@ -145,6 +170,7 @@ void sim_process_open(struct sim_process *process)
     options.command_timeout_ms = sim->command_timeout_ms;
     options.lease_ms = sim->lease_ms;
     options.turns_max = sim->turns_max;
+    options.inflight_max = sim->inflight_max;
     options.retry_max_ms = 500;
     options.keepalive_ms = 2000;
     options.connect_timeout_ms = 1000;
@@ -153,10 +179,7 @@ void sim_process_open(struct sim_process *process)
     options.on_event = on_client_event;
     options.user = process;
     options.allocator = &allocator;
-    if (hl_client_open_with(&process->client, &process->loop, &doors, &options, &error) != HILOCK_OK)
-        sim_violate(&sim->world, "I5", "open refused: %s", error.text);
-    else
-        process->client->core.host.on_trace = on_fact;
+    open_client(process, &doors, &options);
     sim_trace(&sim->world, "p%u opens as %.8s", process->index, uuid);
 }
 
@@ -184,5 +207,6 @@ void sim_process_turned(struct sim_process *process)
 {
     sim_check_beliefs(process);
     process->turned_us = process->sim->world.time.now_us;
+    process->lingered_us = 0;
     process->turn++;
 }

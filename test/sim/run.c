@@ -49,8 +49,8 @@ static void populate(struct sim *sim)
     }
     if (sim->has_guard) /* an extend may ask for twice as much */
         sim->guard_ms = sim->has_extras ? 2 * sim->lease_ms : sim->lease_ms;
+    sim_names_choose(sim);
     for (unsigned i = 0; i < sim->names_count; i++) {
-        snprintf(sim->names[i].text, sizeof sim->names[i].text, "n%u", i);
         sim->names[i].kind = sim->is_crowd || sim->is_hot ? HILOCK_MUTEX : pick[hl_random_below(&kinds, sizeof pick / sizeof *pick)];
         sim->names[i].slot = hl_slot_of(sim->names[i].text, strlen(sim->names[i].text));
         sim->names[i].set = sim->sets.owners[sim->names[i].slot];
@@ -76,6 +76,14 @@ static void run_until(struct sim *sim, uint64_t until_us)
         sim->world.time.now_us = until_us;
 }
 
+void sim_pass(struct sim *sim, uint64_t until_us)
+{
+    while (sim->world.time.now_us < until_us && !sim->world.is_broken) {
+        run_until(sim, sim->world.time.now_us + LIVE_STEP_US < until_us ? sim->world.time.now_us + LIVE_STEP_US : until_us);
+        sim_check_names(sim);
+    }
+}
+
 static unsigned unserved(const struct sim *sim)
 {
     unsigned count = 0;
@@ -97,10 +105,9 @@ static void demand_progress(struct sim *sim)
     uint64_t least_us = sim->world.time.now_us + (lease_us + 1500000 > LIVE_LEAST_US ? lease_us + 1500000 : LIVE_LEAST_US); /* what nobody knows of runs out */
     for (unsigned i = 0; i < sim->actors_count; i++)
         sim->actors[i].served = 0;
-    while ((unserved(sim) || sim->world.time.now_us < least_us || is_haunted(sim)) && sim->world.time.now_us < bound_us && !sim->world.is_broken) {
-        run_until(sim, sim->world.time.now_us + LIVE_STEP_US);
-        sim_check_names(sim);
-    }
+    while ((unserved(sim) || sim->world.time.now_us < least_us || is_haunted(sim)) && sim->world.time.now_us < bound_us &&
+           !sim->world.is_broken)
+        sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
     if (unserved(sim) && !sim->world.is_broken)
         sim_violate(&sim->world, "I6", "%u handles are not served, long after the heal", unserved(sim));
 }
@@ -156,15 +163,14 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
     sim_world_init(&sim->world, seed, trace);
     sim_swarm_choose(sim, choice);
     sim_deployment_choose(sim, choice);
+    sim_strains_choose(sim);
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_place_init(&sim->places[i], sim, i);
     sim_sets_init(sim);
     populate(sim);
     sim_faults_start(sim);
-    while (sim->world.time.now_us < phase_us(sim) && !sim->world.is_broken) {
-        run_until(sim, sim->world.time.now_us + LIVE_STEP_US);
-        sim_check_names(sim);
-    }
+    while (sim->world.time.now_us < phase_us(sim) && !sim->world.is_broken)
+        sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
     sim_faults_heal(sim);
     if (!sim->is_hot)
         demand_progress(sim);

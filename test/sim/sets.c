@@ -7,7 +7,7 @@
 #include "message.h"
 #include "sim.h"
 
-enum { LAG_MAX_US = 60000, GAP_LEAST_US = 200000, GAP_MOST_US = 3000000 };
+enum { LAG_MAX_US = 60000, GAP_LEAST_US = 200000, GAP_MOST_US = 3000000, ASKS_US = 1000000 };
 
 static struct sim_server *server_of(struct sim_place *place) { return &place->server; }
 
@@ -31,6 +31,12 @@ static struct sim_set *set_of_name(struct sim *sim, const struct sim_name *name)
 
 static int is_moving(const struct sim *sim, const struct sim_name *name) { return sim->sets.move.is_on && sim->sets.move.slot == name->slot; }
 
+static int is_in_hole(const struct sim *sim, const struct sim_name *name)
+{
+    const struct sim_hole *hole = &sim->sets.hole;
+    return hole->is_on && (hole->is_total || (name->slot >= hole->first && name->slot <= hole->last));
+}
+
 /* While the slot moves: where the key is. */
 struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name)
 {
@@ -44,7 +50,8 @@ struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name)
 int sim_is_unsettled(struct sim *sim, const struct sim_name *name)
 {
     const struct sim_set *set = sim->sets.count ? set_of_name(sim, name) : NULL;
-    return set && (is_moving(sim, name) || set->step != SET_IS_QUIET || set->known_us > sim->world.time.now_us);
+    return set && (is_moving(sim, name) || is_in_hole(sim, name) || set->step != SET_IS_QUIET ||
+                   set->known_us > sim->world.time.now_us);
 }
 
 /* ---- what is excused ---- */
@@ -277,15 +284,15 @@ static void count_answer(struct sim_world *world, const struct hl_reply *reply)
         world->sometimes[codes[i].what] += hl_reply_has_code(reply, codes[i].code) != 0;
 }
 
-/* Whoever was served by a master is not served by one that it replaced: where the news is older than a config-epoch, and in a cluster as soon as all
- * servers agree. */
+/* Whoever was served by a master is not served by one that it replaced: where the news is older than a config-epoch, and in a cluster when all
+ * servers have agreed for as long as it takes to ask again: one that had not heard yet may have told it the old news once more. */
 static void check_believed(struct sim_process *process, const struct sim_place *place, struct sim_name *name)
 {
     struct sim *sim = process->sim;
     const struct sim_set *set = sim_set_of(place);
     struct sim_served *served = &process->served[name - sim->names];
     unsigned epoch = set->epoch - (set->former == place);
-    int can_know = sim->deployment == SIM_SENTINEL || set->known_us < sim->world.time.now_us;
+    int can_know = sim->deployment == SIM_SENTINEL || set->known_us + ASKS_US < sim->world.time.now_us;
     if (served->set == set && served->epoch > epoch && can_know)
         sim_violate(&sim->world, "I14", "p%u is served %s by place %u, though it has been served by the master after it", process->index, name->text, place->index);
     *served = (struct sim_served){set, epoch};

@@ -54,6 +54,8 @@ struct sim_move { /* of a slot, key by key */
     struct sim_set *from, *to;
 };
 
+struct sim_hole { int is_on, is_total; unsigned first, last; }; /* slots that nobody has; total: nobody serves any then */
+
 struct sim_sentinel {
     struct sim *sim;
     struct sim_place *place;
@@ -67,6 +69,7 @@ struct sim_sets {
     struct sim_set list[SIM_SETS_MAX];
     unsigned count; /* 0: every place is alone */
     struct sim_move move;
+    struct sim_hole hole;
     struct sim_sentinel sentinels[SIM_SENTINELS];
     int is_lossy;          /* failovers lose what was acknowledged last */
     int is_out_of_step;    /* clocks of places are apart: what was acknowledged may end sooner at the next master */
@@ -114,6 +117,7 @@ void sim_cluster_init(struct sim *sim);
 void sim_cluster_hear(struct sim *sim, struct hl_random *random); /* all of them, in a while */
 void sim_cluster_learn(struct sim_place *place);                  /* all that is true, now */
 void sim_cluster_move(struct sim *sim, struct hl_random *random); /* a slot */
+void sim_cluster_hole(struct sim *sim, struct hl_random *random); /* some slots are nobody's, for a while */
 void sim_cluster_heal(struct sim *sim);
 
 #endif

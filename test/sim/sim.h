@@ -25,6 +25,7 @@ struct sim_choice { /* what is asked of every seed, instead of chance */
     int is_crowd, is_hot; /* the plays of run.c */
     int has_replicas; /* in the worlds of sets: some ask for them */
     int is_unguarded; /* no restart guard, and nothing of what that costs is excused: overlaps are to be found */
+    unsigned strains; /* a bit for each */
 };
 void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice);
 const char *sim_deployment_name(enum sim_deployment deployment);
@@ -49,6 +50,33 @@ void sim_faults_heal(struct sim *sim);
 struct sim_process;
 void sim_faults_connecting(struct sim_process *process); /* a link of it begins */
 
+/* ---- strains.c: what some seeds have besides ---- */
+
+enum sim_strain {
+    STRAIN_NAMES,     /* names that are alike */
+    STRAIN_INFLIGHT,  /* one or two requests at a time */
+    STRAIN_SENDS,     /* links refuse some */
+    STRAIN_MEMORY,    /* allocations fail, one of many or for a while */
+    STRAIN_CALLBACKS, /* some of the user's go on for up to 1.5 leases */
+    STRAIN_HOLES,     /* of a cluster: slots that nobody has */
+    SIM_STRAINS
+};
+int sim_strain_find(const char *word, enum sim_strain *ret_strain);
+const char *sim_strain_word(enum sim_strain strain);
+void sim_strains_choose(struct sim *sim);
+void sim_strains_start(struct sim *sim); /* from now on, until the heal */
+int sim_has_strain(const struct sim *sim, enum sim_strain strain);
+int sim_strain_sends(struct sim_process *process);     /* 0: refused */
+int sim_strain_allocates(struct sim_process *process); /* 0: refused */
+/* It is NO_MEMORY, and an allocation has failed since there were so many. */
+int sim_strain_excuses(struct sim_process *process, uint64_t lacks, hilock_status status);
+void sim_strain_lingers(struct sim_process *process);  /* last in a callback of the user's: some take their time */
+
+/* ---- names.c ---- */
+
+void sim_names_choose(struct sim *sim); /* their texts */
+void sim_names_refused(struct sim_process *process, const struct hilock_lock_options *options); /* I5: bad ones are */
+
 /* ---- server.c ---- */
 
 struct sim_place;
@@ -71,6 +99,7 @@ struct sim_place { /* an address, and who answers there */
     struct sim_server former;       /* a master that was replaced, and goes on for those who are still linked to it */
     struct sim_store_data *replica; /* what the next one knows, once it is on its way */
     int is_away;                    /* crashed, and not back yet */
+    uint64_t refuses_until_us;      /* it answers errors */
     uint64_t forgot_us;             /* true time of its latest crash with loss of data, which the restart guard is for; 0: none */
 };
 void sim_place_init(struct sim_place *place, struct sim *sim, unsigned index);
@@ -125,11 +154,12 @@ struct sim_process {
     struct sim_clock clock;     /* BOOTTIME */
     uint64_t frozen_until_us;   /* runs nothing before */
     uint64_t turned_us;         /* true time of the latest turn of its loop */
+    uint64_t lingered_us;       /* true time at which a callback began in this turn that took its time; 0: none */
     uint64_t turn;              /* how many */
     hilock_client *client;      /* NULL: between two lives */
     struct hilock_loop loop;
     int is_closing;
-    uint64_t allocated;         /* blocks */
+    uint64_t short_until_us, lacks; /* out of memory until then; allocations refused, ever */
     struct sim_served served[SIM_NAMES_MAX];
 };
 void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index);
@@ -174,6 +204,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint64_t validity_id, validity_grant;
     char validity_uuid[HL_UUID_LENGTH];
     uint64_t asked_us; /* true time of the latest acquire */
+    uint64_t lacks;    /* of its process by then */
     uint64_t begun_us; /* true time at which the request left that was granted */
 };
 void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsigned index);
@@ -221,6 +252,7 @@ struct sim_name {
     uint64_t granted_us;         /* true time at which the latest grant was asked for */
     uint64_t free_since_us;      /* true time; 0: held */
     struct { uint64_t since_us, id; } unknown[SIM_PLACES_MAX]; /* a hold that its client knows nothing of; 0: none */
+    uint64_t stray_us, stray_id; /* FAIR: of the queue, and its client knows nothing of it: since when */
     uint64_t tainted_us[SIM_PLACES_MAX]; /* true time of the latest meddling there (data lost, lease shortened) */
     uint64_t meddled_us;         /* of a set: the same, but for what its failovers lost */
     int clock_stepped_back;
@@ -265,8 +297,14 @@ struct sim {
     uint64_t healed_us;
     uint64_t ghost_us; /* true time at which a dead link's renewal last found its hold */
     uint32_t lease_ms, command_timeout_ms, turns_max; /* lease: the longest of any handle */
+    uint32_t inflight_max; /* requests at a time; 0: many */
+    unsigned strains;      /* a bit for each */
+    int is_lingering;      /* a callback takes its time */
     uint64_t live_allocations;
 };
+
+/* The world goes on until then. Also from within a callback that takes its time. */
+void sim_pass(struct sim *sim, uint64_t until_us);
 
 struct sim_outcome {
     uint64_t seed, hash, steps, virtual_us;

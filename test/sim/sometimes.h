@@ -74,6 +74,8 @@
     X(TOLD_TRYAGAIN, "requests told that their keys are at two places")            \
     X(TOLD_CLUSTERDOWN, "requests told that the cluster is down")                  \
     X(TOLD_READONLY, "requests told that a master is none any more")               \
+    X(BAD_NAME, "bad names refused")                                               \
+    X(NO_MEMORY, "calls and waits that ended for want of memory")                  \
     X(TAKEN_BACK, "subscriptions taken back with their slot")                      \
     X(FAULT_REQUEST_LOST, "fault: request lost with its link")                    \
     X(FAULT_REPLY_LOST, "fault: reply lost with its link")                        \
@@ -101,7 +103,10 @@
     X(FAULT_MASTER_STOPPED, "fault: a master was stopped, a replica took over, it went on") \
     X(FAULT_MASTER_CUT_OFF, "fault: a master was cut off from the others, a replica took over") \
     X(FAULT_BEHIND, "fault: a replica fell behind for a while")                    \
-    X(FAULT_SENTINEL_AWAY, "fault: a sentinel was away") 
+    X(FAULT_SEND_REFUSED, "fault: a link refused a send")                          \
+    X(FAULT_NO_MEMORY, "fault: an allocation failed")                              \
+    X(FAULT_CALLBACK, "fault: a callback took its time")                           \
+    X(FAULT_SENTINEL_AWAY, "fault: a sentinel was away")
 
 enum sim_sometimes {
 #define X(name, text) SIM_##name,

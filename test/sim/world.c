@@ -21,6 +21,7 @@ void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
     world->extras.state = hl_random_next(&root);
     world->deployments.state = hl_random_next(&root);
     world->sets.state = hl_random_next(&root);
+    world->strains.state = hl_random_next(&root);
     world->hash = 0xcbf29ce484222325u;
     world->trace = trace;
 }

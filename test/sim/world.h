@@ -30,7 +30,7 @@ struct sim_clock { uint64_t offset_us; double rate; }; /* a clock's reading: off
 
 struct sim_world {
     struct world time;
-    struct hl_random workload, network, faults, clocks, order, extras, deployments, sets;
+    struct hl_random workload, network, faults, clocks, order, extras, deployments, sets, strains;
     uint64_t hash;        /* of all that was traced */
     FILE *trace;          /* NULL: neither trace nor hash are kept, for both cost time */
     uint64_t sometimes[SIM_SOMETIMES_COUNT];

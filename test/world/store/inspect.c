@@ -56,10 +56,13 @@ int sim_store_hash_field(const struct sim_store *store, const char *name, size_t
         *ret_field = (struct sim_store_field){key->items[0].value->at, "", key->items[0].value->length, 0};
         return 1;
     }
-    if (!key || key->type != SIM_HASH || i >= key->count)
+    if (!key || (key->type != SIM_HASH && key->type != SIM_ZSET) || i >= key->count)
         return 0;
-    *ret_field = (struct sim_store_field){key->items[i].name->at, key->items[i].value->at, key->items[i].name->length,
-                                          key->items[i].value->length};
+    *ret_field = (struct sim_store_field){.name = key->items[i].name->at, .name_length = key->items[i].name->length, .value = ""};
+    if (key->type == SIM_HASH) {
+        ret_field->value = key->items[i].value->at;
+        ret_field->value_length = key->items[i].value->length;
+    }
     return 1;
 }
 

@@ -6,6 +6,8 @@
 #ifndef SIM_STORE_PEERS_H
 #define SIM_STORE_PEERS_H
 
+#include <limits.h>
+
 #include "store/store.h"
 
 struct sim_address { char host[16]; int port; }; /* host "": of a cluster, as it was reached */
@@ -27,6 +29,7 @@ unsigned sim_store_hear(struct sim_store *store, int is_sharded, const struct si
 /* ---- cluster ---- */
 
 enum { SIM_NODES_MAX = 8, SIM_SLOTS = 16384 };
+#define SIM_NOBODY UINT_MAX
 
 struct sim_node { struct sim_address address; unsigned master; }; /* master: its index; its own: it is one */
 
@@ -43,7 +46,7 @@ struct sim_map { /* as one server knows it */
 void sim_store_join(struct sim_store *store, const struct sim_map *map); /* copied */
 const struct sim_map *sim_store_map(const struct sim_store *store);      /* NULL: it is in no cluster */
 /* What it is told. A slot that it loses takes its sharded subscriptions with it (one sunsubscribe for each, unasked), and ends its way. */
-void sim_store_give_slot(struct sim_store *store, unsigned slot, unsigned to);
+void sim_store_give_slot(struct sim_store *store, unsigned slot, unsigned to); /* to: SIM_NOBODY is allowed */
 void sim_store_set_master(struct sim_store *store, unsigned node, unsigned master);
 void sim_store_begin_leave(struct sim_store *store, unsigned slot, unsigned to);
 void sim_store_begin_arrive(struct sim_store *store, unsigned slot);

@@ -76,7 +76,7 @@ int64_t sim_store_left_us(const struct sim_store *store, const char *key, size_t
 const char *sim_store_hash_get(const struct sim_store *store, const char *key, size_t length, const char *field, size_t field_length,
                                size_t *ret_length);
 struct sim_store_field { const char *name, *value; size_t name_length, value_length; };
-/* Field i of a hash, in the order of arrival. 0: there is none. */
+/* Field i of a hash, in the order of arrival, or member i of a sorted set. 0: there is none. */
 int sim_store_hash_field(const struct sim_store *store, const char *key, size_t length, size_t i, struct sim_store_field *ret_field);
 /* Calls fn for each living key; in the order of arrival. */
 void sim_store_each_key(const struct sim_store *store, void (*fn)(void *arg, const char *key, size_t length), void *arg);
