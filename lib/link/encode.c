@@ -2,9 +2,11 @@
 /* encode - see encode.h. */
 #include "link/encode.h"
 
+#include <hiredis/hiredis.h>
 #include <string.h>
 
 #include "base/command.h"
+#include "base/memory.h"
 
 enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 }; /* of an argument: $, its length, two line ends */
 
@@ -17,7 +19,7 @@ static char *add_count(char *to, char mark, size_t count)
     return to;
 }
 
-size_t hl_encode(char *to, size_t size, int argc, const char *const *argv, const size_t *lengths)
+size_t hl_encode_into(char *to, size_t size, int argc, const char *const *argv, const size_t *lengths)
 {
     char *at = to;
     if (size < FRAME_MAX)
@@ -34,4 +36,27 @@ size_t hl_encode(char *to, size_t size, int argc, const char *const *argv, const
         *at++ = '\n';
     }
     return (size_t)(at - to);
+}
+
+int hl_encode(struct hl_encoded *encoded, int argc, const char *const *argv, const size_t *lengths)
+{
+    char *bytes = NULL;
+    int length;
+    encoded->bytes = encoded->room;
+    encoded->length = hl_encode_into(encoded->room, sizeof encoded->room, argc, argv, lengths);
+    if (encoded->length)
+        return 0;
+    length = redisFormatCommandArgv(&bytes, argc, (const char **)argv, lengths);
+    if (length < 0)
+        return -1;
+    encoded->bytes = bytes;
+    encoded->length = (size_t)length;
+    return 0;
+}
+
+void hl_encoded_wipe(struct hl_encoded *encoded)
+{
+    hl_memory_wipe(encoded->bytes, encoded->length);
+    if (encoded->bytes != encoded->room)
+        redisFreeCommand(encoded->bytes);
 }

@@ -22,7 +22,7 @@
 #include "link/tls.h"
 #include "link/tune.h"
 
-enum { READS_MAX = 16, ENCODED_MAX = 2048, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10 };
+enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10 };
 
 struct hl_link {
     struct hl_flush flush; /* first: flush hands it back */
@@ -308,36 +308,19 @@ static int append(struct hl_link *link, const char *bytes, size_t length)
     return context->c.err || context->replies.tail == last ? -1 : 0;
 }
 
-/* A script's text, seldom sent. */
-static int send_long(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
-{
-    sds command;
-    long long length = redisFormatSdsCommandArgv(&command, argc, (const char **)argv, lengths);
-    int result;
-    if (length < 0)
-        return -1;
-    result = append(link, command, (size_t)length);
-    hl_memory_wipe(command, (size_t)length);
-    redisFreeSdsCommand(command);
-    return result;
-}
-
-/* Formatted here and not by hiredis' append, which leaves a copy of it in the heap. */
 static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
 {
-    char bytes[ENCODED_MAX];
-    size_t length;
+    struct hl_encoded command;
     int result;
     if (link->is_down)
         return -1;
     if (!link->context || link->is_failing)
         return 0;
     HL_REQUIRE(link->is_up);
-    length = hl_encode(bytes, sizeof bytes, argc, argv, lengths);
-    if (!length)
-        return send_long(link, argc, argv, lengths);
-    result = append(link, bytes, length);
-    hl_memory_wipe(bytes, length);
+    if (hl_encode(&command, argc, argv, lengths) != 0)
+        return -1;
+    result = append(link, command.bytes, command.length);
+    hl_encoded_wipe(&command);
     return result;
 }
 

@@ -37,7 +37,7 @@ static size_t encode_within(char *to, size_t room, size_t size, const struct tri
 {
     size_t length;
     memset(to, '#', room);
-    length = hl_encode(to, size, trial->argc, trial->argv, trial->lengths);
+    length = hl_encode_into(to, size, trial->argc, trial->argv, trial->lengths);
     for (size_t i = size; i < room; i++)
         assert_int_equal(to[i], '#');
     return length;

@@ -57,68 +57,6 @@ static void a_handle_may_acquire_again_before_its_release_is_answered(struct sce
     HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
 }
 
-static const hilock_kind all_kinds[] = {HILOCK_MUTEX, HILOCK_FAIR, HILOCK_SIMPLE};
-
-/* Another program's key has taken the place of ours, one of another type. */
-static void overwrite(struct scene *s, hilock_kind kind)
-{
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    if (kind == HILOCK_SIMPLE)
-        store_take(&s->store, "stock", "another", 600000);
-    else
-        store_set_string(&s->store, "stock", "text");
-}
-
-static void a_release_that_finds_another_type_is_LOST_at_once(struct scene *s)
-{
-    struct party *p = scene_connect(s, NULL);
-    for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
-        struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = all_kinds[i]));
-        overwrite(s, all_kinds[i]);
-        release(a);
-        run_ms(s, 2);
-        TELLS(s, "a:release LOST");
-        store_delete(&s->store, "stock");
-    }
-}
-
-static void a_renewal_that_finds_another_type_is_TAKEN(struct scene *s)
-{
-    struct party *p = scene_connect(s, NULL);
-    for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
-        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .kind = all_kinds[i]));
-        overwrite(s, all_kinds[i]);
-        run_ms(s, 1100);
-        TELLS(s, "a:LOST TAKEN");
-        store_delete(&s->store, "stock");
-        run_ms(s, 1100);
-    }
-}
-
-/* A key of the queue's is not the lock's: what is released in the other way is free. */
-static void another_type_among_the_queues_keys_is_no_loss(struct scene *s)
-{
-    struct hand *a = held(scene_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    PLAN(s, .on = "fair_release", .act = PLAN_REFUSE, .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
-    release(a);
-    run_ms(s, 2);
-    TELLS(s, "a:released");
-    TEXT(s, store_holder(&s->store, "stock"), "");
-}
-
-/* Were it said again at once, it would never end. */
-static void another_type_in_both_ways_of_a_release_is_asked_twice(struct scene *s)
-{
-    struct hand *a = held(scene_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    overwrite(s, HILOCK_FAIR);
-    release(a);
-    run_ms(s, 60000);
-    TELLS(s, "a:release LOST");
-    SAME(s, asked(s, "fair_release"), 1);
-    SAME(s, asked(s, "mutex_release"), 1);
-}
-
 static void released_when_it_was_no_longer_ours_is_LOST(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -473,10 +411,6 @@ static const struct play plays[] = {
     PLAY(a_release_is_one_command_and_its_answer),
     PLAY(a_second_release_is_NOT_HELD),
     PLAY(a_handle_may_acquire_again_before_its_release_is_answered),
-    PLAY(a_release_that_finds_another_type_is_LOST_at_once),
-    PLAY(a_renewal_that_finds_another_type_is_TAKEN),
-    PLAY(another_type_among_the_queues_keys_is_no_loss),
-    PLAY(another_type_in_both_ways_of_a_release_is_asked_twice),
     PLAY(released_when_it_was_no_longer_ours_is_LOST),
     PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later),
     PLAY(an_unknown_release_is_settled_when_the_lease_is_over),

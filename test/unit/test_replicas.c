@@ -86,7 +86,7 @@ static void a_refused_WAIT_is_told(struct scene *s)
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "a:DENIED");
-    HOLDS(s, strstr(a->detail, "WAIT: NOPERM") != NULL);
+    HOLDS(s, strstr(a->detail, "WAIT: +wait is missing") != NULL);
     TEXT(s, holder_of(s, "stock"), "");
 }
 
