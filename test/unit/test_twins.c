@@ -70,7 +70,7 @@ static int holds_in_a_child(const struct safety *rule, char *wound)
         _exit(play_holds(&rule->play) ? 0 : 1);
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
-    if (!WIFEXITED(status))
+    if (!WIFEXITED(status) && !*wound)
         strcpy(wound, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "hangs" : "dies");
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
