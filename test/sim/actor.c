@@ -133,7 +133,7 @@ static uint64_t begun_us(const struct sim_actor *actor)
     for (unsigned i = 0; i < hold->parts_count; i++)
         if (hold->parts[i].state == PART_OURS && sent_us(actor, &hold->parts[i]) < first_us)
             first_us = sent_us(actor, &hold->parts[i]);
-    return sim_true(&actor->process->clock, first_us);
+    return world_clock_when_us(&actor->process->clock, first_us);
 }
 
 /* The lease that its acquire asked for; what a renewal has made of it since is not waited for. */

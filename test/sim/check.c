@@ -18,7 +18,7 @@ static uint64_t true_left_us(const struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
     uint64_t now_us = sim_process_now_us(process);
-    return (uint64_t)((double)hl_lock_left_us(actor->lock, now_us) / process->clock.rate);
+    return world_clock_span_us(&process->clock, hl_lock_left_us(actor->lock, now_us));
 }
 
 /* I15: a failover may lose renewals, but not the grant, as it was asked for: all replicas had it. */
@@ -64,7 +64,7 @@ static void check_belief(struct sim_actor *actor)
 static void check_told(struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
-    uint64_t before_us = sim_read(&process->clock, process->turned_us);
+    uint64_t before_us = world_clock_at_us(&process->clock, process->turned_us);
     const struct hl_hold *hold = actor->lock->hold;
     if (hold && (hold->state == HOLD_HELD ? hl_hold_deadline_us(hold) : hold->since_us) < before_us)
         sim_violate(&process->sim->world, "I5", "p%u.%u: a turn after the deadline passed, and the loss is not told", process->index, actor->index);
@@ -79,7 +79,7 @@ static void check_told(struct sim_actor *actor)
 /* Answers are read before the first callback of a turn. */
 static uint64_t read_us(const struct sim_process *process)
 {
-    return process->lingered_us ? sim_read(&process->clock, process->lingered_us) : sim_process_now_us(process);
+    return process->lingered_us ? world_clock_at_us(&process->clock, process->lingered_us) : sim_process_now_us(process);
 }
 
 /* R11: nothing extends what has passed. */

@@ -36,9 +36,9 @@ static void on_found_out(struct sim_world *world, void *arg)
 
 static void set_clock(struct sim_place *place, struct hl_random *random)
 {
-    uint64_t by_us = sim_between(random, 0, CLOCKS_APART_MAX_US);
+    int64_t by_us = (int64_t)sim_between(random, 0, CLOCKS_APART_MAX_US);
     place->server.clock = place->former.clock;
-    place->server.clock.offset_us += sim_chance(random, 0.5) ? by_us : -by_us;
+    world_clock_step(&place->server.clock, sim_chance(random, 0.5) ? by_us : -by_us);
 }
 
 /* A hold released since the snapshot is there again, and its client knows nothing of it: for its lease at most. */

@@ -118,12 +118,9 @@ static void flush(struct sim_place *place)
 
 static void step_clock(struct sim_place *place, struct hl_random *random)
 {
-    uint64_t by_us = sim_between(random, 1000, 5000000);
+    int64_t by_us = (int64_t)sim_between(random, 1000, 5000000);
     place->sim->world.sometimes[SIM_FAULT_CLOCK_STEP]++;
-    if (sim_chance(random, 0.5))
-        place->server.clock.offset_us += by_us;
-    else
-        place->server.clock.offset_us -= by_us;
+    world_clock_step(&place->server.clock, sim_chance(random, 0.5) ? by_us : -by_us);
     sim_taint(place);
     sim_server_now(&place->server);
 }

@@ -43,13 +43,13 @@ static uint64_t guarded_us(const struct sim_place *place)
 static uint64_t kept_us(struct sim_place *place, const char *name)
 {
     struct sim_server *server = &place->server;
-    return (uint64_t)((double)sim_store_left_us(server->store, name, strlen(name)) / server->clock.rate);
+    return world_clock_span_us(&server->clock, (uint64_t)sim_store_left_us(server->store, name, strlen(name)));
 }
 
 static uint64_t believed_us(const struct sim_actor *actor, const struct hl_part *part)
 {
     uint64_t now_us = sim_process_now_us(actor->process), left_us = hl_lock_left_us(actor->lock, now_us), part_us = hl_left_us(part->deadline_us, now_us);
-    return (uint64_t)((double)(actor->lock->hold->parts_count > 1 && part_us < left_us ? part_us : left_us) / actor->process->clock.rate);
+    return world_clock_span_us(&actor->process->clock, actor->lock->hold->parts_count > 1 && part_us < left_us ? part_us : left_us);
 }
 
 int sim_kept(const struct sim_actor *actor, unsigned i, struct sim_kept *ret)
@@ -76,7 +76,7 @@ uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned i)
     int is_by_all = actor->replicas && actor->replicas == sim_replicas_max(sim) && !sim->sets.is_out_of_step;
     if (!is_by_all || name->meddled_us >= actor->begun_us)
         return 0;
-    return (uint64_t)((double)hl_left_us(actor->confirmed_us[i], sim_process_now_us(actor->process)) / actor->process->clock.rate);
+    return world_clock_span_us(&actor->process->clock, hl_left_us(actor->confirmed_us[i], sim_process_now_us(actor->process)));
 }
 
 static int keeps(struct sim_server *server, const struct sim_actor *actor, unsigned i, uint64_t should)

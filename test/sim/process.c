@@ -18,7 +18,7 @@ struct timer {
 static uint64_t now_us(const void *clock)
 {
     const struct sim_process *process = clock;
-    return sim_read(&process->clock, process->sim->world.time.now_us);
+    return world_clock_us(&process->clock);
 }
 
 static void on_timer(struct sim_world *world, void *arg)
@@ -58,7 +58,7 @@ static void timer_start(void *handle, uint64_t delay_us)
     struct sim_world *world = &process->sim->world;
     uint64_t late_us = hl_random_below(&world->network, 2000) + (sim_chance(&world->network, 0.001) ? hl_random_below(&world->network, 30000) : 0);
     timer_stop(timer);
-    timer->event = sim_after(world, (uint64_t)((double)delay_us / process->clock.rate) + 1 + late_us, on_timer, timer);
+    timer->event = sim_after(world, world_clock_span_us(&process->clock, delay_us) + 1 + late_us, on_timer, timer);
 }
 
 static void timer_free(void *handle)
@@ -185,8 +185,8 @@ void sim_process_open(struct sim_process *process)
 
 void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index)
 {
-    *process = (struct sim_process){.sim = sim, .index = index};
-    process->clock = (struct sim_clock){hl_random_below(&sim->world.clocks, 1000000000u), 1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
+    *process = (struct sim_process){.sim = sim, .index = index, .turned_us = sim->world.time.now_us};
+    process->clock = sim_clock_new(&sim->world, 0);
     process->loop = (struct hilock_loop){.size = sizeof process->loop, .now_us = now_us, .clock = process, .ctx = process, .watch_new = no_watch,
                                          .watch_set = no_watch_set, .watch_free = no_watch_free, .timer_new = timer_new,
                                          .timer_start = timer_start, .timer_stop = timer_stop, .timer_free = timer_free, .resolve = no_resolve,

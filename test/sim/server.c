@@ -28,9 +28,8 @@ void sim_server_init(struct sim_server *server, struct sim_place *place, unsigne
     *server = (struct sim_server){.place = place, .ear = ear, .epoch = epoch, .store = sim_store_new(&events, ear)};
     sim_store_set_password(server->store, TEST_SECRET);
     plant(server->store);
-    server->clock = (struct sim_clock){1700000000000000u + hl_random_below(&sim->world.clocks, 1000000000u),
-                                       1.0 + ((double)hl_random_below(&sim->world.clocks, 8001) - 4000) / 1e6};
-    sim_store_set_time(server->store, server->clock.offset_us - UP_US);
+    server->clock = sim_clock_new(&sim->world, 1700000000000000u);
+    sim_store_set_time(server->store, world_clock_us(&server->clock) - UP_US);
     sim_server_now(server);
 }
 
@@ -54,7 +53,7 @@ void sim_server_done(struct sim_server *server)
     server->store = NULL;
 }
 
-void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, sim_read(&server->clock, server->place->sim->world.time.now_us)); }
+void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, world_clock_us(&server->clock)); }
 
 const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths)
 {

@@ -367,9 +367,9 @@ static void set_clocks(struct sim *sim)
     struct hl_random *random = &sim->world.deployments;
     uint64_t apart_us = sim_chance(random, 0.5) ? 0 : sim_between(random, 1000, 400000);
     for (unsigned i = 1; i < sim->places_count; i++) {
-        uint64_t by_us = sim_between(random, 0, apart_us);
+        int64_t by_us = (int64_t)sim_between(random, 0, apart_us);
         sim->places[i].server.clock = sim->places[0].server.clock;
-        sim->places[i].server.clock.offset_us += sim_chance(random, 0.5) ? by_us : -by_us;
+        world_clock_step(&sim->places[i].server.clock, sim_chance(random, 0.5) ? by_us : -by_us);
         sim_server_now(&sim->places[i].server);
     }
     sim->sets.is_out_of_step = apart_us || sim->swarm.steps;

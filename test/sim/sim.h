@@ -85,7 +85,7 @@ struct sim_server {
     struct sim_place *place;
     struct sim_store *store; /* NULL: there is none */
     struct sim_ear *ear;     /* hears its messages */
-    struct sim_clock clock;
+    struct world_clock clock;
     uint64_t stalled_until_us;
     uint64_t started_us;     /* true time of its latest restart; 0: none */
     unsigned epoch;          /* how many there were at this place before it */
@@ -151,7 +151,7 @@ void sim_network_done(struct sim *sim);
 struct sim_process {
     struct sim *sim;
     unsigned index;
-    struct sim_clock clock;     /* BOOTTIME */
+    struct world_clock clock;   /* BOOTTIME */
     uint64_t frozen_until_us;   /* runs nothing before */
     uint64_t turned_us;         /* true time of the latest turn of its loop */
     uint64_t lingered_us;       /* true time at which a callback began in this turn that took its time; 0: none */

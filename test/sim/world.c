@@ -63,11 +63,12 @@ void sim_cancel(struct sim_world *world, struct sim_event *event)
 
 int sim_step(struct sim_world *world, uint64_t until_us) { return !world->is_broken && world_step(&world->time, until_us); }
 
-uint64_t sim_read(const struct sim_clock *clock, uint64_t true_us) { return clock->offset_us + (uint64_t)((double)true_us * clock->rate); }
-
-uint64_t sim_true(const struct sim_clock *clock, uint64_t reading_us)
+struct world_clock sim_clock_new(struct sim_world *world, uint64_t reads_us)
 {
-    return reading_us > clock->offset_us ? (uint64_t)((double)(reading_us - clock->offset_us) / clock->rate) : 0;
+    struct world_clock clock;
+    world_clock_init(&clock, &world->time, reads_us + hl_random_below(&world->clocks, 1000000000u));
+    world_clock_set_rate(&clock, (int64_t)hl_random_below(&world->clocks, 8001) - 4000);
+    return clock;
 }
 
 uint64_t sim_between(struct hl_random *random, uint64_t least, uint64_t most) { return least + hl_random_below(random, most - least + 1); }

@@ -2,7 +2,7 @@
 /* world - the simulated world of one seed: true time, what happens next, chance, and what must hold.
  *
  * Everything that happens is an event at a true time (world/world.h); events of one time run in an order chosen by the seed. Clocks of processes and
- * servers are functions of true time. Chance comes from separate streams, so that changing one (say, no faults) does not shift the others.
+ * servers go at rates of their own. Chance comes from separate streams, so that changing one (say, no faults) does not shift the others.
  * Nothing here knows locks: processes (process.h), the network (network.h) and servers (server.h) plug in. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -26,8 +26,6 @@ struct sim_event { /* one to come; owned by the world, or by who holds it until 
     void *arg;
 };
 
-struct sim_clock { uint64_t offset_us; double rate; }; /* a clock's reading: offset + true time x rate */
-
 struct sim_world {
     struct world time;
     struct hl_random workload, network, faults, clocks, order, extras, deployments, sets, strains;
@@ -46,8 +44,7 @@ struct sim_event *sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *
 void sim_cancel(struct sim_world *world, struct sim_event *event); /* NULL is allowed */
 int sim_step(struct sim_world *world, uint64_t until_us);          /* 0: nothing is left to happen before then */
 
-uint64_t sim_read(const struct sim_clock *clock, uint64_t true_us);
-uint64_t sim_true(const struct sim_clock *clock, uint64_t reading_us);
+struct world_clock sim_clock_new(struct sim_world *world, uint64_t reads_us); /* or up to 1000 s more; as fast as true time, but for 0.4 % */
 
 uint64_t sim_between(struct hl_random *random, uint64_t least, uint64_t most); /* both included */
 int sim_chance(struct hl_random *random, double probability);

@@ -152,10 +152,17 @@ void world_clock_init(struct world_clock *clock, const struct world *world, uint
 }
 
 /* In two parts, so that a long span times a rate stays within 64 bits. */
-uint64_t world_clock_us(const struct world_clock *clock)
+uint64_t world_clock_at_us(const struct world_clock *clock, uint64_t world_us)
 {
-    int64_t span = (int64_t)(clock->world->now_us - clock->world_base_us);
-    return clock->base_us + (uint64_t)(span + span / 1000000 * clock->ppm + span % 1000000 * clock->ppm / 1000000);
+    int64_t span = (int64_t)(world_us - clock->world_base_us), rest = span % 1000000 * clock->ppm;
+    return clock->base_us + (uint64_t)(span + span / 1000000 * clock->ppm + (rest - (rest < 0 ? 999999 : 0)) / 1000000);
+}
+
+uint64_t world_clock_us(const struct world_clock *clock) { return world_clock_at_us(clock, clock->world->now_us); }
+
+uint64_t world_clock_when_us(const struct world_clock *clock, uint64_t reading_us)
+{
+    return reading_us > clock->base_us ? clock->world_base_us + world_clock_span_us(clock, reading_us - clock->base_us) : clock->world_base_us;
 }
 
 uint64_t world_clock_span_us(const struct world_clock *clock, uint64_t span_us)

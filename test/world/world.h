@@ -64,7 +64,9 @@ struct world_clock {
 };
 
 void world_clock_init(struct world_clock *clock, const struct world *world, uint64_t reads_us);
-uint64_t world_clock_us(const struct world_clock *clock);
+uint64_t world_clock_us(const struct world_clock *clock); /* now, rounded down */
+uint64_t world_clock_at_us(const struct world_clock *clock, uint64_t world_us); /* then: not before it was stepped, or its rate set, last */
+uint64_t world_clock_when_us(const struct world_clock *clock, uint64_t reading_us); /* the first of the world's microseconds at which it reads that */
 uint64_t world_clock_span_us(const struct world_clock *clock, uint64_t span_us); /* of this clock, in the world's; rounded up */
 void world_clock_step(struct world_clock *clock, int64_t by_us);
 void world_clock_set_rate(struct world_clock *clock, int64_t ppm);
