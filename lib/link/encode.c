@@ -8,7 +8,7 @@
 #include "base/command.h"
 #include "base/memory.h"
 
-enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 }; /* of an argument: $, its length, two line ends */
+enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 + 1 }; /* of an argument: $, its length, two line ends, and the terminator behind the last */
 
 static char *add_count(char *to, char mark, size_t count)
 {
@@ -35,6 +35,7 @@ size_t hl_encode_into(char *to, size_t size, int argc, const char *const *argv, 
         *at++ = '\r';
         *at++ = '\n';
     }
+    *at = '\0';
     return (size_t)(at - to);
 }
 

@@ -55,7 +55,7 @@ static void test_as_hiredis_does(void **state)
         draw(&trial);
         length = (size_t)redisFormatCommandArgv(&expected, trial.argc, trial.argv, trial.lengths);
         assert_int_equal(encode_within(to, sizeof to, sizeof to - 1, &trial), length);
-        assert_memory_equal(to, expected, length);
+        assert_memory_equal(to, expected, length + 1);
         redisFreeCommand(expected);
     }
 }
