@@ -42,7 +42,7 @@ size_t hl_encode_into(char *to, size_t size, int argc, const char *const *argv, 
 int hl_encode(struct hl_encoded *encoded, int argc, const char *const *argv, const size_t *lengths)
 {
     char *bytes = NULL;
-    int length;
+    long long length; /* an int before hiredis 1.0 */
     encoded->bytes = encoded->room;
     encoded->length = hl_encode_into(encoded->room, sizeof encoded->room, argc, argv, lengths);
     if (encoded->length)
