@@ -158,14 +158,14 @@ static void lost_to_a_sibling_in_line(void **state)
     client_close(&client);
 }
 
-/* The key is a string now. That is an error, and no error is loss (R5): belief goes on to the deadline, with a warning. */
+/* The server takes no writes for want of replicas. That is an error, and no error is loss (R5): belief goes on to the deadline, with a warning. */
 static void not_lost_by_errors_before_the_deadline(void **state)
 {
     struct scene *scene = *state;
     struct client client;
     struct handle held;
     begin(&client, &held, scene, LEASE_MS);
-    redis_do(scene->redis, "SET stock string");
+    redis_do(scene->redis, "CONFIG SET min-replicas-to-write 1");
     handle_until(&held, &held.renewal_failed, 1, "the warning");
     assert_int_equal(held.lost.count, 0);
     assert_int_equal(hilock_lock_state(held.lock), HILOCK_HELD);
@@ -173,6 +173,24 @@ static void not_lost_by_errors_before_the_deadline(void **state)
     assert_int_equal(held.renewal_failed.count, 1);
     assert_true(held.lost.reason == HILOCK_LOST_EXPIRED || held.lost.reason == HILOCK_LOST_SUSPENDED);
     assert_true(held.renewal_failed.at_us < held.lost.at_us);
+    assert_int_equal(handle_acquire(&held, 1000), HILOCK_UNWRITABLE);
+    redis_do(scene->redis, "CONFIG SET min-replicas-to-write 0");
+    assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
+    handle_free(&held);
+    client_close(&client);
+}
+
+/* The key is a string now: the hold is as surely gone as under another holder's hash. */
+static void lost_to_a_key_of_another_type(void **state)
+{
+    struct scene *scene = *state;
+    struct client client;
+    struct handle held;
+    begin(&client, &held, scene, LEASE_MS);
+    redis_do(scene->redis, "SET stock string");
+    handle_until(&held, &held.lost, 1, "the loss");
+    assert_int_equal(held.renewal_failed.count, 0);
+    assert_int_equal(held.lost.reason, HILOCK_LOST_TAKEN);
     assert_int_equal(handle_acquire(&held, 5000), HILOCK_WRONG_KIND);
     redis_do(scene->redis, "DEL stock");
     assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
@@ -208,6 +226,7 @@ int main(void)
         SCENE_TEST(found_by_the_release),
         SCENE_TEST(lost_to_a_sibling_in_line),
         SCENE_TEST(not_lost_by_errors_before_the_deadline),
+        SCENE_TEST(lost_to_a_key_of_another_type),
         SCENE_TEST(not_lost_by_a_shortened_lease),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
