@@ -13,7 +13,7 @@ struct crowd {
     struct client client;
     hilock_lock *holders[MANY], *waiters[MANY];
     unsigned granted, lost, closed, others, ends, after_end;
-    unsigned in_turn, in_turn_most; /* callbacks */
+    unsigned in_turn, in_turn_most; /* callbacks, losses excepted: those never wait for the next turn */
     long blocks;
 };
 
@@ -37,17 +37,14 @@ static void count_free(void *memory, void *ctx)
     free(memory);
 }
 
-static void note(struct crowd *crowd)
-{
-    crowd->after_end += crowd->ends;
-    if (++crowd->in_turn > crowd->in_turn_most)
-        crowd->in_turn_most = crowd->in_turn;
-}
+static void note(struct crowd *crowd) { crowd->after_end += crowd->ends; }
 
 static void on_result(const struct hilock_result *result, void *user)
 {
     struct crowd *crowd = user;
     note(crowd);
+    if (++crowd->in_turn > crowd->in_turn_most)
+        crowd->in_turn_most = crowd->in_turn;
     crowd->granted += result->status == HILOCK_OK;
     crowd->closed += result->status == HILOCK_CLOSED;
     crowd->others += result->status != HILOCK_OK && result->status != HILOCK_CLOSED;
