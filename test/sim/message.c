@@ -26,10 +26,10 @@ struct sim_message *sim_message_new(enum sim_message_kind kind)
     return message;
 }
 
-struct sim_message *sim_message_reply(const struct hl_reply *reply)
+struct sim_message *sim_message_reply(const struct sim_reply *reply)
 {
     struct sim_message *message = sim_message_new(MESSAGE_REPLY);
-    message->reply = say_again(reply);
+    message->reply = say_stored(reply);
     return message;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "base/reply.h"
+#include "memory/reply.h"
 
 enum sim_message_kind { MESSAGE_UP, MESSAGE_REPLY, MESSAGE_DOWN, MESSAGE_REQUEST };
 
@@ -21,7 +22,7 @@ struct sim_message {
 TAILQ_HEAD(sim_messages, sim_message);
 
 struct sim_message *sim_message_new(enum sim_message_kind kind);
-struct sim_message *sim_message_reply(const struct hl_reply *reply);
+struct sim_message *sim_message_reply(const struct sim_reply *reply);
 struct sim_message *sim_message_request(int argc, const char *const *argv, const size_t *lengths);
 void sim_message_free(struct sim_message *message);
 void sim_messages_drop(struct sim_messages *messages);

@@ -76,18 +76,18 @@ static void disconnect(struct hl_link *link)
 /* What asks for a lock, keeps it or ends it. */
 static int may_haunt(const struct sim_message *sent) { return sent->argc > 2 && (strcmp(sent->argv[0], "EVALSHA") == 0 || strcmp(sent->argv[0], "SET") == 0); }
 
-static void count_execution(struct sim *sim, const struct sim_message *message, const struct hl_reply *reply)
+static void count_execution(struct sim *sim, const struct sim_message *message, const struct sim_reply *reply)
 {
     if (!may_haunt(message))
         return;
-    if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE"))
+    if (reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "LATE"))
         sim->world.sometimes[SIM_LATE_REFUSED]++;
-    else if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "NOSCRIPT"))
+    else if (reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "NOSCRIPT"))
         sim->world.sometimes[SIM_RELOADED]++;
     sim->world.sometimes[SIM_OPERATION]++;
 }
 
-static void answer(struct hl_link *link, const struct hl_reply *reply) { push_in(link, sim_message_reply(reply)); }
+static void answer(struct hl_link *link, const struct sim_reply *reply) { push_in(link, sim_message_reply(reply)); }
 
 /* Of the holder that it names: from the colon on. "": none. */
 static const char *id_in(const struct sim_message *request)
@@ -98,13 +98,13 @@ static const char *id_in(const struct sim_message *request)
     return "";
 }
 
-static void trace_execution(struct sim *sim, const char *who, unsigned process, const struct sim_message *request, const struct hl_reply *reply)
+static void trace_execution(struct sim *sim, const char *who, unsigned process, const struct sim_message *request, const struct sim_reply *reply)
 {
     const char *key = request->argc > 3 ? request->argv[3] : "", *id = id_in(request), *script = request->argc > 1 ? request->argv[1] : "";
     for (const struct hl_script *const *known = hl_scripts; *known; known++)
         script = request->argc > 1 && strcmp((*known)->sha1, request->argv[1]) == 0 ? (*known)->name : script;
     sim_trace(&sim->world, "%s p%u: %s %.20s %.12s%s -> %d %lld", who, process, request->argv[0], script, key, id, (int)reply->type,
-              (long long)(reply->type == HL_REPLY_ARRAY && reply->count ? reply->items[0].integer : reply->integer));
+              (long long)(reply->type == SIM_REPLY_ARRAY && reply->count ? reply->items[0].integer : reply->integer));
 }
 
 /* What a former master does after another took over is worth nothing, and believed all the same: that is the stated limit. */
@@ -132,7 +132,7 @@ static void go_on(struct hl_link *link)
 
 static void answer_wait(struct hl_link *link, unsigned count)
 {
-    const struct hl_reply reply = {.type = HL_REPLY_INTEGER, .integer = count};
+    const struct sim_reply reply = {.type = SIM_REPLY_INTEGER, .integer = count};
     struct sim_world *world = &link->sim->world;
     sim_trace(world, "place %u answers p%u: %u replicas have it, of %u", link->place->index, link->process->index, count, (unsigned)link->wait_for);
     world->sometimes[SIM_UNCONFIRMED] += count < link->wait_for;
@@ -145,7 +145,7 @@ static void answer_wait(struct hl_link *link, unsigned count)
 static void unblock(struct hl_link *link)
 {
     static const char words[] = "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
-    const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words, .length = sizeof words - 1};
+    const struct sim_reply reply = {.type = SIM_REPLY_ERROR, .bytes = words, .length = sizeof words - 1};
     if (!link->is_cut_in)
         answer(link, &reply);
     go_down(link);
@@ -185,7 +185,7 @@ static void execute(struct hl_link *link, const struct sim_message *request)
 {
     struct sim_server *server = sim_place_server(link->place, link->epoch);
     uint64_t writes = server ? sim_store_writes(server->store) : 0;
-    const struct hl_reply *reply = server ? sim_server_execute(server, link->connection, request->argc, request->argv, request->lengths) : NULL;
+    const struct sim_reply *reply = server ? sim_server_execute(server, link->connection, request->argc, request->argv, request->lengths) : NULL;
     count_stale(server, request);
     if (!reply)
         return;
@@ -193,7 +193,7 @@ static void execute(struct hl_link *link, const struct sim_message *request)
         link->wrote = sim_store_writes(server->store);
     if (link->has_waited && *id_in(request))
         sim_check_waited(link->process, sim_number(id_in(request) + 1, HL_HOLDER_MAX));
-    if (reply->type == HL_REPLY_INTEGER && strcmp(request->argv[0], "WAIT") == 0) {
+    if (reply->type == SIM_REPLY_INTEGER && strcmp(request->argv[0], "WAIT") == 0) {
         begin_wait(link, request);
         return;
     }
@@ -228,24 +228,24 @@ static void on_leaving(struct sim_world *world, void *arg)
 struct ghost { struct sim *sim; struct sim_place *place; struct sim_message *request; unsigned process, epoch; };
 
 /* A renewal, or the acquire of a SIMPLE lock, which has no time after which it is refused: it stands for a lease. */
-static int keeps_unknown(const struct sim_message *request, const struct hl_reply *reply)
+static int keeps_unknown(const struct sim_message *request, const struct sim_reply *reply)
 {
     const char *sha1 = request->argv[1];
     int is_kept = strcmp(sha1, hl_script_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_acquire.sha1) == 0;
-    return reply->type == HL_REPLY_STATUS || (is_kept && reply->type == HL_REPLY_INTEGER && reply->integer > 0);
+    return reply->type == SIM_REPLY_STATUS || (is_kept && reply->type == SIM_REPLY_INTEGER && reply->integer > 0);
 }
 
 static void haunt(struct ghost *ghost, struct sim_server *server)
 {
     struct sim_world *world = &ghost->sim->world;
     unsigned connection = sim_server_login(server);
-    const struct hl_reply *reply = sim_server_execute(server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
+    const struct sim_reply *reply = sim_server_execute(server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
     count_stale(server, ghost->request);
     count_execution(ghost->sim, ghost->request, reply);
     world->sometimes[SIM_LATE_RUN]++;
     if (keeps_unknown(ghost->request, reply))
         ghost->sim->ghost_us = world->time.now_us;
-    world->sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
+    world->sometimes[SIM_GHOST] += reply->type == SIM_REPLY_INTEGER && reply->integer > 1000000000;
     trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
     sim_store_disconnect(server->store, connection);
 }
@@ -296,12 +296,12 @@ static void leave_requests(struct hl_link *link)
     }
 }
 
-void sim_network_on_message(void *arg, unsigned connection, const struct hl_reply *push)
+void sim_network_on_message(void *arg, unsigned connection, const struct sim_reply *push)
 {
     const struct sim_ear *ear = arg;
     struct hl_link *link;
     sim_queue_said(ear->place->sim, push);
-    ear->place->sim->world.sometimes[SIM_TAKEN_BACK] += hl_reply_is(&push->items[0], "sunsubscribe") != 0;
+    ear->place->sim->world.sometimes[SIM_TAKEN_BACK] += sim_reply_is(&push->items[0], "sunsubscribe") != 0;
     TAILQ_FOREACH(link, &ear->place->sim->links, entry)
     {
         if (link->connection == connection && link->place == ear->place && link->epoch == ear->epoch && !link->is_cut_in && !link->is_down)

@@ -49,10 +49,10 @@ static void on_push(struct sim *sim, const char *text, size_t length)
     }
 }
 
-void sim_queue_said(struct sim *sim, const struct hl_reply *push)
+void sim_queue_said(struct sim *sim, const struct sim_reply *push)
 {
-    const struct hl_reply *text = hl_reply_item(push, 2, HL_REPLY_STRING);
-    if (!text || text->length < 2 || text->bytes[1] != ' ')
+    const struct sim_reply *text = &push->items[2];
+    if (text->type != SIM_REPLY_STRING || text->length < 2 || text->bytes[1] != ' ')
         return;
     sim->world.sometimes[SIM_FAIR_YIELDED] += text->bytes[0] == 'F';
     if (text->bytes[0] == 'G')

@@ -38,8 +38,8 @@ unsigned sim_server_login(struct sim_server *server)
     static const char *const argv[] = {"AUTH", TEST_SECRET};
     static const size_t lengths[] = {4, sizeof TEST_SECRET - 1};
     unsigned connection = sim_store_connect(server->store);
-    const struct hl_reply *reply = sim_server_execute(server, connection, 2, argv, lengths);
-    if (reply && reply->type == HL_REPLY_ERROR)
+    const struct sim_reply *reply = sim_server_execute(server, connection, 2, argv, lengths);
+    if (reply && reply->type == SIM_REPLY_ERROR)
         sim_violate(&server->place->sim->world, "I5", "the world itself is not let in: %s", reply->bytes);
     return connection;
 }
@@ -55,7 +55,7 @@ void sim_server_done(struct sim_server *server)
 
 void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, world_clock_us(&server->clock)); }
 
-const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths)
+const struct sim_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths)
 {
     sim_server_now(server);
     return sim_store_execute(server->store, connection, argc, argv, lengths);

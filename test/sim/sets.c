@@ -276,12 +276,12 @@ struct sim_name *sim_name_in(struct sim *sim, const struct sim_message *request)
     return NULL;
 }
 
-static void count_answer(struct sim_world *world, const struct hl_reply *reply)
+static void count_answer(struct sim_world *world, const struct sim_reply *reply)
 {
     static const struct { const char *code; enum sim_sometimes what; } codes[] = {{"MOVED", SIM_TOLD_MOVED}, {"ASK", SIM_TOLD_ASK}, {"TRYAGAIN", SIM_TOLD_TRYAGAIN},
                                                                                   {"CLUSTERDOWN", SIM_TOLD_CLUSTERDOWN}, {"READONLY", SIM_TOLD_READONLY}};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        world->sometimes[codes[i].what] += hl_reply_has_code(reply, codes[i].code) != 0;
+        world->sometimes[codes[i].what] += sim_reply_starts(reply, codes[i].code) != 0;
 }
 
 /* Whoever was served by a master is not served by one that it replaced: where the news is older than a config-epoch, and in a cluster when all
@@ -298,7 +298,7 @@ static void check_believed(struct sim_process *process, const struct sim_place *
     *served = (struct sim_served){set, epoch};
 }
 
-void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct hl_reply *reply)
+void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct sim_reply *reply)
 {
     struct sim *sim = process->sim;
     struct sim_set *set = sim->sets.count ? sim_set_of(place) : NULL;
@@ -310,7 +310,7 @@ void sim_sets_answered(struct sim_process *process, struct sim_place *place, int
     if (*is_of_replica)
         sim_violate(&sim->world, "I14", "p%u asks place %u for %s, which has told it that it is a replica", process->index, place->index, name->text);
     count_answer(&sim->world, reply);
-    if (reply->type != HL_REPLY_ERROR && (place == set->master || place == set->former))
+    if (reply->type != SIM_REPLY_ERROR && (place == set->master || place == set->former))
         check_believed(process, place, name);
 }
 

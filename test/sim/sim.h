@@ -5,8 +5,8 @@
 #define SIM_SIM_H
 
 #include "client/client.h"
+#include "memory/store.h"
 #include "sets.h"
-#include "store/store.h"
 #include "world.h"
 
 enum { SIM_PROCESSES_MAX = 20, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 10, SIM_NAME_LENGTH = 16, SIM_PLACES_MAX = 9, SIM_PORT = 7000, SIM_HANDLES_MAX = 36 };
@@ -109,7 +109,7 @@ struct sim_server *sim_place_server(struct sim_place *place, unsigned epoch); /*
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch);
 void sim_server_done(struct sim_server *server);
 unsigned sim_server_login(struct sim_server *server); /* a connection past AUTH, for what is not sent by a client */
-const struct hl_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths);
+const struct sim_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths);
 void sim_server_now(struct sim_server *server); /* the store's clock to the present */
 
 /* ---- kept.c ---- */
@@ -143,7 +143,7 @@ void sim_network_reset_some(struct sim *sim, struct hl_random *random); /* one l
 void sim_network_reset_all(const struct sim_server *server);            /* it died */
 void sim_network_cut_some(struct sim *sim, struct hl_random *random);
 void sim_network_heal(struct sim *sim);                                 /* cut links are reset */
-void sim_network_on_message(void *arg, unsigned connection, const struct hl_reply *push); /* the store's events */
+void sim_network_on_message(void *arg, unsigned connection, const struct sim_reply *push); /* the store's events */
 void sim_network_done(struct sim *sim);
 
 /* ---- process.c ---- */
@@ -227,7 +227,7 @@ void sim_check_validity(struct sim_actor *actor);     /* I2 */
 size_t sim_queue_holder(const struct sim_actor *actor, uint64_t id, char holder[HL_HOLDER_MAX]); /* as the store has it, of any kind */
 void sim_queue_asks(struct sim_actor *actor);    /* an acquire begins */
 void sim_queue_turned(struct sim_actor *actor);
-void sim_queue_said(struct sim *sim, const struct hl_reply *push); /* by the store, to somebody */
+void sim_queue_said(struct sim *sim, const struct sim_reply *push); /* by the store, to somebody */
 void sim_queue_granted(struct sim_actor *actor); /* I7 */
 void sim_queue_leaves(const struct sim_actor *actor); /* gives up, if it waits */
 void sim_queue_dies(struct sim_actor *actor);         /* its process is about to */

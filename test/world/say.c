@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/reply.h"
+
 static struct hl_reply *make(enum hl_reply_type type)
 {
     struct hl_reply *reply = calloc(1, sizeof *reply);
@@ -102,6 +104,33 @@ struct hl_reply *say_again(const struct hl_reply *reply)
 {
     struct hl_reply *again = make(reply->type);
     *again = copy_of(reply);
+    return again;
+}
+
+static struct hl_reply stored(const struct sim_reply *reply)
+{
+    static const enum hl_reply_type types[] = {[SIM_REPLY_NIL] = HL_REPLY_NIL,       [SIM_REPLY_INTEGER] = HL_REPLY_INTEGER,
+                                               [SIM_REPLY_STRING] = HL_REPLY_STRING, [SIM_REPLY_STATUS] = HL_REPLY_STATUS,
+                                               [SIM_REPLY_ERROR] = HL_REPLY_ERROR,   [SIM_REPLY_ARRAY] = HL_REPLY_ARRAY};
+    struct hl_reply to = {.type = types[reply->type], .integer = reply->integer, .bytes = "", .length = reply->length, .count = reply->count};
+    struct hl_reply *items;
+    if (has_bytes(&to))
+        to.bytes = copy(reply->bytes, reply->length);
+    if (reply->type != SIM_REPLY_ARRAY)
+        return to;
+    items = calloc(reply->count + !reply->count, sizeof *items);
+    if (!items)
+        abort();
+    for (size_t i = 0; i < reply->count; i++)
+        items[i] = stored(&reply->items[i]);
+    to.items = items;
+    return to;
+}
+
+struct hl_reply *say_stored(const struct sim_reply *reply)
+{
+    struct hl_reply *again = make(HL_REPLY_NIL);
+    *again = stored(reply);
     return again;
 }
 

@@ -6,6 +6,8 @@
 
 #include "base/reply.h"
 
+struct sim_reply;
+
 struct hl_reply *say_nil(void);
 struct hl_reply *say_integer(int64_t integer);
 struct hl_reply *say_bytes(const char *bytes, size_t length);
@@ -15,6 +17,7 @@ __attribute__((format(printf, 1, 2))) struct hl_reply *say_error(const char *for
 struct hl_reply *say_array(size_t count, ...); /* of as many struct hl_reply *, which it takes over */
 struct hl_reply *say_longer(struct hl_reply *array, struct hl_reply *item); /* takes both over */
 struct hl_reply *say_again(const struct hl_reply *reply); /* a copy */
+struct hl_reply *say_stored(const struct sim_reply *reply);  /* what a store (adapters/memory) says */
 void say_free(struct hl_reply *reply); /* NULL is allowed */
 
 #endif

@@ -24,10 +24,10 @@ static struct store_peer *peer_of(struct store *store, unsigned number)
     return peer;
 }
 
-static void on_message(void *arg, unsigned connection, const struct hl_reply *push)
+static void on_message(void *arg, unsigned connection, const struct sim_reply *push)
 {
     struct store_peer *peer = peer_of(arg, connection);
-    peer->push(peer->arg, say_again(push));
+    peer->push(peer->arg, say_stored(push));
 }
 
 /* The start of each is another microsecond: it names the run. */
@@ -167,14 +167,14 @@ struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *co
 {
     struct sim_store *core = store_now(peer->store);
     uint64_t writes = sim_store_writes(core);
-    const struct hl_reply *reply;
+    const struct sim_reply *reply;
     record(peer, argc, argv, lengths);
     reply = sim_store_execute(core, peer->number, argc, argv, lengths);
     if (!reply)
         return NULL;
     peer->has_written |= sim_store_writes(core) != writes;
-    if (reply->type == HL_REPLY_ERROR)
-        return say_again(reply);
+    if (reply->type == SIM_REPLY_ERROR)
+        return say_stored(reply);
     note(peer, argc, argv, lengths);
-    return is_word(argv, lengths, 0, "WAIT") ? say_integer(wait_for_replicas(peer, argv)) : say_again(reply);
+    return is_word(argv, lengths, 0, "WAIT") ? say_integer(wait_for_replicas(peer, argv)) : say_stored(reply);
 }

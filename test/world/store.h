@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store - a server of the world: the simulated store (store/store.h), under a clock of the world's, with a record of all that it was asked.
+/* store - a server of the world: the store in memory (adapters/memory), under a clock of the world's, with a record of all that it was asked.
  *
  * A peer is one connection to it, as the server sees it. A command is executed at once and whole; when its request arrives and its answer
  * goes is the network's business (net.h). Every command executed is written down: what was really asked is what tests look at. */
 #ifndef TEST_WORLD_STORE_H
 #define TEST_WORLD_STORE_H
 
-#include "store/peers.h"
+#include "memory/peers.h"
 #include "world/say.h"
 #include "world/world.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/state.h"
+#include "memory/state.h"
 #include "wire/keys.h"
 #include "world/store.h"
 

@@ -94,27 +94,27 @@ void answer_add_real(struct answer *answer, const redisReply *reply)
     }
 }
 
-void answer_add_sim(struct answer *answer, const struct hl_reply *reply)
+void answer_add_sim(struct answer *answer, const struct sim_reply *reply)
 {
     put(answer, ' ');
     switch (reply->type) {
-    case HL_REPLY_NIL:
+    case SIM_REPLY_NIL:
         put_text(answer, "nil");
         break;
-    case HL_REPLY_INTEGER:
+    case SIM_REPLY_INTEGER:
         put_integer(answer, reply->integer);
         break;
-    case HL_REPLY_STRING:
+    case SIM_REPLY_STRING:
         answer_add_bytes(answer, reply->bytes, reply->length);
         break;
-    case HL_REPLY_STATUS:
+    case SIM_REPLY_STATUS:
         put_text(answer, "status ");
         answer_add_bytes(answer, reply->bytes, reply->length);
         break;
-    case HL_REPLY_ERROR:
+    case SIM_REPLY_ERROR:
         put_error(answer, reply->bytes, reply->length);
         break;
-    case HL_REPLY_ARRAY:
+    case SIM_REPLY_ARRAY:
         put(answer, '[');
         for (size_t i = 0; i < reply->count; i++)
             answer_add_sim(answer, &reply->items[i]);

@@ -5,14 +5,14 @@
 
 #include <hiredis/hiredis.h>
 
-#include "base/reply.h"
+#include "memory/reply.h"
 
 enum { ANSWER_ROOM = 16384 };
 struct answer { size_t length; char text[ANSWER_ROOM]; };
 
 void answer_start(struct answer *answer);
 void answer_add_real(struct answer *answer, const redisReply *reply);
-void answer_add_sim(struct answer *answer, const struct hl_reply *reply);
+void answer_add_sim(struct answer *answer, const struct sim_reply *reply);
 void answer_add_bytes(struct answer *answer, const char *bytes, size_t length); /* quoted */
 int answer_is(const struct answer *one, const struct answer *other);
 

@@ -13,9 +13,10 @@
 
 #include "answer.h"
 #include "base/contract.h"
+#include "memory/store.h"
 #include "scene.h"
 #include "server.h"
-#include "store/store.h"
+#include "world/say.h"
 
 enum { LOOK_EVERY = 1000 };
 
@@ -71,14 +72,14 @@ static void send_command(struct run *run, unsigned speaker, const struct command
     HL_REQUIRE(redisAppendCommandArgv(run->real[speaker], command->argc, (const char **)command->argv, command->lengths) == REDIS_OK);
 }
 
-static const struct hl_reply *execute(struct run *run, unsigned speaker, const struct command *command)
+static const struct sim_reply *execute(struct run *run, unsigned speaker, const struct command *command)
 {
-    const struct hl_reply *reply = sim_store_execute(run->store, run->sim[speaker], command->argc, command->argv, command->lengths);
+    const struct sim_reply *reply = sim_store_execute(run->store, run->sim[speaker], command->argc, command->argv, command->lengths);
     HL_REQUIRE(reply);
     return reply;
 }
 
-static void on_message(void *arg, unsigned connection, const struct hl_reply *push)
+static void on_message(void *arg, unsigned connection, const struct sim_reply *push)
 {
     struct run *run = arg;
     for (unsigned speaker = 0; speaker < SPEAKERS; speaker++)
@@ -123,15 +124,18 @@ static void take_answer(struct run *run, const struct command *command, const st
 {
     static struct answer real, sim;
     redisReply *reply = receive(run, 0);
-    const struct hl_reply *said = execute(run, 0, command);
+    const struct sim_reply *said = execute(run, 0, command);
     answer_start(&real);
     answer_start(&sim);
     answer_add_real(&real, reply);
     answer_add_sim(&sim, said);
     compare(run, command, &real, &sim);
-    run->errors += said->type == HL_REPLY_ERROR;
-    if (line)
-        scene_hear(&run->scene, line, said);
+    run->errors += said->type == SIM_REPLY_ERROR;
+    if (line) {
+        struct hl_reply *heard = say_stored(said);
+        scene_hear(&run->scene, line, heard);
+        say_free(heard);
+    }
     freeReplyObject(reply);
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command_hash - commands on hashes. */
+#include <stdlib.h>
+
+#include "state.h"
+
+static const struct sim_reply *hget(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    const struct sim_item *item;
+    struct sim_key *key;
+    if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
+        return error;
+    item = key ? sim_item_find(key, call->argv[2], call->lengths[2]) : NULL;
+    return item ? sim_reply(&call->store->replies, SIM_REPLY_STRING, item->value->at, item->value->length) : &sim_nil;
+}
+
+static const struct sim_reply *hexists(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    struct sim_key *key;
+    if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
+        return error;
+    return key && sim_item_find(key, call->argv[2], call->lengths[2]) ? &sim_one : &sim_zero;
+}
+
+static int put(const struct sim_call *call, struct sim_key *key, int i)
+{
+    struct sim_item *item = sim_item_find(key, call->argv[i], call->lengths[i]);
+    struct sim_bytes *value = sim_bytes_new(call->argv[i + 1], call->lengths[i + 1]);
+    int is_new = !item;
+    if (item && call->store->keys.lie == SIM_LIE_HASH_REORDERS) {
+        sim_item_remove(key, item);
+        item = NULL;
+    }
+    if (item) {
+        free(item->value);
+        item->value = value;
+    } else
+        sim_item_add(key, (struct sim_item){.name = sim_bytes_new(call->argv[i], call->lengths[i]), .value = value});
+    return is_new;
+}
+
+static const struct sim_reply *hset(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    struct sim_key *key;
+    int64_t added = 0;
+    if (call->argc % 2 != 0)
+        return sim_wrong_arguments(call, "hset");
+    if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
+        return error;
+    if (!key)
+        key = sim_argument_new_key(call, 1, SIM_HASH);
+    for (int i = 2; i < call->argc; i += 2)
+        added += put(call, key, i);
+    if (call->store->keys.lie == SIM_LIE_HSET_DROPS_TTL)
+        key->expires_ms = -1;
+    call->store->keys.writes++;
+    return sim_reply_integer(&call->store->replies, added);
+}
+
+static const struct sim_reply *hdel(const struct sim_call *call) { return sim_items_remove(call, SIM_HASH); }
+
+static const struct sim_reply *hlen(const struct sim_call *call) { return sim_items_count(call, SIM_HASH); }
+
+static const struct sim_reply *list(const struct sim_call *call, int with_values)
+{
+    const struct sim_reply *error, *array;
+    struct sim_key *key;
+    size_t step = with_values ? 2 : 1;
+    if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
+        return error;
+    array = sim_reply_array(&call->store->replies, key ? key->count * step : 0);
+    for (size_t i = 0; key && i < key->count; i++) {
+        sim_reply_put(&call->store->replies, array, i * step, key->items[i].name->at, key->items[i].name->length);
+        if (with_values)
+            sim_reply_put(&call->store->replies, array, i * step + 1, key->items[i].value->at, key->items[i].value->length);
+    }
+    return array;
+}
+
+static const struct sim_reply *hkeys(const struct sim_call *call) { return list(call, 0); }
+static const struct sim_reply *hgetall(const struct sim_call *call) { return list(call, 1); }
+
+/* A small hash is told whole, whatever COUNT says. */
+static const struct sim_reply *hscan(const struct sim_call *call)
+{
+    struct sim_replies *replies = &call->store->replies;
+    const struct sim_reply *all = list(call, 1), *array;
+    if (all->type != SIM_REPLY_ARRAY)
+        return all;
+    array = sim_reply_array(replies, 2);
+    sim_reply_put(replies, array, 0, "0", 1);
+    sim_reply_set(array, 1, *all);
+    return array;
+}
+
+const struct sim_command sim_commands_hash[] = {
+    {"hget", 3, SIM_KEY, hget},
+    {"hexists", 3, SIM_KEY, hexists},
+    {"hset", -4, SIM_WRITES | SIM_KEY, hset},
+    {"hdel", -3, SIM_WRITES | SIM_KEY, hdel},
+    {"hlen", 2, SIM_KEY, hlen},
+    {"hkeys", 2, SIM_KEY, hkeys},
+    {"hgetall", 2, SIM_KEY, hgetall},
+    {"hscan", -3, SIM_KEY, hscan},
+    {0},
+};

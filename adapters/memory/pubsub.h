@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pubsub - connections, and the channels to which they listen: plain ones, and sharded ones, which have names of their own.
+ * Invariant: a channel is known exactly while somebody listens to it, and each side lists the other once. */
+#ifndef SIM_STORE_PUBSUB_H
+#define SIM_STORE_PUBSUB_H
+
+#include "table.h"
+
+struct sim_channel {
+    struct sim_table_entry entry;
+    unsigned *listeners; /* numbers of connections, in the order in which they came */
+    size_t count, room;
+    int is_sharded;
+    size_t length;
+    char name[];
+};
+
+struct sim_connection {
+    int is_open, is_logged_in, is_asking; /* is_asking: the command before was ASKING */
+    struct sim_channel **channels; /* in the order of subscription */
+    size_t count, room, sharded;   /* sharded: so many of count */
+};
+
+struct sim_pubsub {
+    struct sim_table channels[2]; /* plain, sharded */
+    struct sim_connection *connections; /* number n is at n - 1 */
+    unsigned count, room;
+    size_t subscriptions;
+};
+
+struct sim_store;
+
+void sim_pubsub_init(struct sim_pubsub *pubsub);
+void sim_pubsub_done(struct sim_pubsub *pubsub);
+unsigned sim_pubsub_connect(struct sim_pubsub *pubsub);
+void sim_pubsub_disconnect(struct sim_pubsub *pubsub, unsigned connection);
+struct sim_connection *sim_pubsub_connection(const struct sim_pubsub *pubsub, unsigned connection); /* NULL: not open */
+const struct sim_channel *sim_pubsub_channel(const struct sim_pubsub *pubsub, int is_sharded, const char *name, size_t length); /* NULL: nobody listens */
+unsigned sim_pubsub_tell(struct sim_store *store, int is_sharded, const char *name, size_t length, const char *text, size_t text_length); /* those who listen */
+void sim_pubsub_evict(struct sim_store *store, unsigned slot); /* its channels are taken back from all who listen: each is told */
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reply - an answer of the store. */
+#ifndef SIM_STORE_REPLY_H
+#define SIM_STORE_REPLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum sim_reply_type { SIM_REPLY_NIL, SIM_REPLY_INTEGER, SIM_REPLY_STRING, SIM_REPLY_STATUS, SIM_REPLY_ERROR, SIM_REPLY_ARRAY };
+
+struct sim_reply {
+    enum sim_reply_type type;
+    int64_t integer;               /* INTEGER */
+    const char *bytes;             /* STRING, STATUS, ERROR: never NULL */
+    size_t length;
+    const struct sim_reply *items; /* ARRAY: count of them */
+    size_t count;
+};
+
+int sim_reply_is(const struct sim_reply *reply, const char *text);       /* STRING or STATUS of exactly these bytes */
+int sim_reply_starts(const struct sim_reply *reply, const char *prefix); /* STRING, STATUS or ERROR */
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_peers - a store among others answers as peers.h says: a replica, a Sentinel, a server of a cluster while a slot of it moves. The words
+ * and the tables are those that Redis 7.0 and 8, Valkey 8.1 and 9 gave. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/slot.h"
+#include "memory/peers.h"
+#include "wire/scripts.h"
+
+enum { WORDS_MAX = 12, SERVERS = 2 };
+static const uint64_t start_us = 1700000000123456;
+
+struct server { struct sim_store *store; unsigned connection; char heard[256]; };
+struct trial { struct server servers[SERVERS]; };
+
+static void on_message(void *arg, unsigned connection, const struct sim_reply *push)
+{
+    struct server *server = arg;
+    size_t used = strlen(server->heard);
+    (void)connection;
+    for (size_t i = 0; i < 2; i++)
+        used += (size_t)snprintf(server->heard + used, sizeof server->heard - used, "%.*s ", (int)push->items[i].length, push->items[i].bytes);
+}
+
+static const struct sim_reply *run(struct server *server, const char *const *words)
+{
+    size_t lengths[WORDS_MAX];
+    int argc = 0;
+    for (; words[argc]; argc++)
+        lengths[argc] = strlen(words[argc]);
+    return sim_store_execute(server->store, server->connection, argc, words, lengths);
+}
+
+#define RUN(server, ...) run((server), (const char *const[]){__VA_ARGS__, NULL})
+#define ACQUIRE(server) RUN(server, "EVALSHA", hl_script_mutex_acquire.sha1, "2", "{n}", "t{n}", "3000", "u:1", "0", "0", "600000")
+#define RELEASE(server) RUN(server, "EVALSHA", hl_script_mutex_release.sha1, "1", "{n}", "u:1", "c{n}", "SPUBLISH")
+#define SAYS(reply, text) assert_true(sim_reply_starts((reply), (text)))
+
+static unsigned slot(void) { return hl_slot_of("n", 1); }
+
+static int set_up(void **state)
+{
+    static const struct sim_store_events events = {on_message, NULL};
+    static struct trial trial;
+    memset(&trial, 0, sizeof trial);
+    for (int i = 0; i < SERVERS; i++) {
+        struct server *server = &trial.servers[i];
+        server->store = sim_store_new(&events, server);
+        sim_store_set_time(server->store, start_us + (uint64_t)i * 5000000);
+        server->connection = sim_store_connect(server->store);
+        for (int j = 0; hl_scripts[j]; j++)
+            assert_int_equal(RUN(server, "SCRIPT", "LOAD", hl_scripts[j]->text)->length, 40);
+    }
+    *state = &trial;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    for (int i = 0; i < SERVERS; i++)
+        sim_store_free(((struct trial *)*state)->servers[i].store);
+    return 0;
+}
+
+/* Two masters: the first has all slots. */
+static int set_up_cluster(void **state)
+{
+    struct sim_map map = {.count = SERVERS, .leaving = -1, .arriving = -1, .nodes = {{{"10.0.0.1", 7000}, 0}, {{"10.0.0.2", 7001}, 1}}};
+    set_up(state);
+    memset(map.owners, 1, sizeof map.owners);
+    for (unsigned i = 0; i < SERVERS; i++) {
+        map.self = i;
+        sim_store_join(((struct trial *)*state)->servers[i].store, &map);
+    }
+    return 0;
+}
+
+static void begin_move(struct trial *trial)
+{
+    sim_store_begin_leave(trial->servers[0].store, slot(), 1);
+    sim_store_begin_arrive(trial->servers[1].store, slot());
+}
+
+static void end_move(struct trial *trial)
+{
+    for (int i = SERVERS; i-- > 0;)
+        sim_store_give_slot(trial->servers[i].store, slot(), 1);
+}
+
+static int move(struct trial *trial, const char *key) { return sim_store_migrate(trial->servers[0].store, trial->servers[1].store, key, strlen(key)); }
+
+static void test_a_replica_refuses_writes(void **state)
+{
+    struct server *server = ((struct trial *)*state)->servers;
+    assert_true(sim_reply_is(&RUN(server, "ROLE")->items[0], "master"));
+    sim_store_set_replica(server->store, 1);
+    assert_true(sim_reply_is(&RUN(server, "ROLE")->items[0], "slave"));
+    SAYS(RUN(server, "SET", "a", "b"), "READONLY You can't write against a read only replica.");
+    SAYS(ACQUIRE(server), "READONLY You can't write against a read only replica.");
+    assert_int_equal(RELEASE(server)->integer, 0);
+    assert_non_null(strstr(RUN(server, "INFO")->bytes, "role:slave"));
+}
+
+static void test_a_sentinel_tells_of_its_master_alone(void **state)
+{
+    struct server *server = ((struct trial *)*state)->servers;
+    const struct sim_reply *reply;
+    SAYS(RUN(server, "SENTINEL", "MASTER", "m"), "ERR unknown command");
+    sim_store_be_sentinel(server->store, &(struct sim_sentinel_knows){"m", {"10.0.0.7", 7003}, 42});
+    reply = RUN(server, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "m");
+    assert_int_equal(reply->count, 2);
+    assert_true(sim_reply_is(&reply->items[0], "10.0.0.7"));
+    assert_true(sim_reply_is(&reply->items[1], "7003"));
+    assert_int_equal(RUN(server, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "other")->type, SIM_REPLY_NIL);
+    reply = RUN(server, "SENTINEL", "MASTER", "m");
+    assert_true(sim_reply_is(&reply->items[6], "config-epoch"));
+    assert_true(sim_reply_is(&reply->items[7], "42"));
+    SAYS(RUN(server, "SENTINEL", "MASTER", "other"), "ERR No such master");
+    SAYS(RUN(server, "GET", "a"), "ERR unknown command");
+    assert_true(sim_reply_is(RUN(server, "PING"), "PONG"));
+    assert_int_equal(RUN(server, "SUBSCRIBE", "+switch-master")->count, 3);
+    assert_int_equal(sim_store_publish(server->store, "+switch-master", "m a 1 b 2"), 1);
+    assert_string_equal(server->heard, "message +switch-master ");
+}
+
+static void test_a_key_is_where_its_slot_is(void **state)
+{
+    struct trial *trial = *state;
+    const struct sim_reply *reply;
+    SAYS(ACQUIRE(&trial->servers[1]), "MOVED ");
+    assert_non_null(strstr(ACQUIRE(&trial->servers[1])->bytes, " 10.0.0.1:7000"));
+    assert_int_equal(ACQUIRE(&trial->servers[0])->type, SIM_REPLY_INTEGER);
+    assert_int_equal(RUN(&trial->servers[1], "TIME")->type, SIM_REPLY_ARRAY);
+    SAYS(RUN(&trial->servers[0], "DEL", "a", "b"), "CROSSSLOT ");
+    sim_store_give_slot(trial->servers[1].store, slot(), 1);
+    reply = RUN(&trial->servers[1], "CLUSTER", "SLOTS");
+    assert_int_equal(reply->count, 3);
+    assert_int_equal(reply->items[1].items[0].integer, slot());
+    assert_int_equal(reply->items[1].items[1].integer, slot());
+    assert_true(sim_reply_is(&reply->items[1].items[2].items[0], "10.0.0.2"));
+    sim_store_set_down(trial->servers[0].store, 1);
+    SAYS(ACQUIRE(&trial->servers[0]), "CLUSTERDOWN ");
+}
+
+/* Answers of the source and, behind ASKING, of the target. */
+static void asked(struct trial *trial, const char *source, const char *target)
+{
+    if (source)
+        SAYS(ACQUIRE(&trial->servers[0]), source);
+    assert_true(sim_reply_is(RUN(&trial->servers[1], "ASKING"), "OK"));
+    SAYS(ACQUIRE(&trial->servers[1]), target);
+    SAYS(ACQUIRE(&trial->servers[1]), "MOVED "); /* ASKING was for one command */
+}
+
+static void test_while_a_slot_moves(void **state)
+{
+    struct trial *trial = *state;
+    begin_move(trial);
+    asked(trial, "ASK ", "TRYAGAIN ");
+    sim_store_give_slot(trial->servers[0].store, slot(), 0); /* it stays */
+    (void)ACQUIRE(&trial->servers[0]);
+    begin_move(trial);
+    asked(trial, NULL, "TRYAGAIN ");
+    assert_int_equal(ACQUIRE(&trial->servers[0])->type, SIM_REPLY_INTEGER); /* both are there */
+    assert_true(move(trial, "t{n}"));
+    asked(trial, "TRYAGAIN ", "TRYAGAIN ");
+    assert_true(move(trial, "{n}"));
+    assert_false(move(trial, "{n}"));
+    SAYS(ACQUIRE(&trial->servers[0]), "ASK ");
+    (void)RUN(&trial->servers[1], "ASKING");
+    assert_int_equal(RELEASE(&trial->servers[1])->integer, 1);
+    SAYS(RELEASE(&trial->servers[0]), "ASK ");
+    end_move(trial);
+    SAYS(ACQUIRE(&trial->servers[0]), "MOVED ");
+    assert_int_equal(ACQUIRE(&trial->servers[1])->type, SIM_REPLY_INTEGER);
+}
+
+static void test_a_key_moves_with_its_time(void **state)
+{
+    struct trial *trial = *state;
+    (void)ACQUIRE(&trial->servers[0]);
+    sim_store_set_time(trial->servers[0].store, start_us + 1000000);
+    begin_move(trial);
+    assert_true(move(trial, "{n}"));
+    (void)RUN(&trial->servers[1], "ASKING");
+    assert_int_equal(RUN(&trial->servers[1], "PTTL", "{n}")->integer, 2000);
+}
+
+static void test_a_slot_takes_its_channels_with_it(void **state)
+{
+    struct trial *trial = *state;
+    struct server *server = trial->servers;
+    SAYS(RUN(&trial->servers[1], "SSUBSCRIBE", "c{n}"), "MOVED ");
+    assert_int_equal(RUN(server, "SSUBSCRIBE", "c{n}")->items[2].integer, 1);
+    begin_move(trial);
+    assert_int_equal(RUN(server, "SSUBSCRIBE", "d{n}")->items[2].integer, 2); /* still there */
+    server->connection = sim_store_connect(server->store);
+    assert_int_equal(RUN(server, "SPUBLISH", "c{n}", "x")->integer, 1);
+    assert_int_equal(RUN(server, "PUBLISH", "c{n}", "x")->integer, 0);
+    end_move(trial);
+    assert_string_equal(server->heard, "smessage c{n} sunsubscribe c{n} sunsubscribe d{n} ");
+    assert_int_equal(sim_store_subscriptions(server->store), 0);
+    SAYS(RUN(server, "SUNSUBSCRIBE", "c{n}"), "MOVED ");
+    sim_store_set_master(trial->servers[0].store, 0, 1); /* a replica of the other one has its channels, not its keys */
+    assert_int_equal(RUN(server, "SSUBSCRIBE", "c{n}")->items[2].integer, 1);
+    server->connection = sim_store_connect(server->store);
+    SAYS(ACQUIRE(server), "MOVED ");
+    assert_true(sim_reply_is(&RUN(server, "ROLE")->items[0], "slave"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_replica_refuses_writes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_sentinel_tells_of_its_master_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_key_is_where_its_slot_is, set_up_cluster, tear_down),
+        cmocka_unit_test_setup_teardown(test_while_a_slot_moves, set_up_cluster, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_key_moves_with_its_time, set_up_cluster, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_slot_takes_its_channels_with_it, set_up_cluster, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_scripts - what the library's scripts leave behind when one of their keys is of another type: an error leaves all as it was. Each state
+ * of a name meets each script with each of its keys made another program's. Then what they make of odd values, of odd times, and of hashes that
+ * are no lock. The rest of what scripts do is tested by whole clients. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "memory/store.h"
+#include "wire/scripts.h"
+
+enum { WORDS_MAX = 20, KEYS = 4 };
+static const uint64_t start_us = 1700000000123456;
+static const char *const keys[KEYS] = {"N", "Q", "W", "T"};
+
+struct trial { struct sim_store *store; unsigned connection; };
+
+static const struct sim_reply *run(struct trial *trial, const char *const *words)
+{
+    size_t lengths[WORDS_MAX];
+    int argc = 0;
+    for (; words[argc]; argc++)
+        lengths[argc] = strlen(words[argc]);
+    return sim_store_execute(trial->store, trial->connection, argc, words, lengths);
+}
+
+#define RUN(trial, ...) run((trial), (const char *const[]){__VA_ARGS__, NULL})
+#define FAIR(trial, script, ...) RUN(trial, "EVALSHA", (script).sha1, "4", "N", "Q", "W", "T", __VA_ARGS__)
+
+static const struct sim_reply *fair_acquire(struct trial *trial, const char *id, const char *is_waiting)
+{
+    return FAIR(trial, hl_script_fair_acquire, id, "10000", "3000", "30000", "1", "0", "", is_waiting, "0", "600000");
+}
+
+static const struct sim_reply *fair_release(struct trial *trial, const char *id, const char *yields_ms)
+{
+    return FAIR(trial, hl_script_fair_release, id, "3000", "C", "PUBLISH", yields_ms, "", "600000");
+}
+
+static const struct sim_reply *a_heartbeat(struct trial *trial) { return fair_acquire(trial, "b:1:fair", "1"); }
+static const struct sim_reply *one_more_waits(struct trial *trial) { return fair_acquire(trial, "c:1:fair", "1"); }
+static const struct sim_reply *a_try(struct trial *trial) { return fair_acquire(trial, "c:1:fair", "0"); }
+static const struct sim_reply *a_release(struct trial *trial) { return fair_release(trial, "a:1:fair", "0"); }
+static const struct sim_reply *a_release_that_yields(struct trial *trial) { return fair_release(trial, "a:1:fair", "5"); }
+static const struct sim_reply *a_cancel(struct trial *trial) { return fair_release(trial, "b:1:fair", "0"); }
+static const struct sim_reply *of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_acquire.sha1, "2", "N", "T", "3000", "u:1", "0", "0", "600000"); }
+static const struct sim_reply *end_of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_release.sha1, "1", "N", "u:1", "C", "PUBLISH"); }
+static const struct sim_reply *renewal(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_renew.sha1, "1", "N", "3000", "u:1", "1"); }
+static const struct sim_reply *of_a_simple(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_simple_acquire.sha1, "1", "N", "u:1", "3000"); }
+
+static const struct sim_reply *a_force(struct trial *trial) { return FAIR(trial, hl_script_fair_force, "a:1:fair", "3000", "C", "PUBLISH", "0", "", "600000"); }
+
+static const struct sim_reply *(*const asks[])(struct trial *trial) = {a_heartbeat, one_more_waits, a_try, a_release, a_release_that_yields, a_cancel,
+                                                                     of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
+
+static void free_name(struct trial *trial) { (void)trial; }
+static void held(struct trial *trial) { (void)fair_acquire(trial, "a:1:fair", "1"); }
+static void held_and_awaited(struct trial *trial)
+{
+    held(trial);
+    (void)fair_acquire(trial, "b:1:fair", "1");
+}
+static void free_and_awaited(struct trial *trial)
+{
+    held_and_awaited(trial);
+    (void)RUN(trial, "DEL", "N");
+}
+
+static void (*const states[])(struct trial *trial) = {free_name, held, held_and_awaited, free_and_awaited};
+
+/* A token is a string. */
+static void take_key(struct trial *trial, unsigned i)
+{
+    (void)RUN(trial, "DEL", keys[i]);
+    if (i == KEYS - 1)
+        (void)RUN(trial, "HSET", keys[i], "theirs", "1");
+    else
+        (void)RUN(trial, "SET", keys[i], "theirs");
+}
+
+/* 1: it was an error. */
+static unsigned try_one(size_t state, size_t ask, unsigned key)
+{
+    struct trial trial = {.store = sim_store_new(NULL, NULL)};
+    const struct sim_reply *reply;
+    uint64_t before;
+    int is_error;
+    sim_store_set_time(trial.store, start_us);
+    trial.connection = sim_store_connect(trial.store);
+    for (int i = 0; hl_scripts[i]; i++)
+        (void)RUN(&trial, "SCRIPT", "LOAD", hl_scripts[i]->text);
+    states[state](&trial);
+    take_key(&trial, key);
+    before = sim_store_digest(trial.store);
+    reply = asks[ask](&trial);
+    is_error = reply->type == SIM_REPLY_ERROR;
+    if (is_error && (!sim_reply_starts(reply, "WRONGTYPE ") || sim_store_digest(trial.store) != before))
+        fail_msg("state %zu, script %zu, key %s: %.*s", state, ask, keys[key], (int)reply->length, reply->bytes);
+    sim_store_free(trial.store);
+    return is_error != 0;
+}
+
+static void an_error_leaves_all_as_it_was(void **unused)
+{
+    unsigned errors = 0;
+    (void)unused;
+    for (size_t state = 0; state < sizeof states / sizeof *states; state++)
+        for (size_t ask = 0; ask < sizeof asks / sizeof *asks; ask++)
+            for (unsigned key = 0; key < KEYS; key++)
+                errors += try_one(state, ask, key);
+    assert_true(errors > 50);
+}
+
+/* ---- what the scripts make of what they find ---- */
+
+static struct trial begin(void)
+{
+    struct trial trial = {.store = sim_store_new(NULL, NULL)};
+    sim_store_set_time(trial.store, start_us);
+    trial.connection = sim_store_connect(trial.store);
+    for (int i = 0; hl_scripts[i]; i++)
+        (void)RUN(&trial, "SCRIPT", "LOAD", hl_scripts[i]->text);
+    return trial;
+}
+
+static int64_t integer(const struct sim_reply *reply, size_t i)
+{
+    int is_there = reply->type == SIM_REPLY_ARRAY && i < reply->count && reply->items[i].type == SIM_REPLY_INTEGER;
+    return is_there ? reply->items[i].integer : -100;
+}
+
+static const struct sim_reply *force(struct trial *trial, int is_fair, const char *holder)
+{
+    if (is_fair)
+        return FAIR(trial, hl_script_fair_force, holder, "3000", "C", "PUBLISH", "0", "", "600000");
+    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "1", "N", holder, "C", "PUBLISH");
+}
+
+/* Neither its value nor its expiry: it may be another program's. */
+static void a_token_key_without_a_decimal_number_stays_as_it_is(void **unused)
+{
+    static const char *const values[] = {"", "theirs", "0x10", "1e3", " 7", "7 ", "-7", "1.5", "nan", "9000000000000000", "99999999999999999999999999"};
+    (void)unused;
+    for (size_t i = 0; i < 2 * (sizeof values / sizeof *values); i++) {
+        struct trial trial = begin();
+        const struct sim_reply *reply;
+        uint64_t before;
+        (void)RUN(&trial, "SET", "T", values[i / 2], "PX", "777");
+        before = sim_store_digest(trial.store);
+        reply = i % 2 ? of_a_mutex(&trial) : a_heartbeat(&trial);
+        if (reply->type != SIM_REPLY_ERROR || !sim_reply_starts(reply, "BADTOKEN ") || sim_store_digest(trial.store) != before)
+            fail_msg("\"%s\": %.*s", values[i / 2], (int)reply->length, reply->bytes);
+        sim_store_free(trial.store);
+    }
+}
+
+static void tokens_of_both_kinds_live_for_one_to_two_periods(void **unused)
+{
+    struct trial trial = begin();
+    (void)unused;
+    for (uint64_t i = 0; i < 40; i++) {
+        const struct sim_reply *reply;
+        int64_t left_ms;
+        sim_store_set_time(trial.store, start_us + i * 47000000);
+        reply = i % 2 ? of_a_mutex(&trial) : FAIR(&trial, hl_script_fair_acquire, "a:1:fair", "10000", "3000", "30000", "1", "0", "", "1", "0", "1200000");
+        assert_true(i % 2 ? reply->integer > 0 : integer(reply, 0) == 1);
+        left_ms = RUN(&trial, "PTTL", "T")->integer;
+        assert_true(left_ms >= 600000 && left_ms <= 1200000);
+        (void)RUN(&trial, "DEL", "N");
+    }
+    sim_store_free(trial.store);
+}
+
+/* Written a moment before the server's clock went back by an hour. */
+static void a_name_is_not_kept_free_by_a_clock_that_was_set_back(void **unused)
+{
+    struct trial trial = begin();
+    (void)unused;
+    held_and_awaited(&trial);
+    assert_int_equal(fair_release(&trial, "a:1:fair", "5")->integer, 1);
+    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "1"), 0), 0); /* for five milliseconds it is */
+    sim_store_set_time(trial.store, start_us - 3600000000);
+    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "1"), 0), 1);
+    sim_store_free(trial.store);
+}
+
+static void who_leaves_grants_in_spite_of_a_clock_that_was_set_back(void **unused)
+{
+    struct trial trial = begin();
+    (void)unused;
+    held_and_awaited(&trial);
+    (void)fair_acquire(&trial, "c:1:fair", "1");
+    assert_int_equal(fair_release(&trial, "a:1:fair", "5")->integer, 1);
+    sim_store_set_time(trial.store, start_us - 3600000000);
+    (void)fair_release(&trial, "b:1:fair", "0");
+    assert_int_equal(RUN(&trial, "HEXISTS", "N", "c:1:fair")->integer, 1);
+    sim_store_free(trial.store);
+}
+
+/* ---- by force ---- */
+
+static void readers(struct trial *trial) { (void)RUN(trial, "HSET", "N", "mode", "read", "u:1", "1", "v:2", "1"); }
+static void a_writer(struct trial *trial) { (void)RUN(trial, "HSET", "N", "mode", "write", "u:1:write", "1"); }
+static void a_map(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u:1", "ann", "v:2", "bob"); }
+static void a_group(struct trial *trial) { (void)RUN(trial, "HSET", "N", "f", "u:1", "f:u:1:expire_time", "5", "f:u:1:lock_count", "1"); }
+
+static void what_is_no_lock_is_not_ended_by_force(void **unused)
+{
+    static void (*const theirs[])(struct trial *trial) = {readers, a_writer, a_map, a_group};
+    static const char *const whats[] = {"read", "write", "other", "other"}, *const holders[] = {"u:1", "u:1:write", "", ""};
+    (void)unused;
+    for (size_t i = 0; i < 4 * (sizeof theirs / sizeof *theirs); i++) {
+        struct trial trial = begin();
+        const struct sim_reply *reply;
+        uint64_t before;
+        held_and_awaited(&trial);
+        (void)RUN(&trial, "DEL", "N");
+        theirs[i / 4](&trial);
+        before = sim_store_digest(trial.store);
+        reply = force(&trial, i & 1, i & 2 ? "f" : i / 4 == 1 ? "u:1:write" : "u:1");
+        assert_true(reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "WRONGTYPE "));
+        reply = i & 1 ? RUN(&trial, "EVALSHA", hl_script_fair_peek.sha1, "2", "N", "Q", "b:1:fair") : RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "1", "N");
+        assert_true(sim_reply_is(&reply->items[2], whats[i / 4]) && sim_reply_is(&reply->items[1], holders[i / 4]));
+        assert_true(sim_store_digest(trial.store) == before);
+        sim_store_free(trial.store);
+    }
+}
+
+/* One field and no mode. The first of the queue has it then. */
+static void a_hold_of_RLock_is_ended_by_force(void **unused)
+{
+    (void)unused;
+    for (int is_fair = 0; is_fair < 2; is_fair++) {
+        struct trial trial = begin();
+        held_and_awaited(&trial);
+        (void)RUN(&trial, "DEL", "N");
+        (void)RUN(&trial, "HSET", "N", "java:57", "1");
+        assert_int_equal(force(&trial, is_fair, "java:5")->integer, 0);
+        assert_true(sim_reply_is(&RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "1", "N")->items[2], "rlock"));
+        assert_int_equal(force(&trial, is_fair, "java:57")->integer, 1 + is_fair);
+        assert_int_equal(RUN(&trial, "HEXISTS", "N", "b:1:fair")->integer, is_fair);
+        sim_store_free(trial.store);
+    }
+}
+
+/* It joins a hold of ours, and goes on when that one ends. */
+static void a_group_multilock_that_joined_is_not_passed_on(void **unused)
+{
+    (void)unused;
+    for (int is_forced = 0; is_forced < 2; is_forced++) {
+        struct trial trial = begin();
+        held_and_awaited(&trial);
+        (void)RUN(&trial, "HSET", "N", "f", "u:1", "f:u:1:lock_count", "1");
+        assert_int_equal((is_forced ? force(&trial, 1, "a:1:fair") : a_release(&trial))->integer, 1);
+        assert_int_equal(RUN(&trial, "HLEN", "N")->integer, 2);
+        assert_int_equal(RUN(&trial, "HEXISTS", "N", "f")->integer, 1);
+        sim_store_free(trial.store);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_error_leaves_all_as_it_was),
+        cmocka_unit_test(a_token_key_without_a_decimal_number_stays_as_it_is),
+        cmocka_unit_test(tokens_of_both_kinds_live_for_one_to_two_periods),
+        cmocka_unit_test(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
+        cmocka_unit_test(who_leaves_grants_in_spite_of_a_clock_that_was_set_back),
+        cmocka_unit_test(what_is_no_lock_is_not_ended_by_force),
+        cmocka_unit_test(a_hold_of_RLock_is_ended_by_force),
+        cmocka_unit_test(a_group_multilock_that_joined_is_not_passed_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
