@@ -11,13 +11,15 @@
 #include "client/observe.h"
 #include "client/options.h"
 #include "lock/acquire.h"
+#include "lock/belief.h"
 #include "lock/ending.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
+#include "lock/owner.h"
 #include "lock/recent.h"
-#include "lock/report.h"
+#include "lock/requests.h"
 #include "lock/shortage.h"
 #include "lock/teardown.h"
 #include "lock/terms.h"
@@ -106,7 +108,7 @@ static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
     struct verifying verifying = {node, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
-    hl_walk_held(&client->core, verify, &verifying);
+    hl_hold_each_held(&client->core, verify, &verifying);
     hl_gate_retry_at(&client->core, node);
     hl_recent_at(&client->core, node);
 }
@@ -116,7 +118,7 @@ static void on_moved(void *arg, uint64_t since_us)
 {
     struct hilock_client *client = arg;
     struct verifying verifying = {NULL, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
-    hl_walk_held(&client->core, verify, &verifying);
+    hl_hold_each_held(&client->core, verify, &verifying);
     hl_grants_follow(&client->core);
     hl_gate_follow_all(&client->core);
     hl_recent_again(&client->core, since_us);
@@ -127,7 +129,7 @@ static void on_node_down(void *arg, struct hl_node *node) { (void)arg, (void)nod
 static void lose(struct hl_hold *hold, void *core)
 {
     if (hold->is_told && !(HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending))
-        hl_watchdog_lose(core, hold, HILOCK_LOST_CLOSING);
+        hl_belief_lose(core, hold, HILOCK_LOST_CLOSING);
 }
 
 static void on_close_timer(void *arg)
@@ -137,7 +139,7 @@ static void on_close_timer(void *arg)
     uint64_t now_us = hl_now_us(host);
     hl_host_enter(host);
     if (client->phase == CLIENT_DRAINING && now_us >= client->drain_ends_us && !HL_PLANTED(DRAIN_ENDLESS)) {
-        hl_walk_held(&client->core, lose, &client->core);
+        hl_hold_each_held(&client->core, lose, &client->core);
         leave_soon(client);
     } else if (client->phase == CLIENT_DRAINING)
         hl_timer_start(host, client->close_timer, client->drain_ends_us - now_us);
@@ -163,8 +165,8 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random), hl_random_next(&core->host.random));
     hl_grants_init(core);
-    hl_notices_init(&core->notices, hl_watchdog_sweep);
-    hl_report_init(core);
+    hl_notices_init(&core->notices, hl_belief_sweep);
+    hl_owner_init(core);
     TAILQ_INIT(&core->live);
     TAILQ_INIT(&core->inquiries);
     core->earliest_us = UINT64_MAX;
@@ -226,7 +228,7 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls, con
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     struct hl_core *core = &client->core;
     if ((core->cell = hl_cell_new(&core->host.memory)) == NULL || (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
-        hl_shortage_init(core) != 0 || hl_alarms_init(&core->hold_alarms, &core->host, hl_hold_on_alarm) != 0 ||
+        hl_shortage_init(core) != 0 || hl_requests_init(core) != 0 ||
         hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_logins_keep(client, urls, options) != 0 || (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;

@@ -5,6 +5,7 @@
 #include "client/options.h"
 #include "client/stats.h"
 #include "lock/acquire.h"
+#include "lock/belief.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
@@ -371,7 +372,7 @@ static hilock_status check_held(const struct hilock_lock *lock)
 /* A hold that is lost, though nobody has been told yet, is over for all counts. */
 static int has_more_counts(const struct hilock_lock *lock)
 {
-    return hl_hold_entries(lock->hold) > 1 && !HL_PLANTED(REENTRY_ENDS_EARLY) && lock->hold->state == HOLD_HELD && !hl_watchdog_has_ended(lock->hold);
+    return hl_hold_entries(lock->hold) > 1 && !HL_PLANTED(REENTRY_ENDS_EARLY) && lock->hold->state == HOLD_HELD && !hl_belief_has_ended(lock->hold);
 }
 
 hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -411,9 +412,11 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
         status = check_held(lock);
     if (status != HILOCK_OK)
         return status;
-    if (hl_extend_begin(&client_of(lock)->core, lock, lease_ms ? lease_ms : lock->terms->lease_ms, on_result, user) == HILOCK_OK)
-        return HILOCK_OK;
-    return hl_refuse(client_of(lock), HILOCK_NO_MEMORY, "out of memory for an extend");
+    if (hl_extend_begin(&client_of(lock)->core, lock, lease_ms ? lease_ms : lock->terms->lease_ms, on_result, user) != HILOCK_OK)
+        return hl_refuse(client_of(lock), HILOCK_NO_MEMORY, "out of memory for an extend");
+    if (lock->hold->state == HOLD_HELD)
+        hl_watchdog_ask(lock->hold);
+    return HILOCK_OK;
 }
 
 hilock_status hilock_cancel(hilock_lock *lock)

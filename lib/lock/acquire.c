@@ -5,6 +5,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "lock/attempt.h"
 #include "lock/ballot.h"
 #include "lock/notice.h"
 #include "lock/ending.h"
@@ -12,10 +13,11 @@
 #include "lock/gate.h"
 #include "lock/handoff.h"
 #include "lock/hold.h"
+#include "lock/last_words.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
 #include "lock/replicas.h"
-#include "lock/words.h"
+#include "lock/watchdog.h"
 
 enum { DEAF_US = 50000 };
 
@@ -74,7 +76,7 @@ static void let_go(struct hl_acquire *acquire)
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
-    struct hl_last_words words = hl_words_of_acquire(core, acquire, status); /* while it stands in line the gate knows */
+    struct hl_last_words words = hl_last_words_of(core, acquire, status); /* while it stands in line the gate knows */
     let_go(acquire);
     acquire->words.holder = words.holder;
     acquire->words.detail = words.detail;
@@ -144,7 +146,7 @@ void hl_acquire_ask(struct hl_acquire *acquire)
     acquire->state = ACQUIRE_ASKING;
     acquire->has_moved = 0;
     hl_acquire_resume_at(acquire, hl_hold_is_quorum(acquire->hold) ? hl_ballot_ends_us(acquire) : UINT64_MAX);
-    hl_hold_ask(acquire->hold);
+    hl_attempt_begin(acquire->hold);
 }
 
 /* By default half of what was granted: the lease, or a window that was pushed. */
@@ -205,7 +207,7 @@ static void on_granted(struct hl_acquire *acquire)
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
-    hl_hold_keep(acquire->hold);
+    hl_watchdog_keep(acquire->hold);
     for (unsigned i = 0; i < acquire->hold->parts_count; i++)
         hl_gate_deny_tries(acquire->hold->parts[i].name);
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
@@ -360,7 +362,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *aske
             break;
         }
         hl_gate_learn(core_of(acquire), acquire, asked);
-        hl_hold_ask(acquire->hold); /* same id: what may have been granted is adopted (R3) */
+        hl_attempt_begin(acquire->hold); /* same id: what may have been granted is adopted (R3) */
         break;
     case ASKED_HELD:
     case ASKED_FAULT: on_refused(acquire, asked); break;
@@ -402,6 +404,12 @@ static void give_back_kept(struct hl_acquire *acquire)
         hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
 }
 
+static void close_ballot(struct hl_acquire *acquire)
+{
+    struct hl_asked verdict = hl_ballot_close(acquire->hold);
+    hl_acquire_answered(acquire, &verdict);
+}
+
 static void resume(struct hl_acquire *acquire)
 {
     acquire->hold->resume_us = UINT64_MAX;
@@ -412,7 +420,7 @@ static void resume(struct hl_acquire *acquire)
     else if (acquire->state != ACQUIRE_ASKING && hl_multi_keeps_until_us(acquire) <= hl_now_us(&core_of(acquire)->host))
         give_back_kept(acquire);
     else if (acquire->state == ACQUIRE_ASKING && hl_hold_is_quorum(acquire->hold))
-        hl_ballot_close(acquire->hold);
+        close_ballot(acquire);
     else {
         if (acquire->state == ACQUIRE_SLEEPING && (acquire->is_try || is_behind(acquire)))
             acquire->state = ACQUIRE_IN_LINE;

@@ -13,26 +13,6 @@
 
 #include "lock/core.h"
 
-struct hl_asked { /* how a request for the lock was answered; dies with the call */
-    enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;
-    unsigned at;         /* which part of it */
-    int is_granted;      /* FAULT: though it is at the store (too few replicas): it goes back */
-    int is_verdict;      /* of a ballot: the gate has heard the answers that led to it */
-    int is_split;        /* HELD: by several who asked at the same time */
-    int is_early;        /* HELD: by who came first at the first master; no other was asked */
-    uint64_t asked_us;   /* when that left */
-    uint64_t left_ms;    /* HELD */
-    int has_no_ttl;
-    const char *holder;
-    size_t holder_length;
-    uint64_t ticket;       /* HELD, of a kind with a queue: place in it, and who holds */
-    uint32_t position, waiters;
-    int hands_over;
-    struct hl_fault fault; /* FAULT, and the server's words */
-    const char *quote;
-    size_t quote_length;
-};
-
 struct hl_name *hl_acquire_name(const struct hl_acquire *acquire); /* in whose line it stands */
 
 /* The caller has checked all that can be refused but memory. HILOCK_OK or HILOCK_NO_MEMORY. */

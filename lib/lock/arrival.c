@@ -103,7 +103,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
     uint32_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
     if (!acquire)
         return NULL;
-    acquire->notice.ops = core->reports->acquire;
+    acquire->notice.ops = core->acquire_notice;
     acquire->notice.epoch = lock->epoch;
     acquire->lock = lock;
     acquire->is_try = wait_ms == HILOCK_TRY;

@@ -6,23 +6,9 @@
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-
-enum { TIME_MIN_US = 100000, ROUND_TRIPS = 8 };
+#include "lock/part.h"
 
 static struct hl_route *route_of(const struct hl_hold *hold) { return hl_hold_core(hold)->route; }
-
-uint64_t hl_ballot_patience_us(const struct hl_hold *hold)
-{
-    const struct hl_name *name = hold->parts[0].name;
-    uint64_t usual_us = ROUND_TRIPS * hl_route_round_trip_us(route_of(hold), name->bytes, name->length);
-    return usual_us < TIME_MIN_US ? TIME_MIN_US : usual_us;
-}
-
-int hl_part_can_vote(const struct hl_hold *hold, const struct hl_part *part)
-{
-    const struct hl_node *node = hl_route_member(route_of(hold), part->name->bytes, part->name->length, part->index);
-    return hl_node_is_able(node, hl_now_us(&hl_hold_core(hold)->host), hl_ballot_patience_us(hold));
-}
 
 int hl_ballot_can_begin(const struct hl_hold *hold)
 {
@@ -66,7 +52,7 @@ static unsigned unasked(struct hl_hold *hold)
 uint64_t hl_ballot_ends_us(const struct hl_acquire *acquire)
 {
     const struct hl_core *core = hl_hold_core(acquire->hold);
-    uint64_t span_us = hl_ballot_patience_us(acquire->hold) << hl_gate_silences(hl_acquire_name(acquire));
+    uint64_t span_us = hl_part_patience_us(acquire->hold) << hl_gate_silences(hl_acquire_name(acquire));
     uint64_t most_us = (uint64_t)core->limits.command_timeout_ms * 1000, lease_us = (uint64_t)acquire->lock->terms->lease_ms * 250;
     most_us = lease_us < most_us ? lease_us : most_us;
     return hl_now_us(&core->host) + (span_us < most_us ? span_us : most_us);
@@ -123,7 +109,7 @@ static hilock_status fault_of(struct hl_hold *hold, enum hl_vote vote)
 }
 
 /* Held: only what is held by others stands between it and enough votes, as far as is known. Else faults are told before silence. */
-static void lose(struct hl_hold *hold, int is_over)
+static struct hl_asked lose(struct hl_hold *hold, int is_over)
 {
     unsigned yes = hl_hold_count(hold, PART_OURS), held = votes(hold, VOTE_HELD), lasting = votes(hold, VOTE_LASTING);
     unsigned open = is_over ? 0 : hl_hold_asking(hold) + unasked(hold);
@@ -139,7 +125,7 @@ static void lose(struct hl_hold *hold, int is_over)
         verdict.answer = ASKED_FAULT;
         verdict.fault = (struct hl_fault){HL_FAULT_PASSING, fault_of(hold, lasting ? VOTE_LASTING : VOTE_FAULT), 0};
     }
-    hl_acquire_answered(hold->owner.acquire, &verdict);
+    return verdict;
 }
 
 void hl_ballot_begin(struct hl_hold *hold)
@@ -163,7 +149,7 @@ static enum hl_vote vote_of(const struct hl_asked *asked)
     return VOTE_NONE;
 }
 
-void hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked)
+int hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked, struct hl_asked *ret_verdict)
 {
     struct hl_share *share = hl_part_share(hold, part);
     share->vote = (uint8_t)vote_of(asked);
@@ -171,16 +157,16 @@ void hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_
     share->status = (uint8_t)-(int)asked->fault.status;
     if (asked->answer == ASKED_HELD || asked->answer == ASKED_FAULT)
         hl_gate_hear(hl_hold_core(hold), hold->owner.acquire, asked);
-    if (hl_hold_count(hold, PART_OURS) + hl_hold_asking(hold) + unasked(hold) < hold->needed || (asked->answer == ASKED_HELD && hl_ballot_asks_one(hold)))
-        lose(hold, 0);
-    else if (!hl_hold_asking(hold))
-        hl_hold_ask_masters(hold);
+    if (hl_hold_count(hold, PART_OURS) + hl_hold_asking(hold) + unasked(hold) >= hold->needed && (asked->answer != ASKED_HELD || !hl_ballot_asks_one(hold)))
+        return 0;
+    *ret_verdict = lose(hold, 0);
+    return 1;
 }
 
-void hl_ballot_close(struct hl_hold *hold)
+struct hl_asked hl_ballot_close(struct hl_hold *hold)
 {
     for (unsigned i = 0; i < hold->parts_count; i++)
         if (hl_request_is_busy(&hold->parts[i].request))
             hl_part_share(hold, &hold->parts[i])->vote = VOTE_SILENT;
-    lose(hold, 1);
+    return lose(hold, 1);
 }

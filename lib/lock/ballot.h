@@ -22,14 +22,13 @@
 enum hl_vote { VOTE_NONE, VOTE_YES, VOTE_HELD, VOTE_FAULT, VOTE_LASTING, VOTE_SILENT };
 
 int hl_ballot_can_begin(const struct hl_hold *hold); /* enough masters can be asked */
-int hl_part_can_vote(const struct hl_hold *hold, const struct hl_part *part); /* its master can be asked */
-uint64_t hl_ballot_patience_us(const struct hl_hold *hold); /* how long a master may owe an answer before it counts as silent */
 uint64_t hl_ballot_ends_us(const struct hl_acquire *acquire); /* for one that begins now */
 void hl_ballot_begin(struct hl_hold *hold); /* nobody has voted; nothing for a hold of another kind */
 int hl_ballot_may_ask(struct hl_hold *hold, const struct hl_part *part); /* it has not voted, nor been asked, and can be */
 int hl_ballot_asks_one(const struct hl_hold *hold); /* in order, and nobody has said yes yet */
 int hl_ballot_can_order(const struct hl_acquire *acquire); /* with a hold. 0: its lease is too short */
-void hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked); /* an answer, by which it is not carried */
-void hl_ballot_close(struct hl_hold *hold); /* its time is over: who has not answered has not voted */
+/* An answer, by which it is not carried. 1: it is lost, and that is the verdict; 0: others may still answer, or be asked. */
+int hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked, struct hl_asked *ret_verdict);
+struct hl_asked hl_ballot_close(struct hl_hold *hold); /* its time is over: who has not answered has not voted */
 
 #endif

@@ -180,6 +180,39 @@ struct hl_side {
     uint8_t is_doubted;               /* of a hold that is not renewed: the store may have lost it, and is to be asked */
 };
 
+struct hl_asked { /* how a request for the lock was answered; dies with the call */
+    enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;
+    unsigned at;         /* which part of it */
+    int is_granted;      /* FAULT: though it is at the store (too few replicas): it goes back */
+    int is_verdict;      /* of a ballot: the gate has heard the answers that led to it */
+    int is_split;        /* HELD: by several who asked at the same time */
+    int is_early;        /* HELD: by who came first at the first master; no other was asked */
+    uint64_t asked_us;   /* when that left */
+    uint64_t left_ms;    /* HELD */
+    int has_no_ttl;
+    const char *holder;
+    size_t holder_length;
+    uint64_t ticket;       /* HELD, of a kind with a queue: place in it, and who holds */
+    uint32_t position, waiters;
+    int hands_over;
+    struct hl_fault fault; /* FAULT, and the server's words */
+    const char *quote;
+    size_t quote_length;
+};
+
+struct hl_owner_ops { /* what a hold reports to whoever it was made for (owner.c) */
+    const struct hl_notice_ops *notice; /* what the user is called back with */
+    void (*asks)(struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants); /* an acquire of it leaves */
+    void (*answered)(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked); /* ASKING: that part */
+    void (*crossed)(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer); /* HELD: an acquire that left before the grant */
+    void (*ended)(struct hl_hold *hold);    /* HELD, but nobody was called back with it: belief in it is over */
+    void (*returned)(struct hl_hold *hold); /* RETURNING is over: IDLE, without an id */
+    void (*wake_at)(struct hl_hold *hold, uint64_t at_us); /* RETURNING: there is something to do then */
+    void (*tick)(struct hl_hold *hold);     /* the alarm, until it is held */
+    /* Its release was answered first, or cannot be. is_attempt: of a vote that was not held. */
+    void (*freed)(struct hl_core *core, struct hl_name *name, uint64_t listeners, int is_attempt);
+};
+
 /* ---- waits (acquire.c, arrival.c, gate.c) ---- */
 
 enum hl_stands { /* with its gate */
@@ -225,10 +258,6 @@ _Static_assert(sizeof(struct hl_acquire) <= 120 || sizeof(void *) != 8, "every w
 
 /* ---- the client ---- */
 
-struct hl_reports { /* how the user of a handle is called back */
-    const struct hl_notice_ops *acquire, *hold;
-};
-
 struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms, turns_max; };
 
 TAILQ_HEAD(hl_inquiries, hl_inquiry);
@@ -244,7 +273,9 @@ struct hl_core {
     struct hl_alarms hold_alarms, wait_alarms; /* hold.c; arrival.c, of those that have no hold */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;
-    const struct hl_reports *reports;    /* report.c */
+    const struct hl_owner_ops *owner;    /* owner.c */
+    const struct hl_request_ops *hold_requests; /* requests.c */
+    const struct hl_notice_ops *acquire_notice; /* report.c */
     struct hl_roll fair_waits;           /* FAIR: by id (fair.c) */
     struct hl_table slot_grants;         /* grants.c: by slot */
     TAILQ_HEAD(, hl_grants) grants;      /* the same; who was of use last stands last */

@@ -4,14 +4,12 @@
 #include "lock/ending.h"
 
 #include "base/plant.h"
-#include "lock/acquire.h"
-#include "lock/ballot.h"
-#include "lock/lock.h"
-#include "lock/notice.h"
 #include "lock/extend.h"
-#include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/lock.h"
+#include "lock/notice.h"
+#include "lock/part.h"
 #include "lock/recent.h"
 #include "lock/validity.h"
 #include "lock/words.h"
@@ -42,7 +40,7 @@ static int is_part_clear(const struct hl_part *part) { return part->state == PAR
 static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 {
     uint64_t over = over_us(hold), unknown = unknown_us(hold);
-    uint64_t silent = hl_hold_is_quorum(hold) && hold->parts[0].is_counted ? hl_now_us(&hl_hold_core(hold)->host) + hl_ballot_patience_us(hold) : over;
+    uint64_t silent = hl_hold_is_quorum(hold) && hold->parts[0].is_counted ? hl_now_us(&hl_hold_core(hold)->host) + hl_part_patience_us(hold) : over;
     over = silent < over ? silent : over;
     at_us = over < at_us ? over : at_us;
     hl_hold_wake_at(hold, unknown < at_us ? unknown : at_us);
@@ -119,7 +117,7 @@ static void count_in(struct hl_hold *hold)
             name->ending = (uint16_t)(name->ending + !part->is_counted);
             part->is_counted = 1;
         } else if (was_holder)
-            hl_gate_released(hl_hold_core(hold), name, 0);
+            hl_hold_core(hold)->owner->freed(hl_hold_core(hold), name, 0, 0);
     }
 }
 
@@ -131,10 +129,8 @@ static void count_out(struct hl_hold *hold, struct hl_part *part, uint64_t liste
         return;
     part->is_counted = 0;
     part->name->ending--;
-    if (hold->is_attempt)
-        hl_gate_returned(hl_hold_core(hold), part->name, listeners);
-    else if (!HL_PLANTED(RELEASE_HIDDEN))
-        hl_gate_released(hl_hold_core(hold), part->name, listeners);
+    if (hold->is_attempt || !HL_PLANTED(RELEASE_HIDDEN))
+        hl_hold_core(hold)->owner->freed(hl_hold_core(hold), part->name, listeners, hold->is_attempt);
 }
 
 static void count_all_out(struct hl_hold *hold)
@@ -276,7 +272,7 @@ static void go_on(struct hl_hold *hold)
     if (hold->state == HOLD_RETURNING) {
         count_all_out(hold);
         forget_id(hold);
-        hl_acquire_returned(hold->owner.acquire);
+        hl_hold_core(hold)->owner->returned(hold);
     } else {
         hl_ending_answer(hold, HILOCK_LOST); /* found taken before a release was sent */
         hl_ending_settle(hold);
@@ -297,7 +293,7 @@ static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
     if (hold->state == HOLD_ENDING)
         sleep_until(hold, at_us);
     else
-        hl_acquire_resume_at(hold->owner.acquire, at_us);
+        hl_hold_core(hold)->owner->wake_at(hold, at_us);
 }
 
 /* Released, if as many say so as it needed; not, if so many do not that these are missing. */

@@ -6,9 +6,9 @@
 #include "lock/callback.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/part.h"
 #include "lock/side.h"
 #include "lock/lock.h"
-#include "lock/watchdog.h"
 #include "lock/words.h"
 
 static void report_answer(struct hl_core *core, struct hl_notice *notice);
@@ -31,8 +31,6 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
     extend->begun_us = hl_now_us(&core->host);
     extend->lease_ms = lease_ms;
     TAILQ_INSERT_TAIL(&side->extends, extend, entry);
-    if (lock->hold->state == HOLD_HELD) /* else its loss is about to be told */
-        hl_watchdog_ask(lock->hold);
     return HILOCK_OK;
 }
 
@@ -82,20 +80,11 @@ void hl_extend_round(struct hl_hold *hold)
     hold->side->asked_ms = longest_ms;
 }
 
-uint32_t hl_extend_lease_ms(const struct hl_hold *hold) { return hold->side && hold->side->asked_ms ? hold->side->asked_ms : hold->terms->lease_ms; }
-
 /* Less than the lock's own lease counts as well: the store keeps it for longer than that asks for. */
 int hl_extend_was_asked(const struct hl_hold *hold)
 {
     const struct hl_side *side = hold->side;
     return side && (side->reach_us || (side->asked_ms && side->asked_ms != hold->terms->lease_ms));
-}
-
-/* A part of several may be asked again while another one still owes the answer to an earlier round. */
-uint32_t hl_extend_part_ms(struct hl_hold *hold, const struct hl_part *part)
-{
-    const struct hl_share *share = hl_part_share(hold, part);
-    return share && share->asked_ms && !HL_PLANTED(QUORUM_STRAGGLER) ? share->asked_ms : hl_extend_lease_ms(hold);
 }
 
 void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part, uint32_t lease_ms)

@@ -27,13 +27,12 @@ struct hl_extend {
     char *detail;                /* decided; NULL: the status' own sentence */
 };
 
+/* Accepted: the watchdog is to ask, if it is HELD; else its loss is about to be told. */
 hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user); /* OK or NO_MEMORY */
 
 /* ---- the watchdog's ---- */
 
 void hl_extend_round(struct hl_hold *hold);                     /* one begins: no part is asking */
-uint32_t hl_extend_lease_ms(const struct hl_hold *hold);        /* what the latest round asked for */
-uint32_t hl_extend_part_ms(struct hl_hold *hold, const struct hl_part *part); /* what the latest request of that part asked for */
 int hl_extend_was_asked(const struct hl_hold *hold);            /* the store may keep it for longer than its lease */
 void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part, uint32_t lease_ms); /* a request of it leaves that asks for so much */
 int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */

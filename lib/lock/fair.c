@@ -3,13 +3,14 @@
 #include "lock/fair.h"
 
 #include "base/plant.h"
+#include "lock/belief.h"
 #include "lock/ending.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/part.h"
 #include "lock/renewal.h"
-#include "lock/watchdog.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
 
@@ -42,7 +43,7 @@ void hl_fair_forget(struct hl_core *core, struct hl_fair *fair)
 static uint32_t next_number(const struct hl_fair *fair) { return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : fair->number + 1; }
 
 /* A heartbeat that is said again after its wait was over (its script had to be loaded) is a try: it stands nobody in the queue. */
-void hl_fair_say(struct hl_hold *hold, struct hl_part *part, struct hl_wants *wants)
+void hl_fair_say(struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_fair *fair = hold->state == HOLD_ASKING ? hl_fair_of(hold->owner.acquire) : NULL;
@@ -234,7 +235,7 @@ void hl_fair_crossed(struct hl_hold *hold, struct hl_part *part, const struct hl
     if (said.verdict == HL_YES && (said.token == part->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED)))
         hl_renewal_confirmed(hold, part);
     else if (said.verdict == HL_YES)
-        hl_watchdog_taken(hold); /* its id is at the store under a token that nobody was told of: released when the loss is told */
+        hl_belief_end(hold, HILOCK_LOST_TAKEN); /* its id is at the store under a token that nobody was told of: released when the loss is told */
     else if (HL_PLANTED(FAIR_OLD_NO_BELIEVED) && said.verdict == HL_NO)
-        hl_watchdog_taken(hold);
+        hl_belief_end(hold, HILOCK_LOST_TAKEN);
 }

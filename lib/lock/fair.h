@@ -40,7 +40,7 @@ size_t hl_fair_size(const struct hl_terms *terms);      /* of an acquire of this
 void hl_fair_begin(struct hl_core *core, struct hl_fair *fair); /* a new id, which may be found */
 void hl_fair_forget(struct hl_core *core, struct hl_fair *fair); /* its id is not found any more */
 
-void hl_fair_say(struct hl_hold *hold, struct hl_part *part, struct hl_wants *wants); /* a heartbeat leaves */
+void hl_fair_say(struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants); /* a heartbeat leaves */
 void hl_fair_placed(struct hl_fair *fair, const struct hl_asked *asked);
 int hl_fair_may_sleep(struct hl_fair *fair);            /* 0: news came after the heartbeat left: another one at once (R7) */
 uint64_t hl_fair_sleep_us(struct hl_core *core, struct hl_fair *fair, const struct hl_asked *asked);

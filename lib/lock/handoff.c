@@ -12,17 +12,13 @@
 #include "lock/side.h"
 #include "lock/lock.h"
 #include "lock/terms.h"
+#include "lock/validity.h"
 #include "lock/watchdog.h"
 #include "lock/words.h"
 
-unsigned hl_handoff_reserved(const struct hl_hold *hold)
-{
-    return hold->terms->kind->hands_on && hold->parts_count == 1 ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
-}
-
 static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
 {
-    int is_within = hold->turn < hl_handoff_reserved(hold) && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
+    int is_within = hold->turn < hl_hold_reserved(hold) && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
     return hold->state == HOLD_HELD && (is_within || (HL_PLANTED(HANDOFF_UNBOUNDED) && hold->turn < UINT8_MAX));
 }
 
@@ -37,7 +33,7 @@ static int is_short_enough(const struct hl_hold *hold, const struct hl_terms *to
 /* What a renewal under way asked for is forgotten with the turn: its answer will be taken for one about the next one's lease. */
 static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
 {
-    return !hl_hold_asking(hold) || hl_extend_lease_ms(hold) == to->lease_ms || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
+    return !hl_hold_asking(hold) || hl_hold_asked_ms(hold) == to->lease_ms || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
 }
 
 /* Renewals are not waited for: what a hold has is what its grant was confirmed by. */
@@ -75,8 +71,10 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
 {
     struct hl_terms *from = hold->terms;
     hl_notice_cancel(core, &hold->notice);
-    if (!HL_PLANTED(HANDOFF_OLD_ALIVE))
+    if (!HL_PLANTED(HANDOFF_OLD_ALIVE)) {
+        hl_validity_end(hold);
         hl_side_free(core, hold);
+    }
     hold->terms = next->lock->terms;
     hold->terms->refs++;
     hl_terms_unref(from);

@@ -25,7 +25,6 @@ struct hl_receipt { /* the answer to the release of a hold that was handed on */
     uint64_t begun_us;
 };
 
-unsigned hl_handoff_reserved(const struct hl_hold *hold); /* tokens that its acquire sets aside */
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold); /* who gets it when its turn is over; NULL: it is released */
 /* HELD, and its turn is over. The hold is next's, which is GRANTED and told so. */
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next);

@@ -14,15 +14,12 @@
 #ifndef HL_LOCK_HOLD_H
 #define HL_LOCK_HOLD_H
 
-#include "lock/acquire.h"
+#include "lock/core.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* NULL: no memory */
-void hl_hold_on_alarm(struct hl_alarm *alarm); /* of core->hold_alarms */
 void hl_hold_free(struct hl_hold *hold); /* nothing of it is at the store or on the wire */
-
-void hl_hold_ask(struct hl_hold *hold);    /* asks for what it has not; hl_acquire_answered follows */
-void hl_hold_ask_masters(struct hl_hold *hold); /* of a quorum: as its ballot wants */
-void hl_hold_keep(struct hl_hold *hold);   /* ASKING, granted: the watchdog begins */
+void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never */
+void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg); /* visit may end the hold it is given */
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: not enough parts stand */
 uint64_t hl_hold_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
@@ -30,28 +27,15 @@ uint64_t hl_hold_max_ends_us(const struct hl_hold *hold); /* UINT64_MAX: no limi
 uint32_t hl_hold_entries(const struct hl_hold *hold); /* how many releases it needs */
 uint32_t hl_hold_votes(const struct hl_hold *hold); /* of a quorum: masters that granted it; else 0 */
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
+unsigned hl_hold_reserved(const struct hl_hold *hold); /* tokens that its acquire sets aside, for the turns behind the first */
+uint32_t hl_hold_asked_ms(const struct hl_hold *hold); /* the lease that the latest round of renewals asked for, or its own */
 int hl_hold_is_quorum(const struct hl_hold *hold); /* its parts are one name at several masters */
 unsigned hl_hold_count(const struct hl_hold *hold, enum hl_part_state state);
 unsigned hl_hold_asking(const struct hl_hold *hold); /* parts that have a request under way */
 unsigned hl_hold_heard(const struct hl_hold *hold, enum hl_part_heard heard); /* of those that are not behind */
 const struct hl_part *hl_hold_weakest(const struct hl_hold *hold); /* one that does not stand, or else the one that ends first */
-struct hl_share *hl_part_share(struct hl_hold *hold, const struct hl_part *part); /* NULL: it is the only part */
 int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
-void hl_hold_heal(struct hl_hold *hold, struct hl_part *part, uint32_t timeout_ms, int is_second); /* HELD: asks for a part that is not ours, under the same id */
-/* What the answer to its latest request says, in the words of its kind. */
-struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *part, const struct hl_reply *reply);
-/* 1: this answer to an acquire proves that nothing of the id is at the store. */
-int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part, const struct hl_said *said);
-/* The store does not know this hold. Nothing of it is there, but what an unanswered acquire may still put there, and the place in the queue of
- * one whose grant was pushed, and forgotten: those are released. */
-void hl_part_not_ours(const struct hl_hold *hold, struct hl_part *part);
-/* 1: a native command that the server told of was refused for good (a right that the user lacks): from here on scripts say the same. */
-int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said);
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* a part of it is, as the route has it */
 int hl_hold_has_moved(const struct hl_hold *hold); /* a part of it was last asked for at another node than where it is now */
-void hl_part_grant(struct hl_hold *hold, struct hl_part *part, const struct hl_said *said); /* the store said yes to its acquire */
-/* ASKING: what this part was answered, in view of the others: hl_acquire_answered follows when it decides. */
-void hl_hold_weigh(struct hl_hold *hold, struct hl_part *part, struct hl_asked asked);
-void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never */
 
 #endif

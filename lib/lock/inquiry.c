@@ -188,7 +188,7 @@ static void decide(struct hl_inquiry *inquiry, hilock_status status)
     part_with_parts(inquiry);
     inquiry->status = status;
     if (!*inquiry->detail.bytes)
-        hl_words_of_inquiry(core, inquiry);
+        hl_inquiry_words(core, inquiry);
     inquiry->state = INQUIRY_DECIDED;
     core->inquiries_open--;
     hl_timer_stop(&core->host, inquiry->timer);

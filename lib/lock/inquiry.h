@@ -44,6 +44,7 @@ struct hl_inquiry {
 hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
 hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user);
 
+void hl_inquiry_words(struct hl_core *core, struct hl_inquiry *inquiry); /* its detail, by its status */
 void hl_inquiries_end(struct hl_core *core);   /* time is up: all are decided now */
 void hl_inquiries_clear(struct hl_core *core); /* the client goes: freed, nobody is told */
 

@@ -5,6 +5,7 @@
 #include "base/contract.h"
 #include "base/plant.h"
 #include "lock/callback.h"
+#include "lock/entry.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
@@ -39,32 +40,11 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
     return HILOCK_OK;
 }
 
-static void unlink_entry(struct hl_entry *entry)
-{
-    struct hl_side *side = entry->side;
-    if (side && entry->is_leaving)
-        TAILQ_REMOVE(&side->leaving, entry, entry);
-    else if (side) {
-        TAILQ_REMOVE(&side->entries, entry, entry);
-        side->entries_count--;
-    }
-    entry->side = NULL;
-}
-
-void hl_entry_free(struct hl_core *core, struct hl_entry *entry)
-{
-    struct hilock_lock *lock = entry->lock;
-    unlink_entry(entry);
-    hl_notice_cancel(core, &entry->notice);
-    hl_memory_free(&core->host.memory, entry);
-    hl_lock_unref(lock);
-}
-
 /* Freed, unless it has more to report. */
 static void reported(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_leaving)
-        unlink_entry(entry);
+        hl_entry_unlink(entry);
     if (!entry->side && !entry->notice.pending)
         hl_entry_free(core, entry);
 }
@@ -75,7 +55,7 @@ static struct hl_entry *uncount(struct hl_side *side)
     struct hl_entry *entry = TAILQ_FIRST(&side->entries);
     if (!entry)
         return NULL;
-    unlink_entry(entry);
+    hl_entry_unlink(entry);
     if (entry->notice.pending & REPORT_ENTERED) {
         entry->side = side;
         entry->is_leaving = 1;
@@ -105,7 +85,7 @@ static void withdraw(struct hl_core *core, struct hl_entry *entry)
     struct hilock_lock *lock = entry->lock;
     int was_leaving = entry->is_leaving;
     struct hl_entry *other;
-    unlink_entry(entry);
+    hl_entry_unlink(entry);
     entry->is_leaving = 0;
     if (!was_leaving || !side)
         return;
@@ -132,25 +112,6 @@ int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
     entry->is_cancelled = 1;
     withdraw(core, entry);
     return 1;
-}
-
-static void part_with(struct hl_core *core, struct hl_entries *entries)
-{
-    struct hl_entry *entry;
-    while ((entry = TAILQ_FIRST(entries)) != NULL) {
-        unlink_entry(entry);
-        entry->is_leaving = 0;
-        if (!entry->notice.pending)
-            hl_entry_free(core, entry);
-    }
-}
-
-void hl_reentry_end(struct hl_core *core, struct hl_hold *hold)
-{
-    if (!hold->side)
-        return;
-    part_with(core, &hold->side->entries);
-    part_with(core, &hold->side->leaving);
 }
 
 /* The hold that it entered stands. */
@@ -205,13 +166,4 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         hl_callback_result(lock, on_result, &result, user);
     }
     hl_lock_unref(lock);
-}
-
-void hl_entries_forget(struct hl_core *core, struct hl_side *side)
-{
-    struct hl_entry *entry;
-    while ((entry = TAILQ_FIRST(&side->entries)) != NULL)
-        hl_entry_free(core, entry);
-    while ((entry = TAILQ_FIRST(&side->leaving)) != NULL)
-        hl_entry_free(core, entry);
 }

@@ -3,15 +3,50 @@
 #include "lock/renewal.h"
 
 #include "base/plant.h"
-#include "lock/ballot.h"
-#include "lock/notice.h"
+#include "lock/asking.h"
+#include "lock/belief.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/notice.h"
+#include "lock/part.h"
 #include "lock/validity.h"
-#include "lock/watchdog.h"
 #include "lock/words.h"
+
+/* ---- when ---- */
+
+static int was_sent_since(const struct hl_part *part, uint64_t since_us) { return part->state == PART_OURS && part->request.sent_us >= since_us; }
+
+/* Since when all that is needed has been asked. Those that are away do not count: they are asked when they are back. */
+static uint64_t round_sent_us(const struct hl_hold *hold)
+{
+    uint64_t best = 0;
+    for (unsigned i = 0; i < hold->parts_count; i++) {
+        uint64_t sent_us = hold->parts[i].request.sent_us;
+        unsigned since = 0;
+        for (unsigned j = 0; sent_us > best && j < hold->parts_count; j++)
+            since += was_sent_since(&hold->parts[j], sent_us) != 0;
+        if (since >= hold->needed)
+            best = sent_us;
+    }
+    return best;
+}
+
+/* A pushed grant has no send of its own to count from: two thirds of its window before the end. */
+static uint64_t renewal_us(const struct hl_hold *hold)
+{
+    if (hold->is_windowed)
+        return hl_left_us(hl_hold_deadline_us(hold), hl_belief_stood_us(hold) / 3 * 2);
+    return hl_lease_renewal_us(round_sent_us(hold), hl_terms_lease_us(hold->terms));
+}
+
+uint64_t hl_renewal_due_us(const struct hl_hold *hold)
+{
+    return hold->terms->is_renewed || hold->is_owed ? renewal_us(hold) : UINT64_MAX;
+}
+
+void hl_renewal_sleep(struct hl_hold *hold) { hl_belief_sleep_until(hold, hl_renewal_due_us(hold)); }
 
 /* ---- rounds ---- */
 
@@ -31,7 +66,7 @@ static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us)
 {
     uint64_t half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2;
     uint32_t command_ms = hl_hold_core(hold)->limits.command_timeout_ms;
-    uint64_t timeout_us = hl_lease_renewal_timeout_us(hl_watchdog_stood_us(hold), command_ms);
+    uint64_t timeout_us = hl_lease_renewal_timeout_us(hl_belief_stood_us(hold), command_ms);
     return hold->failures && half_us < timeout_us ? half_us : timeout_us;
 }
 
@@ -49,12 +84,12 @@ static void count_failure(struct hl_hold *hold, const char *why)
 
 static uint64_t retry_us(struct hl_hold *hold)
 {
-    return hl_lease_retry_us(&hl_hold_core(hold)->host.random, hl_watchdog_stood_us(hold));
+    return hl_lease_retry_us(&hl_hold_core(hold)->host.random, hl_belief_stood_us(hold));
 }
 
 static void retry(struct hl_hold *hold)
 {
-    hl_watchdog_sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold));
+    hl_belief_sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold));
 }
 
 static void on_failed(struct hl_hold *hold, const char *why)
@@ -104,7 +139,7 @@ static void ask_part(struct hl_hold *hold, struct hl_part *part)
     else if (part->state != PART_OURS && (is_only_verified(hold) || HL_PLANTED(QUORUM_UNHEALED)))
         part->heard = HEARD_NO;
     else if (part->state != PART_OURS)
-        hl_hold_heal(hold, part, timeout_ms, 0);
+        hl_asking_heal(hold, part, timeout_ms, 0);
     else {
         part->ask = PART_RENEW;
         hl_route_submit(hl_hold_core(hold)->route, &part->request, timeout_ms, HL_REQUEST_URGENT);
@@ -121,7 +156,7 @@ void hl_renewal_begin(struct hl_hold *hold, uint64_t now_us)
         if (!hl_request_is_busy(&part->request) && part->heard == HEARD_NOTHING && !part->is_behind)
             ask_part(hold, part);
     }
-    hl_watchdog_sleep_until(hold, now_us + patience_us(hold, now_us));
+    hl_belief_sleep_until(hold, now_us + patience_us(hold, now_us));
     if (has_failed(hold))
         on_failed(hold, "too few masters can be asked");
 }
@@ -131,7 +166,7 @@ static void on_overdue(struct hl_hold *hold)
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), pause_us = retry_us(hold), longer_us;
     count_failure(hold, "no answer yet");
     longer_us = patience_us(hold, now_us);
-    hl_watchdog_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
+    hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
 }
 
 /* Its time is over. What has not left is taken back. What is on the wire may still be answered, and then counts as ever.
@@ -166,7 +201,7 @@ static void ask_next(struct hl_hold *hold, int must_ask)
  * believed in for the lock's own lease only. */
 static int may_be_cut(struct hl_hold *hold, const struct hl_part *part)
 {
-    return part->is_stray && part->request.sent_us < hold->haunted_until_us && hl_extend_part_ms(hold, part) > hold->terms->lease_ms &&
+    return part->is_stray && part->request.sent_us < hold->haunted_until_us && hl_part_asked_ms(hold, part) > hold->terms->lease_ms &&
            !HL_PLANTED(SIMPLE_STRAYS_FORGOTTEN);
 }
 
@@ -232,7 +267,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_part *part, int is_
     hold->is_owed = hold->is_owed && part->request.sent_us < hold->since_us; /* else it was asked for in this turn */
     if (hold->side)
         hold->side->is_doubted = 0;
-    hl_watchdog_sleep(hold);
+    hl_renewal_sleep(hold);
     ask_next(hold, hold->is_owed);
 }
 
@@ -242,7 +277,7 @@ static void on_kept(struct hl_hold *hold, struct hl_part *part, const struct hl_
     struct hl_core *core = hl_hold_core(hold);
     int is_cut = may_be_cut(hold, part);
     uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
-             asked_us = is_cut ? hl_terms_lease_us(hold->terms) : (uint64_t)hl_extend_part_ms(hold, part) * 1000;
+             asked_us = is_cut ? hl_terms_lease_us(hold->terms) : (uint64_t)hl_part_asked_ms(hold, part) * 1000;
     int is_from_reply = HL_PLANTED(R1_DEADLINE_FROM_REPLY) || (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
     uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : part->request.sent_us, asked_us);
     if (now_us + found_us + 1000 < part->deadline_us) {
@@ -264,7 +299,7 @@ static void on_not_ours(struct hl_hold *hold, struct hl_part *part)
     if (!HL_PLANTED(R5_TAKEN_IGNORED))
         hl_part_not_ours(hold, part);
     if (hl_hold_deadline_us(hold) == 0) {
-        hl_watchdog_end(hold, HILOCK_LOST_TAKEN);
+        hl_belief_end(hold, HILOCK_LOST_TAKEN);
         return;
     }
     look_at_end(hold);
@@ -279,7 +314,7 @@ static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl
         part->heard = HEARD_NOTHING;
         hl_renewal_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
     } else if (HL_PLANTED(R5_ERROR_IS_LOSS))
-        hl_watchdog_end(hold, HILOCK_LOST_TAKEN);
+        hl_belief_end(hold, HILOCK_LOST_TAKEN);
     else {
         if (!has_failed(hold))
             return;
@@ -304,7 +339,7 @@ void hl_renewal_answered(struct hl_hold *hold, struct hl_part *part, const struc
     said = hl_part_said(hold, part, answer->reply);
     if (said.verdict == HL_NO)
         on_not_ours(hold, part);
-    else if (!HL_PLANTED(R11_RESURRECT) && hl_watchdog_has_ended(hold))
+    else if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
         return;
     else if (said.verdict == HL_YES)
         on_kept(hold, part, &said);
@@ -315,13 +350,13 @@ void hl_renewal_answered(struct hl_hold *hold, struct hl_part *part, const struc
 void hl_renewal_confirmed(struct hl_hold *hold, struct hl_part *part)
 {
     uint64_t deadline_us = hl_lease_deadline_us(part->request.sent_us, hl_terms_lease_us(hold->terms));
-    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_watchdog_has_ended(hold))
+    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
         return;
     if (deadline_us > part->deadline_us)
         part->deadline_us = deadline_us;
     hold->is_windowed = 0;
     hl_validity_follow(hold);
-    hl_watchdog_sleep(hold);
+    hl_renewal_sleep(hold);
     ask_next(hold, hl_extend_is_pending(hold)); /* which found it under way */
 }
 
@@ -343,7 +378,7 @@ void hl_renewal_joined(struct hl_hold *hold, struct hl_part *part, const struct 
         hl_ending_haunt(hold, part);
     else if (answer->was_sent) {
         said = hl_part_said(hold, part, answer->reply);
-        if (!HL_PLANTED(R11_RESURRECT) && hl_watchdog_has_ended(hold))
+        if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
             return;
         if (said.verdict == HL_LATE)
             hl_node_learn_time(part->request.node, said.server_us, part->request.sent_us);
@@ -355,7 +390,7 @@ void hl_renewal_joined(struct hl_hold *hold, struct hl_part *part, const struct 
         on_joined(hold, part, &said);
     else if (said.verdict == HL_AGAIN) {
         part->heard = HEARD_NOTHING;
-        hl_hold_heal(hold, part, part->request.timeout_ms, 1);
+        hl_asking_heal(hold, part, part->request.timeout_ms, 1);
     } else if (has_failed(hold))
         on_failed(hold, "not ours at so many masters");
 }

@@ -10,6 +10,8 @@
 
 #include "lock/core.h"
 
+uint64_t hl_renewal_due_us(const struct hl_hold *hold); /* HELD: the next; UINT64_MAX: it is not renewed */
+void hl_renewal_sleep(struct hl_hold *hold);            /* HELD: until then, or the end */
 void hl_renewal_begin(struct hl_hold *hold, uint64_t now_us); /* HELD: a round, or what is still to be asked of the one that is open */
 int hl_renewal_is_open(const struct hl_hold *hold);           /* some of a round are under way, and its outcome is not known */
 void hl_renewal_give_up(struct hl_hold *hold);                /* its time is over: what never left counts as failed */

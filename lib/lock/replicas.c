@@ -3,9 +3,9 @@
 #include "lock/replicas.h"
 
 #include "base/plant.h"
-#include "lock/acquire.h"
 #include "lock/ending.h"
 #include "lock/hold.h"
+#include "lock/part.h"
 #include "lock/words.h"
 #include "node/confirm.h"
 
@@ -31,7 +31,7 @@ static void on_too_few(struct hl_hold *hold, struct hl_part *part, const struct 
     }
     asked.quote = words.bytes;
     asked.quote_length = strlen(words.bytes);
-    hl_hold_weigh(hold, part, asked);
+    hl_part_answered(hold, part, asked);
 }
 
 void hl_replicas_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
@@ -42,10 +42,10 @@ void hl_replicas_answered(struct hl_hold *hold, struct hl_part *part, const stru
     else if (!reply) {
         if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, though what asks for it again may never leave */
             hl_ending_haunt(hold, part);
-        hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_UNANSWERED});
+        hl_part_answered(hold, part, (struct hl_asked){.answer = ASKED_UNANSWERED});
     } else if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
         part->state = PART_OURS;
-        hl_hold_weigh(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
+        hl_part_answered(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
     } else
         on_too_few(hold, part, reply);
 }

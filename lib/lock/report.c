@@ -214,9 +214,4 @@ static void report_hold(struct hl_core *core, struct hl_notice *notice)
 /* All holds are freed behind the notices. */
 static void forget_hold(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
-void hl_report_init(struct hl_core *core)
-{
-    static const struct hl_notice_ops acquires = {report_acquire, forget_acquire}, holds = {report_hold, forget_hold};
-    static const struct hl_reports reports = {&acquires, &holds};
-    core->reports = &reports;
-}
+const struct hl_notice_ops hl_report_acquire = {report_acquire, forget_acquire}, hl_report_hold = {report_hold, forget_hold};

@@ -6,6 +6,6 @@
 
 #include "lock/core.h"
 
-void hl_report_init(struct hl_core *core);
+extern const struct hl_notice_ops hl_report_acquire, hl_report_hold;
 
 #endif

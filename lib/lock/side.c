@@ -2,9 +2,7 @@
 /* side - see side.h. */
 #include "lock/side.h"
 
-#include "lock/extend.h"
-#include "lock/reentry.h"
-#include "lock/validity.h"
+#include "base/contract.h"
 
 struct hl_side *hl_side_of(struct hl_core *core, struct hl_hold *hold)
 {
@@ -19,12 +17,10 @@ struct hl_side *hl_side_of(struct hl_core *core, struct hl_hold *hold)
 
 void hl_side_free(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hl_side *side = hold->side;
+    const struct hl_side *side = hold->side;
     if (!side)
         return;
-    hl_validity_end(hold);
-    hl_extends_forget(core, side);
-    hl_entries_forget(core, side);
-    hl_memory_free(&core->host.memory, side);
+    HL_REQUIRE(!side->validity && TAILQ_EMPTY(&side->extends) && TAILQ_EMPTY(&side->entries) && TAILQ_EMPTY(&side->leaving));
+    hl_memory_free(&core->host.memory, hold->side);
     hold->side = NULL;
 }

@@ -7,6 +7,6 @@
 #include "lock/core.h"
 
 struct hl_side *hl_side_of(struct hl_core *core, struct hl_hold *hold); /* made if there is none; NULL: no memory */
-void hl_side_free(struct hl_core *core, struct hl_hold *hold); /* whatever is still in it is not told */
+void hl_side_free(struct hl_core *core, struct hl_hold *hold); /* nothing is in it */
 
 #endif

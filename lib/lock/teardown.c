@@ -3,18 +3,29 @@
 #include "lock/teardown.h"
 
 #include "lock/acquire.h"
+#include "lock/entry.h"
+#include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
-#include "lock/recent.h"
-#include "lock/side.h"
 #include "lock/lock.h"
+#include "lock/recent.h"
+#include "lock/validity.h"
 
 static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
 {
     acquire->lock->acquire = NULL;
     hl_acquire_free(core, acquire);
+}
+
+static void empty_side(struct hl_core *core, struct hl_hold *hold)
+{
+    hl_validity_end(hold);
+    if (!hold->side)
+        return;
+    hl_extends_forget(core, hold->side);
+    hl_entries_forget(core, hold->side);
 }
 
 static void forget_hold(struct hl_hold *hold)
@@ -25,7 +36,7 @@ static void forget_hold(struct hl_hold *hold)
         if (hold->parts[i].name->hold == hold)
             hold->parts[i].name->hold = NULL;
     }
-    hl_side_free(hl_hold_core(hold), hold);
+    empty_side(hl_hold_core(hold), hold);
     if (hold->is_told && lock)
         lock->hold = NULL;
     else if (hold->state == HOLD_ENDING && lock)

@@ -6,13 +6,13 @@
 #include "lock/acquire.h"
 #include "lock/notice.h"
 #include "lock/ending.h"
+#include "lock/entry.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
-#include "lock/reentry.h"
 #include "lock/watchdog.h"
 
 void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)
@@ -27,7 +27,7 @@ void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hol
 static void end_side(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     hl_extend_end(core, hold, is_loss);
-    hl_reentry_end(core, hold);
+    hl_entries_end(core, hold);
 }
 
 /* The hold is the store's business from here on; the handle may acquire again at once. */

@@ -12,7 +12,6 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/side.h"
-#include "lock/watchdog.h"
 
 static void set(struct hl_hold *hold, uint64_t deadline_us)
 {

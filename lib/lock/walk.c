@@ -10,7 +10,7 @@ static void walk_decided(const struct hl_core *core, void (*visit)(const struct 
     TAILQ_FOREACH(notice, &core->notices.news, entry)
     {
         const struct hl_acquire *acquire = (const struct hl_acquire *)(const void *)notice;
-        if (notice->ops == core->reports->acquire && acquire->state == ACQUIRE_DECIDED)
+        if (notice->ops == core->acquire_notice && acquire->state == ACQUIRE_DECIDED)
             visit(acquire->lock, arg);
     }
 }
@@ -23,15 +23,4 @@ void hl_walk_locks(const struct hl_core *core, void (*visit)(const struct hilock
             visit(hold->owner.lock, arg);
     walk_decided(core, visit, arg);
     hl_gates_visit(core, visit, arg);
-}
-
-/* A hold that a visit makes stands at the end, and is not held yet. */
-void hl_walk_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
-{
-    struct hl_hold *hold, *next;
-    for (hold = TAILQ_FIRST(&core->live); hold; hold = next) {
-        next = TAILQ_NEXT(hold, live);
-        if (hold->state == HOLD_HELD)
-            visit(hold, arg);
-    }
 }

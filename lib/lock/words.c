@@ -2,16 +2,9 @@
 /* words - see words.h. */
 #include "lock/words.h"
 
-#include "lock/acquire.h"
 #include "lock/extend.h"
-#include "lock/fair.h"
-#include "lock/gate.h"
 #include "lock/hold.h"
-#include "lock/inquiry.h"
 #include "lock/lease.h"
-#include "lock/replicas.h"
-#include "node/confirm.h"
-#include "wire/peek.h"
 #include "wire/right.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
@@ -23,8 +16,7 @@ struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote,
     return words;
 }
 
-/* Of several masters one that grants nothing for now, or else the first. */
-static struct hl_node *node_of(struct hl_core *core, const struct hl_name *name)
+struct hl_node *hl_words_node_of(struct hl_core *core, const struct hl_name *name)
 {
     for (unsigned i = 0; i < core->route->masters; i++) {
         struct hl_node *node = hl_route_member(core->route, name->bytes, name->length, i);
@@ -34,41 +26,7 @@ static struct hl_node *node_of(struct hl_core *core, const struct hl_name *name)
     return hl_route_node(core->route, name->bytes, name->length);
 }
 
-static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known, uint32_t waited_ms)
-{
-    const struct hl_name *name = hl_acquire_name(acquire);
-    if (!*known->holder && acquire->lock->terms->kind->has_queue)
-        hl_text_set(text, "\"%s\" was free, but kept for others who came first", quoted(name).bytes);
-    else if (name->hold)
-        hl_text_set(text, "\"%s\" is held by another handle of this client, %s, for %u ms at least", quoted(name).bytes,
-                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
-    else if (!*known->holder)
-        hl_text_set(text, "\"%s\" is held by another handle of this client", quoted(name).bytes);
-    else if (acquire->is_try)
-        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted(name).bytes,
-                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
-    else
-        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms", quoted(name).bytes,
-                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms, acquire->attempts, known->holder_remaining_ms);
-    if (acquire->lock->terms->kind->has_queue)
-        hl_text_add(text, "; place %u of %u in its queue", ((const struct hl_fair *)(const void *)acquire)->position,
-                    ((const struct hl_fair *)(const void *)acquire)->waiters);
-}
-
-static const char *silence_of(const struct hl_node *node) { return *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent"; }
-
-/* Of a quorum: the masters that are away. */
-static void add_away(struct hl_core *core, const struct hl_name *name, struct hl_text *text)
-{
-    const char *lead = "; away: ";
-    for (unsigned i = 0; core->route->masters && i < core->route->masters; i++) {
-        const struct hl_node *node = hl_route_member(core->route, name->bytes, name->length, i);
-        if (node->is_up)
-            continue;
-        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), *hl_node_why(node) ? hl_node_why(node) : "not connected yet");
-        lead = ", ";
-    }
-}
+const char *hl_words_silence_of(const struct hl_node *node) { return *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent"; }
 
 void hl_words_of_votes(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
@@ -84,27 +42,10 @@ void hl_words_of_votes(struct hl_core *core, const struct hl_hold *hold, struct 
     hl_text_add(text, "; valid for %u ms", hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))));
 }
 
-static void outvoted(struct hl_core *core, struct hl_text *text, uint32_t waited_ms, unsigned tries)
-{
-    hl_text_set(text, "no answer from %u of %u masters within %u ms, %u tries%s", core->route->needed, core->route->masters, waited_ms, tries,
-                tries ? "; a late grant will be undone" : "");
-}
-
-static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, uint32_t waited_ms)
-{
-    if (acquire->lock->terms->replicas && node->is_up && node->confirm && !node->confirm->node.is_up)
-        node = &node->confirm->node; /* its third link alone is away */
-    if (acquire->attempts)
-        hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone", hl_node_name(node),
-                    waited_ms, silence_of(node), acquire->attempts);
-    else
-        hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms, silence_of(node));
-}
-
 void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind, hilock_status status, const char *note,
                          struct hl_text *text)
 {
-    const struct hl_node *node = node_of(core, name);
+    const struct hl_node *node = hl_words_node_of(core, name);
     uint64_t now_us = hl_now_us(node->host);
     if (status == HILOCK_WRONG_KIND)
         hl_text_set(text, "\"%s\" %s", quoted(name).bytes, kind->wrong_kind);
@@ -120,14 +61,6 @@ void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struc
     hl_text_set(text, "%lld of %u replicas confirmed within %u ms", (long long)confirmed, terms->replicas, terms->replica_timeout_ms);
 }
 
-static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire, const char *note, uint32_t waited_ms)
-{
-    if (hl_replicas_are_asked(acquire->hold))
-        hl_text_set(text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone", acquire->lock->terms->replicas, waited_ms);
-    else
-        hl_text_set(text, "%s; the grant was undone", note);
-}
-
 void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1])
 {
     int is_fair = hold->terms->kind->has_queue;
@@ -136,90 +69,11 @@ void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, 
     holder[length] = '\0';
 }
 
-/* A hold of ours need not be asked for. */
-static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl_known *known, char holder[HL_HOLDER_MAX + 1])
-{
-    hl_words_of_holder(core, hold, holder);
-    known->holder = holder;
-    known->holder_remaining_ms = hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host)));
-}
-
-struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
-{
-    struct hl_last_words words = {NULL, NULL, 0};
-    struct hl_known known = hl_gate_known(core, acquire);
-    const struct hl_name *name = hl_acquire_name(acquire);
-    char own[HL_HOLDER_MAX + 1];
-    struct hl_node *node = node_of(core, name);
-    uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - acquire->begun_us);
-    struct hl_text text;
-    if (name->hold)
-        know_own(core, name->hold, &known, own);
-    if (status == HILOCK_TIMED_OUT)
-        timed_out(&text, acquire, &known, waited_ms);
-    else if (status == HILOCK_UNREACHABLE && core->route->masters)
-        outvoted(core, &text, waited_ms, acquire->attempts);
-    else if (status == HILOCK_UNREACHABLE)
-        unreachable(&text, acquire, node, waited_ms);
-    else if (status == HILOCK_NO_MEMORY)
-        hl_text_set(&text, "\"%s\": its turn to ask came, and there was no memory for that until its end", quoted(name).bytes);
-    else if (status == HILOCK_NOT_REPLICATED)
-        unreplicated(&text, acquire, known.note, waited_ms);
-    else if (status <= HILOCK_DENIED)
-        hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, known.note, &text);
-    else
-        return words;
-    add_away(core, name, &text);
-    words.detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
-    if (status != HILOCK_TIMED_OUT)
-        return words;
-    words.holder = hl_memory_copy(&core->host.memory, known.holder, strlen(known.holder));
-    words.holder_remaining_ms = known.holder_remaining_ms;
-    return words;
-}
-
-static void answered(const struct hl_inquiry *inquiry, const struct hl_name *name, struct hl_text *text)
-{
-    static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock",
-                                     [HL_FIND_READ] = " and maybe others, who read (RReadWriteLock)",
-                                     [HL_FIND_WRITE] = ", who writes (RReadWriteLock)"};
-    const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
-    struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
-    if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
-        hl_text_set(text, "the hold of %s on \"%s\" is ended; it learns so at its next renewal", holder.bytes, quoted(name).bytes);
-    else if (!*inquiry->holder)
-        hl_text_set(text, "nobody holds \"%s\"", quoted(name).bytes);
-    else if (inquiry->is_forcing)
-        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, quoted(name).bytes);
-    else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
-        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", quoted(name).bytes, holder.bytes, kind);
-    else
-        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", quoted(name).bytes, holder.bytes, kind,
-                    inquiry->holder_remaining_ms);
-}
-
-void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry)
-{
-    const struct hl_name *name = inquiry->lock->name;
-    const struct hl_node *node = node_of(core, name);
-    uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us);
-    if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
-        hl_text_set(&inquiry->detail, "no answer from %s within %u ms: %s%s", hl_node_name(node), waited_ms, silence_of(node),
-                    inquiry->was_sent ? "; the hold may have been ended" : "");
-    else if (inquiry->status == HILOCK_PROTOCOL)
-        hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes, at most %d are told apart", quoted(name).bytes, inquiry->holder_length,
-                    HL_INQUIRY_HOLDER_MAX);
-    else if (inquiry->status == HILOCK_WRONG_KIND)
-        hl_words_of_refusal(core, name, inquiry->lock->terms->kind, inquiry->status, "", &inquiry->detail);
-    else
-        answered(inquiry, name, &inquiry->detail);
-}
-
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
     const struct hl_part *part = hl_hold_weakest(hold);
     const struct hl_name *name = part->name;
-    const struct hl_node *node = node_of(core, name);
+    const struct hl_node *node = hl_words_node_of(core, name);
     uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
     uint32_t late_ms = hl_span_ms(hl_left_us(lost_us, part->deadline_us));
     switch ((hilock_lost_reason)hold->reason) {
@@ -231,7 +85,7 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
         break;
     case HILOCK_LOST_EXPIRED:
         hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s" : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
-                    quoted(name).bytes, hl_extend_lease_ms(hold), hl_node_name(node), node->is_up ? "is connected" : "is unreachable");
+                    quoted(name).bytes, hl_hold_asked_ms(hold), hl_node_name(node), node->is_up ? "is connected" : "is unreachable");
         break;
     case HILOCK_LOST_SUSPENDED: hl_text_set(text, "SUSPENDED: this process did not run in time: it looked %u ms after the deadline of \"%s\"", late_ms, quoted(name).bytes); break;
     case HILOCK_LOST_HOLD_MAX: hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", quoted(name).bytes, hold->terms->hold_max_ms); break;
@@ -269,7 +123,7 @@ void hl_words_of_handing_on(const struct hl_name *name, struct hl_text *text)
 void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text)
 {
     const struct hl_name *name = hold->parts[0].name;
-    const struct hl_node *node = node_of(core, name);
+    const struct hl_node *node = hl_words_node_of(core, name);
     if (asked)
         hl_text_set(text, "no answer from %s within %u ms: \"%s\" may or may not have been extended, what is known to be left counts", hl_node_name(node),
                     core->limits.command_timeout_ms, quoted(name).bytes);

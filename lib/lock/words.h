@@ -7,20 +7,17 @@
 #include "base/text.h"
 #include "lock/core.h"
 
-struct hl_last_words { /* of an acquire, in memory that is the caller's; NULL: "", the status' own sentence, also for lack of memory */
-    char *holder, *detail;
-    uint32_t holder_remaining_ms;
-};
+/* Of several masters one that grants nothing for now, or else the first. */
+struct hl_node *hl_words_node_of(struct hl_core *core, const struct hl_name *name);
+const char *hl_words_silence_of(const struct hl_node *node); /* why it does not answer */
 void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1]); /* whole */
 /* A server's words of a fault; first the right that is missing, if they tell that. */
 struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length);
 void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text);
-struct hl_last_words hl_words_of_acquire(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status); /* while the gate still knows */
 /* note: the server's words, quoted. */
 void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind, hilock_status status, const char *note,
                          struct hl_text *text);
 void hl_words_of_votes(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text); /* a quorum's grant: who did not say yes */
-void hl_words_of_inquiry(struct hl_core *core, struct hl_inquiry *inquiry); /* its detail, by its status */
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text); /* an extend's time is over */
 void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text);

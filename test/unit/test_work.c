@@ -13,15 +13,15 @@ struct hl_hold;
 /* The linker has the library's own calls pass here. */
 static unsigned walks, compares;
 
-void __real_hl_walk_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
-void __wrap_hl_walk_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
+void __real_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
+void __wrap_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 int __real_hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
 int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
 
-void __wrap_hl_walk_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
+void __wrap_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
 {
     walks++;
-    __real_hl_walk_held(core, visit, arg);
+    __real_hl_hold_each_held(core, visit, arg);
 }
 
 int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_address *b)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* entry - one re-entry of a handle (reentry.h): its place in the hold's list, and its end. */
+#ifndef HL_LOCK_ENTRY_H
+#define HL_LOCK_ENTRY_H
+
+#include "lock/core.h"
+
+enum { REPORT_ENTERED = 1, REPORT_LEFT = 2 };
+
+struct hl_entry {
+    struct hl_notice notice;      /* the bits above */
+    TAILQ_ENTRY(hl_entry) entry;  /* in its side: entries while it counts, then leaving until it is answered */
+    struct hl_side *side;         /* NULL: stands in neither */
+    struct hilock_lock *lock;     /* referenced */
+    uint64_t hold_id;
+    hilock_result_fn *on_entered, *on_left;
+    void *entered_user, *left_user;
+    uint64_t entered_us, left_us; /* the calls */
+    uint32_t entered_count, left_count; /* what they made of the hold's count */
+    uint8_t is_leaving, is_cancelled;
+    uint8_t turn;                 /* of that hold */
+};
+
+void hl_entry_unlink(struct hl_entry *entry); /* it counts no more, or has been answered */
+void hl_entry_free(struct hl_core *core, struct hl_entry *entry);
+void hl_entries_end(struct hl_core *core, struct hl_hold *hold); /* all counts are over; who was not answered will be */
+void hl_entries_forget(struct hl_core *core, struct hl_side *side);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* last_words - the sentence with which an acquire ends without the lock: what stood in its way, and who. */
+#ifndef HL_LOCK_LAST_WORDS_H
+#define HL_LOCK_LAST_WORDS_H
+
+#include "lock/core.h"
+
+struct hl_last_words { /* in memory that is the caller's; NULL: "", the status' own sentence, also for lack of memory */
+    char *holder, *detail;
+    uint32_t holder_remaining_ms;
+};
+struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status); /* while the gate still knows */
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* owner - see owner.h. */
+#include "lock/owner.h"
+
+#include "lock/acquire.h"
+#include "lock/attempt.h"
+#include "lock/fair.h"
+#include "lock/gate.h"
+#include "lock/report.h"
+
+static void asks(struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants)
+{
+    hl_attempt_counts(hold, part);
+    if (hold->terms->kind->has_queue)
+        hl_fair_say(hold, part, wants);
+}
+
+static void answered(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked)
+{
+    struct hl_asked verdict;
+    if (hl_attempt_weigh(hold, part, asked, &verdict))
+        hl_acquire_answered(hold->owner.acquire, &verdict);
+}
+
+static void ended(struct hl_hold *hold) { hl_acquire_regain(hold->owner.acquire); }
+
+static void returned(struct hl_hold *hold) { hl_acquire_returned(hold->owner.acquire); }
+
+static void wake_at(struct hl_hold *hold, uint64_t at_us) { hl_acquire_resume_at(hold->owner.acquire, at_us); }
+
+static void tick(struct hl_hold *hold) { hl_acquire_tick(hold->owner.acquire); }
+
+static void freed(struct hl_core *core, struct hl_name *name, uint64_t listeners, int is_attempt)
+{
+    if (is_attempt)
+        hl_gate_returned(core, name, listeners);
+    else
+        hl_gate_released(core, name, listeners);
+}
+
+void hl_owner_init(struct hl_core *core)
+{
+    static const struct hl_owner_ops ops = {.notice = &hl_report_hold, .asks = asks, .answered = answered, .crossed = hl_fair_crossed, .ended = ended,
+                                            .returned = returned, .wake_at = wake_at, .tick = tick, .freed = freed};
+    core->owner = &ops;
+    core->acquire_notice = &hl_report_acquire;
+}
