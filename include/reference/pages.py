@@ -7,9 +7,9 @@ import textwrap
 
 import header
 
-HEADERS = ['hilock.h', 'loop.h', 'version.h', 'adapters/libevent.h']
+HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'adapters/libevent.h']
 SYNOPSIS_COLUMNS = 90
-UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H',
+UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H', 'HILOCK_MEMORY_H',
           'HILOCK_ADAPTERS_LIBEVENT_H'}
 PAGES = [
     ('hilock', 7, 'asynchronous distributed locks: the contract of every call',
@@ -48,6 +48,12 @@ PAGES = [
     ('hilock_version', 3, 'which version this is', 'version.h hilock_version HILOCK_VERSION HILOCK_VERSION_NUMBER'),
     ('hilock_loop', 3, 'what an adapter gives: an event loop',
      'loop.h HILOCK_READABLE hilock_ready_fn hilock_fire_fn hilock_resolved_fn hilock_loop'),
+    ('hilock_memory', 3, 'a store inside the process, for tests',
+     'memory.h hilock_memory hilock_memory_options HILOCK_MEMORY_OPTIONS hilock_memory_open hilock_memory_close hilock_memory_url '
+     'hilock_memory_holder hilock_memory_remaining_ms hilock_memory_links hilock_memory_commands'),
+    ('hilock_memory_expire', 3, 'break a store in memory on purpose',
+     'hilock_memory_expire hilock_memory_take hilock_memory_lose hilock_memory_advance hilock_memory_disconnect hilock_memory_restart '
+     'hilock_memory_delay hilock_memory_hang hilock_memory_refuse'),
 ]
 
 

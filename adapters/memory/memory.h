@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory - what the parts of hilock-memory share: the store, and the links over which clients reach it.
+ *
+ * All of it runs from ready and fire of one loop, and from the user's calls, and calls nobody back: what is said goes into buffers, and from there to
+ * descriptors. Invariant: a link is in `links` from its accept to its end, and its connection at the store is open as long; what waits in `parcels` is
+ * due in that order, and `out` goes before them. */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include <hilock/loop.h>
+#include <hilock/memory.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "request.h"
+#include "store.h"
+
+struct sim_parcel { /* what is delayed */
+    TAILQ_ENTRY(sim_parcel) entry;
+    uint64_t due_us; /* on the loop's clock */
+    struct sim_buffer said;
+};
+
+struct sim_link {
+    TAILQ_ENTRY(sim_link) entry;
+    hilock_memory *memory;
+    int fd;
+    void *watch;
+    unsigned connection; /* at the store */
+    int is_last;         /* it has said something wrong: it ends when it has been answered */
+    struct sim_buffer in, out;
+    TAILQ_HEAD(sim_parcels, sim_parcel) parcels;
+    size_t parcels_bytes;
+};
+
+struct hilock_memory {
+    struct hilock_loop loop;
+    struct sim_store *store;
+    uint64_t advanced_us;
+    TAILQ_HEAD(sim_links, sim_link) links;
+    uint32_t links_count;
+    struct sim_request request;
+    uint32_t delay_ms, refusals; /* refusals: so many are to come; HILOCK_FOREVER: all */
+    char refusal[256];
+    int hangs;
+    int fd;
+    void *watch, *timer;    /* timer: for the first parcel that is due */
+    struct sockaddr_un address;
+    char *directory;        /* NULL: not ours */
+    char *url;
+};
+
+struct sim_store *sim_memory_now(const hilock_memory *memory); /* the store, whose clock is set to now */
+
+/* links.c */
+int sim_links_listen(hilock_memory *memory); /* at its address; 0, or -1: errno says why */
+void sim_links_unlisten(hilock_memory *memory);
+void sim_links_end(hilock_memory *memory); /* all of them */
+void sim_links_hang(hilock_memory *memory, int hangs);
+extern const struct sim_store_events sim_links_events;
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_memory - two clients on a store in memory, in a time that jumps: they wait, lose and are served as on a real server, and each way to break it
+ * does what <hilock/memory.h> says. Every test ends with an empty loop, and no file left. */
+#include <hilock/loop.h>
+#include <hilock/memory.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include "jumping_loop.h"
+
+enum { PATIENCE = 100000, LEASE_MS = 30000, MS = 1000 };
+
+struct holder {
+    hilock_client *client;
+    hilock_lock *lock;
+    unsigned answers, losses;
+    struct hilock_result result; /* the latest; its texts are gone */
+    hilock_lost_reason reason;
+    char other[64];
+};
+
+struct trial {
+    struct jumping_loop *loop;
+    hilock_memory *memory;
+    struct holder first, second;
+    unsigned closed;
+};
+
+static void on_lost(const struct hilock_event *event, void *user)
+{
+    struct holder *holder = user;
+    holder->losses++;
+    holder->reason = event->reason;
+}
+
+static void on_result(const struct hilock_result *result, void *user)
+{
+    struct holder *holder = user;
+    holder->answers++;
+    holder->result = *result;
+    snprintf(holder->other, sizeof holder->other, "%s", result->holder);
+}
+
+static void on_closed(void *user) { ++*(unsigned *)user; }
+
+static void open_client(struct trial *trial, struct holder *holder)
+{
+    struct hilock_loop table = jumping_loop_table(trial->loop);
+    struct hilock_error error;
+    if (hilock_client_open(&holder->client, &table, HILOCK_CLIENT_OPTIONS(.url = hilock_memory_url(trial->memory)), &error) != HILOCK_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(hilock_lock_create(&holder->lock, holder->client, "stock", HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = holder)), HILOCK_OK);
+}
+
+static int set_up(void **state)
+{
+    static struct trial trial;
+    struct hilock_loop table;
+    memset(&trial, 0, sizeof trial);
+    trial.loop = jumping_loop_new();
+    table = jumping_loop_table(trial.loop);
+    assert_int_equal(hilock_memory_open(&trial.memory, &table, NULL, NULL), HILOCK_OK);
+    open_client(&trial, &trial.first);
+    open_client(&trial, &trial.second);
+    *state = &trial;
+    return 0;
+}
+
+static void turn(const struct trial *trial) { jumping_loop_turn(trial->loop, UINT64_MAX); }
+
+static int tear_down(void **state)
+{
+    struct trial *trial = *state;
+    struct stat file;
+    char path[128];
+    assert_int_equal(hilock_client_close(trial->first.client, 0, on_closed, &trial->closed), HILOCK_OK);
+    assert_int_equal(hilock_client_close(trial->second.client, 0, on_closed, &trial->closed), HILOCK_OK);
+    for (int i = 0; i < PATIENCE && trial->closed < 2; i++)
+        turn(trial);
+    assert_int_equal(trial->closed, 2);
+    hilock_lock_free(trial->first.lock);
+    hilock_lock_free(trial->second.lock);
+    snprintf(path, sizeof path, "%s", hilock_memory_url(trial->memory) + strlen("unix://"));
+    assert_int_equal(stat(path, &file), 0);
+    hilock_memory_close(trial->memory);
+    assert_int_not_equal(stat(path, &file), 0);
+    *strrchr(path, '/') = '\0';
+    assert_int_not_equal(stat(path, &file), 0);
+    assert_true(jumping_loop_is_empty(trial->loop));
+    assert_int_equal(jumping_loop_tables(trial->loop), 0);
+    jumping_loop_free(trial->loop);
+    return 0;
+}
+
+static void until(const struct trial *trial, const unsigned *count, unsigned wanted)
+{
+    for (int i = 0; i < PATIENCE && *count < wanted; i++)
+        turn(trial);
+    assert_int_equal(*count, wanted);
+}
+
+static void for_ms(const struct trial *trial, uint64_t span_ms)
+{
+    uint64_t until_us = jumping_loop_us(trial->loop) + span_ms * MS;
+    while (jumping_loop_us(trial->loop) < until_us)
+        jumping_loop_turn(trial->loop, until_us);
+}
+
+static void begin(struct holder *holder, uint32_t wait_ms)
+{
+    assert_int_equal(hilock_acquire(holder->lock, wait_ms, on_result, holder), HILOCK_OK);
+}
+
+static hilock_status acquire(const struct trial *trial, struct holder *holder, uint32_t wait_ms)
+{
+    begin(holder, wait_ms);
+    until(trial, &holder->answers, holder->answers + 1);
+    return holder->result.status;
+}
+
+/* Nobody could have let the second one in before. */
+static void test_waits_and_is_woken(void **state)
+{
+    struct trial *trial = *state;
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_TIMED_OUT);
+    assert_string_equal(trial->second.other, hilock_memory_holder(trial->memory, "stock"));
+    assert_int_equal(strncmp(hilock_memory_holder(trial->memory, "stock"), hilock_client_uuid(trial->first.client), 36), 0);
+    assert_in_range(hilock_memory_remaining_ms(trial->memory, "stock"), 1, LEASE_MS);
+    begin(&trial->second, HILOCK_FOREVER);
+    for_ms(trial, 3 * LEASE_MS); /* it is renewed */
+    assert_int_equal(trial->second.answers, 1);
+    assert_int_equal(hilock_release(trial->first.lock, NULL, NULL), HILOCK_OK);
+    until(trial, &trial->second.answers, 2);
+    assert_int_equal(trial->second.result.status, HILOCK_OK);
+    assert_true(trial->second.result.fencing_token > trial->first.result.fencing_token);
+    assert_int_equal(trial->first.losses, 0);
+}
+
+static void test_fair_hands_over(void **state)
+{
+    struct trial *trial = *state;
+    struct holder fair[2] = {{.client = trial->first.client}, {.client = trial->second.client}};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(hilock_lock_create(&fair[i].lock, fair[i].client, "stock",
+                                            HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .on_lost = on_lost, .user = &fair[i])), HILOCK_OK);
+    assert_int_equal(acquire(trial, &fair[0], HILOCK_TRY), HILOCK_OK);
+    begin(&fair[1], HILOCK_FOREVER);
+    for_ms(trial, 1000);
+    assert_int_equal(hilock_release(fair[0].lock, NULL, NULL), HILOCK_OK);
+    until(trial, &fair[1].answers, 1);
+    assert_int_equal(fair[1].result.status, HILOCK_OK);
+    hilock_lock_free(fair[0].lock);
+    hilock_lock_free(fair[1].lock);
+}
+
+static void test_expire(void **state)
+{
+    struct trial *trial = *state;
+    assert_int_equal(hilock_memory_expire(trial->memory, "stock"), HILOCK_NOT_HELD);
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    assert_int_equal(hilock_memory_expire(trial->memory, "stock"), HILOCK_OK);
+    assert_string_equal(hilock_memory_holder(trial->memory, "stock"), "");
+    assert_int_equal(hilock_memory_remaining_ms(trial->memory, "stock"), 0);
+    assert_int_equal(trial->first.losses, 0);
+    assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_OK);
+    until(trial, &trial->first.losses, 1);
+    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+}
+
+static void test_take(void **state)
+{
+    struct trial *trial = *state;
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    assert_int_equal(hilock_memory_take(trial->memory, HILOCK_MUTEX, "stock", "java:7", LEASE_MS), HILOCK_OK);
+    until(trial, &trial->first.losses, 1);
+    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_TIMED_OUT);
+    assert_string_equal(trial->second.other, "java:7");
+    assert_int_equal(acquire(trial, &trial->second, 2 * LEASE_MS), HILOCK_OK); /* it has run out by then */
+    assert_int_equal(hilock_memory_take(trial->memory, HILOCK_SIMPLE, "cron", "python", HILOCK_FOREVER), HILOCK_OK);
+    assert_string_equal(hilock_memory_holder(trial->memory, "cron"), "python");
+    assert_int_equal(hilock_memory_remaining_ms(trial->memory, "cron"), HILOCK_FOREVER);
+    assert_int_equal(hilock_memory_take(trial->memory, HILOCK_MUTEX, "stock", "", LEASE_MS), HILOCK_INVALID);
+    assert_int_equal(hilock_memory_take(trial->memory, HILOCK_MUTEX, "stock", "x", 0), HILOCK_INVALID);
+    assert_int_equal(hilock_memory_take(trial->memory, (hilock_kind)9, "stock", "x", 1), HILOCK_INVALID);
+}
+
+static void test_lose(void **state)
+{
+    struct trial *trial = *state;
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    hilock_memory_lose(trial->memory);
+    until(trial, &trial->first.losses, 1);
+    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+}
+
+/* The holder believes in what the store has forgotten, until it asks. */
+static void test_advance(void **state)
+{
+    struct trial *trial = *state;
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    hilock_memory_advance(trial->memory, LEASE_MS + 1);
+    assert_string_equal(hilock_memory_holder(trial->memory, "stock"), "");
+    assert_true(hilock_lock_remaining_ms(trial->first.lock) > 0);
+    until(trial, &trial->first.losses, 1);
+    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+}
+
+static void test_disconnect(void **state)
+{
+    struct trial *trial = *state;
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    for_ms(trial, 100);
+    assert_true(hilock_memory_links(trial->memory) >= 2);
+    hilock_memory_disconnect(trial->memory);
+    assert_int_equal(hilock_memory_links(trial->memory), 0);
+    while (hilock_client_is_connected(trial->first.client))
+        turn(trial);
+    for_ms(trial, 2 * LEASE_MS); /* it is back in time to renew */
+    assert_int_equal(trial->first.losses, 0);
+    assert_true(hilock_client_is_connected(trial->first.client));
+    assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_TIMED_OUT);
+}
+
+static void test_restart(void **state)
+{
+    struct trial *trial = *state;
+    struct hilock_stats stats = {.size = sizeof stats};
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    hilock_memory_restart(trial->memory, 1);
+    for_ms(trial, 2 * LEASE_MS);
+    assert_int_equal(trial->first.losses, 0);
+    hilock_memory_restart(trial->memory, 0);
+    until(trial, &trial->first.losses, 1);
+    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+    hilock_client_stats(trial->first.client, &stats);
+    assert_int_equal(stats.disconnects, 2);
+}
+
+/* An answer is late by just that, and so is a message; and what was delayed comes when it was due, though it is delayed no longer. */
+static void test_delay(void **state)
+{
+    struct trial *trial = *state;
+    uint64_t asked_us;
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    begin(&trial->second, HILOCK_FOREVER);
+    for_ms(trial, 1000);
+    hilock_memory_delay(trial->memory, 700);
+    assert_int_equal(hilock_release(trial->first.lock, on_result, &trial->first), HILOCK_OK);
+    asked_us = jumping_loop_us(trial->loop);
+    for_ms(trial, 100);
+    hilock_memory_delay(trial->memory, 0);
+    until(trial, &trial->first.answers, 2);
+    assert_int_equal(trial->first.result.status, HILOCK_OK);
+    assert_in_range(jumping_loop_us(trial->loop) - asked_us, 700 * MS, 701 * MS);
+    until(trial, &trial->second.answers, 1);
+    assert_int_equal(trial->second.result.status, HILOCK_OK);
+    assert_in_range(jumping_loop_us(trial->loop) - asked_us, 700 * MS, 701 * MS);
+}
+
+/* The lease of a holder whose renewals are not answered ends here before it does at the store. */
+static void test_hang(void **state)
+{
+    struct trial *trial = *state;
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    hilock_memory_hang(trial->memory, 1);
+    assert_int_equal(acquire(trial, &trial->second, 5000), HILOCK_UNREACHABLE);
+    until(trial, &trial->first.losses, 1);
+    assert_int_equal(trial->first.reason, HILOCK_LOST_EXPIRED);
+    assert_string_not_equal(hilock_memory_holder(trial->memory, "stock"), "");
+    begin(&trial->second, HILOCK_FOREVER);
+    for_ms(trial, 2 * LEASE_MS);
+    assert_int_equal(trial->second.answers, 1);
+    hilock_memory_hang(trial->memory, 0);
+    until(trial, &trial->second.answers, 2);
+    assert_int_equal(trial->second.result.status, HILOCK_OK);
+}
+
+static void test_refuse(void **state)
+{
+    struct trial *trial = *state;
+    static const char error[] = "OOM command not allowed when used memory > 'maxmemory'.";
+    assert_int_equal(hilock_memory_refuse(trial->memory, 1, error), HILOCK_OK);
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_UNWRITABLE);
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+    assert_int_equal(hilock_memory_refuse(trial->memory, HILOCK_FOREVER, error), HILOCK_OK);
+    until(trial, &trial->first.losses, 1);
+    assert_int_equal(trial->first.reason, HILOCK_LOST_EXPIRED);
+    assert_int_equal(hilock_memory_refuse(trial->memory, 0, NULL), HILOCK_OK);
+    assert_int_equal(acquire(trial, &trial->second, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(hilock_memory_refuse(trial->memory, 1, NULL), HILOCK_INVALID);
+    assert_int_equal(hilock_memory_refuse(trial->memory, 1, ""), HILOCK_INVALID);
+    assert_int_equal(hilock_memory_refuse(trial->memory, 1, "OOM\r\n+OK"), HILOCK_INVALID);
+}
+
+static void test_null_is_nothing(void **state)
+{
+    (void)state;
+    assert_null(hilock_memory_url(NULL));
+    assert_int_equal(hilock_memory_expire(NULL, "stock"), HILOCK_INVALID);
+    assert_int_equal(hilock_memory_take(NULL, HILOCK_MUTEX, "stock", "x", 1), HILOCK_INVALID);
+    assert_int_equal(hilock_memory_refuse(NULL, 0, NULL), HILOCK_INVALID);
+    assert_string_equal(hilock_memory_holder(NULL, "stock"), "");
+    assert_int_equal(hilock_memory_remaining_ms(NULL, "stock"), 0);
+    assert_int_equal(hilock_memory_links(NULL) + hilock_memory_commands(NULL), 0);
+    hilock_memory_lose(NULL);
+    hilock_memory_advance(NULL, 1);
+    hilock_memory_disconnect(NULL);
+    hilock_memory_restart(NULL, 0);
+    hilock_memory_delay(NULL, 1);
+    hilock_memory_hang(NULL, 1);
+    hilock_memory_close(NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_waits_and_is_woken), TEST(test_fair_hands_over), TEST(test_expire), TEST(test_take), TEST(test_lose), TEST(test_advance),
+        TEST(test_disconnect), TEST(test_restart), TEST(test_delay), TEST(test_hang), TEST(test_refuse), cmocka_unit_test(test_null_is_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
