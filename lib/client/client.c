@@ -10,8 +10,9 @@
 #include "client/logins.h"
 #include "client/observe.h"
 #include "client/options.h"
-#include "lock/acquire.h"
+#include "lock/arrival.h"
 #include "lock/belief.h"
+#include "lock/channel.h"
 #include "lock/ending.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
@@ -109,7 +110,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     struct hilock_client *client = arg;
     struct verifying verifying = {node, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
     hl_hold_each_held(&client->core, verify, &verifying);
-    hl_gate_retry_at(&client->core, node);
+    hl_channels_retry_at(&client->core, node);
     hl_recent_at(&client->core, node);
 }
 
@@ -120,7 +121,7 @@ static void on_moved(void *arg, uint64_t since_us)
     struct verifying verifying = {NULL, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
     hl_hold_each_held(&client->core, verify, &verifying);
     hl_grants_follow(&client->core);
-    hl_gate_follow_all(&client->core);
+    hl_channels_follow(&client->core);
     hl_recent_again(&client->core, since_us);
 }
 
@@ -229,7 +230,7 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls, con
     struct hl_core *core = &client->core;
     if ((core->cell = hl_cell_new(&core->host.memory)) == NULL || (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
         hl_shortage_init(core) != 0 || hl_requests_init(core) != 0 ||
-        hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
+        hl_alarms_init(&core->wait_alarms, &core->host, hl_arrival_on_alarm) != 0 ||
         hl_logins_keep(client, urls, options) != 0 || (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;
     core->cell->core = core;

@@ -5,6 +5,7 @@
 #include "client/options.h"
 #include "client/stats.h"
 #include "lock/acquire.h"
+#include "lock/arrival.h"
 #include "lock/belief.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
@@ -342,7 +343,7 @@ static hilock_status check_acquire(struct hilock_client *client, const struct hi
 
 static hilock_status begin_acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
 {
-    return may_reenter(lock) ? hl_reentry_begin(core, lock, on_result, user) : hl_acquire_begin(core, lock, wait_ms, on_result, user);
+    return may_reenter(lock) ? hl_reentry_begin(core, lock, on_result, user) : hl_arrival_begin(core, lock, wait_ms, on_result, user);
 }
 
 hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)

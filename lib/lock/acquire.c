@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* acquire - see acquire.h. Its begin is in arrival.c. It stays in line until the answer is handed over, so that going back to waiting (a grant
+/* acquire - see acquire.h. It stays in line until the answer is handed over, so that going back to waiting (a grant
  * found too old at the last moment) needs no memory. */
 #include "lock/acquire.h"
 
@@ -7,34 +7,31 @@
 #include "base/plant.h"
 #include "lock/attempt.h"
 #include "lock/ballot.h"
+#include "lock/channel.h"
 #include "lock/notice.h"
 #include "lock/ending.h"
 #include "lock/fair.h"
 #include "lock/gate.h"
 #include "lock/handoff.h"
 #include "lock/hold.h"
+#include "lock/known.h"
 #include "lock/last_words.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
 #include "lock/replicas.h"
+#include "lock/wait.h"
 #include "lock/watchdog.h"
 
 enum { DEAF_US = 50000 };
 
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
 
-struct hl_name *hl_acquire_name(const struct hl_acquire *acquire)
-{
-    const struct hl_names *names = acquire->lock->terms->multi;
-    return names ? names->of[acquire->at] : acquire->lock->name;
-}
-
 /* ---- its end ---- */
 
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     hl_notice_cancel(core, &acquire->notice);
-    hl_acquire_stop(acquire);
+    hl_wait_stop(acquire);
     if (hl_fair_of(acquire))
         hl_fair_forget(core, hl_fair_of(acquire));
     if (acquire->state == ACQUIRE_DECIDED) {
@@ -67,7 +64,7 @@ static void let_go(struct hl_acquire *acquire)
     if (acquire->hold)
         let_hold_go(core, acquire, acquire->hold);
     acquire->state = ACQUIRE_DECIDED;
-    hl_acquire_stop(acquire);
+    hl_wait_stop(acquire);
     if (acquire->stands)
         hl_gate_leave(acquire);
     acquire->words.holder = acquire->words.detail = NULL;
@@ -119,16 +116,16 @@ static void move_soon(struct hl_acquire *acquire)
 {
     acquire->state = ACQUIRE_SLEEPING;
     acquire->is_moving = 1;
-    hl_acquire_resume_at(acquire, hl_now_us(&core_of(acquire)->host));
+    hl_wait_resume_at(acquire, hl_now_us(&core_of(acquire)->host));
 }
 
 /* Too few can be asked: until one of them is back, or in a moment. */
 static void await_masters(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
-    hl_gate_learn(core, acquire, &(struct hl_asked){.answer = ASKED_UNANSWERED, .is_verdict = 1});
+    hl_known_learn(core, acquire, &(struct hl_asked){.answer = ASKED_UNANSWERED, .is_verdict = 1});
     acquire->state = ACQUIRE_SLEEPING;
-    hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
+    hl_wait_resume_at(acquire, hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
 }
 
 void hl_acquire_ask(struct hl_acquire *acquire)
@@ -145,22 +142,14 @@ void hl_acquire_ask(struct hl_acquire *acquire)
         hl_fair_begin(core_of(acquire), hl_fair_of(acquire));
     acquire->state = ACQUIRE_ASKING;
     acquire->has_moved = 0;
-    hl_acquire_resume_at(acquire, hl_hold_is_quorum(acquire->hold) ? hl_ballot_ends_us(acquire) : UINT64_MAX);
+    hl_wait_resume_at(acquire, hl_hold_is_quorum(acquire->hold) ? hl_ballot_ends_us(acquire) : UINT64_MAX);
     hl_attempt_begin(acquire->hold);
-}
-
-/* By default half of what was granted: the lease, or a window that was pushed. */
-uint64_t hl_acquire_least_us(const struct hl_acquire *acquire)
-{
-    const struct hl_terms *terms = acquire->lock->terms;
-    uint32_t granted_ms = acquire->hold->is_windowed && HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS : terms->lease_ms;
-    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
 }
 
 static int is_too_late(const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core_of(acquire)->host));
-    return left_us < hl_acquire_least_us(acquire);
+    return left_us < hl_wait_least_us(acquire);
 }
 
 static uint64_t next_report_us(const struct hl_acquire *acquire)
@@ -182,7 +171,7 @@ static void begin_anew(struct hl_acquire *acquire)
     }
     fresh->owner.acquire = acquire;
     acquire->hold = fresh;
-    hl_acquire_resume_at(acquire, UINT64_MAX); /* its end and its report are the new one's to tell of */
+    hl_wait_resume_at(acquire, UINT64_MAX); /* its end and its report are the new one's to tell of */
     hold->is_attempt = hl_hold_is_quorum(hold) != 0;
     hl_ending_give_up(hold);
 }
@@ -193,7 +182,7 @@ static void give_back(struct hl_acquire *acquire)
              &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
     acquire->state = ACQUIRE_IN_LINE;
     hl_multi_late(acquire);
-    hl_acquire_resume_at(acquire, UINT64_MAX); /* before it may begin anew at once, which may set another time */
+    hl_wait_resume_at(acquire, UINT64_MAX); /* before it may begin anew at once, which may set another time */
     begin_anew(acquire);
 }
 
@@ -233,7 +222,7 @@ static void try_again(struct hl_acquire *acquire)
 void hl_acquire_returned(struct hl_acquire *acquire)
 {
     if (acquire->state == ACQUIRE_SLEEPING) /* refused, and for lack of memory it could not listen meanwhile */
-        hl_acquire_resume_at(acquire, hl_now_us(&core_of(acquire)->host) + DEAF_US);
+        hl_wait_resume_at(acquire, hl_now_us(&core_of(acquire)->host) + DEAF_US);
     else
         try_again(acquire);
 }
@@ -242,37 +231,37 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
     acquire->is_untold = 0;
-    hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = hl_acquire_name(acquire)->bytes});
+    hl_trace(&core->host, HL_ACQUIRE_WAITS, &(struct hl_fact){.name = hl_wait_name(acquire)->bytes});
     acquire->report_us = next_report_us(acquire);
     if (terms->on_event)
         hl_notice_post(core, &acquire->notice, REPORT_WAITING);
     if (terms->wait_report_ms)
-        hl_acquire_sleep_on(acquire);
+        hl_wait_sleep_on(acquire);
 }
 
 /* R7: what the store said is older than news that came after the question left; then the question is put again before sleeping. */
 static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
-    if (asked->answer == ASKED_HELD && !hl_gate_may_sleep(acquire, asked->asked_us)) {
+    if (asked->answer == ASKED_HELD && !hl_channel_may_sleep(acquire, asked->asked_us)) {
         acquire->state = ACQUIRE_IN_LINE;
-        hl_acquire_resume_at(acquire, UINT64_MAX);
-        hl_gate_wake(hl_acquire_name(acquire));
+        hl_wait_resume_at(acquire, UINT64_MAX);
+        hl_gate_wake(hl_wait_name(acquire));
         return;
     }
     if (asked->is_split) { /* nobody has it who could tell that it is free again */
         acquire->state = ACQUIRE_SLEEPING;
-        hl_acquire_resume_at(acquire, hl_gate_yields_until_us(hl_acquire_name(acquire)));
+        hl_wait_resume_at(acquire, hl_gate_yields_until_us(hl_wait_name(acquire)));
         return;
     }
     if (asked->is_early) { /* the next time all are asked, unless a message comes first */
         acquire->state = ACQUIRE_SLEEPING;
         acquire->halvings = 0;
-        hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_pause_us(core, acquire));
+        hl_wait_resume_at(acquire, hl_now_us(&core->host) + hl_gate_pause_us(core, acquire));
         return;
     }
     acquire->state = hl_gate_is_head(acquire) ? ACQUIRE_SLEEPING : ACQUIRE_IN_LINE;
-    hl_acquire_resume_at(acquire, acquire->state == ACQUIRE_SLEEPING ? hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire) : UINT64_MAX);
+    hl_wait_resume_at(acquire, acquire->state == ACQUIRE_SLEEPING ? hl_now_us(&core->host) + hl_known_sleep_us(core, acquire) : UINT64_MAX);
 }
 
 /* Nothing is kept while something is waited for, but by a multi that lost often. What several parts got for a moment others may have asked
@@ -304,7 +293,7 @@ static void stay_in_queue(struct hl_acquire *acquire, struct hl_fair *fair, cons
         return;
     }
     acquire->state = ACQUIRE_SLEEPING;
-    hl_acquire_resume_at(acquire, hl_now_us(&core->host) + (is_placed ? hl_fair_sleep_us(core, fair, asked) : hl_gate_sleep_us(core, acquire)));
+    hl_wait_resume_at(acquire, hl_now_us(&core->host) + (is_placed ? hl_fair_sleep_us(core, fair, asked) : hl_known_sleep_us(core, acquire)));
 }
 
 /* Too few replicas have it. In a moment it is asked for under a new id; those behind it in line, who may ask for less, come first. */
@@ -318,7 +307,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
         hl_gate_yield(core, acquire);
     if (!HL_PLANTED(REPLICAS_KEPT))
         begin_anew(acquire);
-    hl_acquire_resume_at(acquire, acquire->hold->state == HOLD_RETURNING ? UINT64_MAX : hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
+    hl_wait_resume_at(acquire, acquire->hold->state == HOLD_RETURNING ? UINT64_MAX : hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
 }
 
 static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
@@ -327,7 +316,7 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
     struct hl_fair *fair = hl_fair_of(acquire);
     int has_moved = hl_gate_move(core, acquire, asked->at);
     if (has_moved)
-        hl_gate_learn(core, acquire, asked);
+        hl_known_learn(core, acquire, asked);
     if (fair && asked->answer == ASKED_HELD)
         hl_fair_placed(fair, asked);
     if (asked->answer == ASKED_FAULT && (acquire->is_try || asked->fault.kind != HL_FAULT_PASSING)) {
@@ -348,7 +337,7 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
     }
     return_all(acquire, asked->is_split);
     if (asked->answer == ASKED_HELD && has_moved)
-        hl_gate_tell_waiting(core, hl_acquire_name(acquire));
+        hl_gate_tell_waiting(core, hl_wait_name(acquire));
     sleep_or_ask(acquire, asked);
 }
 
@@ -361,7 +350,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *aske
             on_refused(acquire, asked);
             break;
         }
-        hl_gate_learn(core_of(acquire), acquire, asked);
+        hl_known_learn(core_of(acquire), acquire, asked);
         hl_attempt_begin(acquire->hold); /* same id: what may have been granted is adopted (R3) */
         break;
     case ASKED_HELD:
@@ -376,16 +365,16 @@ static void move(struct hl_acquire *acquire)
     int at = hl_multi_barred_at(acquire);
     acquire->is_moving = 0;
     if (at < 0)
-        hl_gate_wake(hl_acquire_name(acquire));
+        hl_gate_wake(hl_wait_name(acquire));
     else if (!hl_gate_move(core, acquire, (unsigned)at))
-        hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
-    else if (acquire->is_try && hl_gate_knows_held(hl_acquire_name(acquire)))
+        hl_wait_resume_at(acquire, hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
+    else if (acquire->is_try && hl_known_is_held(hl_wait_name(acquire)))
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
     else {
         acquire->state = ACQUIRE_IN_LINE;
         acquire->has_moved = 1;
-        if (hl_gate_knows_held(hl_acquire_name(acquire)))
-            hl_gate_tell_waiting(core, hl_acquire_name(acquire));
+        if (hl_known_is_held(hl_wait_name(acquire)))
+            hl_gate_tell_waiting(core, hl_wait_name(acquire));
     }
 }
 
@@ -401,7 +390,7 @@ static void give_back_kept(struct hl_acquire *acquire)
     struct hl_core *core = core_of(acquire);
     begin_anew(acquire);
     if (acquire->hold->state != HOLD_RETURNING && acquire->state == ACQUIRE_SLEEPING)
-        hl_acquire_resume_at(acquire, hl_now_us(&core->host) + hl_gate_sleep_us(core, acquire));
+        hl_wait_resume_at(acquire, hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
 }
 
 static void close_ballot(struct hl_acquire *acquire)
@@ -417,7 +406,7 @@ static void resume(struct hl_acquire *acquire)
         hl_ending_retry(acquire->hold);
     else if (acquire->is_moving)
         move(acquire);
-    else if (acquire->state != ACQUIRE_ASKING && hl_multi_keeps_until_us(acquire) <= hl_now_us(&core_of(acquire)->host))
+    else if (acquire->state != ACQUIRE_ASKING && hl_wait_keeps_until_us(acquire) <= hl_now_us(&core_of(acquire)->host))
         give_back_kept(acquire);
     else if (acquire->state == ACQUIRE_ASKING && hl_hold_is_quorum(acquire->hold))
         close_ballot(acquire);
@@ -434,7 +423,7 @@ void hl_acquire_tick(struct hl_acquire *acquire)
     struct hl_core *core = core_of(acquire);
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
-        hl_acquire_decide(acquire, acquire->is_starved ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold) ? HILOCK_NOT_REPLICATED : hl_gate_known(core, acquire).status);
+        hl_acquire_decide(acquire, acquire->is_starved ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold) ? HILOCK_NOT_REPLICATED : hl_known_of(core, acquire).status);
         return;
     }
     if (acquire->report_us <= now_us)
@@ -442,5 +431,5 @@ void hl_acquire_tick(struct hl_acquire *acquire)
     if (acquire->hold && acquire->hold->resume_us <= now_us)
         resume(acquire);
     if (acquire->state != ACQUIRE_DECIDED && acquire->state != ACQUIRE_GRANTED)
-        hl_acquire_sleep_on(acquire);
+        hl_wait_sleep_on(acquire);
 }

@@ -3,10 +3,11 @@
 #include "lock/ballot.h"
 
 #include "base/plant.h"
-#include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/part.h"
+#include "lock/wait.h"
 
 static struct hl_route *route_of(const struct hl_hold *hold) { return hl_hold_core(hold)->route; }
 
@@ -20,15 +21,15 @@ int hl_ballot_can_begin(const struct hl_hold *hold)
 
 int hl_ballot_can_order(const struct hl_acquire *acquire)
 {
-    const struct hl_name *name = hl_acquire_name(acquire);
+    const struct hl_name *name = hl_wait_name(acquire);
     uint64_t trips_us = 2 * hl_route_usual_trip_us(route_of(acquire->hold), name->bytes, name->length);
-    return trips_us + hl_acquire_least_us(acquire) < hl_lease_deadline_us(0, hl_terms_lease_us(acquire->lock->terms));
+    return trips_us + hl_wait_least_us(acquire) < hl_lease_deadline_us(0, hl_terms_lease_us(acquire->lock->terms));
 }
 
 /* A try asks but once, and must not take one master's word for all. */
 static int is_in_order(const struct hl_acquire *acquire)
 {
-    int is_awaited = acquire->halvings || (!acquire->attempts && hl_acquire_name(acquire)->crowd);
+    int is_awaited = acquire->halvings || (!acquire->attempts && hl_wait_name(acquire)->crowd);
     return is_awaited && !acquire->is_try && hl_ballot_can_order(acquire) && !HL_PLANTED(BALLOT_ALL_AT_ONCE);
 }
 
@@ -52,7 +53,7 @@ static unsigned unasked(struct hl_hold *hold)
 uint64_t hl_ballot_ends_us(const struct hl_acquire *acquire)
 {
     const struct hl_core *core = hl_hold_core(acquire->hold);
-    uint64_t span_us = hl_part_patience_us(acquire->hold) << hl_gate_silences(hl_acquire_name(acquire));
+    uint64_t span_us = hl_part_patience_us(acquire->hold) << hl_known_silences(hl_wait_name(acquire));
     uint64_t most_us = (uint64_t)core->limits.command_timeout_ms * 1000, lease_us = (uint64_t)acquire->lock->terms->lease_ms * 250;
     most_us = lease_us < most_us ? lease_us : most_us;
     return hl_now_us(&core->host) + (span_us < most_us ? span_us : most_us);
@@ -156,7 +157,7 @@ int hl_ballot_cast(struct hl_hold *hold, struct hl_part *part, const struct hl_a
     share->holder = asked->holder ? hash(asked->holder, asked->holder_length) : 0;
     share->status = (uint8_t)-(int)asked->fault.status;
     if (asked->answer == ASKED_HELD || asked->answer == ASKED_FAULT)
-        hl_gate_hear(hl_hold_core(hold), hold->owner.acquire, asked);
+        hl_known_hear(hl_hold_core(hold), hold->owner.acquire, asked);
     if (hl_hold_count(hold, PART_OURS) + hl_hold_asking(hold) + unasked(hold) >= hold->needed && (asked->answer != ASKED_HELD || !hl_ballot_asks_one(hold)))
         return 0;
     *ret_verdict = lose(hold, 0);

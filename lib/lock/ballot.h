@@ -17,7 +17,7 @@
 #ifndef HL_LOCK_BALLOT_H
 #define HL_LOCK_BALLOT_H
 
-#include "lock/acquire.h"
+#include "lock/core.h"
 
 enum hl_vote { VOTE_NONE, VOTE_YES, VOTE_HELD, VOTE_FAULT, VOTE_LASTING, VOTE_SILENT };
 

@@ -20,6 +20,7 @@
 #include "wire/kind.h"
 
 struct hl_acquire;
+struct hl_fair;
 struct hl_gate;
 struct hl_grants;
 struct hl_hold;
@@ -252,11 +253,22 @@ struct hl_acquire {
     uint8_t is_moving : 1;          /* SLEEPING for a moment: then it goes to another name's line */
     uint8_t is_starved : 1;         /* its turn has come, and there was no memory for its hold (shortage.c) */
     uint8_t halvings : 3;           /* how many are asked at a time: of a multi its names (multi.c), of a quorum its masters, 1: in order (ballot.c) */
-    uint8_t has_moved : 1;          /* of a multi: to another name's line, on hearsay, since it last asked */
+    uint8_t has_moved : 1;          /* of a multi: to another name's line because of what was heard, since it last asked */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 120 || sizeof(void *) != 8, "every wait has one");
 
 /* ---- the client ---- */
+
+struct hl_waiter_ops { /* what a wait's gate and its channels ask of it (owner.c) */
+    int (*may_ask)(struct hl_core *core, struct hl_acquire *acquire); /* its turn has come. 0: there is no memory for that now */
+    void (*ask)(struct hl_acquire *acquire);
+    void (*answered)(struct hl_acquire *acquire, const struct hl_asked *asked);
+    void (*decide)(struct hl_acquire *acquire, hilock_status status);
+    void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
+    void (*free)(struct hl_core *core, struct hl_acquire *acquire); /* the client is abandoned */
+    void (*wake)(struct hl_acquire *acquire, uint64_t within_us); /* in the store's queue: a heartbeat, at some time within that */
+    void (*pushed)(struct hl_fair *fair, struct hl_node *node, const struct hl_push *push);
+};
 
 struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms, turns_max; };
 
@@ -274,6 +286,7 @@ struct hl_core {
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;
     const struct hl_owner_ops *owner;    /* owner.c */
+    const struct hl_waiter_ops *waiter;  /* the same */
     const struct hl_request_ops *hold_requests; /* requests.c */
     const struct hl_notice_ops *acquire_notice; /* report.c */
     struct hl_roll fair_waits;           /* FAIR: by id (fair.c) */

@@ -4,6 +4,7 @@
 
 #include "base/plant.h"
 #include "lock/belief.h"
+#include "lock/channel.h"
 #include "lock/ending.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
@@ -11,17 +12,11 @@
 #include "lock/lease.h"
 #include "lock/part.h"
 #include "lock/renewal.h"
+#include "lock/wait.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
 
 static struct hl_core *core_of(const struct hl_fair *fair) { return fair->acquire.lock->terms->cell->core; }
-
-struct hl_fair *hl_fair_of(struct hl_acquire *acquire)
-{
-    return acquire->lock->terms->kind->has_queue ? (struct hl_fair *)(void *)acquire : NULL;
-}
-
-size_t hl_fair_size(const struct hl_terms *terms) { return terms->kind->has_queue ? sizeof(struct hl_fair) : sizeof(struct hl_acquire); }
 
 void hl_fair_begin(struct hl_core *core, struct hl_fair *fair)
 {
@@ -80,7 +75,7 @@ void hl_fair_placed(struct hl_fair *fair, const struct hl_asked *asked)
 int hl_fair_may_sleep(struct hl_fair *fair)
 {
     uint64_t sent_us = fair->acquire.hold->parts[0].request.sent_us;
-    if (!fair->hands_over && fair->position <= 1 && !HL_PLANTED(FAIR_DEAF_TO_OTHERS) && !hl_gate_may_sleep(&fair->acquire, sent_us))
+    if (!fair->hands_over && fair->position <= 1 && !HL_PLANTED(FAIR_DEAF_TO_OTHERS) && !hl_channel_may_sleep(&fair->acquire, sent_us))
         return 0;
     return fair->news_us <= sent_us;
 }
@@ -106,7 +101,7 @@ static void ask_soon(struct hl_fair *fair, uint64_t within_us)
 {
     struct hl_host *host = &core_of(fair)->host;
     if (fair->acquire.state == ACQUIRE_SLEEPING)
-        hl_acquire_resume_at(&fair->acquire, hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
+        hl_wait_resume_at(&fair->acquire, hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
 }
 
 void hl_fair_wake(struct hl_fair *fair, uint64_t within_us)
@@ -142,7 +137,7 @@ static int is_enough(struct hl_fair *fair, uint64_t deadline_us)
     struct hl_hold *hold = fair->acquire.hold;
     uint64_t least_us;
     hold->is_windowed = 1;
-    least_us = hl_acquire_least_us(&fair->acquire);
+    least_us = hl_wait_least_us(&fair->acquire);
     hold->is_windowed = 0;
     return fair->acquire.lock->terms->is_renewed && hl_left_us(deadline_us, hl_now_us(&core_of(fair)->host)) >= least_us;
 }
@@ -150,7 +145,7 @@ static int is_enough(struct hl_fair *fair, uint64_t deadline_us)
 static void ask_now(struct hl_fair *fair)
 {
     if (fair->acquire.state == ACQUIRE_SLEEPING)
-        hl_acquire_ask(&fair->acquire);
+        core_of(fair)->waiter->ask(&fair->acquire);
 }
 
 static void confirm(struct hl_fair *fair)
@@ -166,7 +161,7 @@ static int is_to_be_confirmed(const struct hl_fair *fair)
     return fair->acquire.lock->terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED);
 }
 
-void hl_fair_granted(struct hl_fair *fair, struct hl_node *node, const struct hl_push *push)
+static void on_grant(struct hl_fair *fair, struct hl_node *node, const struct hl_push *push)
 {
     struct hl_acquire *acquire = &fair->acquire;
     struct hl_hold *hold = acquire->hold;
@@ -184,16 +179,25 @@ void hl_fair_granted(struct hl_fair *fair, struct hl_node *node, const struct hl
     hold->parts[0].token = push->token;
     hold->parts[0].deadline_us = deadline_us;
     hold->is_windowed = 1;
-    hl_acquire_answered(acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
+    core_of(fair)->waiter->answered(acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
 }
 
 /* For a moment the name is left to others: they were told of it before us. */
-void hl_fair_yielded(struct hl_fair *fair, const struct hl_push *push)
+static void on_yield(struct hl_fair *fair, const struct hl_push *push)
 {
     if (fair->acquire.state == ACQUIRE_SLEEPING)
-        hl_acquire_resume_at(&fair->acquire, hl_now_us(&core_of(fair)->host) + push->pause_us + 1000);
+        hl_wait_resume_at(&fair->acquire, hl_now_us(&core_of(fair)->host) + push->pause_us + 1000);
     else
         fair->news_us = hl_now_us(&core_of(fair)->host);
+}
+
+void hl_fair_pushed(struct hl_fair *fair, struct hl_node *node, const struct hl_push *push)
+{
+    switch (push->what) {
+    case HL_PUSH_NONSENSE: break;
+    case HL_PUSH_GRANT: on_grant(fair, node, push); break;
+    case HL_PUSH_YIELD: on_yield(fair, push); break;
+    }
 }
 
 /* ---- grants that are not told ---- */
@@ -216,7 +220,7 @@ int hl_fair_confirms(struct hl_fair *fair)
     hold->is_queued = !HL_PLANTED(FAIR_DOUBTED_FORGOTTEN);
     if (name->hold == hold)
         name->hold = NULL;
-    hl_acquire_ask(acquire);
+    core_of(fair)->waiter->ask(acquire);
     hl_gate_wake(name);
     return 1;
 }

@@ -14,7 +14,7 @@
 #ifndef HL_LOCK_FAIR_H
 #define HL_LOCK_FAIR_H
 
-#include "lock/acquire.h"
+#include "lock/core.h"
 #include "wire/fair.h"
 
 /* One is under way at most, and a link does not outlive one without an answer: over the present links a grant names the latest, or the one before. */
@@ -35,8 +35,16 @@ struct hl_fair {
     uint8_t confirms;                /* in a row: grants of which too little was left */
 };
 
-struct hl_fair *hl_fair_of(struct hl_acquire *acquire); /* NULL: its kind has no queue */
-size_t hl_fair_size(const struct hl_terms *terms);      /* of an acquire of this kind */
+static inline struct hl_fair *hl_fair_of(struct hl_acquire *acquire) /* NULL: its kind has no queue */
+{
+    return acquire->lock->terms->kind->has_queue ? (struct hl_fair *)(void *)acquire : NULL;
+}
+
+static inline size_t hl_fair_size(const struct hl_terms *terms) /* of an acquire of this kind */
+{
+    return terms->kind->has_queue ? sizeof(struct hl_fair) : sizeof(struct hl_acquire);
+}
+
 void hl_fair_begin(struct hl_core *core, struct hl_fair *fair); /* a new id, which may be found */
 void hl_fair_forget(struct hl_core *core, struct hl_fair *fair); /* its id is not found any more */
 
@@ -46,8 +54,7 @@ int hl_fair_may_sleep(struct hl_fair *fair);            /* 0: news came after th
 uint64_t hl_fair_sleep_us(struct hl_core *core, struct hl_fair *fair, const struct hl_asked *asked);
 void hl_fair_wake(struct hl_fair *fair, uint64_t within_us); /* news: a heartbeat, at some time within that */
 
-void hl_fair_granted(struct hl_fair *fair, struct hl_node *node, const struct hl_push *push);
-void hl_fair_yielded(struct hl_fair *fair, const struct hl_push *push);
+void hl_fair_pushed(struct hl_fair *fair, struct hl_node *node, const struct hl_push *push); /* a grant, or that the name is left to others for a moment */
 int hl_fair_confirms(struct hl_fair *fair); /* too little is left of a grant, told or not: asked once more. 0: it was, and is given back */
 void hl_fair_crossed(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer); /* of a heartbeat, when the push came first: HELD */
 

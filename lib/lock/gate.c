@@ -6,24 +6,16 @@
 #include "base/plant.h"
 #include "lock/courtesy.h"
 #include "lock/fair.h"
-#include "lock/grants.h"
 #include "lock/hold.h"
+#include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/multi.h"
+#include "lock/name.h"
+#include "lock/wait.h"
 
 enum { YIELDS_MAX = 3, YIELD_MAX_US = 1000000, CROWD_MAX = 31, PACE_US = 20 };
 
 /* ---- the line ---- */
-
-/* What may have passed unheard is asked for by everybody who stands in the store's queue, but for those last heard of at that node; paced, for
- * they may be many. */
-static void wake_queued(struct hl_gate *gate, const struct hl_node *but)
-{
-    struct hl_acquire *acquire;
-    TAILQ_FOREACH(acquire, &gate->queued, line)
-        if (hl_fair_of(acquire)->node != but || !but)
-            hl_fair_wake(hl_fair_of(acquire), (uint64_t)gate->waiting * PACE_US);
-}
 
 static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
 {
@@ -57,6 +49,13 @@ static struct hl_acquire *last_of(const struct hl_gate *gate)
     return last;
 }
 
+static void forget_grants(struct hl_gate *gate)
+{
+    if (gate->grants)
+        LIST_REMOVE(gate, by_grants);
+    gate->grants = NULL;
+}
+
 static void drop_if_empty(struct hl_gate *gate)
 {
     struct hl_core *core = gate->core;
@@ -65,7 +64,7 @@ static void drop_if_empty(struct hl_gate *gate)
         return;
     for (unsigned i = 0; i < hl_route_members(core->route); i++)
         hl_listener_close(gate->channels[i]);
-    hl_grants_forget(gate);
+    forget_grants(gate);
     name->is_awaited = 0;
     name->courtesy = gate->courtesy;
     hl_memory_free(&core->host.memory, gate->holder);
@@ -114,16 +113,16 @@ void hl_gate_advance(struct hl_gate *gate, int wakes)
     struct hl_acquire *acquire;
     while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL) {
         stand(gate, acquire, STANDS_ASKING);
-        hl_acquire_ask(acquire);
+        gate->core->waiter->ask(acquire);
     }
     acquire = TAILQ_FIRST(&gate->line);
     gate->has_missed = !may_ask(gate) && (wakes || gate->has_missed);
-    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes) || !hl_acquire_may_ask(gate->core, acquire))
+    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes) || !gate->core->waiter->may_ask(gate->core, acquire))
         return;
     if (gate->courtesy.until_us > hl_now_us(&gate->core->host))
-        hl_acquire_resume_at(acquire, gate->courtesy.until_us);
+        hl_wait_resume_at(acquire, gate->courtesy.until_us);
     else
-        hl_acquire_ask(acquire);
+        gate->core->waiter->ask(acquire);
 }
 
 /* Who asks, or may have left something at the store, is not to be had. */
@@ -140,7 +139,7 @@ void hl_gate_wake(struct hl_name *name) { hl_gate_advance(name->gate, 1); }
 
 void hl_gate_wake_for(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = hl_acquire_name(acquire)->gate;
+    struct hl_gate *gate = hl_wait_name(acquire)->gate;
     if (acquire->is_try && acquire->state == ACQUIRE_IN_LINE)
         stand(gate, acquire, STANDS_ASIDE);
     hl_gate_advance(gate, 1);
@@ -151,7 +150,7 @@ void hl_gate_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
     while (name->is_awaited && (acquire = TAILQ_FIRST(&name->gate->aside)) != NULL)
-        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+        name->gate->core->waiter->decide(acquire, HILOCK_TIMED_OUT);
 }
 
 void hl_gates_close(struct hl_core *core)
@@ -161,7 +160,7 @@ void hl_gates_close(struct hl_core *core)
         struct hl_name *name = (struct hl_name *)(void *)entry;
         name->refs++; /* the last to leave would take the name along */
         while (name->is_awaited)
-            hl_acquire_decide(last_of(name->gate), HILOCK_CLOSED);
+            core->waiter->decide(last_of(name->gate), HILOCK_CLOSED);
         next = hl_table_next(&core->names, entry);
         hl_name_unref(core, &core->host.memory, name);
     }
@@ -175,22 +174,22 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
     struct hl_line *line = &name->gate->line;
     struct hl_acquire *acquire, *first = NULL;
     if (is_untold(TAILQ_FIRST(line)))
-        hl_acquire_tell_waiting(core, TAILQ_FIRST(line));
+        core->waiter->tell_waiting(core, TAILQ_FIRST(line));
     for (acquire = TAILQ_LAST(line, hl_line); is_untold(acquire); acquire = TAILQ_PREV(acquire, hl_line, line))
         first = acquire;
     for (acquire = first; acquire; acquire = TAILQ_NEXT(acquire, line))
-        hl_acquire_tell_waiting(core, acquire);
+        core->waiter->tell_waiting(core, acquire);
 }
 
 hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = gate_of(core, hl_acquire_name(acquire));
+    struct hl_gate *gate = gate_of(core, hl_wait_name(acquire));
     if (!gate)
         return HILOCK_NO_MEMORY;
     acquire->is_untold = !acquire->is_try;
     stand(gate, acquire, stands_of(acquire));
     if (acquire->lock->terms->kind->has_queue)
-        hl_acquire_ask(acquire);
+        gate->core->waiter->ask(acquire);
     else
         hl_gate_advance(gate, 0);
     return HILOCK_OK;
@@ -210,12 +209,12 @@ int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at)
 
 int hl_gate_is_head(const struct hl_acquire *acquire)
 {
-    return acquire->is_try || TAILQ_FIRST(&hl_acquire_name(acquire)->gate->line) == acquire;
+    return acquire->is_try || TAILQ_FIRST(&hl_wait_name(acquire)->gate->line) == acquire;
 }
 
 void hl_gate_leave(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = hl_acquire_name(acquire)->gate;
+    struct hl_gate *gate = hl_wait_name(acquire)->gate;
     stand(gate, acquire, STANDS_NOWHERE);
     hl_gate_advance(gate, 0);
     drop_if_empty(gate);
@@ -223,14 +222,14 @@ void hl_gate_leave(struct hl_acquire *acquire)
 
 void hl_gate_step_back(struct hl_acquire *acquire)
 {
-    struct hl_line *line = line_of(hl_acquire_name(acquire)->gate, (enum hl_stands)acquire->stands);
+    struct hl_line *line = line_of(hl_wait_name(acquire)->gate, (enum hl_stands)acquire->stands);
     TAILQ_REMOVE(line, acquire, line);
     TAILQ_INSERT_TAIL(line, acquire, line);
 }
 
 void hl_gate_place(struct hl_acquire *acquire)
 {
-    struct hl_line *line = &hl_acquire_name(acquire)->gate->queued;
+    struct hl_line *line = &hl_wait_name(acquire)->gate->queued;
     struct hl_acquire *other, *later = NULL;
     uint64_t ticket = hl_fair_of(acquire)->ticket;
     TAILQ_REMOVE(line, acquire, line);
@@ -248,7 +247,7 @@ void hl_gate_place(struct hl_acquire *acquire)
 
 void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire)
 {
-    struct hl_name *name = hl_acquire_name(acquire);
+    struct hl_name *name = hl_wait_name(acquire);
     struct hl_gate *gate = name->gate;
     uint64_t turns = HL_PLANTED(LOSERS_YIELD_LONGER) ? 0 : 1 + hl_multi_crowd(acquire), doubled = (uint64_t)1 << gate->yields;
     uint64_t most_us = 2 * (turns > doubled ? turns : doubled) * hl_courtesy_span_us(core, name);
@@ -262,7 +261,7 @@ void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire)
 /* Longer than those who are before it take to be told, and to let go what they hold for moments only. */
 uint64_t hl_gate_pause_us(struct hl_core *core, const struct hl_acquire *acquire)
 {
-    uint64_t span_us = 2 * (2 + hl_multi_crowd(acquire)) * hl_courtesy_span_us(core, hl_acquire_name(acquire));
+    uint64_t span_us = 2 * (2 + hl_multi_crowd(acquire)) * hl_courtesy_span_us(core, hl_wait_name(acquire));
     return span_us + hl_random_below(&core->host.random, span_us);
 }
 
@@ -296,7 +295,7 @@ void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t liste
 }
 
 /* Those that found too few masters to ask. */
-static void wake_tries(struct hl_gate *gate)
+void hl_gate_wake_tries(struct hl_gate *gate)
 {
     struct hl_acquire *acquire, *next;
     for (acquire = TAILQ_FIRST(&gate->asking); acquire; acquire = next) {
@@ -305,19 +304,6 @@ static void wake_tries(struct hl_gate *gate)
             continue;
         acquire->state = ACQUIRE_IN_LINE;
         stand(gate, acquire, STANDS_ASIDE);
-    }
-}
-
-void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node)
-{
-    struct hl_table_entry *entry = NULL;
-    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
-        struct hl_name *name = (struct hl_name *)(void *)entry;
-        if (!name->is_awaited || !hl_route_is_member(core->route, name->bytes, name->length, node) || HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
-            continue;
-        wake_tries(name->gate);
-        hl_gate_news(name->gate);
-        wake_queued(name->gate, NULL);
     }
 }
 
@@ -331,28 +317,9 @@ void hl_gates_advance(struct hl_core *core)
     }
 }
 
-/* A channel at the old node says nothing any more. */
-void hl_gate_follow_all(struct hl_core *core)
-{
-    struct hl_table_entry *entry = NULL;
-    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
-        struct hl_name *name = (struct hl_name *)(void *)entry;
-        struct hl_gate *gate = hl_gate_at(name);
-        const struct hl_node *node = gate ? hl_route_node(core->route, name->bytes, name->length) : NULL;
-        if (gate)
-            wake_queued(gate, node);
-        if (!gate || !gate->channels[0] || hl_listener_where(gate->channels[0]) == &node->subscription)
-            continue;
-        hl_listener_close(gate->channels[0]);
-        gate->channels[0] = NULL;
-        hl_gate_listen(gate);
-        hl_gate_news(gate);
-    }
-}
-
 void hl_gate_forget(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = hl_acquire_name(acquire)->gate;
+    struct hl_gate *gate = hl_wait_name(acquire)->gate;
     stand(gate, acquire, STANDS_NOWHERE);
     drop_if_empty(gate);
 }
@@ -363,7 +330,7 @@ static void clear(struct hl_gate *gate)
     while ((acquire = last_of(gate)) != NULL) {
         stand(gate, acquire, STANDS_NOWHERE);
         acquire->lock->acquire = NULL;
-        hl_acquire_free(gate->core, acquire);
+        gate->core->waiter->free(gate->core, acquire);
     }
     drop_if_empty(gate);
 }

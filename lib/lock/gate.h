@@ -11,7 +11,7 @@
 #ifndef HL_LOCK_GATE_H
 #define HL_LOCK_GATE_H
 
-#include "lock/acquire.h"
+#include "lock/core.h"
 #include "lock/name.h"
 
 hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire); /* HILOCK_OK or NO_MEMORY */
@@ -32,8 +32,6 @@ void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t liste
 void hl_gate_wake(struct hl_name *name);       /* somebody's pause is over */
 void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back what came too late, and asks anew */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
-void hl_gate_retry_at(struct hl_core *core, const struct hl_node *node); /* a link is back: whose name is there tries again */
-void hl_gate_follow_all(struct hl_core *core); /* names have moved: listens where they are now, and tries again there */
 void hl_gates_advance(struct hl_core *core);   /* whose turn it is anywhere asks, if it does not yet */
 void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg); /* who stand somewhere */
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
@@ -42,21 +40,5 @@ void hl_gates_clear(struct hl_core *core);     /* every wait is freed, and nobod
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: all in line are told, once each */
 struct hl_acquire *hl_gate_next(const struct hl_name *name); /* whose turn it is when who has it now has it no more; NULL: nobody's */
 unsigned hl_gate_waiting(const struct hl_name *name);
-
-/* What the store said to this acquire, for all who wait for the name. */
-void hl_gate_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked);
-void hl_gate_hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked); /* one master's HELD or FAULT; the verdict follows */
-unsigned hl_gate_silences(const struct hl_name *name); /* ballots in a row that ended in silence, cut at 5 */
-int hl_gate_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us); /* 0: news came after that request left: ask again (R7) */
-uint64_t hl_gate_sleep_us(struct hl_core *core, const struct hl_acquire *acquire); /* how long until the next try */
-int hl_gate_knows_held(const struct hl_name *name);
-
-struct hl_known { /* for an answer's words */
-    hilock_status status;        /* TIMED_OUT: held by another; UNREACHABLE: nothing heard; else the store's latest fault */
-    const char *holder;          /* "" */
-    uint32_t holder_remaining_ms;
-    const char *note;            /* the server's words of a fault; "" */
-};
-struct hl_known hl_gate_known(struct hl_core *core, const struct hl_acquire *acquire);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gate_inside - a gate from the inside, for gate.c (the lines of those who stand there), hearsay.c (what it knows of its name) and
+/* gate_inside - a gate from the inside, for gate.c (the lines of those who stand there), known.c (what it knows of its name), channel.c (what it hears) and
  * grants.c (where grants of it are pushed). */
 #ifndef HL_LOCK_GATE_INSIDE_H
 #define HL_LOCK_GATE_INSIDE_H
@@ -35,7 +35,6 @@ struct hl_gate {
 static inline struct hl_gate *hl_gate_at(const struct hl_name *name) { return name->is_awaited ? name->gate : NULL; }
 
 void hl_gate_advance(struct hl_gate *gate, int wakes); /* whose turn it is asks; wakes: also if it sleeps */
-void hl_gate_listen(struct hl_gate *gate);
-void hl_gate_news(struct hl_gate *gate);
+void hl_gate_wake_tries(struct hl_gate *gate); /* those that found too few masters to ask */
 
 #endif

@@ -103,13 +103,13 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
     case HL_PUSH_NONSENSE: break;
     case HL_PUSH_GRANT:
         if (fair && is_of(fair, &push))
-            hl_fair_granted(fair, grants->node, &push);
+            grants->core->waiter->pushed(fair, grants->node, &push);
         else
             on_unknown(grants, &push);
         break;
     case HL_PUSH_YIELD:
         if (fair)
-            hl_fair_yielded(fair, &push);
+            grants->core->waiter->pushed(fair, grants->node, &push);
         break;
     }
 }
@@ -120,7 +120,7 @@ static void wake_all(struct hl_grants *grants)
     struct hl_acquire *acquire;
     LIST_FOREACH(gate, &grants->gates, by_grants)
         TAILQ_FOREACH(acquire, &gate->queued, line)
-            hl_fair_wake(hl_fair_of(acquire), (uint64_t)grants->core->waiting * PACE_US);
+            grants->core->waiter->wake(acquire, (uint64_t)grants->core->waiting * PACE_US);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
@@ -234,13 +234,6 @@ void hl_grants_leave(struct hl_core *core, struct hl_fair *fair)
 {
     hl_roll_remove(&core->fair_waits, &fair->entry);
     fair->is_found = 0;
-}
-
-void hl_grants_forget(struct hl_gate *gate)
-{
-    if (gate->grants)
-        LIST_REMOVE(gate, by_grants);
-    gate->grants = NULL;
 }
 
 const char *hl_grants_channel(const struct hl_fair *fair)

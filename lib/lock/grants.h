@@ -20,7 +20,6 @@ void hl_grants_init(struct hl_core *core);
 void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock); /* a FAIR handle was made */
 void hl_grants_join(struct hl_core *core, struct hl_fair *fair);  /* its id may be pushed to. Without memory it may not: it is not found */
 void hl_grants_leave(struct hl_core *core, struct hl_fair *fair); /* who is found */
-void hl_grants_forget(struct hl_gate *gate); /* nobody waits there any more */
 const char *hl_grants_channel(const struct hl_fair *fair); /* for a heartbeat of one who is found to name; "": none is to be had, poll */
 void hl_grants_follow(struct hl_core *core); /* slots have moved: listens where they are now */
 void hl_grants_done(struct hl_core *core); /* nodes are gone, or go; nobody waits any more */

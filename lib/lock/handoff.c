@@ -3,7 +3,6 @@
 #include "lock/handoff.h"
 
 #include "base/plant.h"
-#include "lock/acquire.h"
 #include "lock/callback.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
@@ -13,6 +12,7 @@
 #include "lock/lock.h"
 #include "lock/terms.h"
 #include "lock/validity.h"
+#include "lock/wait.h"
 #include "lock/watchdog.h"
 #include "lock/words.h"
 
@@ -82,7 +82,7 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
         hl_hold_free(next->hold);
     hold->owner.acquire = next;
     hold->is_told = 0;
-    hl_acquire_taken_over(next, hold);
+    hl_wait_taken_over(next, hold);
 }
 
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)

@@ -3,10 +3,11 @@
 #include "lock/last_words.h"
 
 #include "lock/fair.h"
-#include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/replicas.h"
+#include "lock/wait.h"
 #include "lock/words.h"
 #include "node/confirm.h"
 
@@ -14,7 +15,7 @@ static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(nam
 
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known, uint32_t waited_ms)
 {
-    const struct hl_name *name = hl_acquire_name(acquire);
+    const struct hl_name *name = hl_wait_name(acquire);
     if (!*known->holder && acquire->lock->terms->kind->has_queue)
         hl_text_set(text, "\"%s\" was free, but kept for others who came first", quoted(name).bytes);
     else if (name->hold)
@@ -82,8 +83,8 @@ static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl
 struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_last_words words = {NULL, NULL, 0};
-    struct hl_known known = hl_gate_known(core, acquire);
-    const struct hl_name *name = hl_acquire_name(acquire);
+    struct hl_known known = hl_known_of(core, acquire);
+    const struct hl_name *name = hl_wait_name(acquire);
     char own[HL_HOLDER_MAX + 1];
     struct hl_node *node = hl_words_node_of(core, name);
     uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - acquire->begun_us);

@@ -3,9 +3,10 @@
 #include "lock/multi.h"
 
 #include "base/plant.h"
-#include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/known.h"
 #include "lock/name.h"
+#include "lock/wait.h"
 
 enum {
     HALVINGS_MAX = 6, /* of the most names that there may be: one at a time */
@@ -14,7 +15,7 @@ enum {
 
 static int bars(const struct hl_name *name, const struct hl_acquire *acquire)
 {
-    return name->ending || name->hold || (hl_gate_knows_held(name) && !acquire->has_moved);
+    return name->ending || name->hold || (hl_known_is_held(name) && !acquire->has_moved);
 }
 
 int hl_multi_barred_at(const struct hl_acquire *acquire)
@@ -29,7 +30,7 @@ int hl_multi_barred_at(const struct hl_acquire *acquire)
 /* Two trips for each, where the way is quick: what was too slow after all is told by hl_multi_late. */
 static uint64_t trips_us(const struct hl_acquire *acquire)
 {
-    const struct hl_name *name = hl_acquire_name(acquire);
+    const struct hl_name *name = hl_wait_name(acquire);
     uint64_t trips_us = 2 * hl_route_round_trip_us(acquire->lock->terms->cell->core->route, name->bytes, name->length);
     return trips_us < TRIP_LEAST_US ? TRIP_LEAST_US : trips_us;
 }
@@ -49,24 +50,9 @@ void hl_multi_refused(struct hl_acquire *acquire)
         acquire->halvings++;
 }
 
-/* Of half of the time that its lease has to spare; from the first that it got. */
-uint64_t hl_multi_keeps_until_us(const struct hl_acquire *acquire)
-{
-    const struct hl_hold *hold = acquire->lock->terms->multi ? acquire->hold : NULL;
-    uint64_t earliest_us = UINT64_MAX;
-    if (hold && hold->state == HOLD_RETURNING) /* it goes back already */
-        return UINT64_MAX;
-    for (unsigned i = 0; hold && i < hold->parts_count; i++)
-        if (hold->parts[i].state == PART_OURS && hold->parts[i].deadline_us < earliest_us)
-            earliest_us = hold->parts[i].deadline_us;
-    if (earliest_us == UINT64_MAX || HL_PLANTED(MULTI_KEEPS))
-        return UINT64_MAX;
-    return earliest_us - (hl_terms_lease_us(acquire->lock->terms) + hl_acquire_least_us(acquire)) / 2;
-}
-
 int hl_multi_keeps(const struct hl_acquire *acquire)
 {
-    uint64_t until_us = hl_multi_keeps_until_us(acquire);
+    uint64_t until_us = hl_wait_keeps_until_us(acquire);
     if (HL_PLANTED(MULTI_KEEPS))
         return 1;
     return until_us != UINT64_MAX && until_us > hl_now_us(&acquire->lock->terms->cell->core->host) && !acquire->is_try &&
@@ -106,7 +92,7 @@ int hl_multi_held_at(const struct hilock_lock *lock)
 {
     const struct hl_names *names = lock->terms->multi;
     for (unsigned i = 0; names && i < names->count; i++)
-        if (hl_gate_knows_held(names->of[i]))
+        if (hl_known_is_held(names->of[i]))
             return (int)i;
-    return !names && hl_gate_knows_held(lock->name) ? 0 : -1;
+    return !names && hl_known_is_held(lock->name) ? 0 : -1;
 }

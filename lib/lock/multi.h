@@ -30,8 +30,7 @@
 int hl_multi_barred_at(const struct hl_acquire *acquire);
 unsigned hl_multi_step(const struct hl_acquire *acquire); /* how many of its names it asks for at a time */
 void hl_multi_refused(struct hl_acquire *acquire);        /* one of them was, and it had, or may have, others */
-int hl_multi_keeps(const struct hl_acquire *acquire); /* refused: what it has stays with it, until: */
-uint64_t hl_multi_keeps_until_us(const struct hl_acquire *acquire); /* UINT64_MAX: it has nothing */
+int hl_multi_keeps(const struct hl_acquire *acquire); /* refused: what it has stays with it, for a while (wait.h) */
 int hl_multi_is_adrift(const struct hl_acquire *acquire); /* a name of it was got over a link, or of a server, that is another one now */
 void hl_multi_late(struct hl_acquire *acquire);           /* it got them all, when too little was left of the first */
 unsigned hl_multi_crowd(const struct hl_acquire *acquire); /* how many others were last heard to wait for its names, added up. Also of a plain one */

@@ -3,10 +3,12 @@
 #include "lock/owner.h"
 
 #include "lock/acquire.h"
+#include "lock/arrival.h"
 #include "lock/attempt.h"
 #include "lock/fair.h"
 #include "lock/gate.h"
 #include "lock/report.h"
+#include "lock/wait.h"
 
 static void asks(struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants)
 {
@@ -26,7 +28,7 @@ static void ended(struct hl_hold *hold) { hl_acquire_regain(hold->owner.acquire)
 
 static void returned(struct hl_hold *hold) { hl_acquire_returned(hold->owner.acquire); }
 
-static void wake_at(struct hl_hold *hold, uint64_t at_us) { hl_acquire_resume_at(hold->owner.acquire, at_us); }
+static void wake_at(struct hl_hold *hold, uint64_t at_us) { hl_wait_resume_at(hold->owner.acquire, at_us); }
 
 static void tick(struct hl_hold *hold) { hl_acquire_tick(hold->owner.acquire); }
 
@@ -38,10 +40,16 @@ static void freed(struct hl_core *core, struct hl_name *name, uint64_t listeners
         hl_gate_released(core, name, listeners);
 }
 
+static void wake(struct hl_acquire *acquire, uint64_t within_us) { hl_fair_wake(hl_fair_of(acquire), within_us); }
+
 void hl_owner_init(struct hl_core *core)
 {
     static const struct hl_owner_ops ops = {.notice = &hl_report_hold, .asks = asks, .answered = answered, .crossed = hl_fair_crossed, .ended = ended,
                                             .returned = returned, .wake_at = wake_at, .tick = tick, .freed = freed};
+    static const struct hl_waiter_ops waiter = {.may_ask = hl_arrival_may_ask, .ask = hl_acquire_ask, .answered = hl_acquire_answered,
+                                                .decide = hl_acquire_decide, .tell_waiting = hl_acquire_tell_waiting, .free = hl_acquire_free,
+                                                .wake = wake, .pushed = hl_fair_pushed};
     core->owner = &ops;
+    core->waiter = &waiter;
     core->acquire_notice = &hl_report_acquire;
 }

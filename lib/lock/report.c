@@ -8,11 +8,12 @@
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/fair.h"
-#include "lock/gate.h"
 #include "lock/hold.h"
+#include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 #include "lock/turn.h"
+#include "lock/wait.h"
 #include "lock/words.h"
 
 /* ---- acquires ---- */
@@ -20,9 +21,9 @@
 static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
-    const struct hl_name *name = hl_acquire_name(acquire);
+    const struct hl_name *name = hl_wait_name(acquire);
     uint64_t now_us = hl_now_us(&core->host);
-    const struct hl_known known = hl_gate_known(core, acquire);
+    const struct hl_known known = hl_known_of(core, acquire);
     char holder[HILOCK_NAME_MAX];
     struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
     if (name->hold)
@@ -41,7 +42,7 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
-    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= hl_acquire_least_us(acquire);
+    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= hl_wait_least_us(acquire);
 }
 
 static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)

@@ -7,7 +7,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/multi.h"
+#include "lock/wait.h"
 #include "../secret.h"
 #include "sim.h"
 #include "wire/keys.h"
@@ -303,7 +303,7 @@ void sim_check_waited(struct sim_process *process, uint64_t id)
 /* A multi that lost often, for a while. */
 static int keeps(const struct sim_process *process, const struct hl_acquire *acquire)
 {
-    uint64_t until_us = hl_multi_keeps_until_us(acquire);
+    uint64_t until_us = hl_wait_keeps_until_us(acquire);
     return until_us != UINT64_MAX && until_us > sim_process_now_us(process);
 }
 
