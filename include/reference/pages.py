@@ -7,10 +7,10 @@ import textwrap
 
 import header
 
-HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'adapters/libevent.h']
+HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h']
 SYNOPSIS_COLUMNS = 90
 UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H', 'HILOCK_MEMORY_H',
-          'HILOCK_ADAPTERS_LIBEVENT_H'}
+          'HILOCK_ADAPTERS_LIBEVENT_H', 'HILOCK_BLOCKING_H'}
 PAGES = [
     ('hilock', 7, 'asynchronous distributed locks: the contract of every call',
      'hilock.h hilock_client hilock_lock hilock_validity HILOCK_TRY HILOCK_FOREVER HILOCK_OFF HILOCK_NAME_MAX'),
@@ -46,6 +46,12 @@ PAGES = [
     ('hilock_client_stats', 3, 'statistics',
      'HILOCK_BUCKETS HILOCK_STATUSES hilock_histogram hilock_stats hilock_client_stats hilock_stats_add hilock_stats_prometheus'),
     ('hilock_version', 3, 'which version this is', 'version.h hilock_version HILOCK_VERSION HILOCK_VERSION_NUMBER'),
+    ('hilock_blocking_open', 3, 'a client for threads and scripts that may block',
+     'blocking.h hilock_blocking hilock_blocking_lock hilock_blocking_open hilock_blocking_close hilock_blocking_free'),
+    ('hilock_blocking_acquire', 3, 'take, prove and give back a lock with calls that block',
+     'hilock_blocking_result hilock_blocking_acquire hilock_blocking_extend hilock_blocking_release'),
+    ('hilock_blocking_remaining_ms', 3, 'ask a lock of a blocking client, on any thread',
+     'hilock_blocking_remaining_ms hilock_blocking_token hilock_blocking_lost_fd'),
     ('hilock_loop', 3, 'what an adapter gives: an event loop',
      'loop.h HILOCK_READABLE hilock_ready_fn hilock_fire_fn hilock_resolved_fn hilock_loop'),
     ('hilock_memory', 3, 'a store inside the process, for tests',

@@ -13,11 +13,12 @@ VERSION = ('#include <hilock/hilock.h>\n#include <hilock/version.h>\n#include <s
 NEEDED = {
     'libhilock.so': {'libhiredis', 'libuuid', 'libc'},
     'libhilock-libevent.so': {'libhilock', 'libevent_core-2', 'libevent_extra-2', 'libc'},
+    'libhilock-blocking.so': {'libhilock', 'libhilock-libevent', 'libevent_core-2', 'libc'},
     'libhilock-memory.so': {'liblua5.1', 'libm', 'libc'},
 }
 TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
 EXAMPLES = {'quickstart.c', 'shop.c', 'shutdown.c', 'leader.c', 'pool.c', 'traps.c', 'raii.cc', 'README.md'}
-HEADERS = {'hilock/hilock.h', 'hilock/loop.h', 'hilock/version.h', 'hilock/memory.h', 'hilock/adapters/libevent.h'}
+HEADERS = {'hilock/hilock.h', 'hilock/loop.h', 'hilock/version.h', 'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
 
 
 def needed(path):
@@ -57,7 +58,7 @@ def contents(prefix, libdir):
     expect({'share/man/man7/hilock.7', 'share/man/man3/hilock_acquire.3', 'share/doc/hilock/hilock.html'} <= files, f'the reference is: {files}')
     docs = {'share/doc/hilock/guide.md', *(f'share/doc/hilock/examples/{name}' for name in EXAMPLES)}
     expect(docs <= files, f'guide and examples are installed: {docs - files} are missing')
-    ours = (r'^include/|/libhilock(-libevent)?\.(a|so[.0-9]*)$|/libhilock-memory\.so[.0-9]*$|/pkgconfig/hilock(-libevent|-memory)?\.pc$|'
+    ours = (r'^include/|/libhilock(-libevent|-blocking)?\.(a|so[.0-9]*)$|/libhilock-memory\.so[.0-9]*$|/pkgconfig/hilock(-libevent|-blocking|-memory)?\.pc$|'
             r'^share/(man/man[37]|doc/hilock|doc/hilock/examples)/[\w.]+$')
     others = {f for f in files if not re.search(ours, f)}
     expect(not others, f'nothing else is installed: {others}')

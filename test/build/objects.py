@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rules of the house that can be read from compiled objects, whatever macro or inline function brought a call in: who may call
-what, no mutable globals, no name outside our prefixes. check(core, adapter) takes archives and answers a list of (rule, text).
+what, no mutable globals, no name outside our prefixes. check(core, adapter..) takes archives and answers a list of (rule, text).
 
 Members are named by meson after their source: base_text.c.o is lib/base/text.c, meson-generated_.._wire_x.c.o a generated file."""
 import re
@@ -39,10 +39,13 @@ CALLS = [
 ]
 ADAPTER_CALLS = [
     (r'redis[A-Z]\w*|freeReplyObject|sds\w+', nowhere, 'an adapter knows no Redis'),
-    (r'hl_(?!libevent_|libuv_|libev_)\w+', nowhere, 'an adapter uses what include/hilock declares, and its own'),
+    (r'hl_(?!libevent_|blocking_|libuv_|libev_)\w+', nowhere, 'an adapter uses what include/hilock declares, and its own'),
     (r'SSL_\w+|uuid_\w+', nowhere, 'an adapter knows its loop alone'),
-    (r'pthread_create|signal|sigaction|fork|getaddrinfo|gethostby\w+|event_base_(loop|loopexit|loopbreak|dispatch)', nowhere,
+    (r'pthread_create|event_base_(loop|dispatch)', only('adapters_blocking_thread.'), 'a loop is turned by the program, or in a thread of its own'),
+    (r'signal|sigaction|fork|getaddrinfo|gethostby\w+|event_base_(loopexit|loopbreak)', nowhere,
      'an adapter neither blocks, nor turns the loop, nor changes the process'),
+    (r'u?sleep|(clock_)?nanosleep|sem_(timed|clock)wait|pthread_cond_\w*wait|evthread_\w+', nowhere,
+     'the limits of the library end every wait, and libevent needs no locks'),
 ]
 SYMBOL = re.compile(r'^[0-9a-f]{8,16} (.{7}) (\S+)\s+[0-9a-f]{8,16}\s+(?:\.hidden )?(\S+)$')
 
@@ -87,9 +90,11 @@ def unknown(table):
             yield 'unknown', f'{member}: an object of no folder of lib/: the rules cannot place it'
 
 
-def check(core, adapter):
-    core, adapter = list(symbols(core)), list(symbols(adapter))
-    if not core or not adapter:
+def check(core, *adapters):
+    core, adapters = list(symbols(core)), [list(symbols(adapter)) for adapter in adapters]
+    if not core or not all(adapters):
         return [('unknown', 'an archive has no symbols: objdump failed, or link-time optimization is on')]
-    return [*unknown(core), *calls(core, CALLS), *mutable(core), *prefixes(core, 'hl_|hilock_'),
-            *calls(adapter, ADAPTER_CALLS), *mutable(adapter), *prefixes(adapter, 'hl_|hilock_')]
+    problems = [*unknown(core), *calls(core, CALLS), *mutable(core), *prefixes(core, 'hl_|hilock_')]
+    for adapter in adapters:
+        problems += [*calls(adapter, ADAPTER_CALLS), *mutable(adapter), *prefixes(adapter, 'hl_|hilock_')]
+    return problems

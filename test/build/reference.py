@@ -9,8 +9,8 @@ import xml.etree.ElementTree as xml
 
 import symbols
 
-HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'adapters/libevent.h']
-SCRIPTS = ['lib/hilock.map', 'lib/hilock-libevent.map', 'adapters/memory/hilock-memory.map']
+HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h']
+SCRIPTS = ['lib/hilock.map', 'lib/hilock-libevent.map', 'lib/hilock-blocking.map', 'adapters/memory/hilock-memory.map']
 OPTIONS = ['hilock_client_options', 'hilock_lock_options']
 
 

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Blocking calls do what their header says, from many threads: a hold excludes, a wait ends in time and leaves nothing, a loss is seen by
+ * remaining, descriptor and callback, closing wakes who waits, and what may not be called somewhere is refused there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <hilock/blocking.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/child.h"
+#include "support/ledger.h"
+#include "support/proxy.h"
+#include "support/scene.h"
+#include "support/secret.h"
+
+enum { LEASE_MS = 3000, LONG_LEASE_MS = 60000 };
+
+static hilock_blocking *open_at(const char *url)
+{
+    hilock_blocking *client = NULL;
+    struct hilock_error error = {""};
+    if (hilock_blocking_open(&client, HILOCK_CLIENT_OPTIONS(.url = url, .label = "blocking", .command_timeout_ms = 1000), &error) != HILOCK_OK)
+        check_fail("open refused: %s", error.text);
+    return client;
+}
+
+static struct hilock_blocking_result heard(void) { return (struct hilock_blocking_result){.size = sizeof(struct hilock_blocking_result)}; }
+
+static hilock_status take(hilock_blocking *client, const char *name, uint32_t lease_ms, uint32_t wait_ms, hilock_blocking_lock **ret_lock)
+{
+    struct hilock_blocking_result result = heard();
+    hilock_status status = hilock_blocking_acquire(client, name, HILOCK_LOCK_OPTIONS(.lease_ms = lease_ms), wait_ms, ret_lock, &result);
+    CHECK(status == result.status && (status == HILOCK_OK) == (*ret_lock != NULL));
+    CHECK(!strstr(result.detail, TEST_SECRET));
+    return status;
+}
+
+static hilock_blocking_lock *held(hilock_blocking *client, const char *name, uint32_t lease_ms)
+{
+    hilock_blocking_lock *lock;
+    CHECK(take(client, name, lease_ms, HILOCK_FOREVER, &lock) == HILOCK_OK);
+    return lock;
+}
+
+static int is_readable(int fd, int patience_ms)
+{
+    struct pollfd asked = {.fd = fd, .events = POLLIN};
+    return poll(&asked, 1, patience_ms) == 1 && asked.revents == POLLIN;
+}
+
+static int is_set(void *arg) { return atomic_load((atomic_int *)arg) != 0; }
+
+/* ---- one thread */
+
+static void taken_and_given_back(void **state)
+{
+    struct scene *scene = *state;
+    struct hilock_blocking_result result = heard();
+    hilock_blocking *client = open_at(scene->server->url);
+    hilock_blocking_lock *lock = NULL;
+    uint64_t token;
+    assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, HILOCK_FOREVER, &lock, &result), HILOCK_OK);
+    token = hilock_blocking_token(lock);
+    assert_true(token > 0 && token == result.fencing_token && result.attempts == 1);
+    assert_true(hilock_blocking_remaining_ms(lock) > 0 && result.remaining_ms > 0);
+    assert_int_equal(redis_lock_keys(scene->redis), 1);
+    assert_false(is_readable(hilock_blocking_lost_fd(lock), 0));
+    assert_int_equal(hilock_blocking_extend(lock, LONG_LEASE_MS, &result), HILOCK_OK);
+    assert_in_range(result.remaining_ms, 30001, LONG_LEASE_MS);
+    assert_int_equal(hilock_blocking_release(lock, &result), HILOCK_OK);
+    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    lock = held(client, "stock", LEASE_MS);
+    assert_true(hilock_blocking_token(lock) > token);
+    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
+    hilock_blocking_free(client);
+}
+
+static void a_wait_ends_in_time(void **state)
+{
+    struct scene *scene = *state;
+    struct hilock_blocking_result result = heard();
+    hilock_blocking *holder = open_at(scene->server->url), *other = open_at(scene->server->url);
+    hilock_blocking_lock *lock = held(holder, "stock", LONG_LEASE_MS), *none;
+    assert_int_equal(take(other, "stock", LEASE_MS, HILOCK_TRY, &none), HILOCK_TIMED_OUT);
+    assert_int_equal(take(holder, "stock", LEASE_MS, HILOCK_TRY, &none), HILOCK_TIMED_OUT);
+    assert_int_equal(hilock_blocking_acquire(other, "stock", NULL, 300, &none, &result), HILOCK_TIMED_OUT);
+    assert_true(result.waited_ms >= 300 && result.holder_remaining_ms > 0 && strchr(result.holder, ':'));
+    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
+    hilock_blocking_free(holder);
+    hilock_blocking_free(other);
+}
+
+static int is_clean(void *arg) { return redis_lock_keys(arg) == 0; }
+
+/* The grant is made and its answer held back: who gave up has left nothing, once the network is well again. */
+static void a_late_grant_is_undone(void **state)
+{
+    struct scene *scene = *state;
+    struct proxy *proxy = proxy_start(scene->server);
+    hilock_blocking *client = open_at(proxy_url(proxy));
+    hilock_blocking_lock *lock = held(client, "other", LONG_LEASE_MS), *none;
+    proxy_hold(proxy, PROXY_COMMANDS, PROXY_REPLIES);
+    assert_int_equal(take(client, "stock", LONG_LEASE_MS, 300, &none), HILOCK_UNREACHABLE);
+    assert_int_equal(redis_lock_keys(scene->redis), 2);
+    proxy_pass(proxy);
+    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
+    check_until(is_clean, scene->redis, "the late grant to be undone");
+    hilock_blocking_free(client);
+    proxy_end(proxy);
+}
+
+static void refused(void **state)
+{
+    struct scene *scene = *state;
+    struct hilock_blocking_result result = heard(), unsized = {.size = 0};
+    struct { struct hilock_lock_options known; int unknown; } newer = {hilock_lock_options_default(), 1};
+    struct hilock_error error = {""};
+    hilock_blocking *client = NULL;
+    hilock_blocking_lock *lock = NULL;
+    assert_int_equal(hilock_blocking_open(&client, HILOCK_CLIENT_OPTIONS(.lease_ms = 50), &error), HILOCK_INVALID);
+    assert_true(client == NULL && strstr(error.text, "lease_ms 50"));
+    client = open_at(scene->server->url);
+    newer.known.size = sizeof newer;
+    assert_int_equal(hilock_blocking_acquire(client, "stock", &newer.known, 0, &lock, &result), HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_acquire(client, "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1), 0, &lock, &result), HILOCK_INVALID);
+    assert_non_null(strstr(result.detail, "reentrant"));
+    assert_int_equal(hilock_blocking_acquire(client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 50), 0, &lock, &result), HILOCK_INVALID);
+    assert_non_null(strstr(result.detail, "lease_ms 50"));
+    assert_int_equal(hilock_blocking_acquire(client, "a}b{c", NULL, 0, &lock, &result), HILOCK_BAD_NAME);
+    assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, 0, &lock, &unsized), HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, 0, NULL, &result), HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_acquire(NULL, "stock", NULL, 0, &lock, &result), HILOCK_INVALID);
+    assert_null(lock);
+    lock = held(client, "stock", LEASE_MS);
+    assert_int_equal(hilock_blocking_extend(lock, 1, &result), HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_release(lock, &unsized), HILOCK_INVALID); /* and is still there */
+    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
+    assert_int_equal(hilock_blocking_close(client, HILOCK_FOREVER - 1), HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_release(NULL, &result) + hilock_blocking_extend(NULL, 0, NULL) + hilock_blocking_close(NULL, 0), 3 * HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_remaining_ms(NULL) + hilock_blocking_token(NULL), 0);
+    hilock_blocking_free(NULL);
+    hilock_blocking_free(client);
+}
+
+/* ---- loss */
+
+struct loss {
+    hilock_blocking *client;
+    hilock_blocking_lock *lock;
+    pthread_t on_thread;
+    hilock_lost_reason reason;
+    int refusals, had_objects, was_held;
+    atomic_int count;
+};
+
+/* All that may not be called here. */
+static void on_lost(const struct hilock_event *event, void *user)
+{
+    struct loss *loss = user;
+    hilock_blocking_lock *none;
+    loss->on_thread = pthread_self();
+    loss->reason = event->reason;
+    loss->had_objects = event->client || event->lock;
+    loss->was_held = hilock_blocking_remaining_ms(loss->lock) > 0 || !is_readable(hilock_blocking_lost_fd(loss->lock), 0);
+    loss->refusals = (take(loss->client, "stock", LEASE_MS, HILOCK_FOREVER, &none) == HILOCK_WRONG_THREAD) +
+                     (hilock_blocking_extend(loss->lock, 0, NULL) == HILOCK_WRONG_THREAD) +
+                     (hilock_blocking_release(loss->lock, NULL) == HILOCK_WRONG_THREAD) +
+                     (hilock_blocking_close(loss->client, 0) == HILOCK_WRONG_THREAD);
+    hilock_blocking_free(loss->client);
+    atomic_fetch_add(&loss->count, 1);
+}
+
+static void loss_begin(struct loss *loss, const char *url)
+{
+    *loss = (struct loss){.client = open_at(url), .reason = HILOCK_LOST_NONE};
+    CHECK(hilock_blocking_acquire(loss->client, "stock", HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = loss, .lease_ms = LEASE_MS), HILOCK_TRY,
+                                  &loss->lock, NULL) == HILOCK_OK);
+}
+
+static void check_lost(struct loss *loss, hilock_lost_reason reason)
+{
+    check_until(is_set, &loss->count, "on_lost");
+    CHECK(loss->reason == reason && !loss->had_objects && !loss->was_held && loss->refusals == 4);
+    CHECK(!pthread_equal(loss->on_thread, pthread_self()));
+    CHECK(hilock_blocking_remaining_ms(loss->lock) == 0);
+    CHECK(hilock_blocking_extend(loss->lock, 0, NULL) == HILOCK_LOST);
+}
+
+static void taken_away(void **state)
+{
+    struct scene *scene = *state;
+    struct hilock_blocking_result result = heard();
+    struct loss loss;
+    loss_begin(&loss, scene->server->url);
+    assert_false(is_readable(hilock_blocking_lost_fd(loss.lock), 0));
+    redis_do(scene->redis, "DEL stock");
+    assert_true(is_readable(hilock_blocking_lost_fd(loss.lock), CHECK_PATIENCE_MS));
+    check_lost(&loss, HILOCK_LOST_TAKEN);
+    assert_int_equal(hilock_blocking_release(loss.lock, &result), HILOCK_LOST);
+    assert_non_null(strstr(result.detail, "TAKEN"));
+    assert_int_equal(atomic_load(&loss.count), 1);
+    hilock_blocking_free(loss.client);
+}
+
+/* Who asked learns it, and so does who watches: of an extend, on_lost does not run too. */
+static void found_lost_by_an_extend(void **state)
+{
+    struct scene *scene = *state;
+    struct loss loss;
+    int fd;
+    loss_begin(&loss, scene->server->url);
+    fd = hilock_blocking_lost_fd(loss.lock);
+    redis_do(scene->redis, "DEL stock");
+    while (hilock_blocking_extend(loss.lock, 0, NULL) == HILOCK_OK)
+        ;
+    assert_true(is_readable(fd, CHECK_PATIENCE_MS));
+    assert_int_equal(hilock_blocking_remaining_ms(loss.lock), 0);
+    assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_LOST);
+    assert_int_equal(fcntl(fd, F_GETFD), -1); /* closed with its lock */
+    hilock_blocking_free(loss.client);
+}
+
+static void server_gone(void **state)
+{
+    struct scene *scene = *state;
+    struct loss loss;
+    hilock_blocking_lock *lock;
+    loss_begin(&loss, scene->server->url);
+    server_kill(scene->server);
+    assert_int_equal(take(loss.client, "other", LEASE_MS, 300, &lock), HILOCK_UNREACHABLE);
+    check_until(is_set, &loss.count, "on_lost");
+    check_lost(&loss, HILOCK_LOST_EXPIRED);
+    assert_true(is_readable(hilock_blocking_lost_fd(loss.lock), 0)); /* asked for after the loss */
+    assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_LOST);
+    server_restart(scene->server);
+    redis_close(scene->redis);
+    scene->redis = redis_open(scene->server);
+    lock = held(loss.client, "other", LEASE_MS);
+    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
+    hilock_blocking_free(loss.client);
+}
+
+/* ---- several threads */
+
+struct worker {
+    hilock_blocking *client;
+    hilock_blocking_lock *lock;
+    pthread_t thread;
+    hilock_status status;
+    uint32_t span_ms;
+    atomic_int is_waiting, has_ended;
+};
+
+static void on_event(const struct hilock_event *event, void *user)
+{
+    if (event->kind == HILOCK_EVENT_WAITING && !event->lock && !event->client)
+        atomic_store((atomic_int *)user, 1);
+}
+
+static void *wait_for_stock(void *arg)
+{
+    struct worker *worker = arg;
+    check_in_thread();
+    worker->status = hilock_blocking_acquire(worker->client, "stock",
+                                             HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS, .on_event = on_event, .user = &worker->is_waiting),
+                                             HILOCK_FOREVER, &worker->lock, NULL);
+    atomic_store(&worker->has_ended, 1);
+    return NULL;
+}
+
+static void *prolong(void *arg)
+{
+    struct worker *worker = arg;
+    worker->status = hilock_blocking_extend(worker->lock, 0, NULL);
+    return NULL;
+}
+
+static void *close_it(void *arg)
+{
+    struct worker *worker = arg;
+    worker->status = hilock_blocking_close(worker->client, worker->span_ms);
+    atomic_store(&worker->has_ended, 1);
+    return NULL;
+}
+
+static void begin(struct worker *worker, void *(*run)(void *arg)) { CHECK(pthread_create(&worker->thread, NULL, run, worker) == 0); }
+
+static atomic_int signals;
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_fetch_add(&signals, 1);
+}
+
+/* A signal's handler runs in the thread that it is for, and the wait goes on. */
+static void one_waits_for_another(void **state)
+{
+    struct scene *scene = *state;
+    const struct sigaction without_restart = {.sa_handler = on_signal};
+    struct worker waiter = {.client = open_at(scene->server->url)};
+    hilock_blocking_lock *lock = held(waiter.client, "stock", LEASE_MS);
+    sigaction(SIGUSR1, &without_restart, NULL);
+    begin(&waiter, wait_for_stock);
+    check_until(is_set, &waiter.is_waiting, "WAITING");
+    pthread_kill(waiter.thread, SIGUSR1);
+    check_until(is_set, &signals, "the signal");
+    check_pause_ms(50);
+    assert_int_equal(atomic_load(&waiter.has_ended), 0);
+    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
+    assert_int_equal(pthread_join(waiter.thread, NULL), 0);
+    assert_int_equal(waiter.status, HILOCK_OK);
+    assert_int_equal(hilock_blocking_release(waiter.lock, NULL), HILOCK_OK);
+    hilock_blocking_free(waiter.client);
+}
+
+static void closed_while_others_wait(void **state)
+{
+    enum { WAITERS = 4 };
+    struct scene *scene = *state;
+    struct worker waiters[WAITERS];
+    struct loss loss;
+    loss_begin(&loss, scene->server->url);
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = (struct worker){.client = loss.client};
+        begin(&waiters[i], wait_for_stock);
+        check_until(is_set, &waiters[i].is_waiting, "WAITING");
+    }
+    assert_int_equal(hilock_blocking_close(loss.client, 0), HILOCK_OK);
+    for (int i = 0; i < WAITERS; i++) {
+        assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
+        assert_true(waiters[i].status == HILOCK_CLOSED && !waiters[i].lock);
+    }
+    check_lost(&loss, HILOCK_LOST_CLOSING);
+    assert_int_equal(take(loss.client, "other", LEASE_MS, HILOCK_FOREVER, &waiters[0].lock), HILOCK_CLOSED);
+    assert_int_equal(hilock_blocking_close(loss.client, HILOCK_FOREVER), HILOCK_OK); /* it is closed */
+    hilock_blocking_free(loss.client);
+    assert_true(is_readable(hilock_blocking_lost_fd(loss.lock), 0));
+    assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_LOST);
+}
+
+/* The drain: a hold lives on, may be extended and is released; then the close returns. */
+static void closed_while_one_works(void **state)
+{
+    struct scene *scene = *state;
+    struct worker closer = {.client = open_at(scene->server->url), .span_ms = HILOCK_FOREVER};
+    struct worker waiter = {.client = closer.client};
+    hilock_blocking_lock *lock = held(closer.client, "stock", LEASE_MS);
+    begin(&waiter, wait_for_stock);
+    check_until(is_set, &waiter.is_waiting, "WAITING");
+    begin(&closer, close_it);
+    check_until(is_set, &waiter.has_ended, "CLOSED to the waiter");
+    assert_int_equal(waiter.status, HILOCK_CLOSED);
+    assert_int_equal(hilock_blocking_extend(lock, 0, NULL), HILOCK_OK);
+    assert_int_equal(atomic_load(&closer.has_ended), 0);
+    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
+    assert_int_equal(pthread_join(closer.thread, NULL) + pthread_join(waiter.thread, NULL), 0);
+    assert_int_equal(closer.status, HILOCK_OK);
+    hilock_blocking_free(closer.client);
+}
+
+static int is_held_back(void *arg) { return proxy_held(arg, PROXY_REQUESTS) > 0; }
+
+/* Each is answered, in whatever order they come to the store. */
+static void released_under_an_extend(void **state)
+{
+    struct scene *scene = *state;
+    struct proxy *proxy = proxy_start(scene->server);
+    struct worker worker = {.client = open_at(proxy_url(proxy))};
+    worker.lock = held(worker.client, "stock", LONG_LEASE_MS);
+    proxy_hold(proxy, PROXY_COMMANDS, PROXY_REQUESTS);
+    begin(&worker, prolong);
+    check_until(is_held_back, proxy, "the extend");
+    assert_int_equal(hilock_blocking_release(worker.lock, NULL), HILOCK_UNKNOWN);
+    assert_int_equal(pthread_join(worker.thread, NULL), 0);
+    assert_true(worker.status == HILOCK_UNKNOWN || worker.status == HILOCK_LOST);
+    proxy_pass(proxy);
+    check_until(is_clean, scene->redis, "the release");
+    hilock_blocking_free(worker.client);
+    proxy_end(proxy);
+}
+
+/* ---- many threads */
+
+enum { THREADS = 8, ROUNDS = 40, CLIENTS_MAX = 2 };
+
+struct hammer {
+    hilock_blocking *clients[CLIENTS_MAX];
+    struct ledger *ledger;
+    unsigned clients_count;
+    atomic_uint counter; /* read, then written: not one step, but of one at a time */
+    unsigned plain;      /* within one client a thread sanitizer sees that holds are in order */
+    atomic_uint next;
+};
+
+static void hold_once(struct hammer *hammer, hilock_blocking *client)
+{
+    hilock_blocking_lock *lock = held(client, "stock", LONG_LEASE_MS);
+    const size_t grant = ledger_begin(hammer->ledger, 0, hilock_blocking_token(lock));
+    const unsigned counter = atomic_load(&hammer->counter);
+    if (hammer->clients_count == 1)
+        hammer->plain++;
+    CHECK(hilock_blocking_remaining_ms(lock) > 0);
+    atomic_store(&hammer->counter, counter + 1);
+    ledger_end(hammer->ledger, grant);
+    CHECK(hilock_blocking_release(lock, NULL) == HILOCK_OK);
+}
+
+static void *hammer_on(void *arg)
+{
+    struct hammer *hammer = arg;
+    hilock_blocking *client = hammer->clients[atomic_fetch_add(&hammer->next, 1) % hammer->clients_count];
+    check_in_thread();
+    for (int i = 0; i < ROUNDS; i++)
+        hold_once(hammer, client);
+    return NULL;
+}
+
+static void play(struct hammer *hammer, const char *url)
+{
+    pthread_t threads[THREADS];
+    struct verdict verdict;
+    hammer->ledger = ledger_new(1, THREADS * ROUNDS);
+    for (unsigned i = 0; i < hammer->clients_count; i++)
+        hammer->clients[i] = open_at(url);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, hammer_on, hammer), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    verdict = ledger_judge(hammer->ledger);
+    assert_int_equal(verdict.grants, THREADS * ROUNDS);
+    assert_int_equal(verdict.overlaps + verdict.met + verdict.backward + verdict.open, 0);
+    assert_int_equal(atomic_load(&hammer->counter), THREADS * ROUNDS);
+    for (unsigned i = 0; i < hammer->clients_count; i++)
+        hilock_blocking_free(hammer->clients[i]);
+    ledger_free(hammer->ledger);
+}
+
+static void one_thread_at_a_time(void **state)
+{
+    struct scene *scene = *state;
+    struct hammer one = {.clients_count = 1}, two = {.clients_count = 2};
+    play(&one, scene->server->url);
+    assert_int_equal(one.plain, THREADS * ROUNDS);
+    play(&two, scene->server->url);
+}
+
+/* ---- a forked child */
+
+static void in_child(void *arg)
+{
+    struct loss *loss = arg;
+    hilock_blocking_lock *none;
+    CHECK(take(loss->client, "other", LEASE_MS, HILOCK_FOREVER, &none) == HILOCK_FORKED);
+    CHECK(hilock_blocking_extend(loss->lock, 0, NULL) == HILOCK_FORKED);
+    CHECK(hilock_blocking_release(loss->lock, NULL) == HILOCK_FORKED);
+    CHECK(hilock_blocking_close(loss->client, 0) == HILOCK_FORKED);
+    CHECK(hilock_blocking_remaining_ms(loss->lock) == 0 && hilock_blocking_lost_fd(loss->lock) == -1 && errno == EINVAL);
+    CHECK(hilock_blocking_token(loss->lock) > 0);
+    hilock_blocking_free(loss->client);
+}
+
+static void forked(void **state)
+{
+    struct scene *scene = *state;
+    struct loss loss;
+    loss_begin(&loss, scene->server->url);
+    child_join(child_start(in_child, &loss));
+    assert_true(hilock_blocking_remaining_ms(loss.lock) > 0);
+    assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_OK);
+    hilock_blocking_free(loss.client);
+    assert_int_equal(atomic_load(&loss.count), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(taken_and_given_back),
+        SCENE_TEST(a_wait_ends_in_time),
+        SCENE_TEST(a_late_grant_is_undone),
+        SCENE_TEST(refused),
+        SCENE_TEST(taken_away),
+        SCENE_TEST(found_lost_by_an_extend),
+        SCENE_TEST(server_gone),
+        SCENE_TEST(one_waits_for_another),
+        SCENE_TEST(closed_while_others_wait),
+        SCENE_TEST(closed_while_one_works),
+        SCENE_TEST(released_under_an_extend),
+        SCENE_TEST(one_thread_at_a_time),
+        SCENE_TEST(forked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
