@@ -179,3 +179,9 @@ def read(path, name):
             elif leader and '/*' not in text[at:].split('\n')[0]:
                 leader.shared.append(items[-1].name)
     return [item for item in items if item.name]
+
+
+def opening(path, name):
+    """The item that the first comment of a header is."""
+    with open(path, encoding='utf-8') as file:
+        return Item(name, 'header', '', name, blocks(TOKEN.match(file.read()).group('comment')), [name])

@@ -8,12 +8,14 @@ import textwrap
 import header
 
 HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h']
+OPENINGS = ['hilock.hpp']  # C++, of which the opening comment is read
 SYNOPSIS_COLUMNS = 90
 UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H', 'HILOCK_MEMORY_H',
           'HILOCK_ADAPTERS_LIBEVENT_H', 'HILOCK_BLOCKING_H'}
 PAGES = [
     ('hilock', 7, 'asynchronous distributed locks: the contract of every call',
      'hilock.h hilock_client hilock_lock hilock_validity HILOCK_TRY HILOCK_FOREVER HILOCK_OFF HILOCK_NAME_MAX'),
+    ('hilock.hpp', 3, 'hilock in C++: objects, function objects, coroutines', 'hilock.hpp'),
     ('hilock_status', 3, 'what a call answers', 'hilock_status hilock_status_name hilock_status_text'),
     ('hilock_result', 3, 'the answer to an accepted call', 'hilock_operation hilock_state hilock_result hilock_result_fn'),
     ('hilock_event', 3, 'what happens by itself', 'hilock_event_kind hilock_lost_reason hilock_event hilock_event_fn'),
@@ -66,7 +68,7 @@ PAGES = [
 class Page:
     def __init__(self, name, section, brief, items):
         self.name, self.section, self.brief, self.items = name, section, brief, items
-        self.includes = list(dict.fromkeys(item.path for item in items if item.kind != 'header'))
+        self.includes = list(dict.fromkeys(item.path for item in items if item.kind != 'header' or item.path in OPENINGS))
 
     def aliases(self):
         """The other names by which the page is looked up."""
@@ -79,6 +81,8 @@ def read(include_dir, pages=None, names=None):
     for name in names or HEADERS:
         for item in header.read(os.path.join(include_dir, 'hilock', name), name):
             items.setdefault(item.name, item)
+    for name in [] if names else OPENINGS:
+        items[name] = header.opening(os.path.join(include_dir, 'hilock', name), name)
     found, used = [], UNSAID.copy()
     for name, section, brief, on_it in pages or PAGES:
         for word in on_it.split():

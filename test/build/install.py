@@ -18,7 +18,8 @@ NEEDED = {
 }
 TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
 EXAMPLES = {'quickstart.c', 'shop.c', 'shutdown.c', 'leader.c', 'pool.c', 'traps.c', 'raii.cc', 'solo.c', 'README.md'}
-HEADERS = {'hilock/hilock.h', 'hilock/loop.h', 'hilock/version.h', 'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
+HEADERS = {'hilock/hilock.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
+           'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
 
 
 def needed(path):

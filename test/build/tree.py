@@ -29,7 +29,7 @@ TOP = {'include', 'lib', 'adapters', 'test', 'bench', 'meson.build', 'meson_opti
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 README_LINES_MAX = 150
-TEXT = ('.c', '.h', '.cc', '.py', '.lua', '.sh', '.def', '.map')
+TEXT = ('.c', '.h', '.cc', '.hpp', '.py', '.lua', '.sh', '.def', '.map')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -90,10 +90,12 @@ def adapters(root):
 def public(root):
     """A public header drags in no header of others, or users need them all installed."""
     standard = {'stddef.h', 'stdint.h', 'string.h'}
-    for path in filter(is_c, files(root, 'include')):
-        for number, is_own, what in includes(root, path):
-            if is_own or not (what in standard or what.startswith('hilock/')):
-                yield 'public', f'{path}:{number}: includes {what}; a public header includes <hilock/...> and {sorted(standard)} only'
+    for path in files(root, 'include'):
+        is_cpp = path.endswith('.hpp')
+        for number, is_own, what in includes(root, path) if is_cpp or is_c(path) else ():
+            is_standard = re.fullmatch(r'\w+', what) if is_cpp else what in standard
+            if is_own or not (is_standard or what.startswith('hilock/')):
+                yield 'public', f'{path}:{number}: includes {what}; a public header includes <hilock/...> and {sorted(standard)} only, in C++ the standard library'
 
 
 def top(root):
@@ -151,7 +153,7 @@ def lengths(root):
 
 def licences(root):
     for path in files(root, 'lib', 'adapters', 'test', 'bench'):
-        if path.endswith(('.c', '.h')) and lines(root, path)[:1] != ['/* SPDX-License-Identifier: BSD-3-Clause */']:
+        if path.endswith(('.c', '.h', '.cc', '.hpp')) and lines(root, path)[:1] != ['/* SPDX-License-Identifier: BSD-3-Clause */']:
             yield 'licences', f'{path}: the first line is not /* SPDX-License-Identifier: BSD-3-Clause */'
 
 
