@@ -7,6 +7,7 @@
 
 #include "base/plant.h"
 #include "lock/watchdog.h"
+#include "node/confirm.h"
 #include "wire/natives.h"
 #include "wire/scripts.h"
 
@@ -184,6 +185,7 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .scripts = hl_scripts,
         .ask_natives = hl_natives_ask,
         .natives_told = hl_natives_told,
+        .confirm = &hl_confirm_ops,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,

@@ -9,7 +9,6 @@
 #include "lock/replicas.h"
 #include "lock/wait.h"
 #include "lock/words.h"
-#include "node/confirm.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
@@ -55,8 +54,8 @@ static void outvoted(struct hl_core *core, struct hl_text *text, uint32_t waited
 
 static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, uint32_t waited_ms)
 {
-    if (acquire->lock->terms->replicas && node->is_up && node->confirm && !node->confirm->node.is_up)
-        node = &node->confirm->node; /* its third link alone is away */
+    if (acquire->lock->terms->replicas && node->is_up && node->third && !node->third->is_up)
+        node = node->third; /* its third link alone is away */
     if (acquire->attempts)
         hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone", hl_node_name(node),
                     waited_ms, hl_words_silence_of(node), acquire->attempts);

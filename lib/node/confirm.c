@@ -77,7 +77,7 @@ void hl_confirm_ask(struct hl_request *request, unsigned replicas, uint32_t time
     hl_node_shut(&confirm->node, 1);
 }
 
-void hl_confirm_go_on(struct hl_node *link)
+static void go_on(struct hl_node *link)
 {
     struct hl_confirm *confirm = confirm_of(link);
     if (hl_request_is_busy(&confirm->wait))
@@ -89,7 +89,7 @@ void hl_confirm_go_on(struct hl_node *link)
 }
 
 /* The WAIT goes on: nothing can call it back. */
-void hl_confirm_withdraw(struct hl_request *request)
+static void withdraw(struct hl_request *request)
 {
     TAILQ_REMOVE(&confirm_of(request->node)->pending, request, entry);
     request->place = REQUEST_IDLE;
@@ -129,13 +129,16 @@ static void on_silence(void *arg, struct hl_node *link)
     hl_node_probe(link->home);
 }
 
-struct hl_node *hl_confirm_link(struct hl_node *node)
+static struct hl_node *link_of(struct hl_node *node)
 {
     static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     static const struct hl_request_ops ops = {NULL, encode_wait, on_waited};
-    struct hl_confirm *confirm = node->confirm ? node->confirm : hl_memory_new(&node->host->memory, sizeof *confirm);
-    if (!confirm || node->confirm)
-        return confirm ? &confirm->node : NULL;
+    struct hl_confirm *confirm;
+    if (node->third)
+        return node->third;
+    confirm = hl_memory_new(&node->host->memory, sizeof *confirm);
+    if (!confirm)
+        return NULL;
     if (hl_node_init(&confirm->node, node->host, &node->options, &events, confirm) != 0) {
         hl_memory_free(&node->host->memory, confirm);
         return NULL;
@@ -143,27 +146,29 @@ struct hl_node *hl_confirm_link(struct hl_node *node)
     confirm->node.home = node;
     confirm->wait.ops = &ops;
     TAILQ_INIT(&confirm->pending);
-    node->confirm = confirm;
+    node->third = &confirm->node;
     return &confirm->node;
 }
 
-void hl_confirm_free(struct hl_node *node)
+static void free_link(struct hl_node *node)
 {
-    if (!node->confirm)
+    if (!node->third)
         return;
-    hl_node_done(&node->confirm->node);
-    hl_memory_free(&node->host->memory, node->confirm);
-    node->confirm = NULL;
+    hl_node_done(node->third);
+    hl_memory_free(&node->host->memory, confirm_of(node->third));
+    node->third = NULL;
+}
+
+static int is_idle(const struct hl_node *node)
+{
+    return !node->third || (hl_node_is_idle(node->third) && TAILQ_EMPTY(&confirm_of(node->third)->pending));
 }
 
 void hl_confirm_rest(struct hl_node *node, uint64_t unused_us)
 {
-    struct hl_node *link = node->confirm ? &node->confirm->node : NULL;
-    if (link && link->is_started && hl_confirm_is_idle(node) && hl_now_us(node->host) - link->used_us > unused_us)
+    struct hl_node *link = node->third;
+    if (link && link->is_started && is_idle(node) && hl_now_us(node->host) - link->used_us > unused_us)
         hl_node_rest(link);
 }
 
-int hl_confirm_is_idle(const struct hl_node *node)
-{
-    return !node->confirm || (hl_node_is_idle(&node->confirm->node) && TAILQ_EMPTY(&node->confirm->pending));
-}
+const struct hl_confirm_ops hl_confirm_ops = {link_of, go_on, withdraw, is_idle, free_link};

@@ -26,16 +26,11 @@ struct hl_confirm {
     uint32_t timeout_ms;
 };
 
-struct hl_node *hl_confirm_link(struct hl_node *node); /* its third link, made if there is none. NULL: no memory */
-void hl_confirm_free(struct hl_node *node);
-/* An answer of such a link was dealt with: WAIT leaves if it is time. */
-void hl_confirm_go_on(struct hl_node *link);
+extern const struct hl_confirm_ops hl_confirm_ops; /* go_on: WAIT leaves if it is time */
 void hl_confirm_rest(struct hl_node *node, uint64_t unused_us); /* closes it if it was not used for so long */
-int hl_confirm_is_idle(const struct hl_node *node); /* also if there is none */
 
 /* The request was just answered over such a link, and wrote: when so many replicas have that, or after the time, its `done` runs with the
  * answer to WAIT: how many have. */
 void hl_confirm_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms);
-void hl_confirm_withdraw(struct hl_request *request);
 
 #endif

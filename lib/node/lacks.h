@@ -2,14 +2,13 @@
 /* lacks - the rights that a server's user may lack and be served all the same. What is lost by it is told once, not on every connect: again only
  * when the user had the right in between, or when the node is another server.
  *
- * Two are looked for only where they matter: a program without SIMPLE locks does not need COMMAND INFO, nor one without FAIR locks PUBSUB. */
+ * Two are looked for only where they matter: a program without SIMPLE locks does not need COMMAND INFO, nor one without FAIR locks PUBSUB (counts.h). */
 #ifndef HL_NODE_LACKS_H
 #define HL_NODE_LACKS_H
 
 #include "base/reply.h"
 
 struct hl_node;
-struct hl_request_ops;
 
 enum hl_lack { /* bits of told */
     HL_LACK_NAME = 1,     /* CLIENT SETNAME */
@@ -32,7 +31,5 @@ int hl_lacks_hear(struct hl_node *node, enum hl_lack lack, const char *command, 
 int hl_lacks_is_right(const struct hl_reply *reply); /* an error, and about a right */
 
 void hl_lacks_natives_wanted(struct hl_node *node); /* a lock is here that native commands could serve */
-void hl_lacks_counts_wanted(struct hl_node *node);  /* and one whose scripts count listeners: asks whether they may */
-extern const struct hl_request_ops hl_lacks_counts_ops;
 
 #endif

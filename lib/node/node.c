@@ -4,9 +4,8 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
-#include "node/confirm.h"
 
-enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, GRACES_MAX = 3, TRIPS_MAX = 8 };
+enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, GRACES_MAX = 3 };
 
 static void watch(struct hl_node *node, uint64_t due_us)
 {
@@ -20,35 +19,6 @@ static void watch(struct hl_node *node, uint64_t due_us)
 static void encode_probe(struct hl_request *request, struct hl_command *command)
 {
     hl_command_begin(command, request->node->options.is_guide ? "PING" : "TIME");
-}
-
-void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
-{
-    node->server_us = server_us;
-    node->time_sent_us = asked_us;
-    if (hl_now_us(node->host) - asked_us > node->round_trip_us)
-        node->round_trip_us = hl_now_us(node->host) - asked_us;
-}
-
-/* One that took very long, of a process that stood still, counts as twice the usual. */
-static void saw_trip(struct hl_node *node, uint64_t took_us)
-{
-    uint64_t most_us = 2 * node->usual_us;
-    if (took_us < node->quickest_us)
-        node->quickest_us = took_us;
-    node->trips += node->trips < TRIPS_MAX;
-    took_us = took_us > most_us ? most_us : took_us;
-    node->usual_us = (node->usual_us * (node->trips - 1) + took_us) / node->trips;
-}
-
-void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us)
-{
-    const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING), *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    uint64_t s, us;
-    node->quickest_us = node->usual_us = hl_now_us(node->host) - asked_us;
-    node->trips = 0;
-    if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) && hl_reply_decimal(micros->bytes, micros->length, &us))
-        hl_node_learn_time(node, s * 1000000 + us, asked_us);
 }
 
 static void on_probed(struct hl_request *request, const struct hl_answer *answer)
@@ -231,7 +201,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     if (is_sent_on(node, request, &told))
         return;
     if (request->ops->about) /* of a lock; what was never sent is not answered here, and says nothing of the way */
-        saw_trip(node, node->active_us - request->sent_us);
+        hl_node_saw_trip(node, node->active_us - request->sent_us);
     finish(request, &(struct hl_answer){&told, 1});
 }
 
@@ -245,11 +215,6 @@ static void up(struct hl_node *node)
     pump(node);
 }
 
-void hl_node_fault(struct hl_node *node, const char *what)
-{
-    hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what});
-}
-
 static void on_reply(void *arg, const struct hl_reply *reply)
 {
     struct hl_node *node = arg;
@@ -260,7 +225,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     else if (hl_prelude_answered(node, reply) == HL_PRELUDE_OVER)
         up(node);
     if (node->home)
-        hl_confirm_go_on(node);
+        node->options.confirm->go_on(node);
     pump(node);
 }
 
@@ -390,7 +355,6 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     node->events = events;
     node->arg = arg;
     node->probe.ops = &probe_ops;
-    node->counts.ops = &hl_lacks_counts_ops;
     TAILQ_INIT(&node->sent);
     TAILQ_INIT(&node->urgent);
     TAILQ_INIT(&node->normal);
@@ -419,7 +383,8 @@ void hl_node_start(struct hl_node *node)
 
 void hl_node_done(struct hl_node *node)
 {
-    hl_confirm_free(node);
+    if (node->third)
+        node->options.confirm->free(node);
     hl_subscription_done(&node->subscription);
     hl_session_done(&node->session);
     hl_timer_free(node->host, node->timer);
@@ -438,7 +403,7 @@ static struct hl_requests *queue_of(struct hl_request *request)
 /* Of the request: over the third link if it says so. Without memory for one it is barred. */
 static struct hl_node *link_of(struct hl_node *node, unsigned how)
 {
-    struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->home ? hl_confirm_link(node) : node;
+    struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->home ? node->options.confirm->link(node) : node;
     if (link && link != node)
         hl_node_start(link);
     return link;
@@ -469,7 +434,7 @@ void hl_node_shut(struct hl_node *node, int is_shut) { node->is_shut = is_shut; 
 int hl_node_withdraw(struct hl_request *request)
 {
     if (request->place == REQUEST_CONFIRMING) {
-        hl_confirm_withdraw(request);
+        request->node->options.confirm->withdraw(request);
         return 1;
     }
     if (request->place != REQUEST_QUEUED && request->place != REQUEST_BARRED && request->place != REQUEST_PARKED)

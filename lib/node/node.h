@@ -19,11 +19,20 @@
 #include "node/subscription.h"
 #include "node/vitals.h"
 
+struct hl_confirm_ops { /* the third link of a node (confirm.h) */
+    struct hl_node *(*link)(struct hl_node *node); /* made if there is none; NULL: no memory */
+    void (*go_on)(struct hl_node *link);           /* an answer of it has come */
+    void (*withdraw)(struct hl_request *request);  /* that replicas were to confirm */
+    int (*is_idle)(const struct hl_node *node);    /* if it has one */
+    void (*free)(struct hl_node *node);
+};
+
 struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* ended by NULL; loaded on every connect */
     void (*ask_natives)(struct hl_command *command); /* what has this server that others have not? Asked on every connect */
     unsigned (*natives_told)(const struct hl_reply *reply); /* also of a refusal: bits of the asker's own, 0: nothing */
+    const struct hl_confirm_ops *confirm; /* NULL: no request of it wants HL_REQUEST_CONFIRM */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     /* How long until the first hold ends that is to be renewed at this node, or, node NULL, at any; UINT64_MAX: there is none. Asked when
      * a link is lost, so that it is tried again in time. NULL: nobody holds anything. */
@@ -44,8 +53,6 @@ struct hl_node_events {
     /* Asked, and silent for longer than a server that is well: once, until it answers. It may be none any more. NULL: nobody wants to know. */
     void (*on_silence)(void *arg, struct hl_node *node);
 };
-
-struct hl_confirm;
 
 struct hl_node {
     struct hl_host *host;
@@ -70,7 +77,7 @@ struct hl_node {
     struct hl_vitals vitals;
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned told_lacks;           /* enum hl_lack */
-    struct hl_request counts;      /* lacks.c */
+    struct hl_request counts;      /* counts.c */
     unsigned natives;              /* as the present connection was told */
     int are_natives_refused;       /* it may not be asked */
     int has_sharded;               /* as the latest connection was told */
@@ -80,7 +87,7 @@ struct hl_node {
     int is_refused;                /* its login was, since it was up */
     int graces;                    /* given to an overdue answer since the loop stood still */
     int is_shut;                   /* only what is urgent is sent */
-    struct hl_confirm *confirm;    /* its third link (confirm.h). NULL: nobody asked for replicas yet */
+    struct hl_node *third;         /* its third link (confirm.h). NULL: nobody asked for replicas yet */
     struct hl_node *home;          /* this is that link of another node; NULL: it is none */
 };
 
@@ -114,6 +121,7 @@ void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked
 uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
 void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
+void hl_node_saw_trip(struct hl_node *node, uint64_t took_us); /* of a request that was answered */
 void hl_node_fault(struct hl_node *node, const char *what); /* something it can live with: told */
 unsigned hl_node_hears_in_part(const struct hl_node *node); /* 1: who listens to a channel is counted at this server only, and others may */
 /* Up, and the oldest request on the wire has not been out for longer than patience_us: worth asking. */

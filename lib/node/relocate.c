@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* relocate - what routes do with nodes, and with what waits there, when servers come and go. See node.h. */
 #include "base/contract.h"
-#include "node/confirm.h"
+#include "node/node.h"
 
 void hl_node_park(struct hl_node *node, struct hl_request *request)
 {
@@ -25,7 +25,7 @@ struct hl_request *hl_node_take_parked(struct hl_node *node) { return take_from(
 
 struct hl_request *hl_node_take(struct hl_node *node)
 {
-    struct hl_requests *const queues[] = {&node->urgent, &node->normal, &node->parked, node->confirm ? &node->confirm->node.normal : &node->parked};
+    struct hl_requests *const queues[] = {&node->urgent, &node->normal, &node->parked, node->third ? &node->third->normal : &node->parked};
     struct hl_request *request = NULL;
     for (size_t i = 0; i < sizeof queues / sizeof *queues && !request; i++)
         request = take_from(queues[i]);
@@ -42,15 +42,15 @@ void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, cons
     if (node->is_started)
         hl_session_move(&node->session, why);
     hl_subscription_move(&node->subscription, why);
-    if (node->confirm)
-        hl_node_move(&node->confirm->node, endpoint, why);
+    if (node->third)
+        hl_node_move(node->third, endpoint, why);
 }
 
 void hl_node_break(struct hl_node *node, const char *why)
 {
     hl_session_break(&node->session, why);
-    if (node->confirm)
-        hl_session_break(&node->confirm->node.session, why);
+    if (node->third)
+        hl_session_break(&node->third->session, why);
 }
 
 /* The keep-alive is nobody's business. */
@@ -63,14 +63,15 @@ static int is_quiet(const struct hl_node *node)
 int hl_node_is_idle(const struct hl_node *node)
 {
     return is_quiet(node) && TAILQ_EMPTY(&node->urgent) && TAILQ_EMPTY(&node->normal) && TAILQ_EMPTY(&node->barred) &&
-           TAILQ_EMPTY(&node->parked) && hl_subscription_is_idle(&node->subscription) && hl_confirm_is_idle(node);
+           TAILQ_EMPTY(&node->parked) && hl_subscription_is_idle(&node->subscription) &&
+           (!node->third || node->options.confirm->is_idle(node));
 }
 
 void hl_node_rest(struct hl_node *node)
 {
     HL_REQUIRE(hl_node_is_idle(node));
-    if (node->confirm)
-        hl_node_rest(&node->confirm->node);
+    if (node->third)
+        hl_node_rest(node->third);
     hl_timer_stop(node->host, node->timer);
     hl_session_stop(&node->session);
     hl_subscription_rest(&node->subscription);

@@ -49,3 +49,8 @@ const char *hl_node_name(const struct hl_node *node) { return node->options.sess
 const char *hl_node_why(const struct hl_node *node) { return node->session.why.bytes; }
 
 unsigned hl_node_hears_in_part(const struct hl_node *node) { return node->options.asks_sharded && !node->subscription.is_sharded; }
+
+void hl_node_fault(struct hl_node *node, const char *what)
+{
+    hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what});
+}
