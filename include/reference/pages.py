@@ -7,11 +7,12 @@ import textwrap
 
 import header
 
-HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h']
+HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h', 'adapters/libuv.h', 'adapters/libev.h', 'adapters/sd-event.h']
 OPENINGS = ['hilock.hpp']  # C++, of which the opening comment is read
 SYNOPSIS_COLUMNS = 90
 UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H', 'HILOCK_MEMORY_H',
-          'HILOCK_ADAPTERS_LIBEVENT_H', 'HILOCK_BLOCKING_H'}
+          'HILOCK_ADAPTERS_LIBEVENT_H', 'HILOCK_ADAPTERS_LIBUV_H', 'HILOCK_ADAPTERS_LIBEV_H', 'HILOCK_ADAPTERS_SD_EVENT_H',
+          'HILOCK_BLOCKING_H'}
 PAGES = [
     ('hilock', 7, 'asynchronous distributed locks: the contract of every call',
      'hilock.h hilock_client hilock_lock hilock_validity HILOCK_TRY HILOCK_FOREVER HILOCK_OFF HILOCK_NAME_MAX'),
@@ -21,6 +22,10 @@ PAGES = [
     ('hilock_event', 3, 'what happens by itself', 'hilock_event_kind hilock_lost_reason hilock_event hilock_event_fn'),
     ('hilock_client_open_libevent', 3, 'open a client on a libevent base',
      'adapters/libevent.h hilock_client_open_libevent hilock_libevent_loop'),
+    ('hilock_client_open_libuv', 3, 'open a client on a libuv loop', 'adapters/libuv.h hilock_client_open_libuv hilock_libuv_loop'),
+    ('hilock_client_open_libev', 3, 'open a client on a libev loop', 'adapters/libev.h hilock_client_open_libev hilock_libev_loop'),
+    ('hilock_client_open_sd_event', 3, 'open a client on an sd-event loop',
+     'adapters/sd-event.h hilock_client_open_sd_event hilock_sd_event_loop'),
     ('hilock_client_open', 3, 'open a client on any event loop', 'hilock_client_open hilock_error'),
     ('hilock_client_options', 3, 'options of a client',
      'hilock_client_options hilock_allocator hilock_log_level hilock_log_fn hilock_log_stderr'),

@@ -7,12 +7,18 @@
 #include <stdlib.h>
 #include <time.h>
 
+void *runner_make(struct hilock_loop *ret_loop)
+{
+    void *native = loop_under_test.begin();
+    return native && loop_under_test.table(ret_loop, native) == HILOCK_OK ? native : NULL;
+}
+
 int fixture_begin(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     if (!fixture)
         return -1;
-    fixture->native = loop_under_test.make(&fixture->loop);
+    fixture->native = runner_make(&fixture->loop);
     *state = fixture;
     return fixture->native ? 0 : -1;
 }
@@ -149,6 +155,7 @@ int conformance_clock(void)
 
 int main(void)
 {
-    const int failed = conformance_clock() + conformance_watch() + conformance_timer() + conformance_resolve();
+    const int failed = conformance_open() + conformance_clock() + conformance_watch() + conformance_timer() + conformance_resolve() +
+                       conformance_end();
     return failed != 0;
 }

@@ -93,6 +93,35 @@ static void start_of_zero_inside_fire_waits_for_a_later_turn(void **state)
     close(fds[1]);
 }
 
+struct drum {
+    struct fixture *fixture;
+    void *timer;
+    uint64_t due_us;
+    int beats;
+};
+
+/* Started again inside fire, by a delay that counts from there. */
+static void on_fire_beat(void *arg)
+{
+    struct drum *drum = arg;
+    const struct hilock_loop *loop = &drum->fixture->loop;
+    const uint64_t now_us = loop->now_us(loop->clock);
+    assert_true(now_us + 10000 >= drum->due_us); /* early by a cached time at most */
+    drum->beats++;
+    drum->due_us = now_us + 20000;
+    loop->timer_start(drum->timer, 20000);
+}
+
+static void start_inside_fire_counts_from_there(void **state)
+{
+    struct drum drum = {.fixture = *state};
+    drum.timer = timer_make(drum.fixture, on_fire_beat, &drum);
+    drum.fixture->loop.timer_start(drum.timer, 0);
+    while (drum.beats < 5)
+        turn(drum.fixture);
+    drum.fixture->loop.timer_free(drum.timer);
+}
+
 static void start_replaces_a_pending_start(void **state)
 {
     struct fixture *fixture = *state;
@@ -320,6 +349,7 @@ int conformance_timer(void)
         FIXTURE_TEST(does_not_fire_much_too_early),
         FIXTURE_TEST(start_of_zero_never_fires_inside_the_call),
         FIXTURE_TEST(start_of_zero_inside_fire_waits_for_a_later_turn),
+        FIXTURE_TEST(start_inside_fire_counts_from_there),
         FIXTURE_TEST(start_replaces_a_pending_start),
         FIXTURE_TEST(stop_is_idempotent_and_silences),
         FIXTURE_TEST(longest_delay_is_far_away),

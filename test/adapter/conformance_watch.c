@@ -130,6 +130,30 @@ static void hang_up_is_what_was_asked(void **state)
     }
 }
 
+/* Pipes, whose other end is closed, tell nothing but that: the empty one a hang-up, the full one an error. */
+static void hang_up_alone_is_what_was_asked(void **state)
+{
+    static const unsigned asked[] = {HILOCK_READABLE, HILOCK_WRITABLE};
+    static const char bytes[65536];
+    struct fixture *fixture = *state;
+    for (int i = 0; i < 2; i++) {
+        struct seen seen = {0};
+        void *watch;
+        int fds[2];
+        assert_int_equal(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
+        while (i == 1 && write(fds[1], bytes, sizeof bytes) > 0)
+            ;
+        close(fds[1 - i]);
+        watch = fixture->loop.watch_new(fixture->loop.ctx, fds[i], on_ready_count, &seen);
+        assert_non_null(watch);
+        assert_int_equal(fixture->loop.watch_set(watch, asked[i]), 0);
+        turn_until(fixture, &seen, 1);
+        assert_int_equal(seen.ready, asked[i]);
+        fixture->loop.watch_free(watch);
+        close(fds[i]);
+    }
+}
+
 /* -1: cannot be watched. Nothing is asked then, and freeing is legal. */
 static void what_cannot_be_watched_is_refused(void **state)
 {
@@ -185,6 +209,42 @@ static void number_can_be_used_again(void **state)
     assert_int_equal(first.seen.count, 0);
     close(first.far);
     pair_close(&second, fixture);
+}
+
+struct heir {
+    struct fixture *fixture;
+    struct pair first, second;
+    int runs;
+};
+
+/* The watch ends, its descriptor is closed at once, and the next one gets its number: it is another one. */
+static void on_ready_inherit(unsigned ready, void *arg)
+{
+    struct heir *heir = arg;
+    (void)ready;
+    heir->runs++;
+    heir->fixture->loop.watch_free(heir->first.watch);
+    close(heir->first.near);
+    close(heir->first.far);
+    pair_open(&heir->second, heir->fixture, on_ready_count, NULL);
+    assert_int_equal(heir->second.near, heir->first.near);
+    assert_int_equal(heir->fixture->loop.watch_set(heir->second.watch, HILOCK_READABLE), 0);
+}
+
+static void number_can_be_used_again_inside_ready(void **state)
+{
+    struct heir heir = {.fixture = *state};
+    pair_open(&heir.first, heir.fixture, on_ready_inherit, &heir);
+    pair_write(&heir.first);
+    assert_int_equal(heir.fixture->loop.watch_set(heir.first.watch, HILOCK_READABLE | HILOCK_WRITABLE), 0);
+    while (heir.runs == 0)
+        turn(heir.fixture);
+    turn_past(heir.fixture, 1000);
+    assert_int_equal(heir.runs, 1);
+    assert_int_equal(heir.second.seen.count, 0);
+    pair_write(&heir.second);
+    turn_until(heir.fixture, &heir.second.seen, 1);
+    pair_close(&heir.second, heir.fixture);
 }
 
 struct friends {
@@ -251,9 +311,11 @@ int conformance_watch(void)
         FIXTURE_TEST(interest_is_replaced),
         FIXTURE_TEST(asking_for_the_same_again_changes_nothing),
         FIXTURE_TEST(hang_up_is_what_was_asked),
+        FIXTURE_TEST(hang_up_alone_is_what_was_asked),
         FIXTURE_TEST(what_cannot_be_watched_is_refused),
         FIXTURE_TEST(free_silences),
         FIXTURE_TEST(number_can_be_used_again),
+        FIXTURE_TEST(number_can_be_used_again_inside_ready),
         FIXTURE_TEST(free_inside_ready),
         FIXTURE_TEST(set_inside_ready),
     };

@@ -7,16 +7,22 @@
 #include <hilock/adapters/libevent.h>
 #include <stdlib.h>
 
-static void *make(struct hilock_loop *ret_loop)
+static void *begin(void)
 {
     static int has_debug;
-    struct event_base *base;
     if (!has_debug && getenv("HILOCK_LIBEVENT_DEBUG")) {
         event_enable_debug_mode();
         has_debug = 1;
     }
-    base = event_base_new();
-    return base && hilock_libevent_loop(ret_loop, base) == HILOCK_OK ? base : NULL;
+    return event_base_new();
+}
+
+static hilock_status table(struct hilock_loop *ret_loop, void *native) { return hilock_libevent_loop(ret_loop, native); }
+
+static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
+                                 struct hilock_error *ret_error)
+{
+    return hilock_client_open_libevent(ret_client, native, options, ret_error);
 }
 
 static void turn_base(void *native) { event_base_loop(native, EVLOOP_ONCE); }
@@ -30,4 +36,4 @@ static int is_empty(void *native)
 
 static void end(void *native) { event_base_free(native); }
 
-const struct loop_runner loop_under_test = {make, turn_base, is_empty, end};
+const struct loop_runner loop_under_test = {begin, table, open_client, turn_base, is_empty, end};

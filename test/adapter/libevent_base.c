@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the libevent adapter owes the caller's event_base: it opens and refuses in words, keeps the base running and leaves it empty, is not
+/* What the libevent adapter owes the caller's event_base: it keeps the base running and leaves it empty, is not
  * starved, makes no needless system call, needs no memory to start a timer, and leaves the parent of a forked child alone. */
 #include "conformance.h"
-#include "fake_open.h"
 
 #include <dlfcn.h>
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,89 +36,6 @@ static struct hilock_loop loop_make(struct event_base *base)
 static int events_left(struct event_base *base)
 {
     return event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED | EVENT_BASE_COUNT_ACTIVE | EVENT_BASE_COUNT_VIRTUAL);
-}
-
-static int lowest_free_fd(void)
-{
-    const int fd = dup(STDERR_FILENO);
-    close(fd);
-    return fd;
-}
-
-static void null_is_refused_in_words(void **state)
-{
-    struct hilock_error error = {""};
-    struct hilock_loop loop;
-    hilock_client *client = NULL;
-    struct event_base *base = event_base_new();
-    (void)state;
-    fake_open.calls = 0;
-    assert_int_equal(hilock_libevent_loop(NULL, base), HILOCK_INVALID);
-    assert_int_equal(hilock_libevent_loop(&loop, NULL), HILOCK_INVALID);
-    assert_int_equal(hilock_client_open_libevent(&client, NULL, NULL, &error), HILOCK_INVALID);
-    assert_non_null(strstr(error.text, "base is NULL: pass"));
-    assert_int_equal(hilock_client_open_libevent(&client, NULL, NULL, NULL), HILOCK_INVALID);
-    assert_null(client);
-    assert_int_equal(fake_open.calls, 0);
-    assert_int_equal(events_left(base), 0);
-    event_base_free(base);
-}
-
-static void open_hands_the_table_over(void **state)
-{
-    const struct hilock_client_options options = hilock_client_options_default();
-    struct event_base *base = event_base_new();
-    hilock_client *client = NULL;
-    (void)state;
-    fake_open = (struct fake_open){.answer = HILOCK_OK};
-    assert_int_equal(hilock_client_open_libevent(&client, base, &options, NULL), HILOCK_OK);
-    assert_non_null(client);
-    assert_int_equal(fake_open.calls, 1);
-    assert_ptr_equal(fake_open.options, &options);
-    assert_true(events_left(base) > 0);
-    fake_open.loop.free_ctx(fake_open.loop.ctx);
-    assert_int_equal(events_left(base), 0);
-    event_base_free(base);
-}
-
-/* A client that the library refuses leaves nothing, and the library's words reach the caller. */
-static void refused_open_ends_the_ctx(void **state)
-{
-    struct event_base *base = event_base_new();
-    struct hilock_error error = {""};
-    hilock_client *client = NULL;
-    const int fd = lowest_free_fd();
-    (void)state;
-    fake_open = (struct fake_open){.answer = HILOCK_UNSUPPORTED};
-    assert_int_equal(hilock_client_open_libevent(&client, base, NULL, &error), HILOCK_UNSUPPORTED);
-    assert_int_equal(hilock_client_open_libevent(&client, base, NULL, NULL), HILOCK_UNSUPPORTED);
-    assert_string_equal(error.text, "refused by the fake");
-    assert_null(client);
-    assert_int_equal(fake_open.calls, 2);
-    assert_int_equal(events_left(base), 0);
-    assert_int_equal(lowest_free_fd(), fd);
-    event_base_free(base);
-}
-
-static void no_descriptor_left_is_said(void **state)
-{
-    struct event_base *base = event_base_new();
-    struct rlimit old, none;
-    struct hilock_error error = {""};
-    struct hilock_loop loop;
-    hilock_client *client = NULL;
-    (void)state;
-    fake_open.calls = 0;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
-    none = (struct rlimit){(rlim_t)lowest_free_fd(), old.rlim_max};
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    assert_int_equal(hilock_client_open_libevent(&client, base, NULL, &error), HILOCK_NO_MEMORY);
-    assert_int_equal(hilock_libevent_loop(&loop, base), HILOCK_NO_MEMORY);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
-    assert_non_null(strstr(error.text, "raise the limit of open files"));
-    assert_int_equal(fake_open.calls, 0);
-    assert_int_equal(events_left(base), 0);
-    event_base_free(base);
 }
 
 struct finale {
@@ -429,10 +343,6 @@ void on_ready_count(unsigned ready, void *arg)
 int main(void)
 {
     const struct CMUnitTest base[] = {
-        cmocka_unit_test(null_is_refused_in_words),
-        cmocka_unit_test(open_hands_the_table_over),
-        cmocka_unit_test(refused_open_ends_the_ctx),
-        cmocka_unit_test(no_descriptor_left_is_said),
         cmocka_unit_test(dispatch_runs_until_free_ctx),
         cmocka_unit_test(busy_base_does_not_starve_us),
         cmocka_unit_test(asking_again_is_no_system_call),

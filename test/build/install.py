@@ -20,6 +20,7 @@ TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
 EXAMPLES = {'quickstart.c', 'shop.c', 'shutdown.c', 'leader.c', 'pool.c', 'traps.c', 'raii.cc', 'solo.c', 'README.md'}
 HEADERS = {'hilock/hilock.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
            'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
+LOOPS = {'libuv': 'libuv', 'libev': 'libev', 'sd-event': 'libsystemd'}  # what each needs; installed where that is there
 
 
 def needed(path):
@@ -55,15 +56,18 @@ def install(meson, compiler, source, work):
 
 def contents(prefix, libdir):
     files = installed(prefix)
-    expect({f[len('include/'):] for f in files if f.startswith('include/')} == HEADERS, f'headers are {sorted(HEADERS)}: {sorted(files)}')
+    loops = {name for name in LOOPS if os.path.join(os.path.relpath(libdir, prefix), f'pkgconfig/hilock-{name}.pc') in files}
+    headers = HEADERS | {f'hilock/adapters/{name}.h' for name in loops}
+    expect({f[len('include/'):] for f in files if f.startswith('include/')} == headers, f'headers are {sorted(headers)}: {sorted(files)}')
     expect({'share/man/man7/hilock.7', 'share/man/man3/hilock_acquire.3', 'share/doc/hilock/hilock.html'} <= files, f'the reference is: {files}')
     docs = {'share/doc/hilock/guide.md', *(f'share/doc/hilock/examples/{name}' for name in EXAMPLES)}
     expect(docs <= files, f'guide and examples are installed: {docs - files} are missing')
-    ours = (r'^include/|/libhilock(-libevent|-blocking)?\.(a|so[.0-9]*)$|/libhilock-memory\.so[.0-9]*$|/pkgconfig/hilock(-libevent|-blocking|-memory)?\.pc$|'
+    ours = (r'^include/|/libhilock(-libevent|-libuv|-libev|-sd-event|-blocking)?\.(a|so[.0-9]*)$|'
+            r'/libhilock-memory\.so[.0-9]*$|/pkgconfig/hilock(-libevent|-libuv|-libev|-sd-event|-blocking|-memory)?\.pc$|'
             r'^share/(man/man[37]|doc/hilock|doc/hilock/examples)/[\w.]+$')
     others = {f for f in files if not re.search(ours, f)}
     expect(not others, f'nothing else is installed: {others}')
-    for name, names in NEEDED.items():
+    for name, names in [*NEEDED.items(), *((f'libhilock-{loop}.so', {'libhilock', LOOPS[loop], 'libc'}) for loop in sorted(loops))]:
         found = needed(os.path.join(libdir, name))
         if name == 'libhilock.so' and found & TLS:
             names = names | TLS

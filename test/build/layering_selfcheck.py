@@ -97,8 +97,8 @@ CORE_CASES += [
     ('unknown', 'extra_x.c.o', 'extra_x.c.o', 'void hl_case(void); void hl_case(void) {}\n'),
 ]
 ADAPTER_CASES = [('calls', f'uses {name}:', '.._adapters_libevent.c.o', CALL.format(name)) for name in
-                 ['redisAsyncCommand', 'hl_text_copy', 'uuid_generate', 'SSL_new', 'event_base_dispatch', 'getaddrinfo', 'pthread_create',
-                 'sem_timedwait']]
+                 ['redisAsyncCommand', 'hl_text_copy', 'uuid_generate', 'SSL_new', 'event_base_dispatch', 'uv_run', 'ev_run', 'sd_event_run',
+                  'getaddrinfo', 'pthread_create', 'sem_timedwait']]
 ADAPTER_CASES += [('mutable', 'count', '.._adapters_libevent.c.o', 'int hl_use(void); static int count; int hl_use(void) { return ++count; }\n'),
                   ('prefixes', 'attach', '.._adapters_libevent.c.o', 'void attach(void); void attach(void) {}\n')]
 # Legal: constants, with relocations too; calls where they belong.
@@ -109,7 +109,8 @@ GOOD_CORE = [
                       'struct v { int (*f)(void); }; int hl_f(void); int hl_f(void) { return 1; }\n'
                       'extern const struct v hl_v; const struct v hl_v = {hl_f}; extern const int hl_n; const int hl_n = 4;\n'),
 ]
-GOOD_ADAPTER = [('.._adapters_libevent.c.o', CALL.format('event_add').replace('hl_case', 'hilock_case'))]
+GOOD_ADAPTER = [('.._adapters_libevent.c.o', CALL.format('event_add').replace('hl_case', 'hilock_case')),
+                ('.._adapters_nest_resolve.c.o', CALL.format('getaddrinfo'))]
 
 
 def write(root, path, text, mode='w'):

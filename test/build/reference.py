@@ -9,8 +9,10 @@ import xml.etree.ElementTree as xml
 
 import symbols
 
-HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h']
-SCRIPTS = ['lib/hilock.map', 'lib/hilock-libevent.map', 'lib/hilock-blocking.map', 'adapters/memory/hilock-memory.map']
+LOOPS = ['libevent', 'libuv', 'libev', 'sd-event']
+HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
+SCRIPTS = ['lib/hilock.map', *(f'lib/hilock-{loop}.map' for loop in LOOPS), 'lib/hilock-blocking.map',
+           'adapters/memory/hilock-memory.map']
 OPTIONS = ['hilock_client_options', 'hilock_lock_options']
 
 

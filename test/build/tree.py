@@ -21,7 +21,7 @@ FOREIGN = {
     r'openssl/|hiredis/hiredis_ssl': lambda path: path.startswith('lib/link/tls'),
     r'uuid/': lambda path: path == 'lib/client/open.c',
     r'uthash|utlist|utarray|utstring': lambda path: path.startswith('lib/base/table.'),
-    r'event2/|event\.h|evhttp|evdns|uv\.h|uv/|ev\.h': lambda path: False,
+    r'event2/|event\.h|evhttp|evdns|uv\.h|uv/|ev\.h|systemd/': lambda path: False,
 }
 # The top level; whatever begins with a dot or is a build directory does not count.
 TOP = {'include', 'lib', 'adapters', 'test', 'bench', 'meson.build', 'meson_options.txt', 'README.md', 'LICENSE', 'CHANGELOG.md',

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A nest: watches and timers of one client behind one descriptor, an epoll set in the loop's own.
+ *
+ * Loops differ in what a descriptor may do (how many watches it has, when its number may be used again, what an error is told as), in when
+ * they free what was theirs, in whose clock counts, and in what may be freed inside a callback. So a loop is asked for one thing only: to run
+ * this when its descriptor is readable. All of loop.h is kept here, once. It costs a system call in each turn in which hilock has work.
+ *
+ * A run asks the kernel once, and calls back for what it said, and then for what was due as the run began. Any callback may free any watch
+ * or timer, the whole nest too, or turn the loop and so begin a run inside the run. So each run is in a list: freeing a watch takes it out of
+ * what the runs still have to do, and ending the nest ends them. Invariant: nothing of the nest is touched after a callback unless the run
+ * says that it is still there.
+ *
+ * A forked child has the same epoll set as its parent: it never changes it. */
+#include "nest.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { EVENTS_MAX = 64 }; /* in one run; the rest is there in the next turn */
+
+struct hl_nest_run {
+    struct hl_nest_run *outer;
+    struct epoll_event events[EVENTS_MAX]; /* of watches; NULL: the timerfd, or a watch that was freed */
+    int count;
+    int is_over; /* the nest has ended */
+};
+
+struct watch {
+    struct hl_nest *nest;
+    int fd;
+    unsigned interest;
+    hilock_ready_fn *ready;
+    void *arg;
+};
+
+static int control(const struct hl_nest *nest, int operation, int fd, uint32_t events, void *watch)
+{
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    return getpid() == nest->owner ? epoll_ctl(nest->fd, operation, fd, &event) : 0;
+}
+
+int hl_nest_begin(struct hl_nest *nest, void *outer)
+{
+    int error;
+    *nest = (struct hl_nest){.fd = epoll_create1(EPOLL_CLOEXEC), .owner = getpid(), .outer = outer};
+    if (nest->fd < 0)
+        return -1;
+    if (hl_nest_timers_begin(&nest->timers) == 0) {
+        if (control(nest, EPOLL_CTL_ADD, nest->timers.fd, EPOLLIN, NULL) == 0)
+            return 0;
+        error = errno;
+        hl_nest_timers_end(&nest->timers);
+        errno = error;
+    }
+    error = errno;
+    close(nest->fd);
+    errno = error;
+    return -1;
+}
+
+void hl_nest_end(struct hl_nest *nest)
+{
+    for (struct hl_nest_run *run = nest->runs; run; run = run->outer)
+        run->is_over = 1;
+    hl_nest_timers_end(&nest->timers);
+    close(nest->fd);
+}
+
+static void *watch_new(void *ctx, int fd, hilock_ready_fn *ready, void *arg)
+{
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (watch)
+        *watch = (struct watch){.nest = ctx, .fd = fd, .ready = ready, .arg = arg};
+    return watch;
+}
+
+static uint32_t events_of(unsigned interest)
+{
+    return (interest & HILOCK_READABLE ? (uint32_t)EPOLLIN : 0) | (interest & HILOCK_WRITABLE ? (uint32_t)EPOLLOUT : 0);
+}
+
+/* With nothing asked it is not in the set: epoll reports errors and hang-ups of all that is. */
+static int watch_set(void *handle, unsigned interest)
+{
+    struct watch *watch = handle;
+    const unsigned before = watch->interest;
+    if (interest == before)
+        return 0;
+    watch->interest = interest;
+    if (control(watch->nest, !before ? EPOLL_CTL_ADD : interest ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, watch->fd, events_of(interest), watch) == 0 ||
+        interest == 0)
+        return 0;
+    if (before)
+        (void)control(watch->nest, EPOLL_CTL_DEL, watch->fd, 0, NULL);
+    watch->interest = 0;
+    return -1;
+}
+
+static void watch_free(void *handle)
+{
+    struct watch *watch = handle;
+    (void)watch_set(watch, 0);
+    for (struct hl_nest_run *run = watch->nest->runs; run; run = run->outer)
+        for (int i = 0; i < run->count; i++)
+            if (run->events[i].data.ptr == watch)
+                run->events[i].data.ptr = NULL;
+    free(watch);
+}
+
+/* Of what is asked now: a callback before this one may have changed it. */
+static unsigned ready_of(const struct watch *watch, uint32_t events)
+{
+    if (events & (EPOLLERR | EPOLLHUP))
+        return watch->interest;
+    return watch->interest & ((events & EPOLLIN ? (unsigned)HILOCK_READABLE : 0) | (events & EPOLLOUT ? (unsigned)HILOCK_WRITABLE : 0));
+}
+
+static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
+{
+    struct hl_nest *nest = ctx;
+    return hl_nest_timer_new(&nest->timers, fire, arg);
+}
+
+static void report(struct hl_nest_run *run)
+{
+    for (int i = 0; i < run->count && !run->is_over; i++) {
+        const struct watch *watch = run->events[i].data.ptr;
+        const unsigned ready = watch ? ready_of(watch, run->events[i].events) : 0;
+        if (ready)
+            watch->ready(ready, watch->arg);
+    }
+}
+
+/* Not inlined, or gcc warns of the run's address in a nest: it does not see that one which keeps it is no more. */
+__attribute__((noinline)) static void begin(struct hl_nest *nest, struct hl_nest_run *run)
+{
+    run->outer = nest->runs;
+    run->is_over = 0;
+    run->count = epoll_wait(nest->fd, run->events, EVENTS_MAX, 0);
+    nest->runs = run;
+}
+
+void hl_nest_run(struct hl_nest *nest)
+{
+    const uint64_t now_us = hl_nest_now_us(NULL);
+    const struct hl_nest_timer *timer;
+    struct hl_nest_run run;
+    begin(nest, &run);
+    report(&run);
+    while (!run.is_over && (timer = hl_nest_timers_take(&nest->timers, now_us)) != NULL)
+        timer->fire(timer->arg);
+    if (run.is_over)
+        return;
+    nest->runs = run.outer;
+    hl_nest_timers_arm(&nest->timers, now_us);
+}
+
+struct hl_nest *hl_nest_of(const struct hl_nest_timer *timer)
+{
+    return (struct hl_nest *)(void *)((char *)timer->timers - offsetof(struct hl_nest, timers));
+}
+
+struct hilock_loop hl_nest_table(struct hl_nest *nest)
+{
+    return (struct hilock_loop){
+        .size = sizeof(struct hilock_loop),
+        .now_us = hl_nest_now_us,
+        .ctx = nest,
+        .watch_new = watch_new,
+        .watch_set = watch_set,
+        .watch_free = watch_free,
+        .timer_new = timer_new,
+        .timer_start = hl_nest_timer_start,
+        .timer_stop = hl_nest_timer_stop,
+        .timer_free = hl_nest_timer_free,
+    };
+}
+
+hilock_status hl_nest_refuse(struct hilock_error *ret_error, hilock_status status, const char *text, const char *cause)
+{
+    if (ret_error)
+        snprintf(ret_error->text, sizeof ret_error->text, "%s%s", text, cause);
+    return status;
+}
+
+hilock_status hl_nest_open(hilock_client **ret_client, const struct hilock_loop *table, const struct hilock_client_options *options,
+                           struct hilock_error *ret_error)
+{
+    const hilock_status status = hilock_client_open(ret_client, table, options, ret_error);
+    if (status != HILOCK_OK)
+        table->free_ctx(table->ctx);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nest_timers.h - the timers of a nest, and the one timerfd that they share. */
+#ifndef HL_NEST_TIMERS_H
+#define HL_NEST_TIMERS_H
+
+#include <hilock/loop.h>
+
+struct hl_nest_timer {
+    struct hl_nest_timers *timers;
+    hilock_fire_fn *fire;
+    void *arg;
+    uint64_t due_us; /* on CLOCK_BOOTTIME */
+    size_t place;    /* in the heap, from 1; 0: it is stopped */
+};
+
+struct hl_nest_timers {
+    int fd; /* readable at armed_us, or soon after it */
+    uint64_t armed_us;
+    struct hl_nest_timer **heap; /* those that run, the next one to fire at 1 */
+    size_t running, made, room;
+};
+
+int hl_nest_timers_begin(struct hl_nest_timers *timers); /* -1: errno says why */
+void hl_nest_timers_end(struct hl_nest_timers *timers);
+uint64_t hl_nest_now_us(const void *clock);
+
+struct hl_nest_timer *hl_nest_timer_new(struct hl_nest_timers *timers, hilock_fire_fn *fire, void *arg); /* NULL: no memory */
+void hl_nest_timer_start(void *timer, uint64_t delay_us);
+void hl_nest_timer_stop(void *timer);
+void hl_nest_timer_free(void *timer);
+void hl_nest_timer_due(void *timer); /* now, but the timerfd does not say so: the adapter sees to a run */
+
+/* The next timer that was due at now_us, stopped; NULL: none. Then, when all were taken: the timerfd waits for the next one. */
+struct hl_nest_timer *hl_nest_timers_take(struct hl_nest_timers *timers, uint64_t now_us);
+void hl_nest_timers_arm(struct hl_nest_timers *timers, uint64_t now_us);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The conformance runner of the sd-event adapter. */
+#include "conformance.h"
+
+#include <hilock/adapters/sd-event.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-event.h>
+
+enum { TURN_US = 1000000 };
+
+static void *begin(void)
+{
+    sd_event *native = NULL;
+    return sd_event_new(&native) >= 0 ? native : NULL;
+}
+
+static hilock_status table(struct hilock_loop *ret_loop, void *native) { return hilock_sd_event_loop(ret_loop, native); }
+
+static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
+                                 struct hilock_error *ret_error)
+{
+    return hilock_client_open_sd_event(ret_client, native, options, ret_error);
+}
+
+static void turn_loop(void *native) { sd_event_run(native, TURN_US); }
+
+/* sd-event does not count its sources; the kernel knows which descriptors its epoll set watches. */
+static int is_empty(void *native)
+{
+    char path[64], line[256];
+    int watched = 0;
+    FILE *info;
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", sd_event_get_fd(native));
+    info = fopen(path, "re");
+    while (info && fgets(line, sizeof line, info))
+        watched += strncmp(line, "tfd:", 4) == 0;
+    if (!info)
+        return 0;
+    fclose(info);
+    return watched == 0;
+}
+
+static void end(void *native) { sd_event_unref(native); }
+
+const struct loop_runner loop_under_test = {begin, table, open_client, turn_loop, is_empty, end};
