@@ -20,8 +20,8 @@ struct commands {
 static bool is_clients(const char *name, size_t length)
 {
     static const char *const inner[] = {"pttl", "pexpire", "pexpireat", "time", "get", "set", "hset", "hget", "hdel", "hscan",
-                                        "hlen", "hexists",
-                                        "publish", "spublish", "zadd", "zrem", "zrange", "zrevrange", "zscore", "zcard", "zrank", "pubsub|numsub",
+                                        "hlen", "hexists", "exists",
+                                        "publish", "spublish", "zadd", "zrem", "zrange", "zrangebyscore", "zcount", "pubsub|numsub",
                                         "pubsub|shardnumsub", "del", "info"};
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
         if (strlen(inner[i]) == length && strncmp(inner[i], name, length) == 0)

@@ -72,31 +72,6 @@ static const struct sim_reply *zrem(const struct sim_call *call) { return sim_it
 
 static size_t print_score(double score, char text[40]) { return (size_t)snprintf(text, 40, "%.17g", score); }
 
-static const struct sim_reply *zscore(const struct sim_call *call)
-{
-    const struct sim_reply *error;
-    const struct sim_item *item;
-    struct sim_key *key;
-    char text[40];
-    if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
-        return error;
-    item = key ? sim_item_find(key, call->argv[2], call->lengths[2]) : NULL;
-    return item ? sim_reply(&call->store->replies, SIM_REPLY_STRING, text, print_score(item->score, text)) : &sim_nil;
-}
-
-static const struct sim_reply *zrank(const struct sim_call *call)
-{
-    const struct sim_reply *error;
-    const struct sim_item *item;
-    struct sim_key *key;
-    if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
-        return error;
-    item = key ? sim_item_find(key, call->argv[2], call->lengths[2]) : NULL;
-    return item ? sim_reply_integer(&call->store->replies, item - key->items + (call->store->keys.lie == SIM_LIE_RANK_FROM_ONE)) : &sim_nil;
-}
-
-static const struct sim_reply *zcard(const struct sim_call *call) { return sim_items_count(call, SIM_ZSET); }
-
 /* Places first..last of count, negative ones counted from the end; how many that are. */
 static size_t span(int64_t first, int64_t last, int64_t count, int64_t *ret_first)
 {
@@ -110,23 +85,13 @@ static size_t span(int64_t first, int64_t last, int64_t count, int64_t *ret_firs
     return first > last || first >= count ? 0 : (size_t)(last - first + 1);
 }
 
-static const struct sim_reply *range(const struct sim_call *call, int is_reversed)
+/* So many members from a place on, with their scores if `step` is 2. */
+static const struct sim_reply *members(const struct sim_call *call, const struct sim_key *key, size_t first, size_t count, size_t step)
 {
     struct sim_replies *replies = &call->store->replies;
-    const struct sim_reply *error, *array;
-    struct sim_key *key;
-    int64_t first, last;
-    size_t count, step = call->argc == 5 ? 2 : 1;
-    if (call->argc > 5 || (call->argc == 5 && !sim_argument_is(call, 4, "WITHSCORES")))
-        return &sim_syntax_error;
-    if (!sim_argument_integer(call, 2, &first, &error) || !sim_argument_integer(call, 3, &last, &error) ||
-        !sim_argument_key(call, 1, SIM_ZSET, &key, &error))
-        return error;
-    count = key ? span(first, last, (int64_t)key->count, &first) : 0;
-    array = sim_reply_array(replies, count * step);
+    const struct sim_reply *array = sim_reply_array(replies, count * step);
     for (size_t i = 0; i < count; i++) {
-        size_t place = (size_t)first + i;
-        const struct sim_item *item = &key->items[is_reversed ? key->count - 1 - place : place];
+        const struct sim_item *item = &key->items[first + i];
         char text[40];
         sim_reply_put(replies, array, i * step, item->name->at, item->name->length);
         if (step == 2)
@@ -135,16 +100,82 @@ static const struct sim_reply *range(const struct sim_call *call, int is_reverse
     return array;
 }
 
-static const struct sim_reply *zrange(const struct sim_call *call) { return range(call, 0); }
-static const struct sim_reply *zrevrange(const struct sim_call *call) { return range(call, 1); }
+/* 0: what follows the span is not an option that is known here. */
+static int read_step(const struct sim_call *call, size_t *ret_step)
+{
+    *ret_step = call->argc == 5 ? 2 : 1;
+    return call->argc < 5 || (call->argc == 5 && sim_argument_is(call, 4, "WITHSCORES"));
+}
+
+static const struct sim_reply *zrange(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    struct sim_key *key;
+    int64_t first, last;
+    size_t count, step;
+    if (!read_step(call, &step))
+        return &sim_syntax_error;
+    if (!sim_argument_integer(call, 2, &first, &error) || !sim_argument_integer(call, 3, &last, &error) ||
+        !sim_argument_key(call, 1, SIM_ZSET, &key, &error))
+        return error;
+    count = key ? span(first, last, (int64_t)key->count, &first) : 0;
+    return members(call, key, (size_t)first, count, step);
+}
+
+/* Members whose score is within; a bound may be +inf or -inf, none is left out of the span. 0: a bound is no number. */
+static int read_bounds(const struct sim_call *call, double *ret_least, double *ret_most)
+{
+    return read_score(call, 2, ret_least) && read_score(call, 3, ret_most);
+}
+
+static size_t within(const struct sim_key *key, double least, double most, size_t *ret_first)
+{
+    size_t first = 0, last;
+    while (key && first < key->count && key->items[first].score < least)
+        first++;
+    last = first;
+    while (key && last < key->count && key->items[last].score <= most)
+        last++;
+    *ret_first = first;
+    return last - first;
+}
+
+static const struct sim_reply *zrangebyscore(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    struct sim_key *key;
+    double least, most;
+    size_t first, count, step;
+    if (!read_step(call, &step))
+        return &sim_syntax_error;
+    if (!read_bounds(call, &least, &most))
+        return sim_reply_error(&call->store->replies, "ERR min or max is not a float");
+    if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
+        return error;
+    count = within(key, least, most, &first);
+    return members(call, key, first, count, step);
+}
+
+static const struct sim_reply *zcount(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    struct sim_key *key;
+    double least, most;
+    size_t first;
+    if (!read_bounds(call, &least, &most))
+        return sim_reply_error(&call->store->replies, "ERR min or max is not a float");
+    if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
+        return error;
+    if (call->store->keys.lie == SIM_LIE_COUNT_FROM_BELOW)
+        least -= 1;
+    return sim_reply_integer(&call->store->replies, (int64_t)within(key, least, most, &first));
+}
 
 const struct sim_command sim_commands_zset[] = {
     {"zadd", -4, SIM_WRITES | SIM_KEY, zadd},
     {"zrem", -3, SIM_WRITES | SIM_KEY, zrem},
-    {"zscore", 3, SIM_KEY, zscore},
-    {"zrank", 3, SIM_KEY, zrank},
-    {"zcard", 2, SIM_KEY, zcard},
+    {"zcount", 4, SIM_KEY, zcount},
     {"zrange", -4, SIM_KEY, zrange},
-    {"zrevrange", -4, SIM_KEY, zrevrange},
+    {"zrangebyscore", -4, SIM_KEY, zrangebyscore},
     {0},
 };

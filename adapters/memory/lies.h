@@ -25,7 +25,7 @@
     X(SCRIPT_NIL_SKIPPED, "a table that a script returns goes on behind a nil")          \
     X(SCRIPT_DIGITS, "numbers that a script passes on have 14 digits")                   \
     X(PCALL_FALSE, "redis.pcall answers false instead of an error table")                 \
-    X(RANK_FROM_ONE, "ZRANK counts from one")                                            \
+    X(COUNT_FROM_BELOW, "ZCOUNT counts from one below")                                  \
     X(SCORE_TIES, "equal scores are ordered by arrival")                                 \
     X(TIME_MILLISECONDS, "TIME has no microseconds")
 

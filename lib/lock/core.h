@@ -94,7 +94,7 @@ enum hl_part_heard { /* in the round under way: a renewal of every part, or the 
 struct hl_part {
     struct hl_request request;
     struct hl_name *name;
-    uint64_t token;
+    uint64_t token;         /* OURS. MAYBE, of a hold that is_queued: the ticket of its place (both come from one counter); 0: unknown */
     uint64_t deadline_us;   /* OURS: until when we may believe in it */
     uint8_t state, ask;     /* enums above; ask: what the request is about */
     uint8_t index;

@@ -37,6 +37,13 @@ void hl_fair_forget(struct hl_core *core, struct hl_fair *fair)
 
 static uint32_t next_number(const struct hl_fair *fair) { return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : fair->number + 1; }
 
+/* Asked before and never answered, it may stand there already. */
+static uint64_t ticket_of(const struct hl_fair *fair)
+{
+    uint64_t none = fair->number > 1 ? HL_TICKET_UNKNOWN : 0;
+    return fair->ticket && !HL_PLANTED(FAIR_TAIL) ? fair->ticket : none;
+}
+
 /* A heartbeat that is said again after its wait was over (its script had to be loaded) is a try: it stands nobody in the queue. */
 void hl_fair_say(struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants)
 {
@@ -52,7 +59,7 @@ void hl_fair_say(struct hl_hold *hold, const struct hl_part *part, struct hl_wan
     fair->node = hl_node_home(part->request.node);
     fair->sent_us[fair->number % HL_FAIR_SENDS] = hl_now_us(&core->host);
     wants->number = fair->number;
-    wants->ticket = HL_PLANTED(FAIR_TAIL) ? 0 : fair->ticket;
+    wants->ticket = ticket_of(fair);
     wants->is_try = fair->acquire.is_try;
     if (fair->is_found)
         wants->channel = hl_grants_channel(fair);
@@ -64,6 +71,7 @@ void hl_fair_placed(struct hl_fair *fair, const struct hl_asked *asked)
     int is_new = !fair->ticket;
     fair->confirms = 0;
     fair->ticket = asked->ticket;
+    fair->acquire.hold->parts[0].token = asked->ticket;
     if (is_new)
         hl_gate_place(&fair->acquire);
     fair->position = asked->position;
@@ -182,11 +190,11 @@ static void on_grant(struct hl_fair *fair, struct hl_node *node, const struct hl
     core_of(fair)->waiter->answered(acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
 }
 
-/* For a moment the name is left to others: they were told of it before us. */
+/* For a moment the name is left to others, who heard of it before us. 0: it is free, and nobody is before us. */
 static void on_yield(struct hl_fair *fair, const struct hl_push *push)
 {
     if (fair->acquire.state == ACQUIRE_SLEEPING)
-        hl_wait_resume_at(&fair->acquire, hl_now_us(&core_of(fair)->host) + push->pause_us + 1000);
+        hl_wait_resume_at(&fair->acquire, hl_now_us(&core_of(fair)->host) + (push->pause_us ? push->pause_us + 1000 : 0));
     else
         fair->news_us = hl_now_us(&core_of(fair)->host);
 }
@@ -217,6 +225,7 @@ int hl_fair_confirms(struct hl_fair *fair)
     hold->state = HOLD_ASKING;
     hold->is_windowed = 0;
     hold->parts[0].state = PART_MAYBE;
+    hold->parts[0].token = fair->ticket;
     hold->is_queued = !HL_PLANTED(FAIR_DOUBTED_FORGOTTEN);
     if (name->hold == hold)
         name->hold = NULL;

@@ -5,6 +5,7 @@
 
 #include "base/plant.h"
 #include "lock/callback.h"
+#include "lock/fair.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 #include "lock/words.h"
@@ -33,12 +34,12 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_inquiry *inquiry = inquiry_of(request);
     const struct hl_name *name = inquiry->lock->name;
     const struct hl_kind *kind = inquiry->lock->terms->kind;
-    const struct hl_acquire *acquire = inquiry->lock->acquire;
-    const struct hl_words words = {name->bytes, name->length, core_of(inquiry)->uuid, acquire && acquire->hold ? acquire->hold->id : 0};
+    struct hl_acquire *acquire = inquiry->lock->acquire;
+    const struct hl_words words = {.name = name->bytes, .name_length = name->length, .uuid = core_of(inquiry)->uuid};
     inquiry->attempts++;
     inquiry->was_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        hl_peek(command, kind, &words);
+        hl_peek(command, kind, &words, kind->has_queue && acquire ? hl_fair_of(acquire)->ticket : 0);
     else
         kind->force(command, &words, &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms, .is_sharded = request->node->subscription.is_sharded,
                                                         .is_second = inquiry->is_second}, inquiry->holder, inquiry->holder_length);

@@ -24,14 +24,6 @@ static void about(const struct hl_request *request, struct hl_about *ret)
     *ret = (struct hl_about){part->name->bytes, part->name->length, part->index};
 }
 
-/* Now and then a release of a FAIR lock lets other kinds of lock in: a queue that is never empty would keep them out for ever. */
-static int yields(const struct hl_hold *hold, const struct hl_part *part)
-{
-    if (part->ask != PART_RELEASE || part->state != PART_OURS || !hold->terms->kind->has_queue || HL_PLANTED(FAIR_NO_YIELD))
-        return 0;
-    return hl_random_below(&hl_hold_core(hold)->host.random, HL_FAIR_YIELD_ONE_IN) == 0;
-}
-
 /* A part that is healed takes part in the round: it is asked for as much as the others. */
 static uint32_t lease_of(const struct hl_hold *hold, const struct hl_part *part)
 {
@@ -54,9 +46,26 @@ static struct hl_wants wants_of(const struct hl_hold *hold, const struct hl_part
         .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
         .natives = node->natives,
         .is_sharded = hl_node_home(part->request.node)->subscription.is_sharded,
-        .hears_in_part = hl_node_hears_in_part(hl_node_home(part->request.node)) != 0,
-        .yields = yields(hold, part),
     };
+}
+
+static int hears_releases(const struct hl_part *part)
+{
+    const struct hl_name *name = part->name;
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
+    size_t length = hl_channel_write(channel, name->bytes, name->length);
+    return hl_subscription_hears(&hl_node_home(part->request.node)->subscription, channel, length);
+}
+
+/* The end of a hold, or of a place in a queue. Now and then a release leaves the name to other kinds of lock: a queue that is never empty would
+ * keep them out for ever. */
+static void say_end(const struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants)
+{
+    wants->ticket = hold->is_queued && part->token ? part->token : HL_TICKET_UNKNOWN;
+    if (!hold->terms->kind->has_queue || part->state != PART_OURS || HL_PLANTED(FAIR_NO_YIELD))
+        return;
+    wants->coin = 1 + (unsigned)hl_random_below(&hl_hold_core(hold)->host.random, HL_COIN_SIDES);
+    wants->hears = hears_releases(part);
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
@@ -80,7 +89,10 @@ static void encode(struct hl_request *request, struct hl_command *command)
         hl_extend_sent(hold, part, lease_of(hold, part));
         part->form = (uint8_t)kind->renew(command, &words, &wants);
         break;
-    case PART_RELEASE: part->form = (uint8_t)kind->release(command, &words, &wants); break;
+    case PART_RELEASE:
+        say_end(hold, part, &wants);
+        part->form = (uint8_t)kind->release(command, &words, &wants);
+        break;
     }
 }
 

@@ -2,9 +2,11 @@
 /* fair - see fair.h; the scripts' heads tell their arguments and answers. */
 #include "wire/fair.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "wire/keys.h"
 #include "wire/mutex.h"
 #include "wire/scripts.h"
@@ -14,28 +16,82 @@ static const uint64_t pause_max_ms = 1000;
 
 /* ---- what is said ---- */
 
-static void begin(struct hl_command *command, const struct hl_script *script, const struct hl_words *words)
+static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys, const struct hl_words *words)
 {
-    static const char *const prefixes[] = {hl_key_queue, hl_key_waiters, hl_key_token};
-    hl_command_evalsha(command, script, 4);
+    static const char *const others[] = {hl_key_queue, hl_key_token};
+    hl_command_evalsha(command, script, keys);
     hl_command_add(command, words->name, words->name_length);
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        hl_key_add(command, prefixes[i], words->name, words->name_length);
+    for (size_t i = 0; i + 1 < keys; i++)
+        hl_key_add(command, others[i], words->name, words->name_length);
+}
+
+/* Terms that stand in one argument, for each argument costs the server as much as half a command. */
+struct terms { struct hl_command *command; char *text; size_t used, room; };
+
+static struct terms terms_begin(struct hl_command *command, size_t room)
+{
+    return (struct terms){.command = command, .text = hl_command_room(command, room), .room = room};
+}
+
+static void add_text(struct terms *terms, const char *text)
+{
+    size_t length = strlen(text);
+    HL_REQUIRE(length <= terms->room - terms->used);
+    memcpy(terms->text + terms->used, text, length);
+    terms->used += length;
+}
+
+static void add_number(struct terms *terms, const char *before, uint64_t number)
+{
+    char digits[HL_DECIMAL_MAX + 1];
+    digits[hl_decimal(digits, number)] = '\0';
+    add_text(terms, before);
+    add_text(terms, digits);
+}
+
+static void terms_end(const struct terms *terms) { hl_command_add(terms->command, terms->text, terms->used); }
+
+/* The server compares sixteen digits: of now, and until the year 2286. */
+static void add_not_after(struct terms *terms, uint64_t not_after_ms)
+{
+    static const uint64_t never_us = 9999999999999999;
+    char digits[17];
+    uint64_t us = not_after_ms && not_after_ms < never_us / 1000 ? not_after_ms * 1000 : never_us;
+    snprintf(digits, sizeof digits, "%016" PRIu64, us);
+    add_text(terms, digits);
+}
+
+static void add_ticket(struct terms *terms, const char *before, uint64_t ticket)
+{
+    add_text(terms, before);
+    if (ticket == HL_TICKET_UNKNOWN)
+        add_text(terms, "?");
+    else
+        add_number(terms, "", ticket);
+}
+
+static void add_place(struct terms *terms, const struct hl_wants *wants)
+{
+    add_ticket(terms, " ", wants->ticket);
+    add_number(terms, " ", wants->number);
+    add_text(terms, " ");
+    add_text(terms, *wants->channel ? wants->channel : "-");
+    add_number(terms, " ", wants->lease_ms < HL_FAIR_WINDOW_MS ? wants->lease_ms : HL_FAIR_WINDOW_MS);
 }
 
 enum hl_form hl_fair_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
-    begin(command, &hl_script_fair_acquire, words);
+    struct terms asks;
+    begin(command, &hl_script_fair_acquire, 3, words);
     hl_holder_add_fair(command, words->uuid, words->id);
     hl_command_add_number(command, wants->lease_ms);
-    hl_command_add_number(command, HL_FAIR_WINDOW_MS);
-    hl_command_add_number(command, HL_FAIR_ALIVE_MS);
-    hl_command_add_number(command, wants->number);
-    hl_command_add_number(command, wants->ticket);
-    hl_command_add_word(command, wants->channel);
-    hl_command_add_word(command, wants->is_try ? "0" : "1");
-    hl_command_add_number(command, wants->not_after_ms);
-    hl_command_add_number(command, 2 * wants->token_ttl_ms);
+    hl_command_add_number(command, wants->reserved);
+    asks = terms_begin(command, 16 + 4 + 3 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
+    add_not_after(&asks, wants->not_after_ms);
+    if (!wants->is_try)
+        add_place(&asks, wants);
+    terms_end(&asks);
+    hl_command_add_number(command, wants->token_ttl_ms);
     return HL_FORM_SCRIPT;
 }
 
@@ -49,36 +105,35 @@ enum hl_form hl_fair_renew(struct hl_command *command, const struct hl_words *wo
     return HL_FORM_SCRIPT;
 }
 
-static void end_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
-{
-    hl_command_add_number(command, HL_FAIR_WINDOW_MS);
-    hl_channel_add(command, words->name, words->name_length);
-    hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
-    hl_command_add_number(command, wants->yields ? HL_FAIR_YIELD_MS : 0);
-    hl_command_add_word(command, wants->is_sharded ? "SHARDNUMSUB" : wants->hears_in_part ? "" : "NUMSUB");
-    hl_command_add_number(command, 2 * wants->token_ttl_ms);
-}
+static const char *publish_of(const struct hl_wants *wants) { return wants->is_sharded ? "SPUBLISH" : "PUBLISH"; }
 
 /* While a hash slot moves, a script whose keys are not all on one side is refused, and those of the queue may be on neither. The second way of
  * saying it names one key: it frees, and the first waiter finds that by its heartbeat. */
-enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+static enum hl_form release_by_one_key(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
-    char *holder;
-    size_t length;
-    if (!wants->is_second) {
-        begin(command, &hl_script_fair_release, words);
-        hl_holder_add_fair(command, words->uuid, words->id);
-        end_release(command, words, wants);
-        return HL_FORM_SCRIPT;
-    }
     hl_command_evalsha(command, &hl_script_mutex_release, 1);
     hl_command_add(command, words->name, words->name_length);
-    holder = hl_command_room(command, HL_HOLDER_MAX);
-    length = hl_holder_write_fair(holder, words->uuid, words->id);
-    hl_command_add(command, holder, length);
+    hl_holder_add_fair(command, words->uuid, words->id);
     hl_channel_add(command, words->name, words->name_length);
-    hl_command_add_word(command, wants->is_sharded ? "SPUBLISH" : "PUBLISH");
+    hl_command_add_word(command, publish_of(wants));
     return HL_FORM_NARROW;
+}
+
+enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+{
+    struct terms terms;
+    if (wants->is_second)
+        return release_by_one_key(command, words, wants);
+    begin(command, &hl_script_fair_release, 3, words);
+    hl_holder_add_fair(command, words->uuid, words->id);
+    hl_channel_add(command, words->name, words->name_length);
+    terms = terms_begin(command, 6 + 3 * HL_DECIMAL_MAX);
+    add_ticket(&terms, wants->is_sharded ? "S" : "P", wants->ticket ? wants->ticket : HL_TICKET_UNKNOWN);
+    add_number(&terms, " ", wants->token_ttl_ms);
+    add_number(&terms, " ", wants->coin ? wants->coin - 1 : HL_COIN_SIDES);
+    add_text(&terms, wants->hears ? " 1" : " 0");
+    terms_end(&terms);
+    return HL_FORM_SCRIPT;
 }
 
 void hl_fair_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
@@ -87,9 +142,10 @@ void hl_fair_force(struct hl_command *command, const struct hl_words *words, con
         hl_mutex_force(command, words, wants, holder, holder_length);
         return;
     }
-    begin(command, &hl_script_fair_force, words);
+    begin(command, &hl_script_fair_force, 2, words);
     hl_command_add(command, holder, holder_length);
-    end_release(command, words, wants);
+    hl_channel_add(command, words->name, words->name_length);
+    hl_command_add_word(command, publish_of(wants));
 }
 
 /* ---- what is heard ---- */
@@ -103,41 +159,38 @@ static int number_at(const struct hl_reply *reply, size_t i, int64_t least, int6
     return 1;
 }
 
-/* {0, PTTL, place, ticket, hands_over, holder, length} */
+/* {-1 - PTTL, holder, hands_over, place, ticket, length}; 1: nobody has it, and it is kept free for so many ms as hands_over says. */
 static struct hl_said waits(const struct hl_reply *reply)
 {
-    const struct hl_reply *holder = hl_reply_item(reply, 5, HL_REPLY_STRING);
-    int64_t left_ms, place, ticket, hands_over, length;
-    if (!holder || !number_at(reply, 1, -1, &left_ms) || !number_at(reply, 2, 0, &place) || !number_at(reply, 3, 0, &ticket) ||
-        !number_at(reply, 4, 0, &hands_over) || !number_at(reply, 6, 0, &length) || place > UINT32_MAX || length > UINT32_MAX)
+    const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    int64_t code, hands_over, place, ticket, length;
+    if (!holder || !number_at(reply, 0, -(int64_t)number_max, &code) || !number_at(reply, 2, 0, &hands_over) || !number_at(reply, 3, 0, &place) ||
+        !number_at(reply, 4, 0, &ticket) || !number_at(reply, 5, 0, &length) || code > 1 || place > UINT32_MAX || length > UINT32_MAX)
         return hl_said_fault(reply);
-    return (struct hl_said){.verdict = HL_NO, .left_ms = left_ms < 0 ? 0 : (uint64_t)left_ms, .has_no_ttl = left_ms < 0, .holder = holder->bytes,
-                            .holder_length = holder->length, .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
-                            .hands_over = hands_over != 0};
+    return (struct hl_said){.verdict = HL_NO, .left_ms = code > 0 ? (uint64_t)hands_over : code < 0 ? (uint64_t)(-1 - code) : 0,
+                            .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length, .ticket = (uint64_t)ticket,
+                            .position = (uint32_t)place, .waiters = (uint32_t)length, .hands_over = code > 0 || hands_over != 0};
 }
 
 struct hl_said hl_fair_acquired(const struct hl_reply *reply, enum hl_form form)
 {
-    int64_t is_ours, token;
     (void)form;
+    if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && (uint64_t)reply->integer <= number_max)
+        return (struct hl_said){.verdict = HL_YES, .token = (uint64_t)reply->integer};
     if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE "))
         return hl_said_late(reply);
-    if (!number_at(reply, 0, 0, &is_ours) || is_ours > 1)
-        return hl_said_fault(reply);
-    if (!is_ours)
-        return waits(reply);
-    return number_at(reply, 1, 1, &token) ? (struct hl_said){.verdict = HL_YES, .token = (uint64_t)token} : hl_said_fault(reply);
+    return waits(reply);
 }
 
-/* 2 is handed over. The second way of saying it is answered as a MUTEX's release, which counts listeners: they are no matter here. */
+/* How many were told is no matter here: below -1 it was handed over. */
 struct hl_said hl_fair_forced(const struct hl_reply *reply, enum hl_form form)
 {
-    struct hl_said said;
+    (void)form;
     if (reply->type == HL_REPLY_ERROR)
         return hl_reply_starts(reply, "TRYAGAIN") ? (struct hl_said){.verdict = HL_AGAIN} : hl_said_fault(reply);
-    said = hl_mutex_released(reply, form);
-    said.listeners = 0;
-    return said;
+    if (reply->type != HL_REPLY_INTEGER || reply->integer < -(int64_t)number_max || reply->integer > (int64_t)number_max)
+        return hl_said_fault(reply);
+    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
 }
 
 /* A key of another type may be one of the queue's: the second way of saying it, which names the lock's alone, tells. */
@@ -155,7 +208,8 @@ void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char 
     snprintf(to, HL_FAIR_CHANNEL_MAX, *tag ? "%shilock:grant:%.36s:{%.16s}" : "%shilock:grant:%.36s%s", is_sharded ? "!" : "", uuid, tag);
 }
 
-/* ---- pushes: "G <holder> <number> <ms since that heartbeat> <lease ms> <token> <name>", "F <holder> <ms>" ---- */
+/* ---- pushes: "G <member> <token> <seconds> <microseconds> <listeners> <name>", "F <holder> <ms>"; member: "<holder> <channel> <window_ms>
+ * <reserved> <number> <asked_us>", as the heartbeat left it ---- */
 
 struct text { const char *at; size_t left; };
 
@@ -187,28 +241,40 @@ static int read_holder(struct text *text, const char *uuid, uint64_t *ret_id)
     return skip(text, uuid, HL_UUID_LENGTH) && SKIP(text, ":") && read_number(text, ret_id) && SKIP(text, ":fair ");
 }
 
-/* Below 0 the server's clock was set back meanwhile, or the grant's time was rounded down and the heartbeat's up. It took no less than no time. */
-static int read_since(struct text *text, uint64_t *ret_ms)
+static int skip_word(struct text *text)
 {
-    int is_below = SKIP(text, "-"), is_number = read_number(text, ret_ms);
-    if (is_below)
-        *ret_ms = 0;
-    return is_number;
+    const char *end = memchr(text->at, ' ', text->left);
+    size_t length = end ? (size_t)(end - text->at) : 0;
+    text->at += length;
+    text->left -= length;
+    return length > 0;
+}
+
+static int read_next(struct text *text, uint64_t *ret_number) { return SKIP(text, " ") && read_number(text, ret_number); }
+
+/* As the heartbeat left it: its own stamp is the last. */
+static int read_member(struct text *text, const char *uuid, struct hl_push *push, uint64_t *ret_window_ms, uint64_t *ret_asked_us)
+{
+    uint64_t reserved;
+    return read_holder(text, uuid, &push->id) && skip_word(text) && read_next(text, ret_window_ms) && read_next(text, &reserved) &&
+           read_next(text, &push->number) && read_next(text, ret_asked_us);
 }
 
 static int read_grant(struct text text, const char *uuid, struct hl_push *push)
 {
-    uint64_t since_ms, lease_ms;
-    if (!SKIP(&text, "G ") || !read_holder(&text, uuid, &push->id) || !read_number(&text, &push->number) || !SKIP(&text, " ") ||
-        !read_since(&text, &since_ms) || !SKIP(&text, " ") || !read_number(&text, &lease_ms) || !SKIP(&text, " ") ||
-        !read_number(&text, &push->token) || !SKIP(&text, " "))
+    uint64_t window_ms, asked_us, seconds, microseconds, listeners, granted_us;
+    if (!SKIP(&text, "G ") || !read_member(&text, uuid, push, &window_ms, &asked_us) || !read_next(&text, &push->token) ||
+        !read_next(&text, &seconds) || !read_next(&text, &microseconds) || !read_next(&text, &listeners) || !SKIP(&text, " "))
         return 0;
+    if (seconds > number_max / 1000000 || microseconds > 999999)
+        return 0;
+    granted_us = seconds * 1000000 + microseconds;
     push->what = HL_PUSH_GRANT;
-    push->since_us = since_ms * 1000;
-    push->lease_us = lease_ms * 1000;
+    push->since_us = granted_us >= asked_us ? granted_us - asked_us : UINT64_MAX;
+    push->lease_us = window_ms * 1000;
     push->name = text.at;
     push->name_length = text.left;
-    return push->token && lease_ms <= HL_FAIR_WINDOW_MS && since_ms <= (uint64_t)4 * HL_FAIR_ALIVE_MS && text.left && text.left <= HILOCK_NAME_MAX;
+    return push->token && window_ms <= HL_FAIR_WINDOW_MS && text.left && text.left <= HILOCK_NAME_MAX;
 }
 
 static int read_yield(struct text text, const char *uuid, struct hl_push *push)

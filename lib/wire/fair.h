@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fair - the words of kind FAIR: argv out, replies and pushes in. Pure: no state, no I/O; reached by hl_kind_fair (kind.h).
- * A MUTEX's hash, and beside it a queue. Whoever releases makes the first ready waiter the holder, in the same script, and tells it on the
- * channel that the waiter named. Such a grant stands for a window only. It says what the server itself measured since the waiter's heartbeat
- * of a number, so that the deadline counts from that heartbeat's send (R1), never from when the push came. */
+ * A MUTEX's hash, and beside it a queue. Whoever releases makes the first ready waiter the holder, in the same script, and reports it on the
+ * channel that the waiter named. Such a grant stands for a window only. It has the server's own stamps of the waiter's heartbeat and of the
+ * grant, so that the deadline counts from that heartbeat's send (R1), never from when the push came. */
 #ifndef HL_WIRE_FAIR_H
 #define HL_WIRE_FAIR_H
 
@@ -10,16 +10,15 @@
 
 enum {
     HL_FAIR_WINDOW_MS = 3000, /* for how long a grant that was pushed stands, unless it is renewed */
-    HL_FAIR_ALIVE_MS = 30000, /* a waiter not heard of for so long is dead */
-    HL_FAIR_YIELD_MS = 5,     /* for how long a release that yields keeps FAIR out */
-    HL_FAIR_YIELD_ONE_IN = 16
+    HL_FAIR_ALIVE_MS = 30000, /* a waiter not heard of for so long is dead: as fair_choose.lua has it */
+    HL_FAIR_QUEUE_MS = 90000  /* a queue of which nobody is heard for so long is gone: as fair_acquire.lua has it */
 };
 
 struct hl_push {
     enum { HL_PUSH_GRANT, HL_PUSH_YIELD, HL_PUSH_NONSENSE } what;
     uint64_t id;          /* of the acquisition */
     uint64_t number;      /* GRANT: of the heartbeat it counts from */
-    uint64_t since_us;    /* GRANT: from that to the grant, by the server's clock */
+    uint64_t since_us;    /* GRANT: from that to the grant, by the server's clock; UINT64_MAX: it was set back between them */
     uint64_t lease_us;    /* GRANT */
     uint64_t token;       /* GRANT */
     uint64_t pause_us;    /* YIELD */

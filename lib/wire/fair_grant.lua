@@ -1,16 +1,14 @@
--- fair_grant: `first` holds it for a window, within which he has to renew. Written first and told last: a server that refuses the write (a
--- replica, no memory) tells nobody, and is_granted stays false. A grant ends the time in which FAIR keeps out.
-local granted_ms = tonumber(first[4]) < tonumber(window_ms) and first[4] or window_ms
-local id, span_ms = first[1], granted_ms
+-- fair_grant: `first` holds it for its window, within which it has to renew. Written first and told last: a server that refuses the write (a
+-- replica, no memory) tells nobody, and is_granted stays false. A grant ends the time in which a free name is left to other kinds.
+-- The stamps are the server's own, as TIME gave them: the member says when that heartbeat came.
+local is_granted, id, span_ms = false, first[1], first[3]
 -- include hold.lua
 if type(refused) ~= 'table' then
   is_granted = true
-  gone[#gone + 1] = first[1]
+  gone[#gone + 1] = first[5]
+  if has_star then gone[#gone + 1] = '*' end
   call('ZREM', queue, unpack(gone))
-  gone[#gone + 1] = '*'
-  call('HDEL', waiters, unpack(gone))
-  if first[5] ~= '' then
-    local since_asked_ms = string.format('%d', now_ms - first[2])
-    redis.pcall(first[6], first[5], 'G ' .. first[1] .. ' ' .. first[3] .. ' ' .. since_asked_ms .. ' ' .. granted_ms .. ' ' .. token .. ' ' .. name)
+  if first[2] ~= '-' then
+    redis.pcall(first[6], first[2], 'G ' .. first[5] .. ' ' .. token .. ' ' .. time[1] .. ' ' .. time[2] .. ' ' .. others .. ' ' .. name)
   end
 end

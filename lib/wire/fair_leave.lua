@@ -1,5 +1,9 @@
--- fair_leave: those who are gone leave the queue, where nobody was granted.
-if #gone > 0 then
-  call('HDEL', waiters, unpack(gone))
-  if call('ZREM', queue, unpack(gone)) > 0 and call('EXISTS', queue) == 0 then call('DEL', waiters) end
+-- fair_leave: the places of `me` go into `gone`. The ticket says where; if nothing is there (a failover brought back an older queue), the whole
+-- queue is looked through.
+do
+  local found = ticket ~= '?' and call('ZRANGEBYSCORE', queue, ticket, ticket) or {}
+  if #found == 0 then found = call('ZRANGE', queue, '0', '-1') end
+  for _, member in ipairs(found) do
+    if string.sub(member, 1, #me + 1) == me .. ' ' then gone[#gone + 1] = member end
+  end
 end

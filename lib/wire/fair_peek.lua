@@ -1,9 +1,10 @@
 -- fair_peek: who holds a FAIR lock, and who waits for it. Changes nothing.
--- KEYS name queue   ARGV holder
--- -> {PTTL, holder, what, length of the queue, place in it of ARGV's holder: 1 is next, 0 not in it}: the first three
+-- KEYS name queue   ARGV ticket
+-- -> {PTTL, holder, what, length of the queue, place in it of ARGV's ticket: 1 is next, 0 not in it}: the first three
 --    as of mutex_peek
-local call, name, queue, me = redis.call, KEYS[1], KEYS[2], nil
-local left, length, place = call('PTTL', name), call('ZCARD', queue), (call('ZRANK', queue, ARGV[1]) or -1) + 1
+local call, name, queue, ticket, me = redis.call, KEYS[1], KEYS[2], ARGV[1], nil
+local left, length, place = call('PTTL', name), call('ZCOUNT', queue, '1', '+inf'), 0
+if ticket ~= '0' and #call('ZRANGEBYSCORE', queue, ticket, ticket) > 0 then place = call('ZCOUNT', queue, '1', ticket) end
 if left == -2 then return {left, '', '', length, place} end
 -- include holder.lua
 -- include what.lua

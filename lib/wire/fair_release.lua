@@ -1,42 +1,59 @@
--- fair_release: end exactly this hold or this wait. The first waiter who is ready is made the holder, and told so on his own channel; if there
--- is none the name is freed, and whoever listens for that is woken.
--- KEYS name queue waiters token
--- ARGV holder window_ms channel publish_command yields_ms numsub_word token_life_ms
---   yields_ms: 0, or for how long the name is left to other kinds, if any of them listens   numsub_word: how listeners of `channel` are counted,
---   '' if the count would mean nothing: somebody may listen
--- -> 0 not held by this id, and not in the queue any more | 1 freed | 2 handed over | -1 freed, but the message was refused
--- include fair_queue.lua
-local window_ms, channel, yields_ms, token_life_ms = ARGV[2], ARGV[3], ARGV[5], ARGV[7]
-local with_me, is_granted, has_more = false, false, false
-local first, token, refusal, refused
-local reserved, kept_free_ms = 0, 0
-
--- before the first write: it reads what may be another program's key, and what fails must leave the hold as it was
--- include fair_next.lua
--- HDEL, not DEL: a group multilock of Redisson may have put fields of its own beside ours
+-- fair_release: end exactly this hold, or leave the queue with this place. The first waiter who is ready is made the holder, and told so on its
+-- own channel; if there is none the name is freed, and whoever listens for that is woken.
+-- KEYS name queue token   ARGV holder channel terms
+--   terms: '<P or S><ticket> <token_ttl_ms> <coin> <own>'   P: PUBLISH, S: SPUBLISH
+--     ticket: of a place that may have to be left; ? unknown   own: 1 if our own subscription to the channel counts
+--     coin: 0..999, drawn by the client: below the share of others who listen, in thousandths, the name is left to them; 1000 never
+-- -> 0 not held by this id, and not in the queue any more | 1 + n freed, n were told | -1 freed, but the message was refused
+--    | -2 - f handed over, f others listen
+local call, name, queue, token_key, me, c_channel = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local publish, numsub = 'PUBLISH', 'NUMSUB'
+if string.byte(ARGV[3]) == 83 then publish, numsub = 'SPUBLISH', 'SHARDNUMSUB' end
+local has_queue = call('EXISTS', queue) == 1
+-- the first write, which is the check, too; behind it no server refuses one for want of memory. HDEL, not DEL: a group multilock of Redisson may
+-- have put fields of its own beside ours
 local was_mine = call('HDEL', name, me) == 1
-if was_mine then
-  -- more than `mode` is left: such a multilock, which joined us, goes on holding
-  if first and call('HLEN', name) > 1 then first = nil end
-else -- who holds is not in the queue
-  if call('ZSCORE', queue, me) then gone[#gone + 1] = me end
-  -- include fair_kept.lua
-  if kept_free_ms > 0 or call('PTTL', name) ~= -2 then first = nil end
-end
-if first and was_mine and yields_ms ~= '0' and (ARGV[6] == '' or (redis.pcall('PUBSUB', ARGV[6], channel)[2] or 0) > 0) then
-  call('HSET', waiters, '*', string.format('%d', now_ms + yields_ms))
-  if first[5] ~= '' then redis.pcall(first[6], first[5], 'F ' .. first[1] .. ' ' .. yields_ms) end
-  first = nil
-end
-if first then
-  -- include token.lua
-  if token then
-    -- include fair_grant.lua
+if has_queue then
+  local time = call('TIME')
+  local now_us = time[1] * 1000000 + time[2]
+  local ticket, token_ttl_ms, coin, own = string.match(ARGV[3], '^%a(%S+) (%d+) (%d+) (%d)$')
+  local gone, first, with_me, has_more, has_star, others = {}, nil, false, false, false, 0
+  local token_life_ms, token, refusal, refused = 2 * token_ttl_ms, nil, nil, nil
+  local may_grant, is_handed_over
+  if was_mine then
+    -- more than `mode` is left: such a multilock, which joined us, goes on holding
+    may_grant = call('HLEN', name) <= 1
+  else -- who holds is not in the queue
+    -- include fair_leave.lua
+    -- include fair_kept.lua
+    may_grant = kept_free_us == 0 and call('PTTL', name) == -2
   end
+  if may_grant then
+    -- include fair_choose.lua
+    others = math.max(others - own, 0)
+  end
+  if first and was_mine and others > 0 then
+    -- others have f of f + q turns, where q are the places, and a third at least
+    coin = tonumber(coin)
+    if coin < 334 or coin * (others + call('ZCOUNT', queue, '1', '+inf')) < 1000 * others then
+      call('ZADD', queue, string.format('-%d', now_us + 5000), '*')
+      if first[2] ~= '-' then redis.pcall(first[6], first[2], 'F ' .. first[1] .. ' 5') end
+      first = nil
+    end
+  end
+  if first then
+    local reserved = first[4]
+    -- include token.lua
+    if token then
+      -- include fair_grant.lua
+      is_handed_over = is_granted
+    end
+  end
+  if is_handed_over then return was_mine and -2 - others or 0 end
+  if #gone > 0 then call('ZREM', queue, unpack(gone)) end
 end
-if is_granted then return was_mine and 2 or 0 end
-
--- include fair_leave.lua
 if not was_mine then return 0 end
 call('HDEL', name, 'mode')
-return type(redis.pcall(ARGV[4], channel, '0')) == 'table' and -1 or 1
+-- by pcall: a user without the right to the channel has released all the same
+local heard = redis.pcall(publish, c_channel, '0')
+return type(heard) == 'table' and -1 or 1 + heard

@@ -5,8 +5,7 @@
 #include <string.h>
 
 const char hl_key_token[] = "hilock:token";
-const char hl_key_queue[] = "hilock:queue";
-const char hl_key_waiters[] = "hilock:waiter";
+const char hl_key_queue[] = "hilock:wait";
 
 int hl_key_has_good_braces(const char *name, size_t length)
 {

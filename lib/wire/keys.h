@@ -10,7 +10,7 @@
 
 enum { HL_KEY_PREFIX_MAX = 32, HL_UUID_LENGTH = 36, HL_HOLDER_MAX = HL_UUID_LENGTH + 1 + 20 + 5 };
 
-extern const char hl_key_token[], hl_key_queue[], hl_key_waiters[]; /* words of our own keys */
+extern const char hl_key_token[], hl_key_queue[]; /* words of our own keys */
 
 int hl_key_has_good_braces(const char *name, size_t length);
 int hl_key_is_reserved(const char *name, size_t length); /* it begins as keys of ours or of Redisson's locks do: another lock's, maybe */

@@ -27,13 +27,16 @@ struct hl_wants { /* what else it says; a kind leaves out what it does not know 
     unsigned natives;      /* renew, release: what the server has (natives.h) */
     int is_sharded;        /* release: its channels are those of a cluster's slots */
     /* of a kind with a queue */
-    int hears_in_part;     /* release: who listens to its channel is counted at this server only, and others may */
     uint64_t number;       /* acquire: of this heartbeat, never used twice with this id */
-    uint64_t ticket;       /* acquire: 0: none yet */
+    uint64_t ticket;       /* acquire: 0: none yet. release: of the place to leave, if it is no hold. Or HL_TICKET_UNKNOWN */
     const char *channel;   /* acquire: where a grant is to be told; "": who asks polls */
     int is_try;            /* acquire: does not stand in the queue */
-    int yields;            /* release: lets other kinds go first, if any waits */
+    unsigned coin;         /* release: 1..HL_COIN_SIDES, drawn: the lower, the sooner the name is left to other kinds. 0: it is not */
+    int hears;             /* release: the server counts us among those who listen to the channel */
 };
+
+#define HL_TICKET_UNKNOWN UINT64_MAX /* asked for, and never answered */
+enum { HL_COIN_SIDES = 1000 };
 
 enum hl_form { HL_FORM_SCRIPT, HL_FORM_NATIVE, HL_FORM_NARROW }; /* NARROW: a script that touches no key but the lock's */
 

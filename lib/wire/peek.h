@@ -14,7 +14,7 @@ struct hl_peeked {
     enum hl_find found;     /* HELD */
     uint64_t left_ms;       /* HELD: PTTL */
     int has_no_ttl;         /* HELD without an expiry */
-    uint32_t waiters, position; /* of a kind with a queue: its length; the place of the id that was named */
+    uint32_t waiters, position; /* of a kind with a queue: its length; the place of the ticket that was named */
     const char *holder;     /* HELD; dies with the reply */
     size_t holder_length;   /* 0: the key is there, but nobody holds it */
     struct hl_fault fault;  /* FAULT */
@@ -22,7 +22,7 @@ struct hl_peeked {
     size_t quote_length;
 };
 
-void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_words *words); /* words->id: who may stand in its queue, or 0 */
+void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_words *words, uint64_t ticket); /* of a place in its queue, or 0 */
 struct hl_peeked hl_peek_said(const struct hl_reply *reply);
 int hl_peek_is_holder(const char *holder, size_t length); /* 0: a field of the hash that is none */
 

@@ -222,8 +222,8 @@ static void no_grant_is_left_without_an_expiry(void **state)
     assert_int_equal(redis_integer(scene->redis, "EXISTS stock:42"), 0);
     assert_int_equal(handle_acquire(&tries, HILOCK_FOREVER), HILOCK_DENIED);
     assert_int_equal(redis_integer(scene->redis, "EXISTS stock:42"), 0);
-    assert_int_equal(redis_integer(scene->redis, "ZCARD hilock:queue:{stock:42}"), 1); /* the dead one alone */
-    redis_do(scene->redis, "DEL hilock:queue:{stock:42} hilock:waiter:{stock:42}");
+    assert_int_equal(redis_integer(scene->redis, "ZCARD hilock:wait:{stock:42}"), 1); /* the dead one alone */
+    redis_do(scene->redis, "DEL hilock:wait:{stock:42}");
     handle_free(&tries);
     handle_free(&waits);
     client_close(&dying);

@@ -107,7 +107,7 @@ static void a_stopped_head_costs_two_windows_and_comes_back(void **state)
     released.at_us = queue_let_go(&queue, 0);
     assert_true(queue_granted_us(&queue, 2) < late_until_us(&released, (uint64_t)(2 * WINDOW_MS + WINDOW_MS / 2) * 1000));
     child_resume(queue.pids[1]);
-    while (redis_integer(((struct scene *)*state)->redis, "ZCARD hilock:queue:{stock}") != 2) /* it finds that its grant has lapsed, and asks again */
+    while (redis_integer(((struct scene *)*state)->redis, "ZCARD hilock:wait:{stock}") != 2) /* it finds that its grant has lapsed, and asks again */
         check_pause_ms(5);
     queue_let_go(&queue, 2);
     queue_granted_us(&queue, 1);

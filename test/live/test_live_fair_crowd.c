@@ -55,7 +55,7 @@ static int has_served(void *arg) { return ((struct crowd *)arg)->next > SERVED; 
 static int is_queue_so_long(void *arg)
 {
     struct crowd *crowd = arg;
-    return redis_integer(crowd->scene->redis, "ZCARD hilock:queue:{stock}") == crowd->queued;
+    return redis_integer(crowd->scene->redis, "ZCARD hilock:wait:{stock}") == crowd->queued;
 }
 
 static void until_queued(struct crowd *crowd, long long length)

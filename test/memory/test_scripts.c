@@ -6,15 +6,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "memory/store.h"
+#include "wire/fair.h"
 #include "wire/scripts.h"
 
-enum { WORDS_MAX = 20, KEYS = 4 };
+enum { WORDS_MAX = 20, KEYS = 3 };
 static const uint64_t start_us = 1700000000123456;
-static const char *const keys[KEYS] = {"N", "Q", "W", "T"};
+static const char *const keys[KEYS] = {"N", "Q", "T"};
 
 struct trial { struct sim_store *store; unsigned connection; };
 
@@ -28,40 +30,47 @@ static const struct sim_reply *run(struct trial *trial, const char *const *words
 }
 
 #define RUN(trial, ...) run((trial), (const char *const[]){__VA_ARGS__, NULL})
-#define FAIR(trial, script, ...) RUN(trial, "EVALSHA", (script).sha1, "4", "N", "Q", "W", "T", __VA_ARGS__)
+#define FAIR(trial, script, ...) RUN(trial, "EVALSHA", (script).sha1, "3", "N", "Q", "T", __VA_ARGS__)
+#define ANY_TIME "9999999999999999"
 
-static const struct sim_reply *fair_acquire(struct trial *trial, const char *id, const char *is_waiting)
+/* asks: "" is a try; or of which ticket, by which heartbeat. */
+static const struct sim_reply *fair_acquire(struct trial *trial, const char *id, const char *asks)
 {
-    return FAIR(trial, hl_script_fair_acquire, id, "10000", "3000", "30000", "1", "0", "", is_waiting, "0", "600000");
+    char text[64];
+    snprintf(text, sizeof text, ANY_TIME "%s%s%s", *asks ? " " : "", asks, *asks ? " - 3000" : "");
+    return FAIR(trial, hl_script_fair_acquire, id, "10000", "0", text, "300000");
 }
 
-static const struct sim_reply *fair_release(struct trial *trial, const char *id, const char *yields_ms)
+static const struct sim_reply *fair_release(struct trial *trial, const char *id, const char *terms)
 {
-    return FAIR(trial, hl_script_fair_release, id, "3000", "C", "PUBLISH", yields_ms, "", "600000");
+    return FAIR(trial, hl_script_fair_release, id, "C", terms);
 }
 
-static const struct sim_reply *a_heartbeat(struct trial *trial) { return fair_acquire(trial, "b:1:fair", "1"); }
-static const struct sim_reply *one_more_waits(struct trial *trial) { return fair_acquire(trial, "c:1:fair", "1"); }
-static const struct sim_reply *a_try(struct trial *trial) { return fair_acquire(trial, "c:1:fair", "0"); }
-static const struct sim_reply *a_release(struct trial *trial) { return fair_release(trial, "a:1:fair", "0"); }
-static const struct sim_reply *a_release_that_yields(struct trial *trial) { return fair_release(trial, "a:1:fair", "5"); }
-static const struct sim_reply *a_cancel(struct trial *trial) { return fair_release(trial, "b:1:fair", "0"); }
+#define NEVER "P? 300000 1000 0" /* to others */
+#define TO_OTHERS "P? 300000 0 0"
+
+static const struct sim_reply *a_heartbeat(struct trial *trial) { return fair_acquire(trial, "b:1:fair", "? 1"); }
+static const struct sim_reply *one_more_waits(struct trial *trial) { return fair_acquire(trial, "c:1:fair", "0 1"); }
+static const struct sim_reply *a_try(struct trial *trial) { return fair_acquire(trial, "c:1:fair", ""); }
+static const struct sim_reply *a_release(struct trial *trial) { return fair_release(trial, "a:1:fair", NEVER); }
+static const struct sim_reply *a_release_that_yields(struct trial *trial) { return fair_release(trial, "a:1:fair", TO_OTHERS); }
+static const struct sim_reply *a_cancel(struct trial *trial) { return fair_release(trial, "b:1:fair", NEVER); }
 static const struct sim_reply *of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_acquire.sha1, "2", "N", "T", "3000", "u:1", "0", "0", "600000"); }
 static const struct sim_reply *end_of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_release.sha1, "1", "N", "u:1", "C", "PUBLISH"); }
 static const struct sim_reply *renewal(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_renew.sha1, "1", "N", "3000", "u:1", "1"); }
 static const struct sim_reply *of_a_simple(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_simple_acquire.sha1, "1", "N", "u:1", "3000"); }
 
-static const struct sim_reply *a_force(struct trial *trial) { return FAIR(trial, hl_script_fair_force, "a:1:fair", "3000", "C", "PUBLISH", "0", "", "600000"); }
+static const struct sim_reply *a_force(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_fair_force.sha1, "2", "N", "Q", "a:1:fair", "C", "PUBLISH"); }
 
 static const struct sim_reply *(*const asks[])(struct trial *trial) = {a_heartbeat, one_more_waits, a_try, a_release, a_release_that_yields, a_cancel,
                                                                      of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
 
 static void free_name(struct trial *trial) { (void)trial; }
-static void held(struct trial *trial) { (void)fair_acquire(trial, "a:1:fair", "1"); }
+static void held(struct trial *trial) { (void)fair_acquire(trial, "a:1:fair", "0 1"); }
 static void held_and_awaited(struct trial *trial)
 {
     held(trial);
-    (void)fair_acquire(trial, "b:1:fair", "1");
+    (void)fair_acquire(trial, "b:1:fair", "? 1");
 }
 static void free_and_awaited(struct trial *trial)
 {
@@ -135,7 +144,7 @@ static int64_t integer(const struct sim_reply *reply, size_t i)
 static const struct sim_reply *force(struct trial *trial, int is_fair, const char *holder)
 {
     if (is_fair)
-        return FAIR(trial, hl_script_fair_force, holder, "3000", "C", "PUBLISH", "0", "", "600000");
+        return RUN(trial, "EVALSHA", hl_script_fair_force.sha1, "2", "N", "Q", holder, "C", "PUBLISH");
     return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "1", "N", holder, "C", "PUBLISH");
 }
 
@@ -165,13 +174,153 @@ static void tokens_of_both_kinds_live_for_one_to_two_periods(void **unused)
         const struct sim_reply *reply;
         int64_t left_ms;
         sim_store_set_time(trial.store, start_us + i * 47000000);
-        reply = i % 2 ? of_a_mutex(&trial) : FAIR(&trial, hl_script_fair_acquire, "a:1:fair", "10000", "3000", "30000", "1", "0", "", "1", "0", "1200000");
-        assert_true(i % 2 ? reply->integer > 0 : integer(reply, 0) == 1);
+        reply = i % 2 ? of_a_mutex(&trial) : FAIR(&trial, hl_script_fair_acquire, "a:1:fair", "10000", "0", ANY_TIME, "600000");
+        assert_true(reply->integer > 0);
         left_ms = RUN(&trial, "PTTL", "T")->integer;
         assert_true(left_ms >= 600000 && left_ms <= 1200000);
         (void)RUN(&trial, "DEL", "N");
     }
     sim_store_free(trial.store);
+}
+
+/* ---- the queue ---- */
+
+static const struct sim_reply *listens(struct trial *trial, const char *channel)
+{
+    unsigned connection = trial->connection;
+    const struct sim_reply *reply;
+    trial->connection = sim_store_connect(trial->store);
+    reply = RUN(trial, "SUBSCRIBE", channel);
+    trial->connection = connection;
+    return reply;
+}
+
+/* Of those of whom something is heard. */
+static void a_queue_lives_for_so_long(void **unused)
+{
+    struct trial trial = begin();
+    (void)unused;
+    held_and_awaited(&trial);
+    assert_int_equal(RUN(&trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
+    (void)RUN(&trial, "PEXPIRE", "N", "100000");
+    sim_store_set_time(trial.store, start_us + 60000000);
+    (void)fair_acquire(&trial, "c:1:fair", "0 1");
+    assert_int_equal(RUN(&trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
+    sim_store_free(trial.store);
+}
+
+static void who_is_not_heard_of_for_so_long_is_dead(void **unused)
+{
+    (void)unused;
+    for (unsigned is_dead = 0; is_dead < 2; is_dead++) {
+        struct trial trial = begin();
+        held_and_awaited(&trial);
+        sim_store_set_time(trial.store, start_us + 1000 * HL_FAIR_ALIVE_MS + is_dead);
+        (void)RUN(&trial, "DEL", "N");
+        (void)RUN(&trial, "HSET", "N", "a:1:fair", "1", "mode", "mutex");
+        assert_int_equal(a_release(&trial)->integer, is_dead ? 1 : -2);
+        assert_int_equal(RUN(&trial, "HEXISTS", "N", "b:1:fair")->integer, !is_dead);
+        assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
+        sim_store_free(trial.store);
+    }
+}
+
+/* A heartbeat whose answer was lost is asked again: there is one place, and it is the old one. */
+static void who_does_not_know_its_ticket_finds_its_place(void **unused)
+{
+    struct trial trial = begin();
+    int64_t ticket;
+    (void)unused;
+    held(&trial);
+    ticket = integer(fair_acquire(&trial, "b:1:fair", "0 1"), 4);
+    assert_true(ticket > (int64_t)start_us);
+    (void)fair_acquire(&trial, "c:1:fair", "0 1");
+    sim_store_set_time(trial.store, start_us + 5000);
+    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "? 2"), 4), ticket);
+    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "? 3"), 3), 1);
+    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "? 4"), 5), 2);
+    sim_store_free(trial.store);
+}
+
+/* By its ticket, by none, or by one that it has no more: a failover brought back an older queue. */
+static void who_leaves_is_not_in_the_queue_any_more(void **unused)
+{
+    static const char *const terms[] = {NEVER, "P17 300000 1000 0", NULL};
+    (void)unused;
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        struct trial trial = begin();
+        char text[64];
+        held(&trial);
+        (void)fair_acquire(&trial, "c:1:fair", "0 1");
+        snprintf(text, sizeof text, "P%lld 300000 1000 0", (long long)integer(fair_acquire(&trial, "b:1:fair", "0 1"), 4));
+        assert_int_equal(fair_release(&trial, "b:1:fair", terms[i] ? terms[i] : text)->integer, 0);
+        assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "+inf")->integer, 1);
+        assert_int_equal(integer(fair_acquire(&trial, "c:1:fair", "? 2"), 3), 1);
+        sim_store_free(trial.store);
+    }
+}
+
+/* Tickets and tokens are of one counter. */
+static void tickets_and_tokens_rise_together(void **unused)
+{
+    struct trial trial = begin();
+    int64_t last = fair_acquire(&trial, "a:1:fair", "")->integer;
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        char id[24];
+        int64_t ticket;
+        snprintf(id, sizeof id, "w:%d:fair", i);
+        ticket = integer(fair_acquire(&trial, id, "0 1"), 4);
+        assert_true(ticket > last);
+        last = ticket;
+    }
+    assert_int_equal(a_release(&trial)->integer, -2);
+    assert_true(fair_acquire(&trial, "w:0:fair", "? 2")->integer > last);
+    sim_store_free(trial.store);
+}
+
+static void a_release_tells_how_many_others_listen(void **unused)
+{
+    struct trial trial = begin();
+    (void)unused;
+    held_and_awaited(&trial);
+    (void)listens(&trial, "C");
+    (void)listens(&trial, "C");
+    assert_int_equal(fair_release(&trial, "a:1:fair", "P? 300000 1000 1")->integer, -3); /* one of them is ourselves */
+    sim_store_free(trial.store);
+}
+
+/* A third at least, and f of f + q. */
+static void the_name_is_left_to_others_by_their_share(void **unused)
+{
+    static const struct { int listen, wait; const char *terms; int is_left; } cases[] = {
+        {0, 1, "P? 300000 0 0", 0}, {1, 1, "P? 300000 0 1", 0}, {1, 5, "P? 300000 333 0", 1}, {1, 5, "P? 300000 334 0", 0},
+        {2, 2, "P? 300000 499 0", 1}, {2, 2, "P? 300000 500 0", 0}, {4, 1, "P? 300000 799 0", 1}, {4, 1, "P? 300000 800 0", 0}, {9, 1, NEVER, 0},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trial trial = begin();
+        held(&trial);
+        for (int j = 0; j < cases[i].wait; j++) {
+            char id[24];
+            snprintf(id, sizeof id, "w:%d:fair", j);
+            (void)fair_acquire(&trial, id, "0 1");
+        }
+        for (int j = 0; j < cases[i].listen; j++)
+            (void)listens(&trial, "C");
+        assert_int_equal(fair_release(&trial, "a:1:fair", cases[i].terms)->integer > 0, cases[i].is_left);
+        assert_int_equal(RUN(&trial, "EXISTS", "N")->integer, !cases[i].is_left);
+        assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "0")->integer, cases[i].is_left);
+        if (cases[i].is_left) { /* for five milliseconds, and a try keeps off as well */
+            const struct sim_reply *reply = fair_acquire(&trial, "w:0:fair", "? 2");
+            assert_true(integer(reply, 0) == 1 && integer(reply, 2) == 5 && integer(reply, 3) == 1 && integer(reply, 5) == cases[i].wait);
+            assert_int_equal(integer(a_try(&trial), 0), 1);
+            sim_store_set_time(trial.store, start_us + 5000);
+            assert_true(fair_acquire(&trial, "w:0:fair", "? 3")->integer > 0);
+            assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "0")->integer, 0);
+        }
+        sim_store_free(trial.store);
+    }
 }
 
 /* Written a moment before the server's clock went back by an hour. */
@@ -180,10 +329,11 @@ static void a_name_is_not_kept_free_by_a_clock_that_was_set_back(void **unused)
     struct trial trial = begin();
     (void)unused;
     held_and_awaited(&trial);
-    assert_int_equal(fair_release(&trial, "a:1:fair", "5")->integer, 1);
-    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "1"), 0), 0); /* for five milliseconds it is */
+    (void)listens(&trial, "C");
+    assert_int_equal(fair_release(&trial, "a:1:fair", TO_OTHERS)->integer, 2);
+    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "? 1"), 0), 1); /* for five milliseconds it is */
     sim_store_set_time(trial.store, start_us - 3600000000);
-    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "1"), 0), 1);
+    assert_true(fair_acquire(&trial, "b:1:fair", "? 2")->integer > 0);
     sim_store_free(trial.store);
 }
 
@@ -192,10 +342,11 @@ static void who_leaves_grants_in_spite_of_a_clock_that_was_set_back(void **unuse
     struct trial trial = begin();
     (void)unused;
     held_and_awaited(&trial);
-    (void)fair_acquire(&trial, "c:1:fair", "1");
-    assert_int_equal(fair_release(&trial, "a:1:fair", "5")->integer, 1);
+    (void)fair_acquire(&trial, "c:1:fair", "0 1");
+    (void)listens(&trial, "C");
+    assert_int_equal(fair_release(&trial, "a:1:fair", TO_OTHERS)->integer, 2);
     sim_store_set_time(trial.store, start_us - 3600000000);
-    (void)fair_release(&trial, "b:1:fair", "0");
+    (void)fair_release(&trial, "b:1:fair", NEVER);
     assert_int_equal(RUN(&trial, "HEXISTS", "N", "c:1:fair")->integer, 1);
     sim_store_free(trial.store);
 }
@@ -222,14 +373,14 @@ static void what_is_no_lock_is_not_ended_by_force(void **unused)
         before = sim_store_digest(trial.store);
         reply = force(&trial, i & 1, i & 2 ? "f" : i / 4 == 1 ? "u:1:write" : "u:1");
         assert_true(reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "WRONGTYPE "));
-        reply = i & 1 ? RUN(&trial, "EVALSHA", hl_script_fair_peek.sha1, "2", "N", "Q", "b:1:fair") : RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "1", "N");
+        reply = i & 1 ? RUN(&trial, "EVALSHA", hl_script_fair_peek.sha1, "2", "N", "Q", "0") : RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "1", "N");
         assert_true(sim_reply_is(&reply->items[2], whats[i / 4]) && sim_reply_is(&reply->items[1], holders[i / 4]));
         assert_true(sim_store_digest(trial.store) == before);
         sim_store_free(trial.store);
     }
 }
 
-/* One field and no mode. The first of the queue has it then. */
+/* One field and no mode. It is free then, and whoever waits asks again. */
 static void a_hold_of_RLock_is_ended_by_force(void **unused)
 {
     (void)unused;
@@ -240,8 +391,9 @@ static void a_hold_of_RLock_is_ended_by_force(void **unused)
         (void)RUN(&trial, "HSET", "N", "java:57", "1");
         assert_int_equal(force(&trial, is_fair, "java:5")->integer, 0);
         assert_true(sim_reply_is(&RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "1", "N")->items[2], "rlock"));
-        assert_int_equal(force(&trial, is_fair, "java:57")->integer, 1 + is_fair);
-        assert_int_equal(RUN(&trial, "HEXISTS", "N", "b:1:fair")->integer, is_fair);
+        assert_int_equal(force(&trial, is_fair, "java:57")->integer, 1);
+        assert_int_equal(RUN(&trial, "EXISTS", "N")->integer, 0);
+        assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 1);
         sim_store_free(trial.store);
     }
 }
@@ -267,6 +419,13 @@ int main(void)
         cmocka_unit_test(an_error_leaves_all_as_it_was),
         cmocka_unit_test(a_token_key_without_a_decimal_number_stays_as_it_is),
         cmocka_unit_test(tokens_of_both_kinds_live_for_one_to_two_periods),
+        cmocka_unit_test(a_queue_lives_for_so_long),
+        cmocka_unit_test(who_is_not_heard_of_for_so_long_is_dead),
+        cmocka_unit_test(who_does_not_know_its_ticket_finds_its_place),
+        cmocka_unit_test(who_leaves_is_not_in_the_queue_any_more),
+        cmocka_unit_test(tickets_and_tokens_rise_together),
+        cmocka_unit_test(a_release_tells_how_many_others_listen),
+        cmocka_unit_test(the_name_is_left_to_others_by_their_share),
         cmocka_unit_test(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
         cmocka_unit_test(who_leaves_grants_in_spite_of_a_clock_that_was_set_back),
         cmocka_unit_test(what_is_no_lock_is_not_ended_by_force),

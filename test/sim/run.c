@@ -126,7 +126,7 @@ static unsigned clients(const struct sim *sim)
  * queue to the time after which nobody asks for it: then nothing is left. Without faults nothing is left at once. */
 static void outlast_leases(struct sim *sim)
 {
-    uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 2000u * (uint64_t)HL_FAIR_ALIVE_MS;
+    uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 1000u * (uint64_t)HL_FAIR_QUEUE_MS;
     uint64_t leases_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, later_us = leases_us > queues_us ? leases_us : queues_us;
     run_until(sim, sim->swarm.mean_gap_us ? later_us : soon_us);
 }

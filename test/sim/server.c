@@ -12,9 +12,9 @@ static const uint64_t UP_US = 3600000000u; /* no restart guard is on as a world 
 static void plant(struct sim_store *store)
 {
     if (HL_PLANTED(FAIR_ONLY_RELEASER_GRANTS))
-        sim_store_twist(store, "dead_ms)\nend\nif first then", "dead_ms)\nend\nif nil then");
+        sim_store_twist(store, "if first then\nlocal is_granted", "if nil then\nlocal is_granted");
     if (HL_PLANTED(FAIR_POLLERS_PASSED_OVER))
-        sim_store_twist(store, "if channel == '' or ", "if channel ~= '' and ");
+        sim_store_twist(store, "if channel == '-' or ", "if channel ~= '-' and ");
 }
 
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)

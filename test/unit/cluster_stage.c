@@ -82,7 +82,7 @@ void cluster_move_key(struct cluster_stage *stage, const char *name, unsigned fr
 
 void cluster_move_lock(struct cluster_stage *stage, const char *name, unsigned from, unsigned to)
 {
-    static const char *const prefixes[] = {"hilock:queue", "hilock:waiter", "hilock:token"};
+    static const char *const prefixes[] = {"hilock:wait", "hilock:token"};
     char key[64];
     cluster_move_key(stage, name, from, to);
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {

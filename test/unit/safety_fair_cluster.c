@@ -92,12 +92,12 @@ static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct scene *s)
 /* It is granted and told so, by hand. */
 static void grant(struct cluster_stage *stage, unsigned at, const struct party *p, const char *name)
 {
-    char holder[64], channel[80], text[200], tag[HL_SLOT_TAG + 1];
+    char holder[64], channel[80], text[PUSH_TEXT], tag[HL_SLOT_TAG + 1];
     hl_slot_tag(cluster_slot(name), tag);
     snprintf(holder, sizeof holder, "%s:1:fair", p->uuid);
     snprintf(channel, sizeof channel, "hilock:grant:%s:{%s}", p->uuid, tag);
     store_take(stage->stores[at], name, holder, 3000);
-    snprintf(text, sizeof text, "G %s 1 5 3000 %" PRIu64 " %s", holder, store_token(stage->stores[at], name, holder), name);
+    push_text(text, p, name, 1, 1, 5, store_token(stage->stores[at], name, holder));
     SAME(p->scene, store_publish_to_shard(stage->stores[at], channel, text), 1);
 }
 

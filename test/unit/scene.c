@@ -210,6 +210,20 @@ int run_until_told(struct scene *scene, uint64_t most_ms)
 
 struct plan *plan(struct scene *scene, struct plan given) { return plan_add(&scene->plans, given); }
 
+void push_text(char to[PUSH_TEXT], const struct party *party, const char *name, int id, int number, unsigned since_ms, uint64_t token)
+{
+    snprintf(to, PUSH_TEXT, "G %s:%d:fair hilock:grant:%s 3000 0 %d 1700000000000000 %" PRIu64 " %u %u 0 %s", party->uuid, id, party->uuid, number, token,
+             1700000000 + since_ms / 1000, since_ms % 1000 * 1000, name);
+}
+
+unsigned push_grant(const struct party *party, const char *name, int id, int number, unsigned since_ms, uint64_t token)
+{
+    char channel[64], text[PUSH_TEXT];
+    snprintf(channel, sizeof channel, "hilock:grant:%s", party->uuid);
+    push_text(text, party, name, id, number, since_ms, token);
+    return store_publish(&party->scene->store, channel, text);
+}
+
 size_t asked(const struct scene *scene, const char *word) { return store_count(&scene->store, word); }
 uint64_t asked_at_us(const struct scene *scene, const char *word, int nth) { return store_line(&scene->store, word, nth)->at_us; }
 uint64_t sent_at_us(const struct scene *scene, const char *word, int nth) { return asked_at_us(scene, word, nth) - scene->net.there_us; }

@@ -120,6 +120,11 @@ uint64_t scene_us(const struct scene *scene);
 struct plan *plan(struct scene *scene, struct plan plan); /* plan_add */
 #define PLAN(scene, ...) plan((scene), (struct plan){__VA_ARGS__})
 
+/* What tells a party of its grant, said by hand: it counts from its heartbeat `number`, and was made so many ms after that. */
+enum { PUSH_TEXT = 300 };
+void push_text(char to[PUSH_TEXT], const struct party *party, const char *name, int id, int number, unsigned since_ms, uint64_t token);
+unsigned push_grant(const struct party *party, const char *name, int id, int number, unsigned since_ms, uint64_t token); /* how many heard */
+
 size_t asked(const struct scene *scene, const char *word);              /* commands that the server executed */
 uint64_t asked_at_us(const struct scene *scene, const char *word, int nth); /* when; nth -1: the latest */
 uint64_t sent_at_us(const struct scene *scene, const char *word, int nth);  /* when it left, at the usual latency */

@@ -343,8 +343,8 @@ static void a_forced_release_grants_the_next(struct scene *s)
     s->is_tampered = 1;
     force(o, NULL);
     run_ms(s, 2);
-    TELLS(s, "b:OK o:force OK");
-    SAME(s, asked(s, "mutex_release"), 0); /* though it was asked through a MUTEX handle */
+    TELLS(s, "o:force OK b:OK"); /* it is free, and the first of the queue was told to ask again */
+    SAME(s, asked(s, "mutex_force"), 0); /* though it was asked through a MUTEX handle */
     release(a);
     run_ms(s, 1);
     TELLS(s, "a:release LOST");
@@ -390,10 +390,11 @@ static void what_the_store_says_is_bounded(struct scene *s)
 {
     struct party *q = scene_connect(s, NULL);
     struct hand *b = waits(q, "b");
-    char channel[64], text[200];
+    char channel[64], text[PUSH_TEXT], name[16];
     snprintf(channel, sizeof channel, "hilock:grant:%s", q->uuid);
     for (int i = 0; i < 5000; i++) {
-        snprintf(text, sizeof text, "G %s:1:fair %d 5 3000 17 name%d", q->uuid, i, i);
+        snprintf(name, sizeof name, "name%d", i);
+        push_text(text, q, name, 1, i, 5, 17);
         store_publish(&s->store, channel, i % 2 ? text : "nonsense");
     }
     run_ms(s, 10);
@@ -419,7 +420,7 @@ static void the_first_of_a_client_hears_of_a_release_whenever_it_was_placed(stru
 
 static int stands_in_queue(struct scene *s)
 {
-    static const char queue[] = "hilock:queue:{stock}";
+    static const char queue[] = "hilock:wait:{stock}";
     struct sim_store_field first;
     return sim_store_hash_field(store_now(&s->store), queue, sizeof queue - 1, 0, &first);
 }

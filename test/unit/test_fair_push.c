@@ -35,7 +35,7 @@ static void a_clock_that_steps_back_holds_up_nobody(struct scene *s)
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:WAITING b:OK");
-    HOLDS(s, b->result.remaining_ms < 3000);
+    HOLDS(s, b->result.remaining_ms > 29000); /* the push proves nothing: by a heartbeat */
     run_ms(s, 10000);
     TELLS(s, "");
 }
@@ -44,7 +44,7 @@ static void a_clock_that_steps_back_holds_up_nobody(struct scene *s)
 static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
-    char holder[64], channel[64], text[200];
+    char holder[64];
     size_t sent;
     store_take(&s->store, "stock", "x:9:fair", 600000);
     waits(p, "b");
@@ -52,10 +52,8 @@ static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct scene *
     sent = asked(s, "fair_acquire");
     HOLDS(s, sent >= 3);
     snprintf(holder, sizeof holder, "%s:1:fair", p->uuid);
-    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
     store_take(&s->store, "stock", holder, 3000);
-    snprintf(text, sizeof text, "G %s %zu 5 3000 %" PRIu64 " stock", holder, sent - 2, store_token(&s->store, "stock", holder));
-    SAME(s, store_publish(&s->store, channel, text), 1);
+    SAME(s, push_grant(p, "stock", 1, (int)sent - 2, 5, store_token(&s->store, "stock", holder)), 1);
     run_us(s, 150);
     TELLS(s, "b:WAITING");
     run_ms(s, 1);

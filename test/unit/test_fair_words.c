@@ -15,7 +15,8 @@
 #include <cmocka.h>
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
-#define KEYS4 "|4|stock|hilock:queue:{stock}|hilock:waiter:{stock}|hilock:token:{stock}|"
+#define KEYS3 "|3|stock|hilock:wait:{stock}|hilock:token:{stock}|"
+#define RELEASED KEYS3 UUID ":7:fair|redisson_lock__channel:{stock}|"
 
 static const struct hl_words words = {"stock", 5, UUID, 7};
 
@@ -38,12 +39,20 @@ static void assert_script(const struct hl_command *command, const struct hl_scri
 
 static void acquire_is_said_so(void **state)
 {
+    struct hl_wants wants = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
     struct hl_command command;
     (void)state;
-    hl_fair_acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .not_after_ms = 12345, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"});
-    assert_script(&command, &hl_script_fair_acquire, KEYS4 UUID ":7:fair|30000|3000|30000|3|99|hilock:grant:x|1|12345|1200000");
+    hl_fair_acquire(&command, &words, &wants);
+    assert_script(&command, &hl_script_fair_acquire, KEYS3 UUID ":7:fair|30000|0|1700000000123000 99 3 hilock:grant:x 3000|600000");
+    wants.ticket = HL_TICKET_UNKNOWN;
+    wants.lease_ms = 100;
+    wants.channel = "";
+    wants.reserved = 15;
+    wants.not_after_ms = 12;
+    hl_fair_acquire(&command, &words, &wants);
+    assert_script(&command, &hl_script_fair_acquire, KEYS3 UUID ":7:fair|100|15|0000000000012000 ? 3 - 100|600000");
     hl_fair_acquire(&command, &words, &(struct hl_wants){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
-    assert_script(&command, &hl_script_fair_acquire, KEYS4 UUID ":7:fair|100|3000|30000|1|0||0|0|2000");
+    assert_script(&command, &hl_script_fair_acquire, KEYS3 UUID ":7:fair|100|0|9999999999999999|1000");
 }
 
 static void renew_is_said_so(void **state)
@@ -59,13 +68,11 @@ static void release_is_said_so(void **state)
     struct hl_command command;
     (void)state;
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|1200000");
-    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .yields = 1});
-    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|5|NUMSUB|1200000");
-    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .is_sharded = 1});
-    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|SPUBLISH|0|SHARDNUMSUB|1200000");
-    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .hears_in_part = 1});
-    assert_script(&command, &hl_script_fair_release, KEYS4 UUID ":7:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0||1200000");
+    assert_script(&command, &hl_script_fair_release, RELEASED "P? 600000 1000 0");
+    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = 99, .coin = 1, .hears = 1});
+    assert_script(&command, &hl_script_fair_release, RELEASED "P99 600000 0 1");
+    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .coin = HL_COIN_SIDES, .is_sharded = 1});
+    assert_script(&command, &hl_script_fair_release, RELEASED "S? 600000 999 0");
 }
 
 static void a_channel_is_of_a_client_and_of_a_slot(void **state)
@@ -95,32 +102,33 @@ static void a_forced_release_names_its_holder(void **state)
     struct hl_command command;
     (void)state;
     hl_kind_fair.force(&command, &words, &wants, "another:5", 9);
-    assert_script(&command, &hl_script_fair_force, KEYS4 "another:5|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|2000");
+    assert_script(&command, &hl_script_fair_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
     hl_kind_mutex.force(&command, &words, &wants, "another:5:fair", 14);
-    assert_script(&command, &hl_script_fair_force, KEYS4 "another:5:fair|3000|redisson_lock__channel:{stock}|PUBLISH|0|NUMSUB|2000");
+    assert_script(&command, &hl_script_fair_force, "|2|stock|hilock:wait:{stock}|another:5:fair|redisson_lock__channel:{stock}|PUBLISH");
     hl_kind_mutex.force(&command, &words, &wants, "another:5", 9);
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|PUBLISH");
 }
 
-static void peek_names_who_may_wait(void **state)
+static void peek_names_a_place(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_peek(&command, &hl_kind_fair, &words);
-    assert_script(&command, &hl_script_fair_peek, "|2|stock|hilock:queue:{stock}|" UUID ":7:fair");
+    hl_peek(&command, &hl_kind_fair, &words, 99);
+    assert_script(&command, &hl_script_fair_peek, "|2|stock|hilock:wait:{stock}|99");
 }
 
 static void the_longest_name_fits(void **state)
 {
-    char name[HILOCK_NAME_MAX];
+    char name[HILOCK_NAME_MAX], channel[HL_FAIR_CHANNEL_MAX];
     const struct hl_words longest = {name, sizeof name, UUID, UINT64_MAX};
     struct hl_command command;
     (void)state;
     memset(name, 'x', sizeof name);
-    hl_fair_acquire(&command, &longest, &(struct hl_wants){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX, .channel = "x"});
-    assert_int_equal(command.argc, 17);
-    hl_fair_release(&command, &longest, &(struct hl_wants){.token_ttl_ms = UINT64_MAX});
-    assert_int_equal(command.argc, 14);
+    hl_fair_channel(channel, UUID, "@CAN", 1);
+    hl_fair_acquire(&command, &longest, &(struct hl_wants){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
+    assert_int_equal(command.argc, 11);
+    hl_fair_release(&command, &longest, &(struct hl_wants){.token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX - 1});
+    assert_int_equal(command.argc, 9);
 }
 
 /* ---- answers ---- */
@@ -149,18 +157,20 @@ static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
 #define ACQUIRE(reply, meaning) assert_string_equal(said(hl_fair_acquired, (reply)), (meaning))
 #define RELEASE(reply, meaning) assert_string_equal(said(hl_fair_released, (reply)), (meaning))
 
-static struct hl_reply *waits(int64_t left, int64_t place, int64_t ticket, int64_t hands_over, const char *holder, int64_t length)
+static struct hl_reply *waits(int64_t code, const char *holder, int64_t hands_over, int64_t place, int64_t ticket, int64_t length)
 {
-    return say_array(7, say_integer(0), say_integer(left), say_integer(place), say_integer(ticket), say_integer(hands_over), say_string(holder), say_integer(length));
+    return say_array(6, say_integer(code), say_string(holder), say_integer(hands_over), say_integer(place), say_integer(ticket), say_integer(length));
 }
 
 static void answers_to_acquire(void **state)
 {
     (void)state;
-    ACQUIRE(say_array(2, say_integer(1), say_integer(1700000000000001)), "YES 1700000000000001");
-    ACQUIRE(waits(30000, 2, 1700000000000001, 1, "x:1:fair", 5), "NO \"x:1:fair\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
-    ACQUIRE(waits(-1, 1, 9, 0, "java:1", 1), "NO \"java:1\" left 0 for ever, 1 of 1, ticket 9");
-    ACQUIRE(waits(5, 0, 0, 1, "", 3), "NO \"\" left 5, 0 of 3, ticket 0, handed over");
+    ACQUIRE(say_integer(1700000000000001), "YES 1700000000000001");
+    ACQUIRE(waits(-30001, "x:1:fair", 1, 2, 1700000000000001, 5), "NO \"x:1:fair\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
+    ACQUIRE(waits(0, "java:1", 0, 1, 9, 1), "NO \"java:1\" left 0 for ever, 1 of 1, ticket 9");
+    ACQUIRE(waits(-1, "", 1, 0, 0, 3), "NO \"\" left 0, 0 of 3, ticket 0, handed over");
+    ACQUIRE(waits(1, "", 5, 1, 9, 3), "NO \"\" left 5, 1 of 3, ticket 9, handed over"); /* kept free */
+    ACQUIRE(waits(1, "", 0, 1, 9, 3), "NO \"\" left 0, 1 of 3, ticket 9, handed over");
     ACQUIRE(say_error("LATE 1700000000 123456"), "LATE 1700000000123456");
     ACQUIRE(say_error("BADTOKEN x"), "SERVER \"BADTOKEN x\"");
     ACQUIRE(say_error("WRONGTYPE x"), "WRONG_KIND \"WRONGTYPE x\"");
@@ -171,21 +181,22 @@ static void nonsense_about_acquire_is_no_grant(void **state)
 {
     (void)state;
     ACQUIRE(say_nil(), "PROTOCOL \"\"");
-    ACQUIRE(say_integer(1), "PROTOCOL \"\"");
+    ACQUIRE(say_integer(0), "PROTOCOL \"\"");
+    ACQUIRE(say_integer(-1), "PROTOCOL \"\"");
+    ACQUIRE(say_integer(INT64_MAX), "PROTOCOL \"\"");
+    ACQUIRE(say_string("17"), "PROTOCOL \"\"");
     ACQUIRE(say_status("OK"), "PROTOCOL \"\"");
     ACQUIRE(say_array(0), "PROTOCOL \"\"");
     ACQUIRE(say_array(1, say_integer(1)), "PROTOCOL \"\"");
-    ACQUIRE(say_array(2, say_integer(1), say_integer(0)), "PROTOCOL \"\"");
-    ACQUIRE(say_array(2, say_integer(1), say_integer(INT64_MAX)), "PROTOCOL \"\"");
-    ACQUIRE(say_array(2, say_integer(2), say_integer(17)), "PROTOCOL \"\"");
-    ACQUIRE(say_array(2, say_string("1"), say_integer(17)), "PROTOCOL \"\"");
-    ACQUIRE(waits(-2, 1, 9, 1, "x", 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(5, -1, 9, 1, "x", 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(5, (int64_t)1 << 40, 9, 1, "x", 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(5, 1, -9, 1, "x", 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(5, 1, 9, 1, "x", -1), "PROTOCOL \"\"");
-    ACQUIRE(waits(INT64_MAX, 1, 9, 1, "x", 1), "PROTOCOL \"\"");
-    ACQUIRE(say_array(6, say_integer(0), say_integer(1), say_integer(1), say_integer(1), say_integer(1), say_string("x")), "PROTOCOL \"\"");
+    ACQUIRE(say_array(2, say_integer(1), say_integer(17)), "PROTOCOL \"\"");
+    ACQUIRE(waits(2, "x", 1, 1, 9, 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(INT64_MIN, "x", 1, 1, 9, 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(-5, "x", 1, -1, 9, 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(-5, "x", -1, 1, 9, 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(-5, "x", 1, (int64_t)1 << 40, 9, 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(-5, "x", 1, 1, -9, 1), "PROTOCOL \"\"");
+    ACQUIRE(waits(-5, "x", 1, 1, 9, -1), "PROTOCOL \"\"");
+    ACQUIRE(say_array(5, say_integer(-1), say_string("x"), say_integer(1), say_integer(1), say_integer(1)), "PROTOCOL \"\"");
 }
 
 static void answers_to_release(void **state)
@@ -193,15 +204,18 @@ static void answers_to_release(void **state)
     (void)state;
     RELEASE(say_integer(0), "NO");
     RELEASE(say_integer(1), "YES 0");
-    RELEASE(say_integer(2), "YES 0");
+    RELEASE(say_integer(3), "YES 0");
     RELEASE(say_integer(-1), "YES 0 unheard");
+    RELEASE(say_integer(-2), "YES 0");
+    RELEASE(say_integer(-7), "YES 0");
     RELEASE(say_error("TRYAGAIN x"), "AGAIN");
     RELEASE(say_error("WRONGTYPE x"), "AGAIN"); /* of which key? */
     assert_string_equal(said(hl_fair_forced, say_error("TRYAGAIN x")), "AGAIN");
     assert_string_equal(said(hl_fair_forced, say_error("WRONGTYPE x")), "WRONG_KIND \"WRONGTYPE x\"");
     RELEASE(say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
     RELEASE(say_nil(), "PROTOCOL \"\"");
-    RELEASE(say_integer(-2), "PROTOCOL \"\"");
+    RELEASE(say_integer(INT64_MIN), "PROTOCOL \"\"");
+    RELEASE(say_integer(INT64_MAX), "PROTOCOL \"\"");
 }
 
 static const char *heard_bytes(const char *bytes, size_t length)
@@ -220,27 +234,36 @@ static const char *heard_bytes(const char *bytes, size_t length)
 
 static const char *heard(const char *text) { return heard_bytes(text, strlen(text)); }
 
+#define MEMBER UUID ":7:fair hilock:grant:x 3000 15 3 1700000000000000 "
+
 static void pushes(void **state)
 {
-    static const char odd[] = "G " UUID ":7:fair 3 5 3000 17 a\0b c";
+    static const char odd[] = "G " MEMBER "17 1700000000 5 0 a\0b c";
     (void)state;
-    assert_string_equal(heard("G " UUID ":7:fair 3 1500 3000 1700000000000001 stock"),
+    assert_string_equal(heard("G " MEMBER "1700000000000001 1700000001 500000 0 stock"),
                         "grant of \"stock\" to 7, 1500000 us after 3, for 3000000 us, token 1700000000000001");
-    assert_string_equal(heard("G " UUID ":7:fair 3 -1 100 17 a b"), "grant of \"a b\" to 7, 0 us after 3, for 100000 us, token 17");
-    assert_string_equal(heard("G " UUID ":7:fair 3 -86400000 3000 17 a"), "grant of \"a\" to 7, 0 us after 3, for 3000000 us, token 17");
+    assert_string_equal(heard("G " MEMBER "17 1700000000 7 12 a b"), "grant of \"a b\" to 7, 7 us after 3, for 3000000 us, token 17");
+    assert_string_equal(heard("G " UUID ":7:fair !hilock:grant:{@CAN}:x 100 0 9 1700000000000000 17 1700000000 0 0 a"),
+                        "grant of \"a\" to 7, 0 us after 9, for 100000 us, token 17");
+    assert_string_equal(heard("G " MEMBER "17 1699999999 999999 0 a"), /* the server's clock was set back */
+                        "grant of \"a\" to 7, 18446744073709551615 us after 3, for 3000000 us, token 17");
     assert_int_equal(strncmp(heard_bytes(odd, sizeof odd - 1), "grant of \"a", 11), 0);
     assert_string_equal(heard("F " UUID ":7:fair 5"), "7 yields 5000 us");
+    assert_string_equal(heard("F " UUID ":7:fair 0"), "7 yields 0 us");
 }
 
 static void any_other_push_is_nonsense(void **state)
 {
     static const char *const texts[] = {
-        "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7:fair 3 5 3000 17 stock", "G " UUID ":7 3 5 3000 17 stock",
-        "G " UUID "::fair 3 5 3000 17 stock", "G " UUID ":7:fair 3 5 3000 17", "G " UUID ":7:fair 3 5 3000 17 ", "G " UUID ":7:fair 3 5 3000 0 stock",
-        "G " UUID ":7:fair 3 5 3001 17 stock", "G " UUID ":7:fair 3 5 99999999999999999999 17 stock", "G " UUID ":7:fair 3 - 3000 17 stock", "G " UUID ":7:fair 3 --2 3000 17 stock",
-        "G " UUID ":7:fair 3 5 3000 99999999999999999 stock", "G " UUID ":99999999999999999999:fair 3 5 3000 17 stock",
-        "G " UUID ":7:fair  5 3000 17 stock", "G " UUID ":7:fair 3 9999999999 3000 17 stock", "F " UUID ":7:fair 1001", "F " UUID ":7:fair 5x", "F " UUID ":7:fair ",
-        "F " UUID ":7 5", "H " UUID ":7:fair 5"};
+        "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7:fair x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7 x 3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID "::fair x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7:fair  3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7:fair x 3001 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7:fair x -1 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7:fair x 3000 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":99999999999999999999:fair x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7:fair x 3000 15 99999999999999999999 1700000000000000 17 1700000000 5 0 stock", "G " MEMBER "0 1700000000 5 0 stock",
+        "G " MEMBER "17 1700000000 5 0 ", "G " MEMBER "17 1700000000 5 0", "G " MEMBER "17 1700000000 5 stock", "G " MEMBER "17 1700000000 -5 0 stock",
+        "G " MEMBER "17 1700000000 1000000 0 stock", "G " MEMBER "17 17000000000 5 0 stock", "G " MEMBER "99999999999999999 1700000000 5 0 stock",
+        "F " UUID ":7:fair 1001", "F " UUID ":7:fair 5x", "F " UUID ":7:fair ", "F " UUID ":7 5", "H " UUID ":7:fair 5"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(heard(texts[i]), "nonsense");
@@ -249,7 +272,7 @@ static void any_other_push_is_nonsense(void **state)
 /* Cut anywhere, it is read within its bytes (the sanitizers look), and a part of the numbers is no grant. */
 static void a_push_that_is_cut_is_read_within_its_bytes(void **state)
 {
-    static const char whole[] = "G " UUID ":7:fair 3 1500 3000 1700000000000001 stock";
+    static const char whole[] = "G " MEMBER "1700000000000001 1700000001 500000 0 stock";
     (void)state;
     for (size_t length = 0; length < sizeof whole - sizeof "stock"; length++) {
         char *bytes = test_malloc(length + 1);
@@ -280,7 +303,7 @@ int main(void)
         cmocka_unit_test(a_channel_is_of_a_client_and_of_a_slot),
         cmocka_unit_test(the_second_way_to_release_names_one_key),
         cmocka_unit_test(a_forced_release_names_its_holder),
-        cmocka_unit_test(peek_names_who_may_wait),
+        cmocka_unit_test(peek_names_a_place),
         cmocka_unit_test(the_longest_name_fits),
         cmocka_unit_test(answers_to_acquire),
         cmocka_unit_test(nonsense_about_acquire_is_no_grant),

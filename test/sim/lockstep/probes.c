@@ -60,8 +60,8 @@ static const char *const texts[] = {
     "return redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL', 'GET')",
     /* what a fair queue needs */
     "redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])\nreturn redis.call('ZRANGE', KEYS[1], 0, 63, 'WITHSCORES')",
-    "return {redis.call('ZCARD', KEYS[1]), redis.call('ZSCORE', KEYS[1], ARGV[2]), (redis.call('ZRANK', KEYS[1], ARGV[2]) or -1) + 1}",
-    "local last = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]\nreturn last and last + 1 or 0",
+    "return {redis.call('ZCOUNT', KEYS[1], '1', '+inf'), redis.call('ZREM', KEYS[1], ARGV[2]), redis.call('ZCOUNT', KEYS[1], '-inf', 3)}",
+    "local score = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or '0'\nreturn redis.call('ZRANGEBYSCORE', KEYS[1], score, score, 'WITHSCORES')",
     "local all = redis.call('ZRANGE', KEYS[1], 0, -1)\nif #all > 3 then return redis.call('ZREM', KEYS[1], unpack(all)) end\nreturn #all",
     "local all = redis.call('HKEYS', KEYS[1])\nif #all > 4 then return redis.call('HDEL', KEYS[1], unpack(all)) end\nreturn all",
     "local counts = redis.pcall('PUBSUB', 'NUMSUB', ARGV[3])\nreturn {counts[2], redis.call('PUBLISH', ARGV[3], ARGV[2])}",

@@ -17,7 +17,7 @@
 
 static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", "\xff\x01 odd \xe2\x82\xac",
                                          "order/2024/0123456789012345678901234567890"};
-static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:queue", "hilock:waiter"};
+static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:wait", "hilock:more"};
 static const char uuid[] = "0f5c9a3e-77d1-4b7e-9c51-5a0d1f3b2c44";
 
 uint64_t scene_below(struct scene *scene, uint64_t bound) { return hl_random_below(&scene->random, bound); }
@@ -86,7 +86,7 @@ static void add_key(struct scene *scene, struct line *line)
     hl_command_add(&line->command, key->at, key->length);
 }
 
-/* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 waiters. */
+/* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 of no use to us. */
 static void add_key_of(struct scene *scene, struct line *line, uint64_t kind)
 {
     const struct bytes *key = &scene->keys[scene_below(scene, NAMES) * KINDS + (scene_below(scene, 12) ? kind : scene_below(scene, KINDS))];
@@ -200,7 +200,7 @@ static void say_release(struct scene *scene, struct line *line)
 static void say_peek(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
-    hl_peek(&line->command, &hl_kind_mutex, &words);
+    hl_peek(&line->command, &hl_kind_mutex, &words, 0);
 }
 
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
@@ -225,9 +225,18 @@ static void say_simple(struct scene *scene, struct line *line)
     else if (kind < 9)
         hl_simple_release(&line->command, &words, &wants);
     else if (scene_below(scene, 3))
-        hl_peek(&line->command, &hl_kind_simple, &words);
+        hl_peek(&line->command, &hl_kind_simple, &words, 0);
     else
         hl_natives_ask(&line->command);
+}
+
+/* None, one that nobody has, or the latest one that was given. */
+static uint64_t ticket_of(struct scene *scene, const struct line *line)
+{
+    uint64_t kind = scene_below(scene, 8);
+    if (kind == 0)
+        return scene->now_us - scene_below(scene, 3000);
+    return kind < 3 ? HL_TICKET_UNKNOWN : kind < 6 ? scene->tickets[line->name][line->holder] : 0;
 }
 
 /* A channel of some name stands for a client's: where somebody listens, a waiter is ready. */
@@ -236,8 +245,9 @@ static void say_fair(struct scene *scene, struct line *line)
     const struct bytes *channel = &scene->channels[scene_below(scene, NAMES)];
     struct hl_words words = words_of_held(scene, line);
     struct hl_wants wants = {.lease_ms = some_ms(scene), .token_ttl_ms = 4000, .number = scene_below(scene, 9), .is_try = scene_below(scene, 8) == 0,
-                             .ticket = scene_below(scene, 6) ? 0 : scene->now_us - scene_below(scene, 3000), .channel = scene_below(scene, 4) ? channel->at : "",
-                             .yields = scene_below(scene, 4) == 0, .token = scene->tokens[line->name][line->holder]};
+                             .ticket = ticket_of(scene, line), .channel = scene_below(scene, 4) ? channel->at : "",
+                             .coin = (unsigned)scene_below(scene, HL_COIN_SIDES + 1), .hears = scene_below(scene, 4) == 0, .reserved = (unsigned)scene_below(scene, 3),
+                             .token = scene->tokens[line->name][line->holder]};
     uint64_t kind = scene_below(scene, 20);
     if (kind < 11)
         words.id = (uint64_t)(line->holder = (int)scene_below(scene, HOLDERS));
@@ -248,7 +258,7 @@ static void say_fair(struct scene *scene, struct line *line)
     else if (kind < 18)
         hl_fair_release(&line->command, &words, &wants);
     else if (kind < 19)
-        hl_peek(&line->command, &hl_kind_fair, &words);
+        hl_peek(&line->command, &hl_kind_fair, &words, wants.ticket);
     else
         hl_fair_renew(&line->command, &words, &wants);
 }
@@ -374,7 +384,7 @@ static void say_hashes(struct scene *scene, struct line *line)
 
 static void say_sorted(struct scene *scene, struct line *line)
 {
-    static const char *const words[] = {"ZADD", "ZADD", "ZADD", "ZREM", "ZSCORE", "ZRANK", "ZCARD", "ZRANGE", "ZREVRANGE"};
+    static const char *const words[] = {"ZADD", "ZADD", "ZADD", "ZREM", "ZCOUNT", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE"};
     uint64_t kind = scene_below(scene, sizeof words / sizeof *words);
     begin(line, words[kind]);
     add_key_of(scene, line, 2);
@@ -386,12 +396,12 @@ static void say_sorted(struct scene *scene, struct line *line)
                 add(line, PICK(scene, "1", "-2.5", "3", "1e3", "x", "nan", "", "0"));
             add_member(scene, line);
         }
-    } else if (kind < 6)
+    } else if (kind < 4)
         add_member(scene, line);
-    else if (kind > 6) {
+    else {
         add_text(line, "%lld", (long long)scene_below(scene, 7) - 3);
         add_text(line, "%lld", (long long)scene_below(scene, 9) - 4);
-        if (scene_below(scene, 2))
+        if (kind > 5 && scene_below(scene, 2))
             add(line, scene_below(scene, 8) ? "WITHSCORES" : "WITHSOMETHING");
     }
 }

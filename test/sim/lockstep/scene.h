@@ -23,9 +23,9 @@ struct line {
 struct scene {
     struct hl_random random;
     uint64_t now_us;
-    struct bytes keys[KEYS]; /* lock, token, queue and waiters' key of each name */
+    struct bytes keys[KEYS]; /* lock, token, queue of each name, and a key more */
     struct bytes channels[NAMES];
-    uint64_t tokens[NAMES][HOLDERS];
+    uint64_t tokens[NAMES][HOLDERS], tickets[NAMES][HOLDERS];
     unsigned to_load; /* scripts that are still to be loaded */
     int latest_name, latest_holder; /* of a grant */
     uint64_t simple_key, simple_holder; /* of the latest SIMPLE acquire */

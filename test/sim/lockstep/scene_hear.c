@@ -20,12 +20,14 @@ void scene_hear(struct scene *scene, const struct line *line, const struct hl_re
         const struct hl_said said = hl_fair_acquired(reply, HL_FORM_SCRIPT);
         scene->fair_taken += said.verdict == HL_YES;
         scene->fair_queued += said.verdict == HL_NO && said.position > 1;
+        if (said.verdict == HL_NO)
+            scene->tickets[line->name][line->holder] = said.ticket;
         if (said.verdict == HL_YES || said.verdict == HL_NO) { /* most of the next is about this name */
             scene->latest_name = line->name;
             scene->latest_holder = line->holder;
         }
     }
-    scene->fair_handed += line->command.script == &hl_script_fair_release && reply->type == HL_REPLY_INTEGER && reply->integer == 2;
+    scene->fair_handed += line->command.script == &hl_script_fair_release && reply->type == HL_REPLY_INTEGER && reply->integer < -1;
     if (reply->type == HL_REPLY_INTEGER && reply->integer != 0) {
         scene->renewed += line->command.script == &hl_script_renew;
         scene->released += line->command.script == &hl_script_mutex_release;
