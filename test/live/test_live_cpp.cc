@@ -105,6 +105,7 @@ void is_moved_while_it_waits()
     at.loop.until([&] { return mine.count == 1; }, "the turn of what was moved");
     CHECK(mine.last && locks[0].token() == mine.last.fencing_token && there.native() == nullptr && client.native() != nullptr);
     CHECK(there.close(0ms, {}) == status::invalid && locks[1].acquire(1s, std::ref(mine)) == status::invalid);
+    CHECK(locks[1].cancel() == status::invalid && locks[1].release({}) == status::invalid && locks[1].token() == 0 && !locks[1].validity());
 }
 
 /* Function objects go with the lock, uncalled. */
@@ -242,6 +243,30 @@ void takes_several_and_again()
     at.loop.until([&] { return count() == 1; }, "what nobody wants to be given back");
 }
 
+/* What was ended on another thread goes on, and what leaks by that is safe. It is pointed to from here, so that nothing else may leak. */
+void goes_on_when_ended_elsewhere()
+{
+    static hilock_lock *leaked;
+    static hilock::lock *keeper;
+    play at;
+    auto client = at.client();
+    hilock::lock first(client, "stock", lasting()), second(client, "stock", lasting());
+    answers mine;
+    (void)taken(at, first);
+    CHECK(second.acquire(hilock::forever, std::ref(mine)) == status::ok);
+    leaked = second.native();
+    std::thread([&second] { second = {}; }).join();
+    first = {};
+    at.loop.until([&] { return mine.count == 1; }, "the answer of what was ended elsewhere");
+    CHECK(mine.last && second.native() == nullptr && hilock_release(leaked, nullptr, nullptr) == HILOCK_OK);
+    keeper = new hilock::lock(client, "stock", lasting());
+    auto *native = client.native();
+    std::thread([&client] { client.abandon(), client = {}; }).join();
+    CHECK(taken(at, *keeper));
+    keeper->drop();
+    CHECK(hilock_client_close(native, 0, nullptr, nullptr) == HILOCK_OK);
+}
+
 /* An exception that leaves a callback ends the program, and crosses no C. */
 void ends_the_program_by_an_exception()
 {
@@ -285,6 +310,7 @@ int main()
         {"ends with holds", ends_with_holds},
         {"says why it is refused", says_why_it_is_refused},
         {"takes several, and again", takes_several_and_again},
+        {"goes on when ended elsewhere", goes_on_when_ended_elsewhere},
         {"ends the program by an exception", ends_the_program_by_an_exception},
     });
 }
