@@ -9,7 +9,7 @@
 #include "base/command.h"
 #include "masters.h"
 #include "store.h"
-#include "wire/mutex.h"
+#include "wire/fair.h"
 #include "wire/scripts.h"
 
 #include <event2/event.h>
@@ -66,7 +66,7 @@ static void send_command(struct lane *lane, redisCallbackFn *on_answer)
 static void acquire(struct lane *lane)
 {
     lane->words.id = ++lane->bare->holders;
-    hl_mutex_acquire(&lane->bare->command, &lane->words, &lane->bare->wants);
+    hl_fair_acquire(&lane->bare->command, &lane->words, &lane->bare->wants);
     send_command(lane, on_acquired);
 }
 
@@ -101,7 +101,7 @@ static void on_acquired(redisAsyncContext *store, void *answer, void *user)
         retire(lane->bare, fault);
         return;
     }
-    hl_mutex_release(&lane->bare->command, &lane->words, &lane->bare->wants);
+    hl_fair_release(&lane->bare->command, &lane->words, &lane->bare->wants);
     send_command(lane, on_released);
 }
 

@@ -62,7 +62,7 @@ static int hears_releases(const struct hl_part *part)
 static void say_end(const struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants)
 {
     wants->ticket = hold->is_queued && part->token ? part->token : HL_TICKET_UNKNOWN;
-    if (!hold->terms->kind->has_queue || part->state != PART_OURS || HL_PLANTED(FAIR_NO_YIELD))
+    if (!hold->terms->kind->yields || part->state != PART_OURS || HL_PLANTED(FAIR_NO_YIELD))
         return;
     wants->coin = 1 + (unsigned)hl_random_below(&hl_hold_core(hold)->host.random, HL_COIN_SIDES);
     wants->hears = hears_releases(part);

@@ -63,10 +63,7 @@ void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struc
 
 void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1])
 {
-    int is_fair = hold->terms->kind->has_queue;
-    size_t length = is_fair ? hl_holder_write_fair(holder, core->uuid, hold->id)
-                            : hl_holder_write(holder, core->uuid, hold->id);
-    holder[length] = '\0';
+    holder[hl_holder_write(holder, core->uuid, hold->id)] = '\0';
 }
 
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)

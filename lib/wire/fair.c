@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "base/plant.h"
 #include "wire/keys.h"
-#include "wire/mutex.h"
 #include "wire/scripts.h"
 
 static const uint64_t number_max = (uint64_t)1 << 53; /* Lua's numbers are exact up to here */
@@ -82,13 +82,15 @@ static void add_place(struct terms *terms, const struct hl_wants *wants)
 enum hl_form hl_fair_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     struct terms asks;
-    begin(command, &hl_script_fair_acquire, 3, words);
-    hl_holder_add_fair(command, words->uuid, words->id);
+    begin(command, &hl_script_mutex_acquire, 3, words);
+    hl_holder_add(command, words->uuid, words->id);
     hl_command_add_number(command, wants->lease_ms);
     hl_command_add_number(command, wants->reserved);
     asks = terms_begin(command, 16 + 4 + 3 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
     add_not_after(&asks, wants->not_after_ms);
-    if (!wants->is_try)
+    if (!wants->channel)
+        add_text(&asks, " *");
+    else if (!wants->is_try)
         add_place(&asks, wants);
     terms_end(&asks);
     hl_command_add_number(command, wants->token_ttl_ms);
@@ -100,7 +102,7 @@ enum hl_form hl_fair_renew(struct hl_command *command, const struct hl_words *wo
     hl_command_evalsha(command, &hl_script_renew, 1);
     hl_command_add(command, words->name, words->name_length);
     hl_command_add_number(command, wants->lease_ms);
-    hl_holder_add_fair(command, words->uuid, words->id);
+    hl_holder_add(command, words->uuid, words->id);
     hl_command_add_number(command, wants->token);
     return HL_FORM_SCRIPT;
 }
@@ -111,9 +113,8 @@ static const char *publish_of(const struct hl_wants *wants) { return wants->is_s
  * saying it names one key: it frees, and the first waiter finds that by its heartbeat. */
 static enum hl_form release_by_one_key(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
-    hl_command_evalsha(command, &hl_script_mutex_release, 1);
-    hl_command_add(command, words->name, words->name_length);
-    hl_holder_add_fair(command, words->uuid, words->id);
+    begin(command, &hl_script_free, 1, words);
+    hl_holder_add(command, words->uuid, words->id);
     hl_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, publish_of(wants));
     return HL_FORM_NARROW;
@@ -124,8 +125,8 @@ enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *
     struct terms terms;
     if (wants->is_second)
         return release_by_one_key(command, words, wants);
-    begin(command, &hl_script_fair_release, 3, words);
-    hl_holder_add_fair(command, words->uuid, words->id);
+    begin(command, &hl_script_mutex_release, 3, words);
+    hl_holder_add(command, words->uuid, words->id);
     hl_channel_add(command, words->name, words->name_length);
     terms = terms_begin(command, 6 + 3 * HL_DECIMAL_MAX);
     add_ticket(&terms, wants->is_sharded ? "S" : "P", wants->ticket ? wants->ticket : HL_TICKET_UNKNOWN);
@@ -138,11 +139,7 @@ enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *
 
 void hl_fair_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
 {
-    if (wants->is_second) {
-        hl_mutex_force(command, words, wants, holder, holder_length);
-        return;
-    }
-    begin(command, &hl_script_fair_force, 2, words);
+    begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force, wants->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, words);
     hl_command_add(command, holder, holder_length);
     hl_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, publish_of(wants));
@@ -182,7 +179,15 @@ struct hl_said hl_fair_acquired(const struct hl_reply *reply, enum hl_form form)
     return waits(reply);
 }
 
-/* How many were told is no matter here: below -1 it was handed over. */
+struct hl_said hl_fair_renewed(const struct hl_reply *reply, enum hl_form form)
+{
+    (void)form;
+    if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > number_max)
+        return hl_said_of_hold(reply);
+    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
+}
+
+/* Below -1 it was handed over, and nobody was told that it is free. */
 struct hl_said hl_fair_forced(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
@@ -190,7 +195,8 @@ struct hl_said hl_fair_forced(const struct hl_reply *reply, enum hl_form form)
         return hl_reply_starts(reply, "TRYAGAIN") ? (struct hl_said){.verdict = HL_AGAIN} : hl_said_fault(reply);
     if (reply->type != HL_REPLY_INTEGER || reply->integer < -(int64_t)number_max || reply->integer > (int64_t)number_max)
         return hl_said_fault(reply);
-    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
+    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1,
+                            .listeners = reply->integer > 0 ? (uint64_t)reply->integer - 1 : 0};
 }
 
 /* A key of another type may be one of the queue's: the second way of saying it, which names the lock's alone, tells. */
@@ -238,7 +244,7 @@ static int read_number(struct text *text, uint64_t *ret_number)
 
 static int read_holder(struct text *text, const char *uuid, uint64_t *ret_id)
 {
-    return skip(text, uuid, HL_UUID_LENGTH) && SKIP(text, ":") && read_number(text, ret_id) && SKIP(text, ":fair ");
+    return skip(text, uuid, HL_UUID_LENGTH) && SKIP(text, ":") && read_number(text, ret_id) && SKIP(text, " ");
 }
 
 static int skip_word(struct text *text)
@@ -296,18 +302,12 @@ struct hl_push hl_fair_heard(const struct hl_reply *message, const char *uuid)
     return read_yield(text, uuid, &yield) ? yield : (struct hl_push){.what = HL_PUSH_NONSENSE};
 }
 
-const struct hl_kind hl_kind_fair = {
-    .kind = HILOCK_FAIR,
-    .has_queue = 1,
-    .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers "
-                  "and writers)",
-    .acquire = hl_fair_acquire,
-    .renew = hl_fair_renew,
-    .release = hl_fair_release,
-    .acquired = hl_fair_acquired,
-    .renewed = hl_mutex_renewed,
-    .released = hl_fair_released,
-    .peek = &hl_script_fair_peek,
-    .force = hl_fair_force,
-    .forced = hl_fair_forced,
-};
+#define WRONG_KIND \
+    "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)"
+
+#define WORDS \
+    .yields = 1, .wrong_kind = WRONG_KIND, .acquire = hl_fair_acquire, .renew = hl_fair_renew, .release = hl_fair_release, .acquired = hl_fair_acquired, \
+    .renewed = hl_fair_renewed, .released = hl_fair_released, .peek = &hl_script_mutex_peek, .force = hl_fair_force, .forced = hl_fair_forced
+
+const struct hl_kind hl_kind_mutex = {.kind = HILOCK_MUTEX, .hands_on = 1, WORDS};
+const struct hl_kind hl_kind_fair = {.kind = HILOCK_FAIR, .has_queue = 1, WORDS};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fair - the words of kind FAIR: argv out, replies and pushes in. Pure: no state, no I/O; reached by hl_kind_fair (kind.h).
- * A MUTEX's hash, and beside it a queue. Whoever releases makes the first ready waiter the holder, in the same script, and reports it on the
+/* fair - the words of kinds MUTEX and FAIR: argv out, replies and pushes in. Pure: no state, no I/O; reached by hl_kind_mutex and hl_kind_fair
+ * (kind.h). A hash with Redisson's layout, so that Java services and ours exclude each other (README.md here), and beside it a queue. Whoever releases makes the first ready waiter the holder, in the same script, and reports it on the
  * channel that the waiter named. Such a grant stands for a window only. It has the server's own stamps of the waiter's heartbeat and of the
  * grant, so that the deadline counts from that heartbeat's send (R1), never from when the push came. */
 #ifndef HL_WIRE_FAIR_H
@@ -27,7 +27,7 @@ struct hl_push {
 };
 
 hl_say_fn hl_fair_acquire, hl_fair_renew, hl_fair_release;
-hl_hear_fn hl_fair_acquired, hl_fair_released, hl_fair_forced;
+hl_hear_fn hl_fair_acquired, hl_fair_renewed, hl_fair_released, hl_fair_forced;
 hl_force_fn hl_fair_force;
 
 enum { HL_FAIR_CHANNEL_MAX = 64 };

@@ -59,27 +59,8 @@ size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)
     return HL_UUID_LENGTH + 1 + hl_decimal(to + HL_UUID_LENGTH + 1, n);
 }
 
-static const char fair[] = ":fair";
-
-size_t hl_holder_write_fair(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)
-{
-    size_t length = hl_holder_write(to, uuid, n);
-    return length + put(to + length, fair, sizeof fair - 1);
-}
-
-int hl_holder_is_fair(const char *holder, size_t length)
-{
-    return length >= sizeof fair - 1 && memcmp(holder + length - (sizeof fair - 1), fair, sizeof fair - 1) == 0;
-}
-
 void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n)
 {
     char *holder = hl_command_room(command, HL_HOLDER_MAX);
     hl_command_add(command, holder, hl_holder_write(holder, uuid, n));
-}
-
-void hl_holder_add_fair(struct hl_command *command, const char *uuid, uint64_t n)
-{
-    char *holder = hl_command_room(command, HL_HOLDER_MAX);
-    hl_command_add(command, holder, hl_holder_write_fair(holder, uuid, n));
 }

@@ -8,7 +8,7 @@
 
 #include "base/command.h"
 
-enum { HL_KEY_PREFIX_MAX = 32, HL_UUID_LENGTH = 36, HL_HOLDER_MAX = HL_UUID_LENGTH + 1 + 20 + 5 };
+enum { HL_KEY_PREFIX_MAX = 32, HL_UUID_LENGTH = 36, HL_HOLDER_MAX = HL_UUID_LENGTH + 1 + 20 };
 
 extern const char hl_key_token[], hl_key_queue[]; /* words of our own keys */
 
@@ -19,12 +19,8 @@ void hl_key_add(struct hl_command *command, const char *word, const char *name, 
 size_t hl_channel_write(char *to, const char *name, size_t length); /* as hl_key_write: where a release is published */
 void hl_channel_add(struct hl_command *command, const char *name, size_t length);
 
-/* "<client uuid>:<n>", n never used twice by a client (R2). Returns its length; no terminator. A FAIR holder has a suffix: it is known by it
- * that its release hands over. */
+/* "<client uuid>:<n>", n never used twice by a client (R2). Returns its length; no terminator. */
 size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n);
-size_t hl_holder_write_fair(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n);
-int hl_holder_is_fair(const char *holder, size_t length);
 void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n); /* the same, as an argument */
-void hl_holder_add_fair(struct hl_command *command, const char *uuid, uint64_t n);
 
 #endif

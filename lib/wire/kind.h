@@ -29,7 +29,7 @@ struct hl_wants { /* what else it says; a kind leaves out what it does not know 
     /* of a kind with a queue */
     uint64_t number;       /* acquire: of this heartbeat, never used twice with this id */
     uint64_t ticket;       /* acquire: 0: none yet. release: of the place to leave, if it is no hold. Or HL_TICKET_UNKNOWN */
-    const char *channel;   /* acquire: where a grant is to be told; "": who asks polls */
+    const char *channel;   /* acquire: where a grant is to be told; "": who asks polls; NULL: it stands in no queue, and may have what is left to others */
     int is_try;            /* acquire: does not stand in the queue */
     unsigned coin;         /* release: 1..HL_COIN_SIDES, drawn: the lower, the sooner the name is left to other kinds. 0: it is not */
     int hears;             /* release: the server counts us among those who listen to the channel */
@@ -77,6 +77,7 @@ struct hl_kind {
     int has_queue;          /* who waits stands in a queue at the store, by an id of his own */
     const char *wrong_kind; /* after the name: what a key of another type is not */
     int has_natives;        /* commands that only some servers have would say it more cheaply (natives.h) */
+    int yields;             /* its release says by a coin whether the name is left to others */
     int hands_on;           /* acquire sets tokens aside: one hold may serve several handles of a client, one after the other */
     hl_say_fn *acquire, *renew, *release;
     hl_hear_fn *acquired, *renewed, *released;

@@ -1,33 +1,124 @@
--- mutex_acquire: become the holder of a MUTEX, or learn who holds it.
--- Layout: Redisson's RLock (a hash: holder id -> value, PTTL = lease) with two changes of ours: the value is the fencing token, and a second
+-- mutex_acquire: become the holder of a MUTEX or a FAIR lock, or stand in its queue. Said again by the same holder it is the heartbeat of its place: it keeps
+-- the place, and finds a grant whose push was lost. Whoever finds the name free grants it to the first who is ready, on whoever's behalf.
+-- KEYS name queue token   ARGV holder lease_ms reserved asks token_ttl_ms
+-- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours: the value is the fencing token, and a second
 -- field `mode` = `mutex` keeps Redisson's read/write lock out of the hash.
--- KEYS name token   ARGV lease_ms holder reserved not_after_ms token_ttl_ms
--- -> token (new, or ours again: asking twice is harmless) | {-1 - PTTL, holder} held | error LATE seconds microseconds | error BADTOKEN
-local call, name, token_key = redis.call, KEYS[1], KEYS[2]
-local span_ms, me, reserved = ARGV[1], ARGV[2], ARGV[3]
-local left = call('PTTL', name)
-
-if left ~= -2 then
-  -- include holder.lua
-  if mine then
-    -- in any case, for WAIT confirms only what is written
-    call('PEXPIRE', name, math.max(left, span_ms))
-    return tonumber(mine)
+--   asks: '<not_after_us, 16 digits>[ <ticket> <number> <channel> <window_ms>]'; without the latter it is a try, which takes no place and jumps
+--   no queue; with ' *' it is a guest, who does not either, but may have what is left to other kinds
+--     ticket: 0 none yet, ? asked before and never answered, else the one it has   number: of this heartbeat, never used twice
+--     channel: where its grant is pushed; - it polls, !x sharded                   window_ms: for how long a grant that is pushed stands
+-- -> token (ours, for lease_ms at least) | {-1 - PTTL, holder, hands_over, place, ticket, length} | error LATE seconds microseconds
+--    | error BADTOKEN
+--   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel   place: 1 is next, 0 not in the queue
+--   PTTL -2: nobody holds, and it is kept free for others: hands_over is for how many ms
+-- queue: ZSET, ticket -> '<holder> <channel> <window_ms> <reserved> <number> <asked_us>', the latest heartbeat of that place. Tickets and tokens
+-- are drawn from one counter, so a later comer has a higher one, also when the clock steps back. '*' with score -until_us: till then a free name
+-- is left to others. Nothing takes the last member out before the script's end: the queue would lose its expiry with its key.
+-- A function made anew in each run costs as much as half a command, and so does a number that is given to one, for it is printed as a floating
+-- one: so the steps in common are texts put in place (choose, grant, token, hold), and numbers go as texts where they can.
+local call, name, queue, token_key, me = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local is_alone, is_guest, left, held_by, hands_over = call('EXISTS', name, queue) == 0, false, -2, '', 0
+if not is_alone then
+  is_guest = string.sub(ARGV[4], 17) == ' *'
+  left = call('PTTL', name)
+  if left ~= -2 then
+    -- include holder.lua
+    if mine then
+      -- in any case, for WAIT confirms only what is written
+      call('PEXPIRE', name, math.max(left, ARGV[2]))
+      return tonumber(mine)
+    end
+    held_by = holder or ''
+    hands_over = mode == 'mutex' and 1 or 0
+    if is_guest then return {-1 - left, held_by, hands_over, 0, 0, 0} end
   end
-  return {-1 - left, holder or ''}
 end
-
 local time = call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 -- bytes of a link that was given up long ago must not make a holder that nobody knows of
-local not_after_ms = tonumber(ARGV[4])
-if not_after_ms > 0 and now_us > not_after_ms * 1000 then
+if now_us > tonumber(string.sub(ARGV[4], 1, 16)) then
   return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
 end
 
-local token_life_ms, id = 2 * ARGV[5], me
+local token_life_ms, reserved, gone, mine = 2 * ARGV[5], ARGV[3], {}, nil
 local token, refusal, refused
+if not is_alone then
+  local ticket, number, channel, window_ms = string.match(ARGV[4], '^%d+ (%S+) (%d+) (%S+) (%d+)$')
+  if ticket and ticket ~= '0' then
+    local found
+    if ticket == '?' then
+      found = call('ZRANGE', queue, '0', '-1', 'WITHSCORES')
+    else
+      found = call('ZRANGEBYSCORE', queue, ticket, ticket, 'WITHSCORES')
+    end
+    for i = 1, #found, 2 do
+      if string.sub(found[i], 1, #me + 1) == me .. ' ' then mine, ticket = found[i], string.format('%d', found[i + 1]) end
+    end
+    if ticket == '?' then ticket = '0' end
+  end
+
+  -- read before the first write: what is no queue is refused here
+  local length = call('ZCOUNT', queue, '1', '+inf')
+  local with_me, has_more, has_star, others, first = ticket ~= nil, false, false, 0, nil
+  local kept_free_ms, c_channel, numsub = 0, 'redisson_lock__channel:' .. string.sub(queue, 13), 'NUMSUB'
+  if left == -2 then
+    -- include kept.lua
+    kept_free_ms = is_guest and 0 or math.ceil(kept_free_us / 1000)
+    if kept_free_us == 0 then
+      -- include choose.lua
+      if has_more then
+        call('ZREM', queue, unpack(gone))
+        return {-1, '', 1, 0, tonumber(ticket or 0), length - #gone}
+      end
+      if first and first[1] == me then
+        first, mine = nil, first[5]
+      elseif first and ticket and ticket ~= '0' and not mine then
+        -- mine, though the queue has forgotten me, if that one is not among those with an older ticket
+        local is_older = false
+        for _, member in ipairs(call('ZRANGEBYSCORE', queue, '1', ticket)) do is_older = is_older or member == first[5] end
+        if not is_older then first = nil end
+      end
+    end
+  end
+
+  if left ~= -2 or kept_free_ms > 0 or first then
+    -- not ours now: one draw for the token of the first with what is set aside for it, and behind that for a new ticket
+    local is_new = ticket == '0'
+    length = length - #gone + (ticket and not mine and 1 or 0) - (first and 1 or 0)
+    if is_new or first then
+      reserved = (first and first[4] or 0) + (is_new and 1 or 0)
+      -- include token.lua
+      if not token then return refusal end
+    end
+    if ticket then
+      local record = me .. ' ' .. channel .. ' ' .. window_ms .. ' ' .. ARGV[3] .. ' ' .. number .. ' ' .. time[1] .. string.sub('00000' .. time[2], -6)
+      if is_new then ticket = first and string.format('%d', token + reserved) or token end
+      call('ZADD', queue, ticket, record)
+      local expires = redis.pcall('PEXPIRE', queue, '90000')
+      if type(expires) == 'table' then -- who may not set an expiry stands in no queue without one
+        if record ~= mine then call('ZREM', queue, record) end
+        return expires
+      end
+      if mine and record ~= mine then gone[#gone + 1] = mine end
+    end
+    if first then
+      -- include grant.lua
+      if not is_granted then return refused end
+      left, held_by, hands_over = tonumber(first[3]), first[1], 1
+    elseif #gone > 0 then
+      call('ZREM', queue, unpack(gone))
+    end
+    local place = is_new and length or (ticket and call('ZCOUNT', queue, '1', ticket) or 0)
+    return {-1 - left, held_by, left == -2 and kept_free_ms or hands_over, place, tonumber(ticket or 0), length}
+  end
+  if mine then gone[#gone + 1] = mine end
+  if has_star then gone[#gone + 1] = '*' end
+end
+
+local id, span_ms = me, ARGV[2]
 -- include token.lua
 if not token then return refusal end
 -- include hold.lua
-return type(refused) == 'table' and refused or tonumber(token)
+if type(refused) == 'table' then return refused end
+if #gone > 0 then call('ZREM', queue, unpack(gone)) end
+return tonumber(token)

@@ -104,7 +104,7 @@ static void open_both(struct deeds *deeds, const struct hilock_client_options *o
 
 static void a_quorum(void **state)
 {
-    static const struct { hilock_kind kind; const char *word; } kinds[] = {{HILOCK_MUTEX, "MUTEX"}, {HILOCK_SIMPLE, "SIMPLE"}};
+    static const struct { hilock_kind kind; const char *word; } kinds[] = {{HILOCK_MUTEX, "MUTEX and FAIR"}, {HILOCK_SIMPLE, "SIMPLE"}};
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct deeds deeds = {.kind = kinds[i].kind, .name = "stock:42", .has_no_multi = 1};
@@ -146,7 +146,7 @@ static const struct hilock_client_options *as_seeker(struct sentinels *set)
 static void servers_behind_Sentinel(struct sentinels *set)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:42"};
-    struct rights all = with_optional("MUTEX", sentinel), words = {.count = 0}, seeker = {.count = 0};
+    struct rights all = with_optional("MUTEX and FAIR", sentinel), words = {.count = 0}, seeker = {.count = 0};
     struct watch servers, sentinels;
     rights_read(&words, sentinel, "shop");
     rights_read(&seeker, sentinel, "seeker");
@@ -179,7 +179,7 @@ static int is_denied(void *arg)
 /* A sentinel has no MONITOR: it is asked what it denied. */
 static void each_right_at_the_sentinels_is_missed(struct sentinels *set)
 {
-    struct rights all = with_optional("MUTEX", sentinel), seeker = {.count = 0};
+    struct rights all = with_optional("MUTEX and FAIR", sentinel), seeker = {.count = 0};
     struct watch servers, sentinels;
     rights_read(&seeker, sentinel, "seeker");
     watch_begin(&servers, set->servers, SENTINEL_SERVERS, &all, NULL);
@@ -205,7 +205,7 @@ static void each_right_at_the_sentinels_is_missed(struct sentinels *set)
 /* Each server says it once, however often it is asked. */
 static void told_once(struct sentinels *set, const char *right, const char *user, const char *words, unsigned times)
 {
-    struct rights all = with_optional("MUTEX", sentinel), seeker = {.count = 0};
+    struct rights all = with_optional("MUTEX and FAIR", sentinel), seeker = {.count = 0};
     int is_seeker = strcmp(user, "seeker") == 0;
     struct watch servers, sentinels;
     struct client client;
@@ -313,7 +313,7 @@ static void of_a_kind(struct shards *set, hilock_kind kind, const char *word)
 static void without_sharded_counts(struct shards *set)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:{4}2"};
-    struct rights all = with_optional("MUTEX", cluster);
+    struct rights all = with_optional("MUTEX and FAIR", cluster);
     struct watch watch;
     watch_begin(&watch, set->servers, SHARDS_SERVERS, &all, "+pubsub|shardnumsub");
     open_both(&deeds, HILOCK_CLIENT_OPTIONS(.url = set->url, .username = "shop", .password = "secret"));
@@ -329,9 +329,9 @@ static void a_Cluster(void **state)
     static struct shards set;
     (void)state;
     shards_start(&set, NULL);
-    of_a_kind(&set, HILOCK_MUTEX, "MUTEX");
+    of_a_kind(&set, HILOCK_MUTEX, "MUTEX and FAIR");
     of_a_kind(&set, HILOCK_SIMPLE, "SIMPLE");
-    of_a_kind(&set, HILOCK_FAIR, "FAIR");
+    of_a_kind(&set, HILOCK_FAIR, "MUTEX and FAIR");
     without_sharded_counts(&set);
     shards_check_clean(&set);
     shards_end(&set);

@@ -8,7 +8,7 @@
 #include "support/rights.h"
 #include "support/scene.h"
 
-enum when { AT_ACQUIRE, AT_WAIT, AT_RENEWAL, AT_RELEASE, NEVER };
+enum when { AT_ACQUIRE, AT_WAIT, AT_RENEWAL, AT_RELEASE, IN_A_QUEUE, NEVER };
 
 struct lack {
     const char *right; /* taken away */
@@ -20,6 +20,7 @@ static const struct lack lacks[] = {
     {"-evalsha", AT_ACQUIRE, "'evalsha'"},
     {"-script|load", AT_ACQUIRE, "'script|load'"},
     {"-time", AT_ACQUIRE, "script"},
+    {"-exists", AT_ACQUIRE, "script"},
     {"-pttl", AT_WAIT, "script"},
     {"-hscan", AT_WAIT, "script"},
     {"-hset", AT_ACQUIRE, "script"},
@@ -28,14 +29,20 @@ static const struct lack lacks[] = {
     {"resetkeys ~other:*", AT_ACQUIRE, "key"},
     {"resetkeys ~stock:*", AT_ACQUIRE, "key"},
     {"resetkeys ~hilock:token*", AT_ACQUIRE, "key"},
+    {"resetkeys ~stock:* ~hilock:token*", AT_ACQUIRE, "key"},
     {"-hget", AT_RENEWAL, "script"},
-    {"-hexists", AT_RELEASE, "script"},
     {"-hdel", AT_RELEASE, "script"},
     {"-client|setname", NEVER, "'client|setname'"},
     {"-subscribe", NEVER, "'subscribe'"},
     {"-unsubscribe", NEVER, "'unsubscribe'"},
     {"-info", NEVER, "'info'"},
     {"-publish", NEVER, "channel"},
+    {"-zadd", IN_A_QUEUE, ""},
+    {"-zrem", IN_A_QUEUE, ""},
+    {"-zcount", IN_A_QUEUE, ""},
+    {"-zrange", IN_A_QUEUE, ""},
+    {"-zrangebyscore", IN_A_QUEUE, ""},
+    {"-hlen", IN_A_QUEUE, ""},
     {"resetchannels &other", NEVER, "channel"},
 };
 
@@ -44,7 +51,7 @@ static void let_in(struct scene *scene, const char *but)
 {
     struct rights rights = {.count = 0};
     char command[128];
-    rights_read(&rights, "MUTEX", "shop");
+    rights_read(&rights, "MUTEX and FAIR", "shop");
     rights_add(&rights, "+info");
     rights_add(&rights, "+client|setname");
     rights_give(&rights, scene->redis, NULL);
@@ -120,6 +127,14 @@ static void nothing_is_missed(struct trial *trial)
     assert_true(trial->client.warnings <= 2); /* of all channels: to listen, and to speak */
 }
 
+/* Missed where somebody stands in the queue, and here nobody does. */
+static void nothing_is_said(struct trial *trial)
+{
+    assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(handle_give(&trial->stock), HILOCK_OK);
+    assert_int_equal(trial->client.warnings, 0);
+}
+
 static void try_without(struct scene *scene, const struct lack *lack)
 {
     struct trial trial = {.scene = scene, .lack = lack};
@@ -133,6 +148,7 @@ static void try_without(struct scene *scene, const struct lack *lack)
     case AT_RENEWAL: renewal_tells(&trial); break;
     case AT_RELEASE: release_tells(&trial); break;
     case NEVER: nothing_is_missed(&trial); break;
+    case IN_A_QUEUE: nothing_is_said(&trial); break;
     }
     handle_free(&trial.stock);
     client_close(&trial.client);
@@ -150,7 +166,7 @@ static void every_right_is_tried(void **state)
 {
     struct rights rights = {.count = 0};
     (void)state;
-    rights_read(&rights, "MUTEX", "shop");
+    rights_read(&rights, "MUTEX and FAIR", "shop");
     for (unsigned i = 0; i < rights.count; i++) {
         int is_tried = *rights.words[i] != '+';
         for (size_t j = 0; j < sizeof lacks / sizeof *lacks; j++)
@@ -214,7 +230,7 @@ static void no_grant_is_left_without_an_expiry(void **state)
     hilock_client_abandon(dying.hilock);
     dying.hilock = NULL;
     redis_do(scene->redis, "DEL stock:42");
-    rights_read(&rights, "FAIR", "shop");
+    rights_read(&rights, "MUTEX and FAIR", "shop");
     rights_give(&rights, scene->redis, "+pexpire");
     client_open_with(&lacking, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret"));
     handle_open(&tries, &lacking, "stock:42", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));

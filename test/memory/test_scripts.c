@@ -34,43 +34,43 @@ static const struct sim_reply *run(struct trial *trial, const char *const *words
 #define ANY_TIME "9999999999999999"
 
 /* asks: "" is a try; or of which ticket, by which heartbeat. */
-static const struct sim_reply *fair_acquire(struct trial *trial, const char *id, const char *asks)
+static const struct sim_reply *ask(struct trial *trial, const char *id, const char *asks)
 {
     char text[64];
     snprintf(text, sizeof text, ANY_TIME "%s%s%s", *asks ? " " : "", asks, *asks ? " - 3000" : "");
-    return FAIR(trial, hl_script_fair_acquire, id, "10000", "0", text, "300000");
+    return FAIR(trial, hl_script_mutex_acquire, id, "10000", "0", text, "300000");
 }
 
-static const struct sim_reply *fair_release(struct trial *trial, const char *id, const char *terms)
+static const struct sim_reply *release(struct trial *trial, const char *id, const char *terms)
 {
-    return FAIR(trial, hl_script_fair_release, id, "C", terms);
+    return FAIR(trial, hl_script_mutex_release, id, "C", terms);
 }
 
 #define NEVER "P? 300000 1000 0" /* to others */
 #define TO_OTHERS "P? 300000 0 0"
 
-static const struct sim_reply *a_heartbeat(struct trial *trial) { return fair_acquire(trial, "b:1:fair", "? 1"); }
-static const struct sim_reply *one_more_waits(struct trial *trial) { return fair_acquire(trial, "c:1:fair", "0 1"); }
-static const struct sim_reply *a_try(struct trial *trial) { return fair_acquire(trial, "c:1:fair", ""); }
-static const struct sim_reply *a_release(struct trial *trial) { return fair_release(trial, "a:1:fair", NEVER); }
-static const struct sim_reply *a_release_that_yields(struct trial *trial) { return fair_release(trial, "a:1:fair", TO_OTHERS); }
-static const struct sim_reply *a_cancel(struct trial *trial) { return fair_release(trial, "b:1:fair", NEVER); }
-static const struct sim_reply *of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_acquire.sha1, "2", "N", "T", "3000", "u:1", "0", "0", "600000"); }
-static const struct sim_reply *end_of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_release.sha1, "1", "N", "u:1", "C", "PUBLISH"); }
+static const struct sim_reply *a_heartbeat(struct trial *trial) { return ask(trial, "b:1", "? 1"); }
+static const struct sim_reply *one_more_waits(struct trial *trial) { return ask(trial, "c:1", "0 1"); }
+static const struct sim_reply *a_try(struct trial *trial) { return ask(trial, "c:1", ""); }
+static const struct sim_reply *a_release(struct trial *trial) { return release(trial, "a:1", NEVER); }
+static const struct sim_reply *a_release_that_yields(struct trial *trial) { return release(trial, "a:1", TO_OTHERS); }
+static const struct sim_reply *a_cancel(struct trial *trial) { return release(trial, "b:1", NEVER); }
+static const struct sim_reply *of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_acquire.sha1, "3", "N", "Q", "T", "u:1", "3000", "0", "9999999999999999 *", "600000"); }
+static const struct sim_reply *end_of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_release.sha1, "3", "N", "Q", "T", "u:1", "C", "P? 600000 1000 0"); }
 static const struct sim_reply *renewal(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_renew.sha1, "1", "N", "3000", "u:1", "1"); }
 static const struct sim_reply *of_a_simple(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_simple_acquire.sha1, "1", "N", "u:1", "3000"); }
 
-static const struct sim_reply *a_force(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_fair_force.sha1, "2", "N", "Q", "a:1:fair", "C", "PUBLISH"); }
+static const struct sim_reply *a_force(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", "a:1", "C", "PUBLISH"); }
 
 static const struct sim_reply *(*const asks[])(struct trial *trial) = {a_heartbeat, one_more_waits, a_try, a_release, a_release_that_yields, a_cancel,
                                                                      of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
 
 static void free_name(struct trial *trial) { (void)trial; }
-static void held(struct trial *trial) { (void)fair_acquire(trial, "a:1:fair", "0 1"); }
+static void held(struct trial *trial) { (void)ask(trial, "a:1", "0 1"); }
 static void held_and_awaited(struct trial *trial)
 {
     held(trial);
-    (void)fair_acquire(trial, "b:1:fair", "? 1");
+    (void)ask(trial, "b:1", "? 1");
 }
 static void free_and_awaited(struct trial *trial)
 {
@@ -141,10 +141,10 @@ static int64_t integer(const struct sim_reply *reply, size_t i)
     return is_there ? reply->items[i].integer : -100;
 }
 
-static const struct sim_reply *force(struct trial *trial, int is_fair, const char *holder)
+static const struct sim_reply *force(struct trial *trial, int has_queue, const char *holder)
 {
-    if (is_fair)
-        return RUN(trial, "EVALSHA", hl_script_fair_force.sha1, "2", "N", "Q", holder, "C", "PUBLISH");
+    if (has_queue)
+        return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", holder, "C", "PUBLISH");
     return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "1", "N", holder, "C", "PUBLISH");
 }
 
@@ -174,7 +174,7 @@ static void tokens_of_both_kinds_live_for_one_to_two_periods(void **unused)
         const struct sim_reply *reply;
         int64_t left_ms;
         sim_store_set_time(trial.store, start_us + i * 47000000);
-        reply = i % 2 ? of_a_mutex(&trial) : FAIR(&trial, hl_script_fair_acquire, "a:1:fair", "10000", "0", ANY_TIME, "600000");
+        reply = i % 2 ? of_a_mutex(&trial) : FAIR(&trial, hl_script_mutex_acquire, "a:1", "10000", "0", ANY_TIME, "600000");
         assert_true(reply->integer > 0);
         left_ms = RUN(&trial, "PTTL", "T")->integer;
         assert_true(left_ms >= 600000 && left_ms <= 1200000);
@@ -204,7 +204,7 @@ static void a_queue_lives_for_so_long(void **unused)
     assert_int_equal(RUN(&trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
     (void)RUN(&trial, "PEXPIRE", "N", "100000");
     sim_store_set_time(trial.store, start_us + 60000000);
-    (void)fair_acquire(&trial, "c:1:fair", "0 1");
+    (void)ask(&trial, "c:1", "0 1");
     assert_int_equal(RUN(&trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
     sim_store_free(trial.store);
 }
@@ -217,9 +217,9 @@ static void who_is_not_heard_of_for_so_long_is_dead(void **unused)
         held_and_awaited(&trial);
         sim_store_set_time(trial.store, start_us + 1000 * HL_FAIR_ALIVE_MS + is_dead);
         (void)RUN(&trial, "DEL", "N");
-        (void)RUN(&trial, "HSET", "N", "a:1:fair", "1", "mode", "mutex");
+        (void)RUN(&trial, "HSET", "N", "a:1", "1", "mode", "mutex");
         assert_int_equal(a_release(&trial)->integer, is_dead ? 1 : -2);
-        assert_int_equal(RUN(&trial, "HEXISTS", "N", "b:1:fair")->integer, !is_dead);
+        assert_int_equal(RUN(&trial, "HEXISTS", "N", "b:1")->integer, !is_dead);
         assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
         sim_store_free(trial.store);
     }
@@ -232,13 +232,13 @@ static void who_does_not_know_its_ticket_finds_its_place(void **unused)
     int64_t ticket;
     (void)unused;
     held(&trial);
-    ticket = integer(fair_acquire(&trial, "b:1:fair", "0 1"), 4);
+    ticket = integer(ask(&trial, "b:1", "0 1"), 4);
     assert_true(ticket > (int64_t)start_us);
-    (void)fair_acquire(&trial, "c:1:fair", "0 1");
+    (void)ask(&trial, "c:1", "0 1");
     sim_store_set_time(trial.store, start_us + 5000);
-    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "? 2"), 4), ticket);
-    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "? 3"), 3), 1);
-    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "? 4"), 5), 2);
+    assert_int_equal(integer(ask(&trial, "b:1", "? 2"), 4), ticket);
+    assert_int_equal(integer(ask(&trial, "b:1", "? 3"), 3), 1);
+    assert_int_equal(integer(ask(&trial, "b:1", "? 4"), 5), 2);
     sim_store_free(trial.store);
 }
 
@@ -251,11 +251,11 @@ static void who_leaves_is_not_in_the_queue_any_more(void **unused)
         struct trial trial = begin();
         char text[64];
         held(&trial);
-        (void)fair_acquire(&trial, "c:1:fair", "0 1");
-        snprintf(text, sizeof text, "P%lld 300000 1000 0", (long long)integer(fair_acquire(&trial, "b:1:fair", "0 1"), 4));
-        assert_int_equal(fair_release(&trial, "b:1:fair", terms[i] ? terms[i] : text)->integer, 0);
+        (void)ask(&trial, "c:1", "0 1");
+        snprintf(text, sizeof text, "P%lld 300000 1000 0", (long long)integer(ask(&trial, "b:1", "0 1"), 4));
+        assert_int_equal(release(&trial, "b:1", terms[i] ? terms[i] : text)->integer, 0);
         assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "+inf")->integer, 1);
-        assert_int_equal(integer(fair_acquire(&trial, "c:1:fair", "? 2"), 3), 1);
+        assert_int_equal(integer(ask(&trial, "c:1", "? 2"), 3), 1);
         sim_store_free(trial.store);
     }
 }
@@ -264,18 +264,18 @@ static void who_leaves_is_not_in_the_queue_any_more(void **unused)
 static void tickets_and_tokens_rise_together(void **unused)
 {
     struct trial trial = begin();
-    int64_t last = fair_acquire(&trial, "a:1:fair", "")->integer;
+    int64_t last = ask(&trial, "a:1", "")->integer;
     (void)unused;
     for (int i = 0; i < 3; i++) {
         char id[24];
         int64_t ticket;
-        snprintf(id, sizeof id, "w:%d:fair", i);
-        ticket = integer(fair_acquire(&trial, id, "0 1"), 4);
+        snprintf(id, sizeof id, "w:%d", i);
+        ticket = integer(ask(&trial, id, "0 1"), 4);
         assert_true(ticket > last);
         last = ticket;
     }
     assert_int_equal(a_release(&trial)->integer, -2);
-    assert_true(fair_acquire(&trial, "w:0:fair", "? 2")->integer > last);
+    assert_true(ask(&trial, "w:0", "? 2")->integer > last);
     sim_store_free(trial.store);
 }
 
@@ -286,7 +286,7 @@ static void a_release_tells_how_many_others_listen(void **unused)
     held_and_awaited(&trial);
     (void)listens(&trial, "C");
     (void)listens(&trial, "C");
-    assert_int_equal(fair_release(&trial, "a:1:fair", "P? 300000 1000 1")->integer, -3); /* one of them is ourselves */
+    assert_int_equal(release(&trial, "a:1", "P? 300000 1000 1")->integer, -3); /* one of them is ourselves */
     sim_store_free(trial.store);
 }
 
@@ -303,22 +303,48 @@ static void the_name_is_left_to_others_by_their_share(void **unused)
         held(&trial);
         for (int j = 0; j < cases[i].wait; j++) {
             char id[24];
-            snprintf(id, sizeof id, "w:%d:fair", j);
-            (void)fair_acquire(&trial, id, "0 1");
+            snprintf(id, sizeof id, "w:%d", j);
+            (void)ask(&trial, id, "0 1");
         }
         for (int j = 0; j < cases[i].listen; j++)
             (void)listens(&trial, "C");
-        assert_int_equal(fair_release(&trial, "a:1:fair", cases[i].terms)->integer > 0, cases[i].is_left);
+        assert_int_equal(release(&trial, "a:1", cases[i].terms)->integer > 0, cases[i].is_left);
         assert_int_equal(RUN(&trial, "EXISTS", "N")->integer, !cases[i].is_left);
         assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "0")->integer, cases[i].is_left);
         if (cases[i].is_left) { /* for five milliseconds, and a try keeps off as well */
-            const struct sim_reply *reply = fair_acquire(&trial, "w:0:fair", "? 2");
+            const struct sim_reply *reply = ask(&trial, "w:0", "? 2");
             assert_true(integer(reply, 0) == 1 && integer(reply, 2) == 5 && integer(reply, 3) == 1 && integer(reply, 5) == cases[i].wait);
             assert_int_equal(integer(a_try(&trial), 0), 1);
             sim_store_set_time(trial.store, start_us + 5000);
-            assert_true(fair_acquire(&trial, "w:0:fair", "? 3")->integer > 0);
+            assert_true(ask(&trial, "w:0", "? 3")->integer > 0);
             assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "0")->integer, 0);
         }
+        sim_store_free(trial.store);
+    }
+}
+
+static int64_t holds(struct trial *trial, const char *id) { return RUN(trial, "HEXISTS", "N", id)->integer; }
+
+/* It stands in no queue, and may have what is left to others; its release hands over. */
+static void a_guest_jumps_no_queue_and_has_what_is_left_to_others(void **unused)
+{
+    (void)unused;
+    for (int is_left = 0; is_left < 2; is_left++) {
+        struct trial trial = begin();
+        held_and_awaited(&trial);
+        assert_true(integer(of_a_mutex(&trial), 0) == -10001 && integer(of_a_mutex(&trial), 2) == 1);
+        (void)listens(&trial, "C");
+        if (is_left)
+            (void)release(&trial, "a:1", TO_OTHERS);
+        else
+            (void)RUN(&trial, "DEL", "N");
+        assert_int_equal(of_a_mutex(&trial)->type == SIM_REPLY_INTEGER, is_left);
+        assert_int_equal(holds(&trial, "u:1"), is_left);
+        assert_int_equal(holds(&trial, "b:1"), !is_left);
+        assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, is_left);
+        if (is_left)
+            assert_int_equal(end_of_a_mutex(&trial)->integer, -3);
+        assert_int_equal(holds(&trial, "b:1"), 1);
         sim_store_free(trial.store);
     }
 }
@@ -330,10 +356,10 @@ static void a_name_is_not_kept_free_by_a_clock_that_was_set_back(void **unused)
     (void)unused;
     held_and_awaited(&trial);
     (void)listens(&trial, "C");
-    assert_int_equal(fair_release(&trial, "a:1:fair", TO_OTHERS)->integer, 2);
-    assert_int_equal(integer(fair_acquire(&trial, "b:1:fair", "? 1"), 0), 1); /* for five milliseconds it is */
+    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
+    assert_int_equal(integer(ask(&trial, "b:1", "? 1"), 0), 1); /* for five milliseconds it is */
     sim_store_set_time(trial.store, start_us - 3600000000);
-    assert_true(fair_acquire(&trial, "b:1:fair", "? 2")->integer > 0);
+    assert_true(ask(&trial, "b:1", "? 2")->integer > 0);
     sim_store_free(trial.store);
 }
 
@@ -342,12 +368,12 @@ static void who_leaves_grants_in_spite_of_a_clock_that_was_set_back(void **unuse
     struct trial trial = begin();
     (void)unused;
     held_and_awaited(&trial);
-    (void)fair_acquire(&trial, "c:1:fair", "0 1");
+    (void)ask(&trial, "c:1", "0 1");
     (void)listens(&trial, "C");
-    assert_int_equal(fair_release(&trial, "a:1:fair", TO_OTHERS)->integer, 2);
+    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
     sim_store_set_time(trial.store, start_us - 3600000000);
-    (void)fair_release(&trial, "b:1:fair", NEVER);
-    assert_int_equal(RUN(&trial, "HEXISTS", "N", "c:1:fair")->integer, 1);
+    (void)release(&trial, "b:1", NEVER);
+    assert_int_equal(RUN(&trial, "HEXISTS", "N", "c:1")->integer, 1);
     sim_store_free(trial.store);
 }
 
@@ -373,7 +399,7 @@ static void what_is_no_lock_is_not_ended_by_force(void **unused)
         before = sim_store_digest(trial.store);
         reply = force(&trial, i & 1, i & 2 ? "f" : i / 4 == 1 ? "u:1:write" : "u:1");
         assert_true(reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "WRONGTYPE "));
-        reply = i & 1 ? RUN(&trial, "EVALSHA", hl_script_fair_peek.sha1, "2", "N", "Q", "0") : RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "1", "N");
+        reply = i & 1 ? RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0") : RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0");
         assert_true(sim_reply_is(&reply->items[2], whats[i / 4]) && sim_reply_is(&reply->items[1], holders[i / 4]));
         assert_true(sim_store_digest(trial.store) == before);
         sim_store_free(trial.store);
@@ -384,14 +410,14 @@ static void what_is_no_lock_is_not_ended_by_force(void **unused)
 static void a_hold_of_RLock_is_ended_by_force(void **unused)
 {
     (void)unused;
-    for (int is_fair = 0; is_fair < 2; is_fair++) {
+    for (int has_queue = 0; has_queue < 2; has_queue++) {
         struct trial trial = begin();
         held_and_awaited(&trial);
         (void)RUN(&trial, "DEL", "N");
         (void)RUN(&trial, "HSET", "N", "java:57", "1");
-        assert_int_equal(force(&trial, is_fair, "java:5")->integer, 0);
-        assert_true(sim_reply_is(&RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "1", "N")->items[2], "rlock"));
-        assert_int_equal(force(&trial, is_fair, "java:57")->integer, 1);
+        assert_int_equal(force(&trial, has_queue, "java:5")->integer, 0);
+        assert_true(sim_reply_is(&RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0")->items[2], "rlock"));
+        assert_int_equal(force(&trial, has_queue, "java:57")->integer, 1);
         assert_int_equal(RUN(&trial, "EXISTS", "N")->integer, 0);
         assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 1);
         sim_store_free(trial.store);
@@ -406,7 +432,7 @@ static void a_group_multilock_that_joined_is_not_passed_on(void **unused)
         struct trial trial = begin();
         held_and_awaited(&trial);
         (void)RUN(&trial, "HSET", "N", "f", "u:1", "f:u:1:lock_count", "1");
-        assert_int_equal((is_forced ? force(&trial, 1, "a:1:fair") : a_release(&trial))->integer, 1);
+        assert_int_equal((is_forced ? force(&trial, 1, "a:1") : a_release(&trial))->integer, 1);
         assert_int_equal(RUN(&trial, "HLEN", "N")->integer, 2);
         assert_int_equal(RUN(&trial, "HEXISTS", "N", "f")->integer, 1);
         sim_store_free(trial.store);
@@ -426,6 +452,7 @@ int main(void)
         cmocka_unit_test(tickets_and_tokens_rise_together),
         cmocka_unit_test(a_release_tells_how_many_others_listen),
         cmocka_unit_test(the_name_is_left_to_others_by_their_share),
+        cmocka_unit_test(a_guest_jumps_no_queue_and_has_what_is_left_to_others),
         cmocka_unit_test(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
         cmocka_unit_test(who_leaves_grants_in_spite_of_a_clock_that_was_set_back),
         cmocka_unit_test(what_is_no_lock_is_not_ended_by_force),

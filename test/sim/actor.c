@@ -70,8 +70,6 @@ static void on_event(const struct hilock_event *event, void *user)
     struct sim_actor *actor = user;
     struct sim_world *world = &sim_of(actor)->world;
     sim_check_order(actor);
-    if (event->kind == HILOCK_EVENT_WAITING)
-        sim_queue_waits(actor, event);
     if (event->kind == HILOCK_EVENT_RENEWAL_FAILED)
         world->sometimes[SIM_RENEWAL_TOLD]++;
     else if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)

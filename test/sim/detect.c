@@ -49,6 +49,7 @@ static const struct { const char *name, *why; } for_units[] = {
     {"EXTEND_FORGOTTEN", "needs a store that is away for longer than a lease and a command's time, and a release just before"},
     {"FAIR_BELIEVES_OLD_LINK", "needs a failover to a clock far ahead, between a heartbeat and the grant that names it"},
     {"FAIR_BELIEVES_ELSEWHERE", "not hunted in the worlds of several servers yet"},
+    {"FAIR_DEAF_TO_OTHERS", "needs a holder that does not hand over: of Redisson, which no world has"},
     {"FAIR_STEP_BELIEVED", "needs a server's clock that is set forward between a heartbeat and its grant"},
     {"FAIR_HALF_RELEASED", "not hunted in the worlds of several servers yet"},
     {"FAIR_FORGOTTEN_KEPT", "what stands in the queue and nobody waits with is granted one day, and given back at once"},

@@ -17,7 +17,7 @@ static struct hl_fair *wait_of(const struct sim_actor *actor)
 size_t sim_queue_holder(const struct sim_actor *actor, uint64_t id, char holder[HL_HOLDER_MAX])
 {
     const char *uuid = actor->process->client->core.uuid;
-    return actor->kind == HILOCK_FAIR ? hl_holder_write_fair(holder, uuid, id) : hl_holder_write(holder, uuid, id);
+    return hl_holder_write(holder, uuid, id);
 }
 
 void sim_queue_asks(struct sim_actor *actor)
@@ -128,10 +128,4 @@ void sim_queue_leaves(const struct sim_actor *actor)
         return;
     length = sim_queue_holder(actor, id_of(fair), holder);
     sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim_decides(sim, &sim->names[actor->name], 0)->server.store, name, strlen(name), holder, length, &length) != NULL;
-}
-
-void sim_queue_waits(const struct sim_actor *actor, const struct hilock_event *event)
-{
-    int is_foreign = *event->holder && !hl_holder_is_fair(event->holder, strlen(event->holder));
-    actor->process->sim->world.sometimes[SIM_FAIR_FOREIGN] += actor->kind == HILOCK_FAIR && event->position == 1 && is_foreign;
 }

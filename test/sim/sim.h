@@ -231,7 +231,6 @@ void sim_queue_said(struct sim *sim, const struct sim_reply *push); /* by the st
 void sim_queue_granted(struct sim_actor *actor); /* I7 */
 void sim_queue_leaves(const struct sim_actor *actor); /* gives up, if it waits */
 void sim_queue_dies(struct sim_actor *actor);         /* its process is about to */
-void sim_queue_waits(const struct sim_actor *actor, const struct hilock_event *event);
 
 /* ---- contest.c ---- */
 

@@ -13,7 +13,6 @@
     X(FAIR_DOUBTED, "FAIR grants confirmed first")                                \
     X(FAIR_FOUND, "FAIR grants whose push came to nothing, found by a heartbeat") \
     X(FAIR_YIELDED, "FAIR releases that left the name to other kinds")            \
-    X(FAIR_FOREIGN, "heads of a queue behind a holder of another kind")           \
     X(FAIR_CROSSED, "FAIR waits given up when the store had granted them")        \
     X(FAIR_DIED, "deaths in a queue")                                             \
     X(MULTI_GRANTED, "multis granted")                                            \

@@ -20,12 +20,12 @@ static struct hand *waits(struct party *p, const char *tag)
 }
 
 /* Another client's lock, which hands over. */
-static void taken(struct scene *s) { store_take(&s->store, "stock", "x:9:fair", 600000); }
+static void taken(struct scene *s) { store_grant(&s->store, "stock", "x:9", 600000); }
 
 static uint64_t grant(struct scene *s, const struct party *p, int id, uint64_t lease_ms)
 {
     char holder[64];
-    snprintf(holder, sizeof holder, "%s:%d:fair", p->uuid, id);
+    snprintf(holder, sizeof holder, "%s:%d", p->uuid, id);
     store_take(&s->store, "stock", holder, lease_ms);
     return store_token(&s->store, "stock", holder);
 }
@@ -43,7 +43,7 @@ static void a_grant_of_another_name_is_not_believed(struct scene *s)
     char holder[64];
     taken(s);
     waits(p, "b");
-    snprintf(holder, sizeof holder, "%s:1:fair", p->uuid);
+    snprintf(holder, sizeof holder, "%s:1", p->uuid);
     store_take(&s->store, "{stock}", holder, 3000);
     SAME(s, push_grant(p, "{stock}", 1, 1, 1, store_token(&s->store, "{stock}", holder)), 1);
     run_ms(s, 2);
@@ -65,7 +65,7 @@ static void a_grant_counts_from_its_heartbeat_not_from_its_arrival(struct scene 
 {
     struct party *q = scene_connect(s, NULL);
     struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(q, "b");
-    uint64_t sent_us = sent_at_us(s, "fair_acquire", 1);
+    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 1);
     HOLDS(s, hilock_lock_state(a->lock) == HILOCK_HELD);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
     world_freeze(&q->loop.lane);
@@ -88,7 +88,7 @@ static void a_grant_counts_from_the_very_heartbeat_it_names(struct scene *s)
     waits(p, "b");
     run_ms(s, 100);
     token = grant(s, p, 1, 3000);
-    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_REQUEST, .us = 1000000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 1000000);
     run_to_heartbeat(s);
     run_ms(s, 150);
     push(s, p, 1, 1, 100, token);
@@ -141,7 +141,7 @@ static void a_push_that_counts_a_step_of_the_clock_is_confirmed_first(struct sce
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:OK");
-    HOLDS(s, asked_at_us(s, "fair_acquire", -1) > released_us);
+    HOLDS(s, asked_at_us(s, "mutex_acquire", -1) > released_us);
     run_ms(s, 5000);
 }
 
@@ -150,7 +150,7 @@ static void a_push_that_counts_a_step_of_the_clock_is_confirmed_first(struct sce
 static void an_old_no_does_not_end_a_hold(struct scene *s)
 {
     struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
-    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
     run_to_heartbeat(s);
     run_ms(s, 1);
     release_quietly(a);
@@ -166,14 +166,14 @@ static void under_another_token_it_is_another_hold(struct scene *s)
     s->is_tampered = 1;
     taken(s);
     waits(p, "b");
-    PLAN(s, .on = "fair_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99));
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99));
     run_to_heartbeat(s);
     token = grant(s, p, 1, 3000);
     push(s, p, 1, 1, 2900, token);
     run_ms(s, 5);
     TELLS(s, "b:OK b:LOST TAKEN");
     TEXT(s, store_holder(&s->store, "stock"), "");
-    SAME(s, asked(s, "fair_release"), 1); /* behind the loss, and not before */
+    SAME(s, asked(s, "mutex_release"), 1); /* behind the loss, and not before */
 }
 
 /* The heartbeat was on its way when the push came, and made a lease of the window: its answer is read after the window. */
@@ -181,7 +181,7 @@ static void an_answer_behind_the_end_of_the_window_revives_nothing(struct scene 
 {
     struct party *q = scene_connect(s, NULL);
     struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(q, "b");
-    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_REQUEST, .us = 300000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 300000);
     run_to_heartbeat(s);
     release_quietly(a);
     run_ms(s, 100);
@@ -234,7 +234,7 @@ static void the_head_listens_while_another_kind_holds(struct scene *s)
 
 static void a_dead_holder_is_found_by_the_end_of_its_lease(struct scene *s)
 {
-    store_take(&s->store, "stock", "x:9:fair", 1500);
+    store_grant(&s->store, "stock", "x:9", 1500);
     waits(scene_connect(s, NULL), "b");
     run_ms(s, 1510);
     TELLS(s, "b:OK");
@@ -249,7 +249,7 @@ static void who_gives_up_leaves_the_queue_at_once(struct scene *s)
     cancel(b);
     run_ms(s, 2);
     TELLS(s, "b:CANCELLED");
-    SAME(s, asked(s, "fair_release"), 1);
+    SAME(s, asked(s, "mutex_release"), 1);
     peek(b);
     run_ms(s, 2);
     SAME(s, b->result.waiters, 0);
@@ -262,7 +262,7 @@ static void who_gave_up_leaves_the_queue_after_a_long_outage(struct scene *s)
     struct hand *b = hand_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = hand_new(q, "o", "stock", FAIR(0));
     taken(s);
     run_ms(s, 2);
-    PLAN(s, .on = "fair_acquire", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
     acquire(b, 100);
     run_ms(s, 200);
     s->place->mood = NET_REFUSES;
@@ -274,7 +274,7 @@ static void who_gave_up_leaves_the_queue_after_a_long_outage(struct scene *s)
     peek(o);
     run_ms(s, 2);
     SAME(s, o->result.waiters, 0);
-    HOLDS(s, asked(s, "fair_release") > 0);
+    HOLDS(s, asked(s, "mutex_release") > 0);
 }
 
 static unsigned in_queue(struct hand *hand)
@@ -298,7 +298,7 @@ static void who_gives_up_under_the_guard_leaves_the_queue(struct scene *s)
     cancel(b);
     run_ms(s, 10);
     SAME(s, in_queue(o), 0);
-    SAME(s, asked(s, "fair_release"), 1);
+    SAME(s, asked(s, "mutex_release"), 1);
 }
 
 /* The answer took more than half of the lease. While it is asked once more behind a peek, the wait is given up. */
@@ -308,7 +308,7 @@ static void a_doubted_grant_is_given_back_with_its_wait(struct scene *s)
     struct hand *b = hand_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = hand_new(p, "o", "other", NULL);
     struct plan *slow;
     run_ms(s, 2);
-    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_ANSWER, .us = 700000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 700000);
     slow = PLAN(s, .on = "mutex_peek", .act = PLAN_HOLD);
     acquire(b, HILOCK_FOREVER);
     peek(o);

@@ -35,7 +35,7 @@ static void a_push_about_another_server_is_confirmed_first(struct scene *s)
     b = waits(q, "b", name);
     s->is_tampered = 1; /* a clock is set */
     world_clock_step(&stage.stores[0]->clock, 400000);
-    PLAN(s, .on = "fair_acquire", .at = stage.stores[0], .act = PLAN_DELAY_REQUEST, .us = 1500000);
+    PLAN(s, .on = "mutex_acquire", .at = stage.stores[0], .act = PLAN_DELAY_REQUEST, .us = 1500000);
     cluster_move(&stage, name, 1, 0);
     run_ms(s, 500);
     release_quietly(a);
@@ -94,7 +94,7 @@ static void grant(struct cluster_stage *stage, unsigned at, const struct party *
 {
     char holder[64], channel[80], text[PUSH_TEXT], tag[HL_SLOT_TAG + 1];
     hl_slot_tag(cluster_slot(name), tag);
-    snprintf(holder, sizeof holder, "%s:1:fair", p->uuid);
+    snprintf(holder, sizeof holder, "%s:1", p->uuid);
     snprintf(channel, sizeof channel, "hilock:grant:%s:{%s}", p->uuid, tag);
     store_take(stage->stores[at], name, holder, 3000);
     push_text(text, p, name, 1, 1, 5, store_token(stage->stores[at], name, holder));
@@ -110,7 +110,7 @@ static void a_grant_that_a_failover_forgot_leaves_no_place_behind(struct scene *
     char name[16];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));
-    store_take(stage.stores[1], name, "x:9:fair", 600000);
+    store_grant(stage.stores[1], name, "x:9", 600000);
     p = cluster_connect(&stage);
     b = waits(p, "b", name);
     store_copy(stage.stores[2], stage.stores[1]);

@@ -13,7 +13,7 @@ static void a_release_is_one_command_and_its_answer(struct scene *s)
     struct hand *a = held(p, "a", "stock", NULL);
     uint64_t released_us = scene_us(s);
     char line[SCENE_TEXT];
-    snprintf(line, sizeof line, "mutex_release 1 stock %s redisson_lock__channel:{stock} PUBLISH", store_holder(&s->store, "stock"));
+    snprintf(line, sizeof line, "mutex_release 3 stock hilock:wait:{stock} hilock:token:{stock} %s redisson_lock__channel:{stock} P? 600000 ", store_holder(&s->store, "stock"));
     SAME(s, release(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
@@ -27,7 +27,7 @@ static void a_release_is_one_command_and_its_answer(struct scene *s)
     SAME(s, a->result.hold_count, 0);
     SAME(s, a->result.attempts, 1);
     HOLDS(s, a->result.lock == a->lock);
-    TEXT(s, store_line(&s->store, "mutex_release", 0)->text, line);
+    HOLDS(s, strncmp(store_line(&s->store, "mutex_release", 0)->text, line, strlen(line)) == 0); /* then what is drawn */
     TEXT(s, store_holder(&s->store, "stock"), "");
     run_ms(s, 60000);
     SAME(s, asked(s, "mutex_release"), 1);
@@ -177,7 +177,7 @@ static void a_nonsense_answer_to_a_release_is_no_release(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
     struct hand *a = held(p, "a", "stock", &short_lease);
-    struct plan *odd = PLAN(s, .on = "mutex_release", .act = PLAN_INSTEAD, .reply = say_integer(-5), .times = 2);
+    struct plan *odd = PLAN(s, .on = "mutex_release", .act = PLAN_INSTEAD, .reply = say_integer(INT64_MIN), .times = 2);
     release(a);
     run_ms(s, 2500);
     TELLS(s, "a:released");

@@ -134,7 +134,7 @@ static void an_older_server_has_plain_channels(struct scene *s)
     SAME(s, store_listeners(stage.stores[1], channel_of(three.b)), 1);
     release(three.a);
     run_ms(s, 1);
-    HOLDS(s, strstr(store_line(stage.stores[1], "fair_release", 0)->text, " P? "));
+    HOLDS(s, strstr(store_line(stage.stores[1], "mutex_release", 0)->text, " P? "));
     run_ms(s, 10);
     TELLS(s, "b:OK a:released");
 }
@@ -165,7 +165,7 @@ static void a_server_that_nobody_uses_is_left(struct scene *s)
     release_quietly(b);
     run_ms(s, 1);
     TELLS(s, "a:OK b:WAITING b:OK a:WAITING a:OK");
-    SAME(s, asked_at(&stage, 2, "fair_release"), 3);
+    SAME(s, asked_at(&stage, 2, "mutex_release"), 3);
 }
 
 /* ---- slots that move ---- */
@@ -186,7 +186,7 @@ static void the_queue_goes_along_with_its_slot(struct scene *s)
     release(three.b);
     run_ms(s, 1);
     TELLS(s, "c:OK b:released");
-    SAME(s, asked_at(&stage, 1, "fair_release"), 0);
+    SAME(s, asked_at(&stage, 1, "mutex_release"), 0);
     SAME(s, asked_at(&stage, 2, NULL), 2);
 }
 
@@ -222,7 +222,7 @@ static void a_release_amid_the_move_frees_and_a_heartbeat_finds_it(struct scene 
     release(three.a);
     run_ms(s, 100);
     TELLS(s, "a:released");
-    SAME(s, asked_at(&stage, 1, "mutex_release"), 1);
+    SAME(s, asked_at(&stage, 1, "free"), 1);
     cluster_move_lock(&stage, name, 1, 2);
     cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 1000);
@@ -261,7 +261,7 @@ static void who_is_asked_for_at_both_ends_is_granted_there(struct scene *s)
     cluster_begin_move(&stage, cluster_slot(name), 1, 2);
     cluster_move_lock(&stage, name, 1, 2);
     run_ms(s, 6200);
-    HOLDS(s, asked_at(&stage, 2, "fair_acquire") > 1);
+    HOLDS(s, asked_at(&stage, 2, "mutex_acquire") > 1);
     SAME(s, asked_at(&stage, 2, "SSUBSCRIBE"), 0);
     release_quietly(three.a);
     run_ms(s, 3100);
@@ -299,7 +299,7 @@ static void the_order_outlives_a_failover(struct scene *s)
     release_quietly(three.b);
     run_ms(s, 2);
     TELLS(s, "c:OK");
-    SAME(s, asked_at(&stage, 2, "fair_release"), 2);
+    SAME(s, asked_at(&stage, 2, "mutex_release"), 2);
 }
 
 static const struct play plays[] = {

@@ -46,26 +46,26 @@ static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct scene *
     struct party *p = scene_connect(s, NULL);
     char holder[64];
     size_t sent;
-    store_take(&s->store, "stock", "x:9:fair", 600000);
+    store_grant(&s->store, "stock", "x:9", 600000);
     waits(p, "b");
     run_ms(s, 6500);
-    sent = asked(s, "fair_acquire");
+    sent = asked(s, "mutex_acquire");
     HOLDS(s, sent >= 3);
-    snprintf(holder, sizeof holder, "%s:1:fair", p->uuid);
+    snprintf(holder, sizeof holder, "%s:1", p->uuid);
     store_take(&s->store, "stock", holder, 3000);
     SAME(s, push_grant(p, "stock", 1, (int)sent - 2, 5, store_token(&s->store, "stock", holder)), 1);
     run_us(s, 150);
     TELLS(s, "b:WAITING");
     run_ms(s, 1);
     TELLS(s, "b:OK");
-    SAME(s, asked(s, "fair_acquire"), sent + 1);
+    SAME(s, asked(s, "mutex_acquire"), sent + 1);
 }
 
 static void a_guarded_store_s_push_is_not_believed(struct scene *s)
 {
     struct party *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
     struct hand *b;
-    store_take(&s->store, "stock", "x:9:fair", 600000);
+    store_grant(&s->store, "stock", "x:9", 600000);
     b = waits(q, "b");
     store_restart(&s->store, 1);
     net_reset(&s->net, &q->loop, NET_ALL);
@@ -87,13 +87,13 @@ static void extend_it(struct hand *hand) { extend(hand, 60000); }
 static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct scene *s)
 {
     struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
-    PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
     run_ms(s, 3000);
-    SAME(s, asked(s, "fair_acquire"), 3);
+    SAME(s, asked(s, "mutex_acquire"), 3);
     when(b, "OK", extend_it);
     release_quietly(a);
     run_ms(s, 100);
-    SAME(s, asked(s, "fair_acquire"), 4);
+    SAME(s, asked(s, "mutex_acquire"), 4);
     TELLS(s, "b:WAITING b:OK b:extended");
     SAME(s, asked(s, "renew"), 1);
 }
@@ -104,15 +104,15 @@ static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct scene *s)
     struct party *p = scene_connect(s, NULL);
     char channel[64], text[100];
     struct plan *late;
-    store_take(&s->store, "stock", "x:9:fair", 600000);
+    store_grant(&s->store, "stock", "x:9", 600000);
     waits(p, "b");
-    late = PLAN(s, .on = "fair_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000);
+    late = PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000);
     for (int i = 0; i < 5000 && !late->met; i++)
         run_ms(s, 1);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
-    snprintf(text, sizeof text, "F %s:1:fair 5", p->uuid);
+    snprintf(text, sizeof text, "F %s:1 5", p->uuid);
     store_publish(&s->store, channel, text);
     run_ms(s, 100);
     TELLS(s, "b:WAITING b:OK");
@@ -123,7 +123,7 @@ static void a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost(struct scene
 {
     struct party *p = scene_connect(s, NULL);
     struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(p, "b");
-    struct plan *stray = PLAN(s, .on = "fair_acquire", .act = PLAN_STRAY, .us = 2000000);
+    struct plan *stray = PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 2000000);
     for (int i = 0; i < 5000 && !stray->met; i++)
         run_ms(s, 1);
     release_quietly(a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kind FAIR says, word by word, and what it makes of any answer and of any push. */
+/* What the kinds MUTEX and FAIR say, word by word, and what they make of any answer and of any push. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
 #define KEYS3 "|3|stock|hilock:wait:{stock}|hilock:token:{stock}|"
-#define RELEASED KEYS3 UUID ":7:fair|redisson_lock__channel:{stock}|"
+#define RELEASED KEYS3 UUID ":7|redisson_lock__channel:{stock}|"
 
 static const struct hl_words words = {"stock", 5, UUID, 7};
 
@@ -43,16 +43,16 @@ static void acquire_is_said_so(void **state)
     struct hl_command command;
     (void)state;
     hl_fair_acquire(&command, &words, &wants);
-    assert_script(&command, &hl_script_fair_acquire, KEYS3 UUID ":7:fair|30000|0|1700000000123000 99 3 hilock:grant:x 3000|600000");
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|0|1700000000123000 99 3 hilock:grant:x 3000|600000");
     wants.ticket = HL_TICKET_UNKNOWN;
     wants.lease_ms = 100;
     wants.channel = "";
     wants.reserved = 15;
     wants.not_after_ms = 12;
     hl_fair_acquire(&command, &words, &wants);
-    assert_script(&command, &hl_script_fair_acquire, KEYS3 UUID ":7:fair|100|15|0000000000012000 ? 3 - 100|600000");
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|15|0000000000012000 ? 3 - 100|600000");
     hl_fair_acquire(&command, &words, &(struct hl_wants){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
-    assert_script(&command, &hl_script_fair_acquire, KEYS3 UUID ":7:fair|100|0|9999999999999999|1000");
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0|9999999999999999|1000");
 }
 
 static void renew_is_said_so(void **state)
@@ -60,7 +60,7 @@ static void renew_is_said_so(void **state)
     struct hl_command command;
     (void)state;
     hl_fair_renew(&command, &words, &(struct hl_wants){.lease_ms = 30000, .token = 17});
-    assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7:fair|17");
+    assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
 }
 
 static void release_is_said_so(void **state)
@@ -68,11 +68,11 @@ static void release_is_said_so(void **state)
     struct hl_command command;
     (void)state;
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_fair_release, RELEASED "P? 600000 1000 0");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P? 600000 1000 0");
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = 99, .coin = 1, .hears = 1});
-    assert_script(&command, &hl_script_fair_release, RELEASED "P99 600000 0 1");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P99 600000 0 1");
     hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .coin = HL_COIN_SIDES, .is_sharded = 1});
-    assert_script(&command, &hl_script_fair_release, RELEASED "S? 600000 999 0");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "S? 600000 999 0");
 }
 
 static void a_channel_is_of_a_client_and_of_a_slot(void **state)
@@ -93,7 +93,7 @@ static void the_second_way_to_release_names_one_key(void **state)
     struct hl_command command;
     (void)state;
     hl_fair_release(&command, &words, &(struct hl_wants){.is_second = 1});
-    assert_script(&command, &hl_script_mutex_release, "|1|stock|" UUID ":7:fair|redisson_lock__channel:{stock}|PUBLISH");
+    assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
 }
 
 static void a_forced_release_names_its_holder(void **state)
@@ -102,11 +102,9 @@ static void a_forced_release_names_its_holder(void **state)
     struct hl_command command;
     (void)state;
     hl_kind_fair.force(&command, &words, &wants, "another:5", 9);
-    assert_script(&command, &hl_script_fair_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
-    hl_kind_mutex.force(&command, &words, &wants, "another:5:fair", 14);
-    assert_script(&command, &hl_script_fair_force, "|2|stock|hilock:wait:{stock}|another:5:fair|redisson_lock__channel:{stock}|PUBLISH");
-    hl_kind_mutex.force(&command, &words, &wants, "another:5", 9);
-    assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|PUBLISH");
+    assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
+    hl_kind_mutex.force(&command, &words, &(struct hl_wants){.is_second = 1, .is_sharded = 1}, "another:5", 9);
+    assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
 }
 
 static void peek_names_a_place(void **state)
@@ -114,7 +112,7 @@ static void peek_names_a_place(void **state)
     struct hl_command command;
     (void)state;
     hl_peek(&command, &hl_kind_fair, &words, 99);
-    assert_script(&command, &hl_script_fair_peek, "|2|stock|hilock:wait:{stock}|99");
+    assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:wait:{stock}|99");
 }
 
 static void the_longest_name_fits(void **state)
@@ -141,6 +139,8 @@ static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
     snprintf(text, sizeof text, "%s", verdicts[answer.verdict]);
     if (answer.verdict == HL_YES && hear == hl_fair_acquired)
         snprintf(text, sizeof text, "YES %" PRIu64, answer.token);
+    else if (answer.verdict == HL_YES && hear == hl_fair_renewed)
+        snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
     else if (answer.verdict == HL_YES)
         snprintf(text, sizeof text, "YES %" PRIu64 "%s", answer.listeners, answer.was_unheard ? " unheard" : "");
     else if (answer.verdict == HL_NO && hear == hl_fair_acquired)
@@ -166,7 +166,7 @@ static void answers_to_acquire(void **state)
 {
     (void)state;
     ACQUIRE(say_integer(1700000000000001), "YES 1700000000000001");
-    ACQUIRE(waits(-30001, "x:1:fair", 1, 2, 1700000000000001, 5), "NO \"x:1:fair\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
+    ACQUIRE(waits(-30001, "x:1", 1, 2, 1700000000000001, 5), "NO \"x:1\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
     ACQUIRE(waits(0, "java:1", 0, 1, 9, 1), "NO \"java:1\" left 0 for ever, 1 of 1, ticket 9");
     ACQUIRE(waits(-1, "", 1, 0, 0, 3), "NO \"\" left 0, 0 of 3, ticket 0, handed over");
     ACQUIRE(waits(1, "", 5, 1, 9, 3), "NO \"\" left 5, 1 of 3, ticket 9, handed over"); /* kept free */
@@ -204,7 +204,7 @@ static void answers_to_release(void **state)
     (void)state;
     RELEASE(say_integer(0), "NO");
     RELEASE(say_integer(1), "YES 0");
-    RELEASE(say_integer(3), "YES 0");
+    RELEASE(say_integer(3), "YES 2");
     RELEASE(say_integer(-1), "YES 0 unheard");
     RELEASE(say_integer(-2), "YES 0");
     RELEASE(say_integer(-7), "YES 0");
@@ -234,7 +234,7 @@ static const char *heard_bytes(const char *bytes, size_t length)
 
 static const char *heard(const char *text) { return heard_bytes(text, strlen(text)); }
 
-#define MEMBER UUID ":7:fair hilock:grant:x 3000 15 3 1700000000000000 "
+#define MEMBER UUID ":7 hilock:grant:x 3000 15 3 1700000000000000 "
 
 static void pushes(void **state)
 {
@@ -243,27 +243,27 @@ static void pushes(void **state)
     assert_string_equal(heard("G " MEMBER "1700000000000001 1700000001 500000 0 stock"),
                         "grant of \"stock\" to 7, 1500000 us after 3, for 3000000 us, token 1700000000000001");
     assert_string_equal(heard("G " MEMBER "17 1700000000 7 12 a b"), "grant of \"a b\" to 7, 7 us after 3, for 3000000 us, token 17");
-    assert_string_equal(heard("G " UUID ":7:fair !hilock:grant:{@CAN}:x 100 0 9 1700000000000000 17 1700000000 0 0 a"),
+    assert_string_equal(heard("G " UUID ":7 !hilock:grant:{@CAN}:x 100 0 9 1700000000000000 17 1700000000 0 0 a"),
                         "grant of \"a\" to 7, 0 us after 9, for 100000 us, token 17");
     assert_string_equal(heard("G " MEMBER "17 1699999999 999999 0 a"), /* the server's clock was set back */
                         "grant of \"a\" to 7, 18446744073709551615 us after 3, for 3000000 us, token 17");
     assert_int_equal(strncmp(heard_bytes(odd, sizeof odd - 1), "grant of \"a", 11), 0);
-    assert_string_equal(heard("F " UUID ":7:fair 5"), "7 yields 5000 us");
-    assert_string_equal(heard("F " UUID ":7:fair 0"), "7 yields 0 us");
+    assert_string_equal(heard("F " UUID ":7 5"), "7 yields 5000 us");
+    assert_string_equal(heard("F " UUID ":7 0"), "7 yields 0 us");
 }
 
 static void any_other_push_is_nonsense(void **state)
 {
     static const char *const texts[] = {
-        "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7:fair x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7 x 3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID "::fair x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7:fair  3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7:fair x 3001 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7:fair x -1 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7:fair x 3000 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":99999999999999999999:fair x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7:fair x 3000 15 99999999999999999999 1700000000000000 17 1700000000 5 0 stock", "G " MEMBER "0 1700000000 5 0 stock",
+        "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7 x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7:fair x 3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":: x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7  3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7 x 3001 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7 x -1 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7 x 3000 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":99999999999999999999 x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7 x 3000 15 99999999999999999999 1700000000000000 17 1700000000 5 0 stock", "G " MEMBER "0 1700000000 5 0 stock",
         "G " MEMBER "17 1700000000 5 0 ", "G " MEMBER "17 1700000000 5 0", "G " MEMBER "17 1700000000 5 stock", "G " MEMBER "17 1700000000 -5 0 stock",
         "G " MEMBER "17 1700000000 1000000 0 stock", "G " MEMBER "17 17000000000 5 0 stock", "G " MEMBER "99999999999999999 1700000000 5 0 stock",
-        "F " UUID ":7:fair 1001", "F " UUID ":7:fair 5x", "F " UUID ":7:fair ", "F " UUID ":7 5", "H " UUID ":7:fair 5"};
+        "F " UUID ":7 1001", "F " UUID ":7 5x", "F " UUID ":7 ", "F " UUID ":7:x 5", "H " UUID ":7 5"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(heard(texts[i]), "nonsense");
@@ -282,16 +282,29 @@ static void a_push_that_is_cut_is_read_within_its_bytes(void **state)
     }
 }
 
-static void a_holder_is_known_by_its_suffix(void **state)
+/* Two rows over the same words: a MUTEX waits by messages, and stands in no queue. */
+static void a_MUTEX_asks_as_a_guest(void **state)
 {
-    char holder[HL_HOLDER_MAX];
-    size_t length = hl_holder_write_fair(holder, UUID, UINT64_MAX);
+    struct hl_command command;
     (void)state;
-    assert_int_equal(length, HL_HOLDER_MAX);
-    assert_true(hl_holder_is_fair(holder, length));
-    assert_false(hl_holder_is_fair(holder, length - 1));
-    assert_false(hl_holder_is_fair("fair", 4));
-    assert_false(hl_holder_is_fair("", 0));
+    hl_kind_mutex.acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|15|9999999999999999 *|600000");
+    hl_kind_mutex.release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .coin = 7});
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P? 600000 6 0");
+}
+
+static void answers_to_renew(void **state)
+{
+    (void)state;
+    assert_string_equal(said(hl_fair_renewed, say_integer(0)), "NO");
+    assert_string_equal(said(hl_fair_renewed, say_integer(30001)), "YES left 30000");
+    assert_string_equal(said(hl_fair_renewed, say_integer(1)), "YES left 0");
+    assert_string_equal(said(hl_fair_renewed, say_integer(-1)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_fair_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_fair_renewed, say_nil()), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_fair_renewed, say_string("5")), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_fair_renewed, say_error("WRONGTYPE x")), "NO");
+    assert_string_equal(said(hl_fair_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
 }
 
 int main(void)
@@ -311,7 +324,8 @@ int main(void)
         cmocka_unit_test(pushes),
         cmocka_unit_test(any_other_push_is_nonsense),
         cmocka_unit_test(a_push_that_is_cut_is_read_within_its_bytes),
-        cmocka_unit_test(a_holder_is_known_by_its_suffix),
+        cmocka_unit_test(a_MUTEX_asks_as_a_guest),
+        cmocka_unit_test(answers_to_renew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static struct hl_reply *string(struct hostile *h)
     char text[128];
     switch (below(h, 4)) {
     case 0: snprintf(text, sizeof text, "%lld", (long long)number(h)); return say_string(text);
-    case 1: snprintf(text, sizeof text, "%s:%u%s", h->is_of_locks ? h->party->uuid : "", (unsigned)below(h, 20), below(h, 2) ? ":fair" : ""); return say_string(text);
+    case 1: snprintf(text, sizeof text, "%s:%u%s", h->is_of_locks ? h->party->uuid : "", (unsigned)below(h, 20), below(h, 2) ? ":x" : ""); return say_string(text);
     default: return say_string(texts[below(h, sizeof texts / sizeof *texts)]);
     }
 }
@@ -146,10 +146,10 @@ static struct hl_reply *push(struct hostile *h)
 {
     uint64_t asked_us = below(h, 4) ? 1700000000000000 : (uint64_t)number(h), since_us = below(h, 5000000);
     char text[400];
-    int length = below(h, 5) ? snprintf(text, sizeof text, "G %s:%u:fair %s %lld 0 %lld %lld %lld %lld %lld 0 %s", h->party->uuid, (unsigned)below(h, 30), below(h, 9) ? "x" : "",
+    int length = below(h, 5) ? snprintf(text, sizeof text, "G %s:%u %s %lld 0 %lld %lld %lld %lld %lld 0 %s", h->party->uuid, (unsigned)below(h, 30), below(h, 9) ? "x" : "",
                                         below(h, 2) ? 3000 : (long long)number(h), (long long)below(h, 9), (long long)asked_us, (long long)number(h),
                                         (long long)(1700000000 + since_us / 1000000), (long long)(since_us % 1000000), h->names[1])
-                             : snprintf(text, sizeof text, "F %s:%u:fair %lld", h->party->uuid, (unsigned)below(h, 30), (long long)number(h));
+                             : snprintf(text, sizeof text, "F %s:%u %lld", h->party->uuid, (unsigned)below(h, 30), (long long)number(h));
     return say_bytes(text, below(h, 4) ? (size_t)length : (size_t)below(h, (uint64_t)length));
 }
 

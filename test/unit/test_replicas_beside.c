@@ -40,7 +40,7 @@ static void a_pushed_grant_is_written_by_who_gets_it(struct scene *s)
     TELLS(s, "b:OK");
     SAME(s, asked(s, "WAIT"), 1);
     SAME(s, b->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
-    BELIEVES(s, b, sent_at_us(s, "fair_acquire", -1) + 30000000 - 307000);
+    BELIEVES(s, b, sent_at_us(s, "mutex_acquire", -1) + 30000000 - 307000);
 }
 
 static void a_FAIR_lock_that_is_not_confirmed_goes_to_the_next(struct scene *s)

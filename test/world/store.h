@@ -49,7 +49,8 @@ struct sim_store *store_now(const struct store *store); /* its core, whose clock
 
 /* ---- behind the clients' backs (store_hand.c) ---- */
 
-void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another holds it now; 0: with no expiry */
+void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another program holds it now; 0: with no expiry */
+void store_grant(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another client of ours does: it hands over */
 void store_join(struct store *store, const char *name, const char *field); /* one more holds it, too */
 void store_free_name(struct store *store, const char *name); /* it is released, and said so on its channel */
 void store_delete(struct store *store, const char *name);    /* gone, and nobody is told */

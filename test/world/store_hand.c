@@ -41,6 +41,12 @@ void store_take(struct store *store, const char *name, const char *holder, uint6
     key->expires_ms = lease_ms ? now_ms(store) + (int64_t)lease_ms : -1;
 }
 
+void store_grant(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
+{
+    store_take(store, name, holder, lease_ms);
+    sim_item_add(find(store, name), (struct sim_item){sim_bytes_new("mode", 4), sim_bytes_new("mutex", 5), 0});
+}
+
 void store_join(struct store *store, const char *name, const char *field)
 {
     sim_item_add(find(store, name), (struct sim_item){sim_bytes_new(field, strlen(field)), sim_bytes_new("1", 1), 0});

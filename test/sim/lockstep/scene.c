@@ -9,7 +9,6 @@
 #include "probes.h"
 #include "wire/fair.h"
 #include "wire/keys.h"
-#include "wire/mutex.h"
 #include "wire/natives.h"
 #include "wire/peek.h"
 #include "wire/scripts.h"
@@ -157,27 +156,25 @@ static void say_acquire(struct scene *scene, struct line *line)
     wants.reserved = scene_below(scene, 4) ? 0 : (unsigned)scene_below(scene, 200);
     if (scene_below(scene, 3) == 0)
         wants.not_after_ms = scene->now_us / 1000 + scene_below(scene, 5) - 2;
-    hl_mutex_acquire(&line->command, &words, &wants);
+    hl_fair_acquire(&line->command, &words, &wants);
 }
 
 static void say_renew(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
     const struct hl_wants wants = {.lease_ms = some_ms(scene), .token = scene->tokens[line->name][line->holder] + (scene_below(scene, 8) == 0)};
-    hl_mutex_renew(&line->command, &words, &wants);
+    hl_fair_renew(&line->command, &words, &wants);
 }
 
 /* Of a holder, or of any field that other lines write. */
 static void say_force(struct scene *scene, struct line *line, const struct hl_words *words)
 {
     static const struct hl_kind *const kinds[] = {&hl_kind_mutex, &hl_kind_fair};
-    const char *field = PICK(scene, "a", "b", "redisson:1", "redisson:1:fair", "other field");
+    const char *field = PICK(scene, "a", "b", "redisson:1", "other field");
     char holder[HL_HOLDER_MAX];
     size_t length = hl_holder_write(holder, words->uuid, words->id);
     const struct hl_wants wants = {.token_ttl_ms = 4000};
     if (scene_below(scene, 2))
-        hl_fair_force(&line->command, words, &wants, holder, hl_holder_write_fair(holder, words->uuid, words->id));
-    else if (scene_below(scene, 2))
         kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, holder, length);
     else
         kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, field, strlen(field));
@@ -190,7 +187,7 @@ static void say_release(struct scene *scene, struct line *line)
         say_force(scene, line, &words);
         return;
     }
-    hl_mutex_release(&line->command, &words, &(struct hl_wants){0});
+    hl_fair_release(&line->command, &words, &(struct hl_wants){0});
     if (scene_below(scene, 40) == 0) {
         line->command.argc--;
         add(line, PICK(scene, "NOSUCHCOMMAND", "publish", "GET", "SUBSCRIBE"));

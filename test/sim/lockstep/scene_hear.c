@@ -16,9 +16,9 @@ void scene_hear(struct scene *scene, const struct line *line, const struct hl_re
             scene->latest_holder = line->holder;
         }
     }
-    if (line->command.script == &hl_script_fair_acquire) {
+    if (line->command.script == &hl_script_mutex_acquire) {
         const struct hl_said said = hl_fair_acquired(reply, HL_FORM_SCRIPT);
-        scene->fair_taken += said.verdict == HL_YES;
+        scene->fair_taken += said.verdict == HL_YES && said.token;
         scene->fair_queued += said.verdict == HL_NO && said.position > 1;
         if (said.verdict == HL_NO)
             scene->tickets[line->name][line->holder] = said.ticket;
@@ -27,7 +27,7 @@ void scene_hear(struct scene *scene, const struct line *line, const struct hl_re
             scene->latest_holder = line->holder;
         }
     }
-    scene->fair_handed += line->command.script == &hl_script_fair_release && reply->type == HL_REPLY_INTEGER && reply->integer < -1;
+    scene->fair_handed += line->command.script == &hl_script_mutex_release && reply->type == HL_REPLY_INTEGER && reply->integer < -1;
     if (reply->type == HL_REPLY_INTEGER && reply->integer != 0) {
         scene->renewed += line->command.script == &hl_script_renew;
         scene->released += line->command.script == &hl_script_mutex_release;

@@ -1,5 +1,5 @@
--- fair_grant: `first` holds it for its window, within which it has to renew. Written first and told last: a server that refuses the write (a
--- replica, no memory) tells nobody, and is_granted stays false. A grant ends the time in which a free name is left to other kinds.
+-- grant: `first` holds it for its window, within which it has to renew. Written first and told last: a server that refuses the write (a
+-- replica, no memory) tells nobody, and is_granted stays false. A grant ends the time in which a free name is left to others.
 -- The stamps are the server's own, as TIME gave them: the member says when that heartbeat came.
 local is_granted, id, span_ms = false, first[1], first[3]
 -- include hold.lua

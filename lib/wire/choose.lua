@@ -1,4 +1,4 @@
--- fair_choose: `first` is set to who is next, {holder, channel, window_ms, reserved, its member, command that publishes to it}, or stays nil.
+-- choose: `first` is set to who is next, {holder, channel, window_ms, reserved, its member, command that publishes to it}, or stays nil.
 -- By ticket the first who is ready; if none of 64 is, the first of them who is alive: its next heartbeat finds the grant. The dead go into `gone`.
 -- Somebody skipped keeps the place. with_me: I am one of them, and ready. has_more: too many dead, the rest next time. has_star: `*` was met.
 -- others: how many listen to c_channel, in the same question as the waiter's readiness; who may not ask is told that nobody does.

@@ -1,4 +1,4 @@
--- fair_leave: the places of `me` go into `gone`. The ticket says where; if nothing is there (a failover brought back an older queue), the whole
+-- leave: the places of `me` go into `gone`. The ticket says where; if nothing is there (a failover brought back an older queue), the whole
 -- queue is looked through.
 do
   local found = ticket ~= '?' and call('ZRANGEBYSCORE', queue, ticket, ticket) or {}
