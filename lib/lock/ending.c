@@ -363,9 +363,10 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
     said = hl_part_said(hold, part, answer->reply);
     part->is_half_said = part->is_second && said.verdict == HL_NO && hold->is_queued && !HL_PLANTED(FAIR_HALF_RELEASED);
     part->is_second = said.verdict == HL_AGAIN;
-    if (hl_part_forgoes_native(part, &said) || said.verdict == HL_AGAIN)
-        release_all(hold);
-    else if (said.verdict == HL_FAULT)
+    if (hl_part_forgoes_native(part, &said) || said.verdict == HL_AGAIN) {
+        release_all(hold); /* nothing, if it was given up meanwhile */
+        go_on(hold);
+    } else if (said.verdict == HL_FAULT)
         on_fault(hold, part, &said);
     else
         on_gone(hold, part, &said);

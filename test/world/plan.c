@@ -16,7 +16,10 @@ static void meet(struct plan *plan, struct net_fate *fate)
 {
     switch (plan->act) {
     case PLAN_NOTHING: break;
-    case PLAN_REFUSE: fate->refusal = say_error("%s", plan->error); break;
+    case PLAN_REFUSE:
+        fate->refusal = say_error("%s", plan->error);
+        fate->back_us = plan->us;
+        break;
     case PLAN_INSTEAD: fate->refusal = say_again(plan->reply); break;
     case PLAN_ANSWER: fate->answer = say_again(plan->reply); break;
     case PLAN_DELAY_REQUEST: fate->there_us = plan->us; break;

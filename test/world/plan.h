@@ -9,7 +9,7 @@
 
 enum plan_act {
     PLAN_NOTHING,       /* only counted */
-    PLAN_REFUSE,        /* not executed; `error` is the answer */
+    PLAN_REFUSE,        /* not executed; `error` is the answer, `us` later */
     PLAN_INSTEAD,       /* not executed; `reply` is the answer */
     PLAN_ANSWER,        /* executed, but `reply` is the answer */
     PLAN_DELAY_REQUEST, /* by us */
