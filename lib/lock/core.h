@@ -105,7 +105,7 @@ struct hl_part {
     uint8_t is_haunted : 1;   /* an acquire of this id went unanswered: its bytes may still run, until not_after */
     uint8_t is_stray : 1;     /* a native renewal went unanswered: until haunted_until_us it may still set the lease, to less than was extended */
     uint8_t was_repeated : 1; /* a release of this id went unanswered */
-    uint8_t is_half_said : 1; /* its release was said in the second way, which leaves the id in the queue */
+    uint8_t is_half_said : 1; /* its release is said in the second way for now, which leaves the id in the queue */
     uint8_t is_overlong : 1;  /* its lease was found longer than was asked for, which was told */
     uint8_t is_refused : 1;   /* its release was, which was told */
     uint8_t is_counted : 1;   /* in name->ending */

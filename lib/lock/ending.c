@@ -349,6 +349,14 @@ static void on_fault(struct hl_hold *hold, struct hl_part *part, const struct hl
     sleep_for_next(hold, again_us(hold));
 }
 
+/* Whom the second way did not find holding may stand in the queue, unless there is none: a key of another type stands in its place. */
+static void note_way(struct hl_part *part, const struct hl_said *said)
+{
+    int was_half_said = part->is_second && part->is_half_said && said->verdict == HL_NO;
+    part->is_half_said = (said->is_for_now || was_half_said) && !HL_PLANTED(FAIR_HALF_RELEASED);
+    part->is_second = said->verdict == HL_AGAIN;
+}
+
 void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
 {
     struct hl_said said;
@@ -361,8 +369,7 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
         return;
     }
     said = hl_part_said(hold, part, answer->reply);
-    part->is_half_said = part->is_second && said.verdict == HL_NO && hold->is_queued && !HL_PLANTED(FAIR_HALF_RELEASED);
-    part->is_second = said.verdict == HL_AGAIN;
+    note_way(part, &said);
     if (hl_part_forgoes_native(part, &said) || said.verdict == HL_AGAIN) {
         release_all(hold); /* nothing, if it was given up meanwhile */
         go_on(hold);

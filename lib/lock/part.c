@@ -41,7 +41,7 @@ int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part
 
 void hl_part_not_ours(const struct hl_hold *hold, struct hl_part *part)
 {
-    int may_be_queued = hold->is_windowed && !HL_PLANTED(FAIR_FORGOTTEN_KEPT), may_be_made = part->is_haunted && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
+    int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT), may_be_made = part->is_haunted && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
     part->state = may_be_queued || may_be_made ? PART_MAYBE : PART_CLEAR;
 }
 

@@ -13,7 +13,7 @@ struct hl_said hl_part_said(const struct hl_hold *hold, const struct hl_part *pa
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
 int hl_part_is_cleared_by(const struct hl_hold *hold, const struct hl_part *part, const struct hl_said *said);
 /* The store does not know this hold. Nothing of it is there, but what an unanswered acquire may still put there, and the place in the queue of
- * one whose grant was pushed, and forgotten: those are released. */
+ * one whose grant was forgotten: those are released. */
 void hl_part_not_ours(const struct hl_hold *hold, struct hl_part *part);
 /* 1: a native command that the server told of was refused for good (a right that the user lacks): from here on scripts say the same. */
 int hl_part_forgoes_native(const struct hl_part *part, const struct hl_said *said);

@@ -205,7 +205,7 @@ struct hl_said hl_fair_released(const struct hl_reply *reply, enum hl_form form)
     if (reply->type != HL_REPLY_ERROR)
         return hl_fair_forced(reply, form);
     if (form == HL_FORM_SCRIPT && (hl_reply_starts(reply, "TRYAGAIN") || hl_reply_has_code(reply, "WRONGTYPE")))
-        return (struct hl_said){.verdict = HL_AGAIN};
+        return (struct hl_said){.verdict = HL_AGAIN, .is_for_now = hl_reply_starts(reply, "TRYAGAIN")};
     return hl_said_of_hold(reply);
 }
 

@@ -61,6 +61,7 @@ struct hl_said {
     uint32_t position, waiters;  /* acquire NO: place in the queue, 1 is next, 0 not in it; its length */
     int hands_over;              /* acquire NO: the holder's release grants; 0: it is told on the unlock channel, if at all */
     uint64_t server_us;          /* LATE */
+    int is_for_now;              /* release AGAIN: while its slot moves */
     uint64_t listeners;          /* release YES */
     int was_unheard;             /* release YES: the message was refused */
     struct hl_fault fault;       /* FAULT */

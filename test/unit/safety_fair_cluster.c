@@ -89,6 +89,59 @@ static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct scene *s)
     SAME(s, a->result.waiters, 0);
 }
 
+/* A replica of 1 takes over that knows nothing of the grant: there `a` stands in the queue still. */
+static struct hand *forgotten_by_a_failover(struct cluster_stage *stage, const char *name)
+{
+    struct scene *s = stage->scene;
+    struct hand *a;
+    store_take(stage->stores[1], name, "x:9:fair", 5000);
+    a = waits(cluster_connect(stage), "a", name);
+    run_ms(s, 1000);
+    store_copy(stage->stores[2], stage->stores[1]);
+    run_ms(s, 5000);
+    TELLS(s, "a:OK");
+    s->is_tampered = 1;
+    cluster_take_over(stage, 1, 2, 1);
+    return a;
+}
+
+static void who_was_granted_by_an_answer_leaves_that_queue_too(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    char name[16];
+    cluster_set(&stage, s);
+    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
+    a = forgotten_by_a_failover(&stage, name);
+    run_ms(s, 11000);
+    TELLS(s, "a:LOST TAKEN");
+    peek(a);
+    run_ms(s, 1);
+    SAME(s, a->result.waiters, 0);
+}
+
+/* What takes it out of the queue may not run before the move is over. */
+static void who_held_leaves_that_queue_amid_a_move_too(struct scene *s)
+{
+    struct cluster_stage stage;
+    struct hand *a;
+    char name[16], token[64];
+    cluster_set(&stage, s);
+    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
+    snprintf(token, sizeof token, "hilock:token:{%s}", name);
+    a = forgotten_by_a_failover(&stage, name);
+    cluster_begin_move(&stage, cluster_slot(name), 2, 0);
+    cluster_move_key(&stage, token, 2, 0);
+    run_ms(s, 11000);
+    TELLS(s, "a:LOST TAKEN");
+    cluster_move_lock(&stage, name, 2, 0);
+    cluster_end_move(&stage, cluster_slot(name), 0);
+    run_ms(s, 5000);
+    peek(a);
+    run_ms(s, 1);
+    SAME(s, a->result.waiters, 0);
+}
+
 /* It is granted and told so, by hand. */
 static void grant(struct cluster_stage *stage, unsigned at, const struct party *p, const char *name)
 {
@@ -129,6 +182,8 @@ const struct safety safety_fair_cluster[] = {
     SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first),
     SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes),
     SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it),
+    SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too),
     SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind),
+    SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too),
     {NULL, {NULL, NULL}},
 };
