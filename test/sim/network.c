@@ -121,7 +121,78 @@ static void count_stale(const struct sim_server *server, const struct sim_messag
     sim->world.sometimes[SIM_STALE_MASTER]++;
 }
 
-static void go_down(struct hl_link *link);
+/* What the server had received of a dead link: lost, or run late with nobody to hear the answer. */
+struct ghost { struct sim *sim; struct sim_place *place; struct sim_message *request; unsigned process, epoch; };
+
+/* A renewal, or the acquire of a SIMPLE lock, which has no time after which it is refused: it stands for a lease. */
+static int keeps_unknown(const struct sim_message *request, const struct sim_reply *reply)
+{
+    const char *sha1 = request->argv[1];
+    int is_kept = strcmp(sha1, hl_script_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_acquire.sha1) == 0;
+    return reply->type == SIM_REPLY_STATUS || (is_kept && reply->type == SIM_REPLY_INTEGER && reply->integer > 0);
+}
+
+static void haunt(struct ghost *ghost, struct sim_server *server)
+{
+    struct sim_world *world = &ghost->sim->world;
+    unsigned connection = sim_server_login(server);
+    const struct sim_reply *reply = sim_server_execute(server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
+    count_stale(server, ghost->request);
+    count_execution(ghost->sim, ghost->request, reply);
+    world->sometimes[SIM_LATE_RUN]++;
+    if (keeps_unknown(ghost->request, reply))
+        ghost->sim->ghost_us = world->time.now_us;
+    world->sometimes[SIM_GHOST] += reply->type == SIM_REPLY_INTEGER && reply->integer > 1000000000;
+    trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
+    sim_store_disconnect(server->store, connection);
+}
+
+static void on_ghost(struct sim_world *world, void *arg)
+{
+    struct ghost *ghost = arg;
+    struct sim_server *server = sim_place_server(ghost->place, ghost->epoch);
+    (void)world;
+    if (!ghost->sim->is_over && server)
+        haunt(ghost, server);
+    sim_message_free(ghost->request);
+    free(ghost);
+}
+
+static void lose_requests(struct hl_link *link)
+{
+    struct sim_world *world = &link->sim->world;
+    uint64_t at_us = world->time.now_us;
+    struct sim_message *message;
+    sim_cancel(world, link->leaves);
+    link->leaves = NULL;
+    while ((message = TAILQ_FIRST(&link->out)) != NULL) {
+        struct ghost *ghost = NULL;
+        TAILQ_REMOVE(&link->out, message, entry);
+        world->sometimes[SIM_FAULT_REQUEST_LOST]++;
+        if (!link->sim->is_healed && may_haunt(message) && sim_chance(&world->network, 0.5) && (ghost = malloc(sizeof *ghost)) != NULL) {
+            *ghost = (struct ghost){link->sim, link->place, message, link->process->index, link->epoch};
+            at_us += hl_random_below(&world->network, sim_chance(&world->network, 0.5) ? 600000 : 3000000);
+            sim_at(world, at_us, on_ghost, ghost);
+        } else
+            sim_message_free(message);
+    }
+}
+
+static void go_down(struct hl_link *link)
+{
+    if (link->is_down)
+        return;
+    link->is_down = 1;
+    lose_requests(link);
+    disconnect(link);
+    if (!TAILQ_EMPTY(&link->in) && sim_chance(&link->sim->world.network, 0.5)) {
+        link->sim->world.sometimes[SIM_FAULT_REPLY_LOST]++;
+        sim_messages_drop(&link->in);
+        sim_cancel(&link->sim->world, link->arrives);
+        link->arrives = NULL;
+    }
+    push_in(link, sim_message_new(MESSAGE_DOWN));
+}
 
 static void go_on(struct hl_link *link)
 {
@@ -224,63 +295,6 @@ static void on_leaving(struct sim_world *world, void *arg)
         go_on(link);
 }
 
-/* What the server had received of a dead link: lost, or run late with nobody to hear the answer. */
-struct ghost { struct sim *sim; struct sim_place *place; struct sim_message *request; unsigned process, epoch; };
-
-/* A renewal, or the acquire of a SIMPLE lock, which has no time after which it is refused: it stands for a lease. */
-static int keeps_unknown(const struct sim_message *request, const struct sim_reply *reply)
-{
-    const char *sha1 = request->argv[1];
-    int is_kept = strcmp(sha1, hl_script_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_acquire.sha1) == 0;
-    return reply->type == SIM_REPLY_STATUS || (is_kept && reply->type == SIM_REPLY_INTEGER && reply->integer > 0);
-}
-
-static void haunt(struct ghost *ghost, struct sim_server *server)
-{
-    struct sim_world *world = &ghost->sim->world;
-    unsigned connection = sim_server_login(server);
-    const struct sim_reply *reply = sim_server_execute(server, connection, ghost->request->argc, ghost->request->argv, ghost->request->lengths);
-    count_stale(server, ghost->request);
-    count_execution(ghost->sim, ghost->request, reply);
-    world->sometimes[SIM_LATE_RUN]++;
-    if (keeps_unknown(ghost->request, reply))
-        ghost->sim->ghost_us = world->time.now_us;
-    world->sometimes[SIM_GHOST] += reply->type == SIM_REPLY_INTEGER && reply->integer > 1000000000;
-    trace_execution(ghost->sim, "server runs late, of a dead link of", ghost->process, ghost->request, reply);
-    sim_store_disconnect(server->store, connection);
-}
-
-static void on_ghost(struct sim_world *world, void *arg)
-{
-    struct ghost *ghost = arg;
-    struct sim_server *server = sim_place_server(ghost->place, ghost->epoch);
-    (void)world;
-    if (!ghost->sim->is_over && server)
-        haunt(ghost, server);
-    sim_message_free(ghost->request);
-    free(ghost);
-}
-
-static void lose_requests(struct hl_link *link)
-{
-    struct sim_world *world = &link->sim->world;
-    uint64_t at_us = world->time.now_us;
-    struct sim_message *message;
-    sim_cancel(world, link->leaves);
-    link->leaves = NULL;
-    while ((message = TAILQ_FIRST(&link->out)) != NULL) {
-        struct ghost *ghost = NULL;
-        TAILQ_REMOVE(&link->out, message, entry);
-        world->sometimes[SIM_FAULT_REQUEST_LOST]++;
-        if (!link->sim->is_healed && may_haunt(message) && sim_chance(&world->network, 0.5) && (ghost = malloc(sizeof *ghost)) != NULL) {
-            *ghost = (struct ghost){link->sim, link->place, message, link->process->index, link->epoch};
-            at_us += hl_random_below(&world->network, sim_chance(&world->network, 0.5) ? 600000 : 3000000);
-            sim_at(world, at_us, on_ghost, ghost);
-        } else
-            sim_message_free(message);
-    }
-}
-
 /* A close that is no reset: what has been written still arrives. */
 static void leave_requests(struct hl_link *link)
 {
@@ -324,6 +338,8 @@ static void destroy(struct hl_link *link)
 
 static void give(struct hl_link *link, const struct sim_message *message)
 {
+    if (message->kind == MESSAGE_REPLY)
+        sim_sentinels_told(link->process, link->place, message->reply);
     switch (message->kind) {
     case MESSAGE_UP:
         link->is_up = 1;
@@ -361,22 +377,6 @@ static void on_arrival(struct sim_world *world, void *arg)
         link->arrives = sim_at(world, message->at_us, on_arrival, link);
     hl_host_leave(host);
     sim_process_turned(process);
-}
-
-static void go_down(struct hl_link *link)
-{
-    if (link->is_down)
-        return;
-    link->is_down = 1;
-    lose_requests(link);
-    disconnect(link);
-    if (!TAILQ_EMPTY(&link->in) && sim_chance(&link->sim->world.network, 0.5)) {
-        link->sim->world.sometimes[SIM_FAULT_REPLY_LOST]++;
-        sim_messages_drop(&link->in);
-        sim_cancel(&link->sim->world, link->arrives);
-        link->arrives = NULL;
-    }
-    push_in(link, sim_message_new(MESSAGE_DOWN));
 }
 
 /* By the number that its address ends with. NULL: nobody answers there. */

@@ -60,6 +60,14 @@ void sim_sentinels_hear(struct sim *sim, struct hl_random *random)
     set_of(sim)->known_us = sim->world.time.now_us + longest_us;
 }
 
+/* An address is a list of two. */
+void sim_sentinels_told(struct sim_process *process, const struct sim_place *place, const struct hl_reply *reply)
+{
+    int is_address = reply->type == HL_REPLY_ARRAY && reply->count == 2 && place->sim->deployment == SIM_SENTINEL && !sim_set_of(place);
+    unsigned epoch = is_address ? (unsigned)sim_store_knows(place->server.store)->epoch - 1 : 0;
+    process->told_epoch = epoch > process->told_epoch ? epoch : process->told_epoch;
+}
+
 /* ---- one that was away ---- */
 
 static void on_back(struct sim_world *world, void *arg)

@@ -284,8 +284,9 @@ static void count_answer(struct sim_world *world, const struct sim_reply *reply)
         world->sometimes[codes[i].what] += sim_reply_starts(reply, codes[i].code) != 0;
 }
 
-/* Whoever was served by a master is not served by one that it replaced: where the news is older than a config-epoch, and in a cluster when all
- * servers have agreed for as long as it takes to ask again: one that had not heard yet may have told it the old news once more. */
+/* Whoever was served by a master is not served by one that it replaced: where the news is older than a config-epoch that a Sentinel has named
+ * to it (who has slept through several switches, and finds the same one master again, has old news and does not know it), and in a cluster
+ * when all servers have agreed for as long as it takes to ask again: one that had not heard yet may have told it the old news once more. */
 static void check_believed(struct sim_process *process, const struct sim_place *place, struct sim_name *name)
 {
     struct sim *sim = process->sim;
@@ -295,7 +296,7 @@ static void check_believed(struct sim_process *process, const struct sim_place *
     int can_know = sim->deployment == SIM_SENTINEL || set->known_us + ASKS_US < sim->world.time.now_us;
     if (served->set == set && served->epoch > epoch && can_know)
         sim_violate(&sim->world, "I14", "p%u is served %s by place %u, though it has been served by the master after it", process->index, name->text, place->index);
-    *served = (struct sim_served){set, epoch};
+    *served = (struct sim_served){set, sim->deployment == SIM_SENTINEL && process->told_epoch < epoch ? process->told_epoch : epoch};
 }
 
 void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct sim_reply *reply)

@@ -109,6 +109,7 @@ unsigned sim_replicas_max(const struct sim *sim); /* that a name can ask for: al
 void sim_sentinels_init(struct sim *sim);
 void sim_sentinels_hear(struct sim *sim, struct hl_random *random); /* one at once, the others in a while */
 void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random);
+void sim_sentinels_told(struct sim_process *process, const struct sim_place *place, const struct hl_reply *reply); /* that place, to that process */
 void sim_sentinels_heal(struct sim *sim);
 
 /* ---- cluster.c ---- */
