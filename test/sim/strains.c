@@ -8,11 +8,11 @@ enum { GAP_MAX_US = 2000000, SHORT_MAX_US = 1500000 };
 
 static const struct { const char *word; double chance; int is_fault; } strains[SIM_STRAINS] = {
     [STRAIN_NAMES] = {"names", 0.3, 0},
-    [STRAIN_INFLIGHT] = {"inflight", 0, 0}, /* not drawn yet: a stale Sentinel is believed */
+    [STRAIN_INFLIGHT] = {"inflight", 0.15, 0},
     [STRAIN_SENDS] = {"sends", 0.15, 1},
     [STRAIN_MEMORY] = {"memory", 0.15, 1},
     [STRAIN_CALLBACKS] = {"callbacks", 0.15, 1},
-    [STRAIN_HOLES] = {"holes", 0, 1}, /* not drawn yet: a waiter of a slot that was missing sleeps for ever */
+    [STRAIN_HOLES] = {"holes", 0.15, 1},
 };
 
 int sim_strain_find(const char *word, enum sim_strain *ret_strain)
@@ -25,16 +25,10 @@ int sim_strain_find(const char *word, enum sim_strain *ret_strain)
 
 const char *sim_strain_word(enum sim_strain strain) { return strains[strain].word; }
 
-/* Of two questions to a Sentinel the first may not leave: the answer to the other one is believed without a date. */
-static int is_known_to_break(const struct sim *sim, enum sim_strain strain)
-{
-    return strain == STRAIN_SENDS && sim->deployment == SIM_SENTINEL;
-}
-
 void sim_strains_choose(struct sim *sim)
 {
     for (int i = 0; i < SIM_STRAINS; i++) {
-        int is_drawn = sim_chance(&sim->world.strains, strains[i].chance) && !is_known_to_break(sim, (enum sim_strain)i);
+        int is_drawn = sim_chance(&sim->world.strains, strains[i].chance);
         int is_possible = i == STRAIN_NAMES || (!sim->is_hot && (!strains[i].is_fault || sim->swarm.mean_gap_us));
         sim->strains |= (is_drawn || sim->choice.strains & 1u << i) && is_possible ? 1u << i : 0;
     }
