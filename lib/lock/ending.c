@@ -372,7 +372,8 @@ void hl_ending_released(struct hl_hold *hold, struct hl_part *part, const struct
     note_way(part, &said);
     if (hl_part_forgoes_native(part, &said) || said.verdict == HL_AGAIN) {
         release_all(hold); /* nothing, if it was given up meanwhile */
-        go_on(hold);
+        if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
+            go_on(hold);
     } else if (said.verdict == HL_FAULT)
         on_fault(hold, part, &said);
     else

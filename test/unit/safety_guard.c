@@ -46,8 +46,28 @@ static void a_second_that_was_not_over_is_not_counted(struct scene *s)
     HOLDS(s, a->at_us < b->at_us);
 }
 
+/* Two have no guard left, and one of these had no memory when it was asked. */
+static void who_needs_no_guarded_master_does_not_wait_for_one(struct scene *s)
+{
+    static const char *urls[4];
+    struct hand *a;
+    for (unsigned i = 0; i < 3; i++)
+        urls[i] = scene_urls[i];
+    scene_masters(s, 3);
+    a = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .restart_guard_ms = 60000)), "a", "stock", NULL);
+    run_ms(s, 10);
+    store_restart(store_at(s, 2), 0);
+    net_reset_at(&s->net, &s->net.places[2]);
+    run_ms(s, 3000);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_REFUSE, .error = "OOM command not allowed when used memory > 'maxmemory'.");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5000);
+    TELLS(s, "a:OK");
+}
+
 const struct safety safety_guard[] = {
     SAFETY(GUARD_IGNORED, a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes),
     SAFETY(GUARD_A_SECOND_SHORT, a_second_that_was_not_over_is_not_counted),
+    SAFETY(GUARD_OF_THE_LAST, who_needs_no_guarded_master_does_not_wait_for_one),
     {NULL, {NULL, NULL}},
 };

@@ -64,6 +64,23 @@ static void on_waking_loss_is_told_before_anything_else(struct scene *s)
     TELLS(s, "a:LOST SUSPENDED b:OK");
 }
 
+/* Its lease is longer: renewed shortly before. */
+static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct scene *s)
+{
+    struct party *p = scene_connect(s, NULL);
+    struct hand *b;
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
+    b = hand_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    run_ms(s, 4100);
+    acquire(b, HILOCK_FOREVER);
+    run_us(s, 150);
+    world_freeze(&p->loop.lane);
+    run_ms(s, 1000);
+    world_thaw(&s->world, &p->loop.lane);
+    run_ms(s, 5);
+    TELLS(s, "a:LOST HOLD_MAX b:OK");
+}
+
 /* The operator clicks late: who was named is gone, another holds. */
 static void a_late_force_release_ends_nobody_elses_hold(struct scene *s)
 {
@@ -106,6 +123,7 @@ const struct safety safety_loss[] = {
     SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released),
     SAFETY(R6_LOSS_IN_LINE, on_waking_loss_is_told_before_anything_else),
     SAFETY(R6_NO_SWEEP, on_waking_loss_is_told_before_anything_else),
+    SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_else),
     SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once),
     {NULL, {NULL, NULL}},
 };

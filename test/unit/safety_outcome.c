@@ -147,6 +147,21 @@ static void a_renewal_answered_after_the_end_is_released(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
+/* Its lease is over while the script is loaded again, and then it is to be said in another way. */
+static void a_release_that_was_given_up_keeps_no_sibling_waiting(struct scene *s)
+{
+    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 150));
+    struct hand *b = hand_new(p, "b", "stock", NULL);
+    PLAN(s, .on = "fair_release", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.", .us = 900000);
+    PLAN(s, .on = "fair_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot", .us = 900000);
+    release(a);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 2000);
+    TELLS(s, "a:release UNKNOWN a:SETTLED b:OK");
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
 static void a_script_forgotten_again_is_loaded_again(struct scene *s)
 {
     struct party *p = scene_connect(s, NULL);
@@ -165,6 +180,7 @@ const struct safety safety_outcome[] = {
     SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released),
     SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes),
     SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released),
+    SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting),
     SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again),
     SAFETY(R4_UNDO_UNORDERED, the_next_try_waits_for_the_answer_to_a_release),
     {NULL, {NULL, NULL}},

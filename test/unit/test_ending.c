@@ -108,21 +108,6 @@ static void an_unknown_release_is_settled_when_the_lease_is_over(struct scene *s
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-/* Its lease is over while the script is loaded again, and then it is to be said in another way. */
-static void a_release_that_was_given_up_keeps_no_sibling_waiting(struct scene *s)
-{
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 150));
-    struct hand *b = hand_new(p, "b", "stock", NULL);
-    PLAN(s, .on = "fair_release", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.", .us = 900000);
-    PLAN(s, .on = "fair_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot", .us = 900000);
-    release(a);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 2000);
-    TELLS(s, "a:release UNKNOWN a:SETTLED b:OK");
-    SAME(s, asked(s, "mutex_release"), 0);
-}
-
 /* Executed, its answer lost; the repetition finds nothing: ours, when the first was sent in time. */
 static void a_repeated_release_that_finds_nothing_is_OK(struct scene *s)
 {
@@ -429,7 +414,6 @@ static const struct play plays[] = {
     PLAY(released_when_it_was_no_longer_ours_is_LOST),
     PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later),
     PLAY(an_unknown_release_is_settled_when_the_lease_is_over),
-    PLAY(a_release_that_was_given_up_keeps_no_sibling_waiting),
     PLAY(a_repeated_release_that_finds_nothing_is_OK),
     PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice),
     PLAY(a_release_that_never_arrived_is_repeated),
