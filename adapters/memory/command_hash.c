@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command_hash - commands on hashes. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "state.h"
@@ -60,34 +62,61 @@ static const struct sim_reply *hset(const struct sim_call *call)
     return sim_reply_integer(&call->store->replies, added);
 }
 
+static const struct sim_reply *hincrby(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    const char *argv[4] = {"hset", call->argv[1], call->argv[2]};
+    size_t lengths[4] = {4, call->lengths[1], call->lengths[2]};
+    const struct sim_call as_hset = {call->store, call->connection, 4, argv, lengths};
+    const struct sim_item *item;
+    struct sim_key *key;
+    int64_t number = 0, step;
+    char digits[24];
+    if (!sim_argument_integer(call, 3, &step, &error) || !sim_argument_key(call, 1, SIM_HASH, &key, &error))
+        return error;
+    item = key ? sim_item_find(key, call->argv[2], call->lengths[2]) : NULL;
+    if (item && !sim_integer_read(item->value->at, item->value->length, &number))
+        return sim_reply_error(&call->store->replies, "ERR hash value is not an integer");
+    if (__builtin_add_overflow(number, step, &number))
+        return sim_reply_error(&call->store->replies, "ERR increment or decrement would overflow");
+    argv[3] = digits;
+    lengths[3] = (size_t)snprintf(digits, sizeof digits, "%" PRId64, number);
+    (void)hset(&as_hset);
+    return sim_reply_integer(&call->store->replies, number);
+}
+
 static const struct sim_reply *hdel(const struct sim_call *call) { return sim_items_remove(call, SIM_HASH); }
 
 static const struct sim_reply *hlen(const struct sim_call *call) { return sim_items_count(call, SIM_HASH); }
 
-static const struct sim_reply *list(const struct sim_call *call, int with_values)
+enum { NAMES = 1, VALUES = 2 };
+
+static const struct sim_reply *list(const struct sim_call *call, unsigned what)
 {
     const struct sim_reply *error, *array;
     struct sim_key *key;
-    size_t step = with_values ? 2 : 1;
+    size_t step = what == (NAMES | VALUES) ? 2 : 1;
     if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
         return error;
     array = sim_reply_array(&call->store->replies, key ? key->count * step : 0);
     for (size_t i = 0; key && i < key->count; i++) {
-        sim_reply_put(&call->store->replies, array, i * step, key->items[i].name->at, key->items[i].name->length);
-        if (with_values)
-            sim_reply_put(&call->store->replies, array, i * step + 1, key->items[i].value->at, key->items[i].value->length);
+        if (what & NAMES)
+            sim_reply_put(&call->store->replies, array, i * step, key->items[i].name->at, key->items[i].name->length);
+        if (what & VALUES)
+            sim_reply_put(&call->store->replies, array, i * step + step - 1, key->items[i].value->at, key->items[i].value->length);
     }
     return array;
 }
 
-static const struct sim_reply *hkeys(const struct sim_call *call) { return list(call, 0); }
-static const struct sim_reply *hgetall(const struct sim_call *call) { return list(call, 1); }
+static const struct sim_reply *hkeys(const struct sim_call *call) { return list(call, NAMES); }
+static const struct sim_reply *hvals(const struct sim_call *call) { return list(call, VALUES); }
+static const struct sim_reply *hgetall(const struct sim_call *call) { return list(call, NAMES | VALUES); }
 
 /* A small hash is told whole, whatever COUNT says. */
 static const struct sim_reply *hscan(const struct sim_call *call)
 {
     struct sim_replies *replies = &call->store->replies;
-    const struct sim_reply *all = list(call, 1), *array;
+    const struct sim_reply *all = list(call, NAMES | VALUES), *array;
     if (all->type != SIM_REPLY_ARRAY)
         return all;
     array = sim_reply_array(replies, 2);
@@ -100,9 +129,11 @@ const struct sim_command sim_commands_hash[] = {
     {"hget", 3, SIM_KEY, hget},
     {"hexists", 3, SIM_KEY, hexists},
     {"hset", -4, SIM_WRITES | SIM_KEY, hset},
+    {"hincrby", 4, SIM_WRITES | SIM_KEY, hincrby},
     {"hdel", -3, SIM_WRITES | SIM_KEY, hdel},
     {"hlen", 2, SIM_KEY, hlen},
     {"hkeys", 2, SIM_KEY, hkeys},
+    {"hvals", 2, SIM_KEY, hvals},
     {"hgetall", 2, SIM_KEY, hgetall},
     {"hscan", -3, SIM_KEY, hscan},
     {0},

@@ -66,6 +66,15 @@ static const struct sim_reply *pexpireat(const struct sim_call *call)
     return call->argc > 3 ? no_options(call) : expire_at(call, at_ms);
 }
 
+static const struct sim_reply *persist(const struct sim_call *call)
+{
+    struct sim_key *key = key_of(call, 1);
+    if (!key || key->expires_ms < 0)
+        return &sim_zero;
+    sim_key_expire(&call->store->keys, key, -1);
+    return &sim_one;
+}
+
 static const struct sim_reply *del(const struct sim_call *call)
 {
     int64_t deleted = 0;
@@ -115,6 +124,7 @@ const struct sim_command sim_commands_keys[] = {
     {"pexpiretime", 2, SIM_KEY, pexpiretime},
     {"pexpire", -3, SIM_WRITES | SIM_KEY, pexpire},
     {"pexpireat", -3, SIM_WRITES | SIM_KEY, pexpireat},
+    {"persist", 2, SIM_WRITES | SIM_KEY, persist},
     {"del", -2, SIM_WRITES | SIM_KEYS, del},
     {"exists", -2, SIM_KEYS, exists},
     {"type", 2, SIM_KEY, type},

@@ -2,6 +2,7 @@
 /* command_server - commands about the connection and the server. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
@@ -56,6 +57,11 @@ static const struct sim_reply *select_database(const struct sim_call *call)
 
 static const struct sim_reply *client(const struct sim_call *call)
 {
+    struct sim_connection *connection = sim_pubsub_connection(&call->store->pubsub, call->connection);
+    if (sim_argument_is(call, 1, "LIST"))
+        return sim_clients_list(call);
+    if (sim_argument_is(call, 1, "KILL"))
+        return sim_clients_kill(call);
     if (!sim_argument_is(call, 1, "SETNAME"))
         return sim_unknown_subcommand(call, "CLIENT");
     if (call->argc != 3)
@@ -63,6 +69,8 @@ static const struct sim_reply *client(const struct sim_call *call)
     for (size_t i = 0; i < call->lengths[2]; i++)
         if (call->argv[2][i] < '!' || call->argv[2][i] > '~')
             return sim_reply_error(&call->store->replies, "ERR Client names cannot contain spaces, newlines or special characters.");
+    free(connection->name);
+    connection->name = call->lengths[2] ? strndup(call->argv[2], call->lengths[2]) : NULL;
     return &sim_ok;
 }
 
@@ -83,6 +91,7 @@ static const struct sim_reply *time_of_day(const struct sim_call *call)
 static const struct sim_reply *info(const struct sim_call *call)
 {
     char text[320];
+    int is_of_calls = call->argc == 2 && sim_argument_is(call, 1, "COMMANDSTATS");
     uint64_t uptime_s = call->store->keys.now_us / 1000000 - call->store->started_us / 1000000;
     int length = snprintf(text, sizeof text,
                           "# Server\r\nredis_version:7.0.15\r\nredis_mode:%s\r\nrun_id:%040" PRIx64 "\r\nuptime_in_seconds:%" PRId64 "\r\n\r\n"
@@ -90,7 +99,7 @@ static const struct sim_reply *info(const struct sim_call *call)
                           call->store->map ? "cluster" : call->store->is_sentinel ? "sentinel" : "standalone", call->store->started_us, (int64_t)uptime_s,
                           call->store->policy ? 100000000 : 0, call->store->policy ? call->store->policy : "noeviction",
                           sim_store_is_replica(call->store) ? "slave" : "master");
-    return sim_reply(&call->store->replies, SIM_REPLY_STRING, text, (size_t)length);
+    return is_of_calls ? sim_calls_told(call) : sim_reply(&call->store->replies, SIM_REPLY_STRING, text, (size_t)length);
 }
 
 static const struct sim_reply *wait_for_replicas(const struct sim_call *call)

@@ -117,7 +117,7 @@ static const struct sim_reply *set(const struct sim_call *call)
     return set.get && lie == SIM_LIE_SET_GET_NEW ? value_of(call, key) : reply;
 }
 
-static const struct sim_reply *incr(const struct sim_call *call)
+static const struct sim_reply *add(const struct sim_call *call, int64_t step)
 {
     const struct sim_reply *error;
     struct sim_key *key;
@@ -128,11 +128,30 @@ static const struct sim_reply *incr(const struct sim_call *call)
         return error;
     if (key && !sim_integer_read(key->items[0].value->at, key->items[0].value->length, &number))
         return &sim_not_an_integer;
-    if (number == INT64_MAX)
+    if (__builtin_add_overflow(number, step, &number))
         return sim_reply_error(&call->store->replies, "ERR increment or decrement would overflow");
-    length = snprintf(digits, sizeof digits, "%" PRId64, number + 1);
+    length = snprintf(digits, sizeof digits, "%" PRId64, number);
     overwrite(call, key, digits, (size_t)length);
-    return sim_reply_integer(&call->store->replies, number + 1);
+    return sim_reply_integer(&call->store->replies, number);
+}
+
+static const struct sim_reply *incr(const struct sim_call *call) { return add(call, 1); }
+static const struct sim_reply *decr(const struct sim_call *call) { return add(call, -1); }
+
+static const struct sim_reply *incrby(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    int64_t step;
+    return sim_argument_integer(call, 2, &step, &error) ? add(call, step) : error;
+}
+
+static const struct sim_reply *decrby(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    int64_t step;
+    if (!sim_argument_integer(call, 2, &step, &error))
+        return error;
+    return step == INT64_MIN ? sim_reply_error(&call->store->replies, "ERR decrement would overflow") : add(call, -step);
 }
 
 /* DELIFEQ key value, DELEX key IFEQ value */
@@ -161,5 +180,8 @@ const struct sim_command sim_commands_string[] = {
     {"get", 2, SIM_KEY, get},
     {"set", -3, SIM_WRITES | SIM_KEY, set},
     {"incr", 2, SIM_WRITES | SIM_KEY, incr},
+    {"decr", 2, SIM_WRITES | SIM_KEY, decr},
+    {"incrby", 3, SIM_WRITES | SIM_KEY, incrby},
+    {"decrby", 3, SIM_WRITES | SIM_KEY, decrby},
     {0},
 };

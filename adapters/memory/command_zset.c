@@ -171,9 +171,12 @@ static const struct sim_reply *zcount(const struct sim_call *call)
     return sim_reply_integer(&call->store->replies, (int64_t)within(key, least, most, &first));
 }
 
+static const struct sim_reply *zcard(const struct sim_call *call) { return sim_items_count(call, SIM_ZSET); }
+
 const struct sim_command sim_commands_zset[] = {
     {"zadd", -4, SIM_WRITES | SIM_KEY, zadd},
     {"zrem", -3, SIM_WRITES | SIM_KEY, zrem},
+    {"zcard", 2, SIM_KEY, zcard},
     {"zcount", 4, SIM_KEY, zcount},
     {"zrange", -4, SIM_KEY, zrange},
     {"zrangebyscore", -4, SIM_KEY, zrangebyscore},

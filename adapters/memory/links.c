@@ -10,7 +10,7 @@
 #include "memory.h"
 #include "state.h"
 
-enum { READ_BYTES = 64 * 1024, UNREAD_MAX = 16 << 20, BACKLOG = 512 };
+enum { READ_BYTES = 64 * 1024, UNREAD_MAX = 4 << 20, BACKLOG = 512 };
 
 static uint64_t loop_us(const hilock_memory *memory) { return memory->loop.now_us(memory->loop.clock); }
 
@@ -67,7 +67,16 @@ static void on_message(void *arg, unsigned connection, const struct sim_reply *p
         link_say(link, push);
 }
 
-const struct sim_store_events sim_links_events = {.message = on_message};
+static void on_killed(void *arg, unsigned connection)
+{
+    const hilock_memory *memory = arg;
+    struct sim_link *link;
+    TAILQ_FOREACH(link, &memory->links, entry)
+        if (link->connection == connection)
+            link->is_last = 1;
+}
+
+const struct sim_store_events sim_links_events = {.message = on_message, .killed = on_killed};
 
 static void unpack_due(struct sim_link *link, uint64_t now_us)
 {

@@ -133,6 +133,7 @@ void sim_pubsub_disconnect(struct sim_pubsub *pubsub, unsigned number)
     while (connection->count > 0)
         leave(pubsub, connection->channels[--connection->count], number);
     free(connection->channels);
+    free(connection->name);
     *connection = (struct sim_connection){0};
 }
 
@@ -269,6 +270,8 @@ static const struct sim_reply *pubsub(const struct sim_call *call)
     struct sim_replies *replies = &call->store->replies;
     int is_of_shards = sim_argument_is(call, 1, "SHARDNUMSUB");
     struct sim_reply *array;
+    if (sim_argument_is(call, 1, "CHANNELS") && call->argc <= 3)
+        return sim_names_like(call, &call->store->pubsub.channels[0], 2);
     if ((is_of_shards && call->store->map && call->store->map->has_no_shards) || (!is_of_shards && !sim_argument_is(call, 1, "NUMSUB")))
         return sim_unknown_subcommand(call, "PUBSUB");
     array = sim_reply_array(replies, (size_t)(call->argc - 2) * 2);

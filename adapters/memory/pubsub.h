@@ -17,6 +17,7 @@ struct sim_channel {
 
 struct sim_connection {
     int is_open, is_logged_in, is_asking; /* is_asking: the command before was ASKING */
+    char *name; /* by CLIENT SETNAME; NULL: none */
     struct sim_channel **channels; /* in the order of subscription */
     size_t count, room, sharded;   /* sharded: so many of count */
 };

@@ -45,7 +45,7 @@ static const struct sim_reply *execute(const struct sim_call *call)
         return script_error(call, "This Redis command is not allowed from script");
     if ((refused = sim_write_refusal(store, command)) != NULL)
         return sim_reply_error(&call->store->replies, "%s", refused);
-    return command->run(call);
+    return sim_command_run(call, command);
 }
 
 static int call_redis(lua_State *lua, int is_protected)
@@ -248,26 +248,35 @@ static int compile(const struct sim_scripts *scripts, const char *text, size_t l
     return 0;
 }
 
-static const struct sim_reply *load(const struct sim_call *call)
+/* The script whose text is argument i, compiled unless it is known; NULL: *ret_error. */
+static struct script *learn(const struct sim_call *call, int i, const struct sim_reply **ret_error)
 {
     struct sim_scripts *scripts = &call->store->scripts;
     struct script *script;
     char sha1[SIM_SHA1_DIGITS + 1];
-    sim_sha1_of(call->argv[2], call->lengths[2], sha1);
-    if (!sim_table_find(&scripts->known, sha1, SIM_SHA1_DIGITS)) {
-        if (compile(scripts, call->argv[2], call->lengths[2]) != 0) {
-            const struct sim_reply *error = sim_reply_error(&call->store->replies, "ERR Error compiling script (new function): %s",
-                                                           lua_tostring(scripts->lua, -1));
-            lua_settop(scripts->lua, 0);
-            return error;
-        }
-        script = malloc(sizeof *script);
-        SIM_REQUIRE(script);
-        *script = (struct script){.function = luaL_ref(scripts->lua, LUA_REGISTRYINDEX)};
-        memcpy(script->sha1, sha1, sizeof sha1);
-        sim_table_add(&scripts->known, &script->entry, script->sha1, SIM_SHA1_DIGITS);
+    sim_sha1_of(call->argv[i], call->lengths[i], sha1);
+    script = of(sim_table_find(&scripts->known, sha1, SIM_SHA1_DIGITS));
+    if (script)
+        return script;
+    if (compile(scripts, call->argv[i], call->lengths[i]) != 0) {
+        *ret_error = sim_reply_error(&call->store->replies, "ERR Error compiling script (new function): %s", lua_tostring(scripts->lua, -1));
+        lua_settop(scripts->lua, 0);
+        return NULL;
     }
-    return sim_reply(&call->store->replies, SIM_REPLY_STRING, sha1, SIM_SHA1_DIGITS);
+    script = malloc(sizeof *script);
+    SIM_REQUIRE(script);
+    *script = (struct script){.function = luaL_ref(scripts->lua, LUA_REGISTRYINDEX)};
+    memcpy(script->sha1, sha1, sizeof sha1);
+    sim_table_add(&scripts->known, &script->entry, script->sha1, SIM_SHA1_DIGITS);
+    return script;
+}
+
+static const struct sim_reply *load(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    const struct script *script = learn(call, 2, &error);
+    call->store->scripts.loads++;
+    return script ? sim_reply(&call->store->replies, SIM_REPLY_STRING, script->sha1, SIM_SHA1_DIGITS) : error;
 }
 
 static struct script *named(const struct sim_call *call, int i)
@@ -315,23 +324,25 @@ static void set_strings(const struct sim_call *call, const char *global, int fro
     lua_rawset(lua, LUA_GLOBALSINDEX);
 }
 
-static const struct sim_reply *evalsha(const struct sim_call *call)
+/* 0: *ret_error. */
+static int read_keys(const struct sim_call *call, int *ret_keys, const struct sim_reply **ret_error)
+{
+    int64_t keys;
+    if (!sim_argument_integer(call, 2, &keys, ret_error))
+        return 0;
+    *ret_keys = (int)keys;
+    if (keys >= 0 && keys <= call->argc - 3)
+        return 1;
+    *ret_error = script_error(call, keys < 0 ? "Number of keys can't be negative" : "Number of keys can't be greater than number of args");
+    return 0;
+}
+
+static const struct sim_reply *run(const struct sim_call *call, const struct script *script, int keys)
 {
     struct sim_scripts *scripts = &call->store->scripts;
-    const struct sim_reply *reply, *error;
-    const struct script *script;
-    int64_t keys;
-    if (!sim_argument_integer(call, 2, &keys, &error))
-        return error;
-    if (keys > call->argc - 3)
-        return script_error(call, "Number of keys can't be greater than number of args");
-    if (keys < 0)
-        return script_error(call, "Number of keys can't be negative");
-    script = named(call, 1);
-    if (!script)
-        return sim_reply_error(&call->store->replies, "NOSCRIPT No matching script. Please use EVAL.");
-    set_strings(call, "KEYS", 3, 3 + (int)keys);
-    set_strings(call, "ARGV", 3 + (int)keys, call->argc);
+    const struct sim_reply *reply;
+    set_strings(call, "KEYS", 3, 3 + keys);
+    set_strings(call, "ARGV", 3 + keys, call->argc);
     lua_rawgeti(scripts->lua, LUA_REGISTRYINDEX, scripts->on_error);
     lua_rawgeti(scripts->lua, LUA_REGISTRYINDEX, script->function);
     if (lua_pcall(scripts->lua, 0, 1, 1) != 0)
@@ -342,8 +353,30 @@ static const struct sim_reply *evalsha(const struct sim_call *call)
     return reply;
 }
 
+static const struct sim_reply *evalsha(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    const struct script *script;
+    int keys;
+    if (!read_keys(call, &keys, &error))
+        return error;
+    script = named(call, 1);
+    return script ? run(call, script, keys) : sim_reply_error(&call->store->replies, "NOSCRIPT No matching script. Please use EVAL.");
+}
+
+static const struct sim_reply *eval(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    const struct script *script;
+    int keys;
+    if (!read_keys(call, &keys, &error) || !(script = learn(call, 1, &error)))
+        return error;
+    return run(call, script, keys);
+}
+
 const struct sim_command sim_commands_script[] = {
     {"script", -2, SIM_NOSCRIPT, script_command},
     {"evalsha", -3, SIM_NOSCRIPT | SIM_COUNTED_KEYS, evalsha},
+    {"eval", -3, SIM_NOSCRIPT | SIM_COUNTED_KEYS, eval},
     {0},
 };

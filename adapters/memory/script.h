@@ -13,6 +13,7 @@ struct sim_store;
 struct sim_scripts {
     struct lua_State *lua;
     struct sim_table known; /* by SHA-1 */
+    uint64_t loads;        /* SCRIPT LOADs so far */
     int on_error;          /* reference of the function that runs where an error is raised */
     const char *twisted_from, *twisted_to; /* NULL: scripts run as they are written */
 };

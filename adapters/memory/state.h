@@ -31,6 +31,7 @@ struct sim_store {
     struct sim_map *map; /* NULL: in no cluster */
     const struct sim_command *newer; /* of sim_commands_newer the one that it knows; NULL: none */
     const struct sim_command *index[SIM_COMMANDS_ROOM]; /* by hash of the name, linear probing */
+    uint64_t calls[SIM_COMMANDS_ROOM];                  /* of each, in scripts too */
 };
 
 struct sim_call { /* one command, of a connection or of a script */
@@ -62,11 +63,12 @@ struct sim_command {
 };
 
 extern const struct sim_command sim_commands_keys[], sim_commands_string[], sim_commands_hash[], sim_commands_zset[], sim_commands_server[],
-    sim_commands_pubsub[], sim_commands_script[], sim_commands_peers[], sim_commands_map[]; /* each ended by a name of NULL */
+    sim_commands_operator[], sim_commands_pubsub[], sim_commands_script[], sim_commands_peers[], sim_commands_map[]; /* each ended by a name of NULL */
 extern const struct sim_command sim_commands_newer[]; /* of these a store knows one at most: sim_store_learn */
 
 const struct sim_command *sim_command_find(const struct sim_store *store, const char *name, size_t length);
 int sim_command_fits(const struct sim_command *command, int argc);
+const struct sim_reply *sim_command_run(const struct sim_call *call, const struct sim_command *command); /* which fits */
 
 const char *sim_write_refusal(const struct sim_store *store, const struct sim_command *command); /* NULL: it may run */
 const struct sim_reply *sim_map_refusal(const struct sim_call *call, const struct sim_command *command, int is_asking); /* NULL: it belongs here */
@@ -82,6 +84,14 @@ int sim_argument_key(const struct sim_call *call, int i, enum sim_type type, str
 struct sim_key *sim_argument_new_key(const struct sim_call *call, int i, enum sim_type type);
 const struct sim_reply *sim_wrong_arguments(const struct sim_call *call, const char *command);
 const struct sim_reply *sim_unknown_subcommand(const struct sim_call *call, const char *command); /* argument 1 */
+
+/* ---- what an operator asks (command_operator.c) ---- */
+
+const struct sim_reply *sim_clients_list(const struct sim_call *call);
+const struct sim_reply *sim_clients_kill(const struct sim_call *call);
+const struct sim_reply *sim_calls_told(const struct sim_call *call);
+/* Keys of a table that are like argument i; all of them, if there is none. */
+const struct sim_reply *sim_names_like(const struct sim_call *call, const struct sim_table *table, int i);
 
 /* ---- what hashes and sorted sets share (items.c): argument 1 is the key, names of items follow ---- */
 

@@ -49,6 +49,16 @@ const struct sim_command *sim_command_find(const struct sim_store *store, const 
     return store->newer && is_called(store->newer, name, length) ? store->newer : NULL;
 }
 
+const struct sim_reply *sim_command_run(const struct sim_call *call, const struct sim_command *command)
+{
+    struct sim_store *store = call->store;
+    unsigned place = place_of(command->name, strlen(command->name));
+    while (store->index[place] && store->index[place] != command)
+        place = (place + 1) % SIM_COMMANDS_ROOM;
+    store->calls[place]++; /* one of newer servers has no place: it is counted where nothing is told */
+    return command->run(call);
+}
+
 int sim_command_fits(const struct sim_command *command, int argc)
 {
     return command->arity >= 0 ? argc == command->arity : argc >= -command->arity;
@@ -59,7 +69,7 @@ int sim_command_fits(const struct sim_command *command, int argc)
 struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg)
 {
     static const struct sim_command *const lists[] = {sim_commands_keys, sim_commands_string, sim_commands_hash, sim_commands_zset,
-                                                      sim_commands_server, sim_commands_pubsub, sim_commands_script, sim_commands_peers,
+                                                      sim_commands_server, sim_commands_operator, sim_commands_pubsub, sim_commands_script, sim_commands_peers,
                                                       sim_commands_map};
     struct sim_store *store = calloc(1, sizeof *store);
     SIM_REQUIRE(store);
@@ -209,5 +219,5 @@ const struct sim_reply *sim_store_execute(struct sim_store *store, unsigned conn
     if (!command || (store->is_sentinel && !(command->flags & SIM_GUIDES)) || (!store->is_sentinel && command->flags & SIM_GUIDES_ONLY))
         return unknown(&call);
     refused = refusal(&call, command, from, is_asking);
-    return refused ? refused : command->run(&call);
+    return refused ? refused : sim_command_run(&call, command);
 }

@@ -21,6 +21,7 @@ struct sim_store_events {
     void (*message)(void *arg, unsigned connection, const struct sim_reply *push);
     /* By a PUBLISH or SPUBLISH: replicas, and for a plain channel all of a cluster, hear it as well (sim_store_hear). NULL: nobody does. */
     void (*published)(void *arg, int is_sharded, const struct sim_said *said);
+    void (*killed)(void *arg, unsigned connection); /* by CLIENT KILL: the store knows it no longer. NULL: none is killed */
 };
 
 struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg);

@@ -62,11 +62,9 @@ static void stolen_by_hand(void **state)
     struct client client;
     struct handle held;
     begin(&client, &held, scene, LEASE_MS);
-    redis_do(scene->redis, "MULTI");
-    redis_do(scene->redis, "DEL stock");
-    redis_do(scene->redis, "HSET stock %s 9000000000000000 mode mutex", thief);
-    redis_do(scene->redis, "PEXPIRE stock 600000");
-    redis_do(scene->redis, "EXEC");
+    redis_do(scene->redis, "EVAL %s 1 stock %s",
+             "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], ARGV[1], '9000000000000000', 'mode', 'mutex') redis.call('PEXPIRE', KEYS[1], 600000)",
+             thief);
     check_lost_once(&client, &held, HILOCK_LOST_TAKEN);
     assert_int_equal(redis_integer(scene->redis, "HEXISTS stock %s", thief), 1);
     assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 2);

@@ -13,7 +13,7 @@
 
 #include "raw.h"
 
-enum { MUTATIONS = 4000, COMMANDS = 20000, LARGE = 1 << 20 };
+enum { MUTATIONS = 1000, COMMANDS = 5000, LARGE = 1 << 20 };
 
 static unsigned next(unsigned *seed) { return (*seed = *seed * 1103515245 + 12345) >> 16; }
 
@@ -118,7 +118,7 @@ static void test_too_much(void **state)
     memcpy(large + head + LARGE / 2, "\r\n", 2);
     while (requests < 1000 && pour(store, fd, large, (size_t)head + LARGE / 2 + 2))
         requests++;
-    assert_in_range(requests, 8, 100);
+    assert_in_range(requests, 4, 50);
     close(fd);
     free(large);
     expect_alive(store);
@@ -148,22 +148,32 @@ static size_t add_argument(char *to, size_t room, const char *bytes, size_t leng
     return (size_t)head + length + 2;
 }
 
-/* Every command that it has, with arguments of any sort. */
+/* Every command that it has, with arguments of any sort; these as scripts, too. */
 static void test_any_commands(void **state)
 {
     static const char *const words[] = {"PTTL", "PEXPIRETIME", "PEXPIRE", "PEXPIREAT", "DEL", "EXISTS", "TYPE", "DBSIZE", "FLUSHALL", "GET", "SET", "INCR",
-        "HGET", "HEXISTS", "HSET", "HDEL", "HLEN", "HKEYS", "HGETALL", "HSCAN", "ZADD", "ZREM", "ZSCORE", "ZRANK", "ZCARD", "ZRANGE", "ZREVRANGE",
+        "HGET", "HEXISTS", "HSET", "HDEL", "HLEN", "HKEYS", "HGETALL", "HSCAN", "ZADD", "ZREM", "ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE",
         "PING", "AUTH", "SELECT", "CLIENT", "TIME", "COMMAND", "INFO", "WAIT", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH", "SSUBSCRIBE", "SUNSUBSCRIBE",
-        "SPUBLISH", "PUBSUB", "SCRIPT", "EVALSHA", "ROLE", "READONLY", "SENTINEL", "CLUSTER", "ASKING"};
+        "SPUBLISH", "PUBSUB", "SCRIPT", "EVALSHA", "ROLE", "READONLY", "SENTINEL", "CLUSTER", "ASKING",
+        "KEYS", "CONFIG", "EVAL", "EVAL", "EVAL", "PERSIST", "DECR", "INCRBY", "DECRBY", "HINCRBY", "HVALS"};
     static const char *const values[] = {"a", "b", "h", "z", "", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "1e400", "nan", "NX", "PX",
         "GET", "KEEPTTL", "LOAD", "EXISTS", "FLUSH", "INFO", "SETNAME", "NUMSUB", "WITHSCORES", "SLOTS", "return redis.call('GET', KEYS[1])",
         "local t = {} t[1] = t return t", "return redis.call()", "error({})", "return {redis.pcall('HSET', 'a', 'b')}", "\r\n\xff",
-        "da39a3ee5e6b4b0d3255bfef95601890afd80709", "return string.rep('x', 100)", "((", "return tostring(nil) .. nil"};
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709", "return string.rep('x', 100)", "((", "return tostring(nil) .. nil",
+        "CHANNELS", "LIST", "KILL", "TYPE", "NORMAL", "PUBSUB", "COMMANDSTATS", "RESETSTAT", "SET", "min-replicas-to-write", "*", "a*", "[",
+        "local function f() return f() + 1 end return f()", "return {err = '', ok = {}}"};
     const struct raw_store *store = *state;
     unsigned seed = 1;
     int fd = raw_connect(store), is_open = 1;
+    char bytes[2048];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        size_t used = (size_t)snprintf(bytes, sizeof bytes, "*4\r\n$4\r\nEVAL\r\n");
+        used += add_argument(bytes + used, sizeof bytes - used, values[i], strlen(values[i]));
+        used += (size_t)snprintf(bytes + used, sizeof bytes - used, "$1\r\n1\r\n$1\r\na\r\n");
+        assert_string_not_equal(raw_ask(store, fd, bytes, used, &is_open), "");
+        assert_true(is_open);
+    }
     for (int i = 0; i < COMMANDS; i++) {
-        char bytes[2048];
         unsigned count = next(&seed) % 7;
         const char *word = words[next(&seed) % (sizeof words / sizeof *words)];
         size_t used = (size_t)snprintf(bytes, sizeof bytes, "*%u\r\n", count + 1);

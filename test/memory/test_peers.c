@@ -46,7 +46,7 @@ static unsigned slot(void) { return hl_slot_of("n", 1); }
 
 static int set_up(void **state)
 {
-    static const struct sim_store_events events = {on_message, NULL};
+    static const struct sim_store_events events = {.message = on_message};
     static struct trial trial;
     memset(&trial, 0, sizeof trial);
     for (int i = 0; i < SERVERS; i++) {

@@ -20,7 +20,7 @@ static void plant(struct sim_store *store)
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
 {
     struct sim *sim = place->sim;
-    static const struct sim_store_events events = {sim_network_on_message, sim_sets_said};
+    static const struct sim_store_events events = {.message = sim_network_on_message, .published = sim_sets_said};
     struct sim_ear *ear = malloc(sizeof *ear);
     if (!ear)
         abort();

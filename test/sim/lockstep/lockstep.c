@@ -191,7 +191,7 @@ static void look(struct run *run)
 
 static void begin(struct run *run, struct server *server, uint64_t seed, enum sim_store_lie lie)
 {
-    static const struct sim_store_events events = {on_message, NULL};
+    static const struct sim_store_events events = {.message = on_message};
     static const struct timeval patience = {60, 0};
     *run = (struct run){.server = server, .seed = seed, .is_quiet = lie != SIM_LIE_NONE};
     scene_init(&run->scene, seed);

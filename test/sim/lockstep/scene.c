@@ -333,10 +333,12 @@ static void say_about_scripts(struct scene *scene, struct line *line)
 
 static void say_strings(struct scene *scene, struct line *line)
 {
-    uint64_t kind = scene_below(scene, 10);
-    begin(line, kind < 3 ? "GET" : kind < 4 ? "INCR" : "SET");
+    uint64_t kind = scene_below(scene, 12);
+    begin(line, kind < 3 ? "GET" : kind < 4 ? PICK(scene, "INCR", "DECR") : kind > 9 ? PICK(scene, "INCRBY", "DECRBY") : "SET");
     add_key_of(scene, line, 1);
-    if (kind < 4)
+    if (kind > 9)
+        add_number(scene, line);
+    if (kind < 4 || kind > 9)
         return;
     if (scene_below(scene, 2))
         add(line, PICK(scene, "", "5", "-7", "9223372036854775807", "9100000000000000", "abc", "5 "));
@@ -356,16 +358,18 @@ static void say_strings(struct scene *scene, struct line *line)
 
 static void say_hashes(struct scene *scene, struct line *line)
 {
-    uint64_t kind = scene_below(scene, 12);
-    const char *const words[] = {"HGET", "HEXISTS", "HDEL", "HDEL", "HKEYS", "HLEN", "HGETALL", "HSCAN"};
-    if (kind < 8) {
+    uint64_t kind = scene_below(scene, 14);
+    const char *const words[] = {"HGET", "HEXISTS", "HDEL", "HDEL", "HINCRBY", "HVALS", "HKEYS", "HLEN", "HGETALL", "HSCAN"};
+    if (kind < 10) {
         begin(line, words[kind]);
         add_key_of(scene, line, scene_below(scene, 2) * 3);
-        if (kind < 4)
+        if (kind < 5)
             add_member(scene, line);
         if (kind == 3)
             add_member(scene, line);
-        if (kind == 7)
+        if (kind == 4)
+            add_number(scene, line);
+        if (kind == 9)
             add(line, "0");
         return;
     }
@@ -381,7 +385,7 @@ static void say_hashes(struct scene *scene, struct line *line)
 
 static void say_sorted(struct scene *scene, struct line *line)
 {
-    static const char *const words[] = {"ZADD", "ZADD", "ZADD", "ZREM", "ZCOUNT", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE"};
+    static const char *const words[] = {"ZADD", "ZADD", "ZADD", "ZREM", "ZCARD", "ZCOUNT", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE"};
     uint64_t kind = scene_below(scene, sizeof words / sizeof *words);
     begin(line, words[kind]);
     add_key_of(scene, line, 2);
@@ -395,17 +399,17 @@ static void say_sorted(struct scene *scene, struct line *line)
         }
     } else if (kind < 4)
         add_member(scene, line);
-    else {
+    else if (kind > 4) {
         add_text(line, "%lld", (long long)scene_below(scene, 7) - 3);
         add_text(line, "%lld", (long long)scene_below(scene, 9) - 4);
-        if (kind > 5 && scene_below(scene, 2))
+        if (kind > 6 && scene_below(scene, 2))
             add(line, scene_below(scene, 8) ? "WITHSCORES" : "WITHSOMETHING");
     }
 }
 
 static void say_keys(struct scene *scene, struct line *line)
 {
-    static const char *const words[] = {"PEXPIRE", "PEXPIRE", "PEXPIREAT", "PTTL", "PTTL", "PTTL", "PEXPIRETIME", "TYPE", "EXISTS", "DEL"};
+    static const char *const words[] = {"PEXPIRE", "PEXPIRE", "PEXPIREAT", "PTTL", "PTTL", "PTTL", "PEXPIRETIME", "TYPE", "PERSIST", "EXISTS", "DEL"};
     uint64_t kind = scene_below(scene, sizeof words / sizeof *words);
     begin(line, words[kind]);
     add_key(scene, line);
@@ -413,7 +417,7 @@ static void say_keys(struct scene *scene, struct line *line)
         add_number(scene, line);
     else if (kind == 2)
         add_text(line, "%lld", (long long)(scene->now_us / 1000 + some_ms(scene) - scene_below(scene, 4)));
-    else if (kind > 7 && scene_below(scene, 2)) {
+    else if (kind > 8 && scene_below(scene, 2)) {
         add_key(scene, line);
         add_key(scene, line);
     }
