@@ -96,6 +96,8 @@ void hl_blocking_unref(hilock_blocking *client)
 {
     if (atomic_fetch_sub(&client->references, 1) != 1)
         return;
+    if (client->thread.wake_fd >= 0)
+        close(client->thread.wake_fd);
     pthread_mutex_destroy(&client->mutex);
     free(client);
 }

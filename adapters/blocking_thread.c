@@ -2,8 +2,8 @@
 /* blocking_thread - see blocking_thread.h.
  *
  * The queue is a list behind a mutex, beside an eventfd that the base watches. Only who finds the list empty writes to the eventfd, and the
- * thread takes the whole list at once: many posters at a time cost one wake-up. The write is made under the mutex, so that a thread that was
- * stopped is not written to when its eventfd may be gone.
+ * thread takes the whole list at once: many posters at a time cost one wake-up. The write comes behind the mutex, which the thread that it
+ * wakes wants at once; so the eventfd is not closed before nobody can post any more.
  *
  * Invariant: of the base nothing is touched by another thread between start and close; libevent needs no locks for it, and the process none of
  * evthread's global hooks. */
@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 /* Called with the mutex held. */
 static struct hl_blocking_message *take(struct hl_blocking_thread *thread)
@@ -89,17 +88,18 @@ int hl_blocking_thread_is_this(const struct hl_blocking_thread *thread) { return
 
 int hl_blocking_thread_post(struct hl_blocking_thread *thread, struct hl_blocking_message *message)
 {
-    int is_taken;
+    int is_taken, is_first;
     message->next = NULL;
     pthread_mutex_lock(thread->mutex);
     is_taken = !thread->is_stopped;
+    is_first = is_taken && !thread->first;
     if (is_taken) {
-        if (!thread->first)
-            eventfd_write(thread->wake_fd, 1);
         *thread->last = message;
         thread->last = &message->next;
     }
     pthread_mutex_unlock(thread->mutex);
+    if (is_first)
+        eventfd_write(thread->wake_fd, 1);
     return is_taken ? 0 : -1;
 }
 
@@ -125,6 +125,4 @@ void hl_blocking_thread_close(struct hl_blocking_thread *thread)
         event_base_loop(thread->base, EVLOOP_NONBLOCK);
         event_base_free(thread->base);
     }
-    if (thread->wake_fd >= 0)
-        close(thread->wake_fd);
 }

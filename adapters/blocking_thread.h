@@ -17,7 +17,8 @@ struct hl_blocking_message {
 struct hl_blocking_thread {
     struct event_base *base; /* the thread's alone from hl_blocking_thread_start on */
     struct event *wake;
-    int wake_fd, has_started;
+    int wake_fd; /* -1: none. The opener's to close, when nobody can post any more */
+    int has_started;
     pthread_t id;
     pthread_mutex_t *mutex; /* guards what follows; the opener's, who may post after the close, in vain */
     struct hl_blocking_message *first, **last;
