@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct scenario *const scenarios[] = {&scenario_pairs, &scenario_hot, &scenario_handover, &scenario_waiters};
+static const struct scenario *const scenarios[] = {&scenario_pairs, &scenario_hot, &scenario_handover, &scenario_waiters, &scenario_blocking};
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 static int help(void)

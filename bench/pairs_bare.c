@@ -6,11 +6,10 @@
  * nothing else: no deadline, no timer, no renewal, no retry. Lanes as in pairs_ours.c. */
 #include "pairs.h"
 
+#include "bare.h"
 #include "base/command.h"
 #include "masters.h"
 #include "store.h"
-#include "wire/fair.h"
-#include "wire/scripts.h"
 
 #include <event2/event.h>
 #include <hiredis/async.h>
@@ -20,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static const char uuid[] = "5d7bf3c2-6d0e-4b0b-9f0e-0123456789ab"; /* as good as any: nobody contends */
 
 struct lane {
     struct pairs_bare *bare;
@@ -118,25 +115,6 @@ static void on_disconnected(const redisAsyncContext *store, int status)
     *(redisAsyncContext **)store->data = NULL; /* hiredis frees it as this returns */
 }
 
-static int load_scripts(const char *url)
-{
-    static const struct hl_script *const scripts[] = {&hl_script_mutex_acquire, &hl_script_mutex_release};
-    char error[STORE_ERROR_SIZE];
-    redisContext *store = store_connect(url, error);
-    bool is_loaded = store;
-    if (!store)
-        fprintf(stderr, "bare loop: %s\n", error);
-    for (size_t i = 0; i < 2 && is_loaded; i++) {
-        redisReply *reply = redisCommand(store, "SCRIPT LOAD %b", scripts[i]->text, scripts[i]->length);
-        is_loaded = reply && reply->type == REDIS_REPLY_STRING && strcmp(reply->str, scripts[i]->sha1) == 0;
-        if (reply)
-            freeReplyObject(reply);
-    }
-    if (store)
-        redisFree(store);
-    return is_loaded ? 0 : -1;
-}
-
 static void prepare_lanes(struct pairs_bare *bare)
 {
     for (unsigned i = 0; i < bare->inflight; i++) {
@@ -144,7 +122,7 @@ static void prepare_lanes(struct pairs_bare *bare)
         lane->bare = bare;
         snprintf(lane->name, sizeof lane->name, "bare:%011u", i);
         lane->master = masters_of(bare->masters, lane->name, strlen(lane->name));
-        lane->words = (struct hl_words){.name = lane->name, .name_length = strlen(lane->name), .uuid = uuid};
+        lane->words = (struct hl_words){.name = lane->name, .name_length = strlen(lane->name), .uuid = bare_uuid};
     }
 }
 
@@ -154,7 +132,7 @@ static int connect_all(struct pairs_bare *bare, char *error)
     bare->wants.is_sharded = masters_count(bare->masters) > 1;
     for (unsigned i = 0; i < masters_count(bare->masters); i++) {
         const char *url = masters_url(bare->masters, i);
-        if (load_scripts(url) != 0 || !(bare->stores[i] = store_connect_async(url, bare->base, error)))
+        if (bare_load_scripts(url) != 0 || !(bare->stores[i] = store_connect_async(url, bare->base, error)))
             return -1;
         bare->stores[i]->data = &bare->stores[i];
         redisAsyncSetDisconnectCallback(bare->stores[i], on_disconnected);
@@ -182,22 +160,13 @@ struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, uns
     return NULL;
 }
 
-/* The options of hilock's client, as its defaults make them; not_after like its, a command's timeout ahead of the server's clock. */
-static struct hl_wants wants_now(double seconds, int is_sharded)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (struct hl_wants){.lease_ms = PAIRS_LEASE_MS, .is_sharded = is_sharded, .reserved = 15, .token_ttl_ms = 600000,
-                                   .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
-}
-
 uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds)
 {
     const struct timeval span = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)};
     bare->pairs = 0;
     bare->is_ending = false;
     bare->busy = bare->inflight;
-    bare->wants = wants_now(seconds, bare->wants.is_sharded);
+    bare->wants = bare_wants(PAIRS_LEASE_MS, seconds, bare->wants.is_sharded);
     evtimer_add(bare->end, &span);
     for (unsigned i = 0; i < bare->inflight; i++)
         acquire(&bare->lanes[i]);

@@ -11,6 +11,6 @@ struct scenario {
     int (*run)(void);                   /* 0: done; -1: told on stderr */
 };
 
-extern const struct scenario scenario_pairs, scenario_hot, scenario_handover, scenario_waiters;
+extern const struct scenario scenario_pairs, scenario_hot, scenario_handover, scenario_waiters, scenario_blocking;
 
 #endif
