@@ -10,6 +10,11 @@ import outside
 
 VERSION = ('#include <hilock/hilock.h>\n#include <hilock/version.h>\n#include <stdio.h>\n'
            'int main(void) { return printf("%s %s\\n", HILOCK_VERSION, hilock_version()) < 0; }\n')
+BLOCKING = ('#include <hilock/blocking.h>\n#include <stdio.h>\n'
+            'int main(int argc, char **argv)\n{\n    hilock_blocking *client;\n    hilock_blocking_lock *lock;\n'
+            '    if (argc < 2 || hilock_blocking_open(&client, HILOCK_CLIENT_OPTIONS(.url = argv[1]), NULL) != HILOCK_OK ||\n'
+            '        hilock_blocking_acquire(client, "name", NULL, HILOCK_FOREVER, &lock, NULL) != HILOCK_OK)\n        return 1;\n'
+            '    puts(hilock_status_name(hilock_blocking_release(lock, NULL)));\n    hilock_blocking_free(client);\n    return 0;\n}\n')
 NEEDED = {
     'libhilock.so': {'libhiredis', 'libuuid', 'libc'},
     'libhilock-libevent.so': {'libhilock', 'libevent_core-2', 'libevent_extra-2', 'libc'},
@@ -77,8 +82,10 @@ def contents(prefix, libdir):
 def programs(compiler, libdir, work, quickstart, url):
     pkg_dir, binary = os.path.join(libdir, 'pkgconfig'), os.path.join(work, 'program')
     version_c = os.path.join(work, 'version.c')
-    with open(version_c, 'w', encoding='utf-8') as file:
-        file.write(VERSION)
+    blocking_c = os.path.join(work, 'blocking.c')
+    for path, text in ((version_c, VERSION), (blocking_c, BLOCKING)):
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
 
     def built(source, *arguments):
         outside.run(compiler, '-std=c11', '-Wall', '-Wextra', '-Werror', source, '-o', binary, *pkg_config(pkg_dir, '--cflags', '--libs', *arguments))
@@ -93,12 +100,17 @@ def programs(compiler, libdir, work, quickstart, url):
     built(quickstart, 'hilock-libevent')
     expect('libhilock' in needed(binary), 'the program uses the shared library')
     expect('ours, token ' in answer(url), f'quickstart gets its lock, shared: {answer(url)}')
+    built(blocking_c, 'hilock-blocking')
+    expect(answer(url) == 'OK\n', f'blocking calls get theirs, shared: {answer(url)}')
     for name in os.listdir(libdir):
         if '.so' in name:
             os.unlink(os.path.join(libdir, name))
     built(quickstart, '--static', 'hilock-libevent')
     expect(not any('hilock' in name for name in needed(binary)), 'the program uses the static library')
     expect('ours, token ' in answer(url), f'quickstart gets its lock, static: {answer(url)}')
+    built(blocking_c, '--static', 'hilock-blocking')
+    expect(not any('hilock' in name for name in needed(binary)), 'the program that blocks uses the static libraries')
+    expect(answer(url) == 'OK\n', f'blocking calls get theirs, static: {answer(url)}')
 
 
 def main(meson, compiler, source, quickstart, server):
