@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check_pairs.py BENCH - runs scenario pairs small, and checks that its JSON says what it promises; speeds are not judged here."""
+"""check_pairs.py BENCH LOOP - runs scenario pairs small on a loop, and checks that its JSON says what it promises; speeds are not judged here."""
 import json
 import subprocess
 import sys
 
 FIGURES = {'ratio_median', 'ratio_min', 'ratio_max', 'pairs_per_s', 'bare_pairs_per_s', 'client_us_per_pair', 'commands_per_pair',
            'bytes_per_held_lock'}
-ASKED = {'inflight': 16, 'seconds': 0.2, 'rounds': 3, 'held_locks': 1000}
+ASKED = {'loop': sys.argv[2], 'inflight': 16, 'seconds': 0.2, 'rounds': 3, 'held_locks': 1000}
 
-run = subprocess.run([sys.argv[1], 'pairs', '--inflight', '16', '--seconds', '0.2', '--rounds', '3', '--held', '1000', '--json'],
+run = subprocess.run([sys.argv[1], 'pairs', '--inflight', '16', '--seconds', '0.2', '--rounds', '3', '--held', '1000', '--loop', sys.argv[2],
+                      '--json'],
                      stdout=subprocess.PIPE, text=True)
 print(run.stdout)
 if run.returncode != 0:

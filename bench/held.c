@@ -8,15 +8,16 @@
 #include "memory.h"
 #include "pairs.h"
 
-#include <event2/event.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { AT_A_TIME = 64, REST_MS = 100 };
+#define REST_S 0.1
+
+enum { AT_A_TIME = 64 };
 
 struct hoard {
-    struct event_base *base;
+    struct loop loop;
     hilock_client *client;
     hilock_lock **locks;
     unsigned count, begun, held;
@@ -29,7 +30,7 @@ static void fail(struct hoard *hoard, const char *why)
 {
     fprintf(stderr, "held locks: %s\n", why);
     hoard->has_failed = true;
-    event_base_loopbreak(hoard->base);
+    hoard->loop.kind->stop(hoard->loop.native);
 }
 
 static void begin_next(struct hoard *hoard)
@@ -54,7 +55,7 @@ static void on_held(const struct hilock_result *result, void *user)
     if (hoard->begun < hoard->count)
         begin_next(hoard);
     else if (hoard->held == hoard->count)
-        event_base_loopbreak(hoard->base);
+        hoard->loop.kind->stop(hoard->loop.native);
 }
 
 static int acquire_all(struct hoard *hoard)
@@ -62,16 +63,11 @@ static int acquire_all(struct hoard *hoard)
     while (hoard->begun < hoard->count && hoard->begun < AT_A_TIME && !hoard->has_failed)
         begin_next(hoard);
     while (hoard->held < hoard->count && !hoard->has_failed)
-        event_base_dispatch(hoard->base);
+        hoard->loop.kind->run(hoard->loop.native, 0);
     return hoard->has_failed ? -1 : 0;
 }
 
-static void rest(struct event_base *base)
-{
-    static const struct timeval span = {0, REST_MS * 1000};
-    event_base_loopexit(base, &span);
-    event_base_dispatch(base);
-}
+static void rest(struct loop loop) { loop.kind->run(loop.native, REST_S); }
 
 /* Gives all back, and waits until the store has it too. */
 static void release_all(struct hoard *hoard)
@@ -80,22 +76,22 @@ static void release_all(struct hoard *hoard)
     for (unsigned i = 0; i < hoard->begun; i++)
         hilock_lock_free(hoard->locks[i]);
     do {
-        rest(hoard->base);
+        rest(hoard->loop);
         hilock_client_stats(hoard->client, &stats);
     } while (stats.inflight > 0 && !hoard->has_failed);
 }
 
-int held_measure(struct event_base *base, hilock_client *client, unsigned count, struct held_cost *ret_cost)
+int held_measure(struct loop loop, hilock_client *client, unsigned count, struct held_cost *ret_cost)
 {
-    struct hoard hoard = {.base = base, .client = client, .count = count, .locks = calloc(count, sizeof(hilock_lock *))};
+    struct hoard hoard = {.loop = loop, .client = client, .count = count, .locks = calloc(count, sizeof(hilock_lock *))};
     struct memory before, after;
     int status;
     if (!hoard.locks)
         return -1;
-    rest(base);
+    rest(loop);
     before = memory_now();
     status = acquire_all(&hoard);
-    rest(base);
+    rest(loop);
     after = memory_now();
     release_all(&hoard);
     free(hoard.locks);

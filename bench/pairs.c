@@ -25,7 +25,7 @@ enum { ROUNDS_MAX = 1000 };
 
 static unsigned inflight = 256, rounds = 31, held_locks = 10000;
 static double round_seconds = 0.3;
-static const char *url;
+static const char *url, *loop_name = "libevent";
 static bool has_json;
 
 static const struct option_entry options[] = {
@@ -34,6 +34,7 @@ static const struct option_entry options[] = {
     {"rounds", OPTION_COUNT, &rounds, "of both loops", 1, ROUNDS_MAX},
     {"held", OPTION_COUNT, &held_locks, "locks held to see what one costs", 1, 1000000},
     {"url", OPTION_TEXT, &url, "redis://.., unix://.. or redis+cluster://..; without it a private redis-server is started", 0, 0},
+    {"loop", OPTION_TEXT, &loop_name, "that hilock lives on: libevent, libuv or libev; the bare loop is on libevent", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
@@ -45,7 +46,8 @@ struct turn { /* of one loop */
 
 struct bench {
     struct server server;
-    struct event_base *base;
+    struct event_base *base; /* the bare loop's */
+    struct loop loop;        /* hilock's: the same, or another one */
     struct pairs_ours *ours;
     struct pairs_bare *bare;
     struct masters *masters;
@@ -137,7 +139,7 @@ static void tell(const struct bench *bench)
     double us_per_pair = ours->cpu_seconds / (double)ours->pairs * 1e6;
     double commands_per_pair = (double)bench->commands_sum / (double)ours->pairs;
     printf("acquire+release, %u names at work, %u rounds of %g s each\n", inflight, rounds, round_seconds);
-    printf("  hilock              %10.0f pairs/s\n", rate(ours));
+    printf("  hilock              %10.0f pairs/s (%s)\n", rate(ours), loop_name);
     printf("  bare hiredis loop   %10.0f pairs/s (same scripts, hiredis' own libevent adapter)\n", rate(bare));
     printf("  ratio               %10.3f median of paired rounds (%.3f..%.3f)\n", ratio, lowest, highest);
     printf("  client CPU          %10.2f us per pair (bare loop: %.2f)\n", us_per_pair, bare->cpu_seconds / (double)bare->pairs * 1e6);
@@ -147,6 +149,7 @@ static void tell(const struct bench *bench)
     if (!has_json)
         return;
     json_begin("pairs");
+    json_text("loop", loop_name);
     json_count("inflight", inflight);
     json_number("seconds", round_seconds);
     json_count("rounds", rounds);
@@ -180,7 +183,8 @@ static int set_up(struct bench *bench)
         return -1;
     }
     bench->base = event_base_new();
-    bench->ours = bench->base ? pairs_ours_open(bench->base, bench->server.url, inflight) : NULL;
+    bench->loop.native = bench->loop.kind == &loop_libevent ? bench->base : bench->loop.kind->make();
+    bench->ours = bench->base && bench->loop.native ? pairs_ours_open(bench->loop, bench->server.url, inflight) : NULL;
     bench->bare = bench->ours ? pairs_bare_open(bench->base, bench->server.url, inflight) : NULL;
     return bench->bare ? 0 : -1;
 }
@@ -195,7 +199,7 @@ static int measure(struct bench *bench)
         if (run_round(bench, round) != 0)
             return -1;
     qsort(bench->ratios, rounds, sizeof *bench->ratios, by_size);
-    if (held_measure(bench->base, pairs_ours_client(bench->ours), held_locks, &bench->held) != 0)
+    if (held_measure(bench->loop, pairs_ours_client(bench->ours), held_locks, &bench->held) != 0)
         return -1;
     if (memory_now().requested == 0)
         bench->held = (struct held_cost){NAN, NAN};
@@ -206,6 +210,8 @@ static void tear_down(struct bench *bench)
 {
     pairs_bare_close(bench->bare);
     pairs_ours_close(bench->ours);
+    if (bench->loop.native && bench->loop.native != bench->base)
+        bench->loop.kind->end(bench->loop.native);
     if (bench->base)
         event_base_free(bench->base);
     for (unsigned i = 0; i < MASTERS_MAX; i++)
@@ -217,7 +223,11 @@ static void tear_down(struct bench *bench)
 static int run(void)
 {
     static struct bench bench;
-    int status = set_up(&bench);
+    int status;
+    bench.loop.kind = loop_find(loop_name);
+    if (!bench.loop.kind)
+        return -1;
+    status = set_up(&bench);
     if (status == 0)
         status = measure(&bench);
     if (status == 0)

@@ -5,8 +5,6 @@
  * are lanes, so the loop turns for a batch of replies and not for each. */
 #include "pairs.h"
 
-#include <event2/event.h>
-#include <hilock/adapters/libevent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +15,7 @@ struct lane {
 };
 
 struct pairs_ours {
-    struct event_base *base;
-    struct event *end;
+    struct loop loop;
     hilock_client *client;
     struct lane *lanes;
     unsigned inflight, busy; /* lanes that there are; that are at work */
@@ -34,7 +31,7 @@ static void retire(struct pairs_ours *ours, const char *why)
         fprintf(stderr, "hilock: %s\n", why);
     ours->has_failed = ours->has_failed || why;
     if (--ours->busy == 0)
-        event_base_loopbreak(ours->base);
+        ours->loop.kind->stop(ours->loop.native);
 }
 
 static void on_released(const struct hilock_result *result, void *user)
@@ -61,13 +58,6 @@ static void on_acquired(const struct hilock_result *result, void *user)
         retire(lane->ours, hilock_client_refusal(lane->ours->client));
 }
 
-static void on_end(evutil_socket_t fd, short what, void *user)
-{
-    struct pairs_ours *ours = user;
-    (void)fd, (void)what;
-    ours->is_ending = true;
-}
-
 static int open_lanes(struct pairs_ours *ours)
 {
     ours->lanes = calloc(ours->inflight, sizeof *ours->lanes);
@@ -81,17 +71,15 @@ static int open_lanes(struct pairs_ours *ours)
     return ours->lanes ? 0 : -1;
 }
 
-struct pairs_ours *pairs_ours_open(struct event_base *base, const char *url, unsigned inflight)
+struct pairs_ours *pairs_ours_open(struct loop loop, const char *url, unsigned inflight)
 {
     struct pairs_ours *ours = calloc(1, sizeof *ours);
     struct hilock_error error = {"out of memory"};
     if (!ours)
         return NULL;
-    ours->base = base;
+    ours->loop = loop;
     ours->inflight = inflight;
-    ours->end = evtimer_new(base, on_end, ours);
-    if (ours->end &&
-        hilock_client_open_libevent(&ours->client, base, HILOCK_CLIENT_OPTIONS(.url = url, .lease_ms = PAIRS_LEASE_MS), &error) == HILOCK_OK &&
+    if (loop.kind->open(&ours->client, loop.native, HILOCK_CLIENT_OPTIONS(.url = url, .lease_ms = PAIRS_LEASE_MS), &error) == HILOCK_OK &&
         open_lanes(ours) == 0)
         return ours;
     fprintf(stderr, "hilock: %s\n", ours->client ? hilock_client_refusal(ours->client) : error.text);
@@ -101,17 +89,17 @@ struct pairs_ours *pairs_ours_open(struct event_base *base, const char *url, uns
 
 uint64_t pairs_ours_run(struct pairs_ours *ours, double seconds)
 {
-    const struct timeval span = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)};
     ours->pairs = 0;
     ours->is_ending = false;
     ours->busy = ours->inflight;
-    evtimer_add(ours->end, &span);
     for (unsigned i = 0; i < ours->inflight; i++)
         if (hilock_acquire(ours->lanes[i].lock, HILOCK_FOREVER, on_acquired, &ours->lanes[i]) != HILOCK_OK)
             retire(ours, hilock_client_refusal(ours->client));
+    if (ours->busy > 0)
+        ours->loop.kind->run(ours->loop.native, seconds);
+    ours->is_ending = true;
     while (ours->busy > 0)
-        event_base_dispatch(ours->base);
-    evtimer_del(ours->end);
+        ours->loop.kind->run(ours->loop.native, 0);
     return ours->has_failed ? 0 : ours->pairs;
 }
 
@@ -122,7 +110,8 @@ hilock_client *pairs_ours_client(struct pairs_ours *ours)
 
 static void on_closed(void *user)
 {
-    event_base_loopbreak(user);
+    const struct pairs_ours *ours = user;
+    ours->loop.kind->stop(ours->loop.native);
 }
 
 void pairs_ours_close(struct pairs_ours *ours)
@@ -131,10 +120,8 @@ void pairs_ours_close(struct pairs_ours *ours)
         return;
     for (unsigned i = 0; ours->lanes && i < ours->inflight; i++)
         hilock_lock_free(ours->lanes[i].lock);
-    if (ours->client && hilock_client_close(ours->client, 1000, on_closed, ours->base) == HILOCK_OK)
-        event_base_dispatch(ours->base);
-    if (ours->end)
-        event_free(ours->end);
+    if (ours->client && hilock_client_close(ours->client, 1000, on_closed, ours) == HILOCK_OK)
+        ours->loop.kind->run(ours->loop.native, 0);
     free(ours->lanes);
     free(ours);
 }
