@@ -15,7 +15,8 @@ struct hilock_loop;
  * libev has no resolver: while a host name is resolved there is a thread that does it by getaddrinfo, with all signals
  * blocked, which lives until that ends; a numeric address needs none. One client per loop and deployment, as everywhere.
  * hilock goes by its own clock: libev's timers and ev_now() do not matter to it. A forked child abandons after
- * ev_loop_fork(). */
+ * ev_loop_fork(). libev.so has functions of libevent's names (event_add): a program that links both names libevent
+ * first. */
 HILOCK_API HILOCK_CHECKED hilock_status hilock_client_open_libev(hilock_client **ret_client, struct ev_loop *loop,
                                                                  const struct hilock_client_options *options,
                                                                  struct hilock_error *ret_error);

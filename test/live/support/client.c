@@ -79,7 +79,8 @@ hilock_status client_try(struct client *client, const struct hilock_client_optio
     mine.log_level = HILOCK_LOG_DEBUG;
     mine.on_event = on_event;
     mine.user = client;
-    status = hilock_client_open_libevent(&client->hilock, client->base, &mine, ret_error);
+    status = client->loop ? client->loop->open(&client->hilock, client->native, &mine, ret_error)
+                          : hilock_client_open_libevent(&client->hilock, client->base, &mine, ret_error);
     if (status != HILOCK_OK) /* else nothing was written there */
         if (status != HILOCK_OK)
         client_hears(client, ret_error->text);
@@ -110,6 +111,24 @@ void client_open_with(struct client *client, const struct hilock_client_options 
         check_fail("open refused: %s", error.text);
 }
 
+void client_open_in(struct client *client, const struct client_loop *loop, const struct hilock_client_options *options)
+{
+    struct hilock_error error;
+    memset(client, 0, sizeof *client);
+    client->loop = loop;
+    client->native = loop->begin();
+    if (client_try(client, options, &error) != HILOCK_OK)
+        check_fail("open refused: %s", error.text);
+}
+
+static void wait_for_more(struct client *client)
+{
+    if (client->loop)
+        client->loop->turn(client->native);
+    else
+        CHECK(event_base_loop(client->base, EVLOOP_ONCE) >= 0);
+}
+
 void client_open(struct client *client, const char *url) { client_open_with(client, HILOCK_CLIENT_OPTIONS(.url = url)); }
 
 void client_turn(struct client *client) { CHECK(event_base_loop(client->base, EVLOOP_NONBLOCK) >= 0); }
@@ -118,7 +137,7 @@ void client_until(struct client *client, int (*is_so)(void *arg), void *arg, con
 {
     uint64_t begun_us = check_now_us();
     while (!is_so(arg)) {
-        CHECK(event_base_loop(client->base, EVLOOP_ONCE) >= 0);
+        wait_for_more(client);
         if (check_now_us() - begun_us > (uint64_t)CHECK_PATIENCE_MS * 1000 && !is_so(arg))
             check_fail("waited %d s in vain for %s; last warning: %s", CHECK_PATIENCE_MS / 1000, what, client->log);
     }
@@ -193,4 +212,7 @@ void client_close(struct client *client)
         event_base_free(client->base);
     }
     client->base = NULL;
+    if (client->native)
+        CHECK(client->loop->end(client->native));
+    client->native = NULL;
 }

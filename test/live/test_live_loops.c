@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, a loss, links that carry nothing, a close that leaves
+ * the loop empty. libevent is one of them here; all other live tests are played on it alone. */
+#include "loops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/proxy.h"
+#include "support/scene.h"
+
+static const struct client_loop *const loops[] = {
+    NULL, /* libevent */
+#ifdef LIVE_LIBUV
+    &loop_libuv,
+#endif
+#ifdef LIVE_LIBEV
+    &loop_libev,
+#endif
+#ifdef LIVE_SD_EVENT
+    &loop_sd_event,
+#endif
+};
+
+static const struct client_loop *loop; /* the one that is played on */
+
+static void begin(struct client *client, const struct hilock_client_options *options)
+{
+    if (loop)
+        client_open_in(client, loop, options);
+    else
+        client_open_with(client, options);
+}
+
+static void acquire_and_release(void **state)
+{
+    const struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    handle_open(&stock, &client, "stock:42", NULL);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+        assert_true(stock.acquired.token > 0);
+        assert_int_equal(handle_give(&stock), HILOCK_OK);
+    }
+    handle_free(&stock);
+    client_close(&client);
+}
+
+static void by_host_name(void **state)
+{
+    const struct scene *scene = *state;
+    const char *host = strstr(scene->server->tcp_url, "127.0.0.1");
+    struct client client, lost;
+    struct handle stock;
+    char url[128];
+    assert_non_null(host);
+    snprintf(url, sizeof url, "%.*slocalhost%s", (int)(host - scene->server->tcp_url), scene->server->tcp_url, host + strlen("127.0.0.1"));
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = url));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+    begin(&lost, HILOCK_CLIENT_OPTIONS(.url = "redis://a..b"));
+    handle_open(&stock, &lost, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 300), HILOCK_UNREACHABLE);
+    handle_free(&stock);
+    client_close(&lost);
+}
+
+/* First in vain, then until the release wakes it. */
+static void wait_and_be_woken(void **state)
+{
+    const struct scene *scene = *state;
+    struct client ours, theirs;
+    struct handle held, wanted;
+    begin(&ours, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_open(&theirs, scene->server->url);
+    handle_open(&held, &theirs, "stock:42", NULL);
+    handle_open(&wanted, &ours, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
+    assert_int_equal(handle_acquire(&wanted, 50), HILOCK_TIMED_OUT);
+    handle_ask(&wanted, HILOCK_FOREVER);
+    handle_until(&wanted, &wanted.waiting, 2, "WAITING");
+    assert_int_equal(handle_give(&held), HILOCK_OK);
+    handle_until(&wanted, &wanted.acquired, 2, "the grant");
+    assert_int_equal(wanted.acquired.status, HILOCK_OK);
+    assert_true(client_stats(&ours).wakeups > 0);
+    assert_int_equal(handle_give(&wanted), HILOCK_OK);
+    handle_free(&held);
+    handle_free(&wanted);
+    client_close(&ours);
+    client_close(&theirs);
+}
+
+static void loss(void **state)
+{
+    const struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    redis_do(scene->redis, "DEL stock:42");
+    handle_until(&stock, &stock.lost, 1, "the loss");
+    assert_int_equal(stock.lost.reason, HILOCK_LOST_TAKEN);
+    handle_free(&stock);
+    client_close(&client);
+}
+
+static int is_found_out(void *arg) { return ((const struct client *)arg)->disconnected > 0; }
+
+static void half_open_link(void **state)
+{
+    const struct scene *scene = *state;
+    struct proxy *proxy = proxy_start(scene->server);
+    struct client client;
+    struct handle stock;
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(proxy), .keepalive_ms = 300, .command_timeout_ms = 500));
+    client_connect(&client);
+    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    proxy_drop(proxy, PROXY_COMMANDS, PROXY_REPLIES);
+    client_until(&client, is_found_out, &client, "the link to be given up");
+    proxy_pass(proxy);
+    client_connect(&client);
+    assert_int_equal(stock.lost.count, 0);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    proxy_cut(proxy, PROXY_ALL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
+    handle_free(&stock);
+    client_close(&client);
+    proxy_end(proxy);
+}
+
+static void free_it(struct handle *handle) { handle_free(handle); }
+
+/* What is held, what waits, and a handle that is freed as it is answered. client_close looks whether the loop is empty. */
+static void close_with_all_under_way(void **state)
+{
+    const struct scene *scene = *state;
+    struct client client;
+    struct handle held, wanted, passing;
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    handle_open(&held, &client, "held", NULL);
+    handle_open(&wanted, &client, "held", NULL);
+    handle_open(&passing, &client, "passing", NULL);
+    passing.on_acquired = free_it;
+    assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
+    handle_ask(&wanted, HILOCK_FOREVER);
+    handle_ask(&passing, 20000);
+    handle_until(&passing, &passing.acquired, 1, "the grant");
+    client_close(&client);
+    assert_int_equal(held.lost.reason, HILOCK_LOST_CLOSING);
+    assert_int_equal(wanted.acquired.status, HILOCK_CLOSED);
+    handle_free(&held);
+    handle_free(&wanted);
+}
+
+/* With no turn of its own, and what it asked for is on the way. */
+static void abandon(void **state)
+{
+    const struct scene *scene = *state;
+    struct client client;
+    struct handle stock;
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_connect(&client);
+    handle_open(&stock, &client, "stock:42", NULL);
+    handle_ask(&stock, HILOCK_TRY);
+    hilock_client_abandon(client.hilock);
+    client.hilock = NULL;
+    handle_free(&stock);
+    client_close(&client);
+    redis_do(scene->redis, "DEL stock:42");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE_TEST(acquire_and_release),
+        SCENE_TEST_WITH_PORT(by_host_name),
+        SCENE_TEST(wait_and_be_woken),
+        SCENE_TEST(loss),
+        SCENE_TEST(half_open_link),
+        SCENE_TEST(close_with_all_under_way),
+        SCENE_TEST(abandon),
+    };
+    int failed = 0;
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        loop = loops[i];
+        failed += cmocka_run_group_tests_name(loop ? loop->name : "libevent", tests, NULL, NULL);
+    }
+    return failed != 0;
+}
