@@ -14,6 +14,7 @@ USE = '''
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
 #include <hilock/hilock.hpp>
+#include <hilock/loop.h>
 #include <type_traits>
 using namespace std::chrono_literals;
 using hilock::client, hilock::lock, hilock::on_result;
@@ -27,9 +28,11 @@ NO_EXCEPTION_CROSSES(hilock::detail::lock_state::happened);
 NO_EXCEPTION_CROSSES(hilock::detail::client_state::happened);
 static_assert(noexcept(hilock::detail::client_state::has_closed(nullptr)));
 static_assert(noexcept(hilock::detail::client_state::log(HILOCK_LOG_WARN, "", nullptr)));
-int use(event_base *base);
-int use(event_base *base)
+int use(event_base *base, const hilock_loop *loop);
+int use(event_base *base, const hilock_loop *loop)
 {
+    client plain(hilock_client_open, loop);
+    plain.abandon();
     hilock::client_options where;
     where.lease = 5s;
     where.on_log = [](hilock_log_level, const char *) {};

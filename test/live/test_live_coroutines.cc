@@ -68,7 +68,8 @@ void takes_turns()
     const auto compete = [&](hilock::client client) -> task {
         hilock::lock lock(client, "stock", lasting());
         for (int i = 0; i < TURNS; i++) {
-            const auto got = co_await lock.acquire(hilock::forever);
+            auto asking = lock.acquire(hilock::forever); /* lives on behind its answer */
+            const auto got = co_await asking;
             CHECK(got && ++inside == 1 && got.fencing_token > latest);
             latest = got.fencing_token;
             co_await turn{at.loop.get()};
@@ -126,16 +127,18 @@ void gets_its_answer_when_its_lock_ends()
     auto options = lasting();
     options.reentrant = true;
     hilock::lock lock(client, "stock", std::move(options)), other(client, "other", lasting());
-    std::optional<hilock::result> told, proof;
+    std::optional<hilock::result> told, proof, sight;
     (void)taken(at, lock);
     (void)taken(at, lock);
     (void)taken(at, other);
+    CHECK(lock.peek([](const hilock::result &) { check_fail("called"); }) == status::ok); /* is answered before the others */
     const auto giving = give(other, told);
     const auto proving = [](hilock::lock &of, std::optional<hilock::result> &ret_result) -> task { ret_result = co_await of.extend(); }(lock, proof);
+    const auto seeing = [](hilock::lock &of, std::optional<hilock::result> &ret_result) -> task { ret_result = co_await of.peek(); }(lock, sight);
     other = {};
     lock = {}; /* both counts of it are released */
-    at.loop.until([&] { return giving.is_done() && proving.is_done(); }, "both answers");
-    CHECK(told->status == status::ok && proof->status == status::lost);
+    at.loop.until([&] { return giving.is_done() && proving.is_done() && seeing.is_done(); }, "all answers");
+    CHECK(told->status == status::ok && proof->status == status::lost && sight->status == status::ok);
 }
 
 void is_dropped()

@@ -122,6 +122,9 @@ void ends_while_it_waits()
     CHECK(second.acquire(hilock::forever, [alive](const hilock::result &) { check_fail("called"); }) == status::ok);
     CHECK(third.acquire(hilock::forever, [alive](const hilock::result &) { check_fail("called"); }) == status::ok);
     CHECK(alive.use_count() == 4);
+    second.drop();
+    CHECK(alive.use_count() == 3 && second.state() == HILOCK_IDLE);
+    CHECK(second.acquire(hilock::forever, [alive](const hilock::result &) { check_fail("called"); }) == status::ok);
     second = hilock::lock(there, "stock", lasting());
     third = {};
     CHECK(alive.use_count() == 1);
@@ -195,6 +198,30 @@ void ends_with_holds()
     CHECK(why == HILOCK_LOST_CLOSING && *alive == heard);
     lock = {};
     CHECK(alive.use_count() == 1);
+}
+
+/* Ended behind a close, it does what that said, and in silence: a link that is lost is not told. */
+void ends_behind_a_close()
+{
+    play at;
+    unsigned events = 0, heard = 0, asked = 0;
+    hilock::client_options listening;
+    listening.url = at.store->url;
+    listening.on_event = [&](const hilock::event &) { events++; };
+    hilock::client client(hilock_client_open_libevent, at.loop.get(), std::move(listening));
+    hilock::lock lock(client, "stock", lasting());
+    answers proved;
+    (void)taken(at, lock);
+    CHECK(client.close(hilock::forever, {}) == status::ok);
+    client = {};
+    heard = events;
+    redis_do(at.eye, "CLIENT KILL TYPE normal SKIPME yes");
+    do {
+        CHECK(lock.extend(90s, std::ref(proved)) == status::ok);
+        asked++;
+        at.loop.until([&] { return proved.count == asked; }, "the proof, by a new link");
+    } while (!proved.last);
+    CHECK(heard > 0 && events == heard && lock.release({}) == status::ok);
 }
 
 void says_why_it_is_refused()
@@ -308,6 +335,7 @@ int main()
         {"ends inside callbacks", ends_inside_callbacks},
         {"closes", closes},
         {"ends with holds", ends_with_holds},
+        {"ends behind a close", ends_behind_a_close},
         {"says why it is refused", says_why_it_is_refused},
         {"takes several, and again", takes_several_and_again},
         {"goes on when ended elsewhere", goes_on_when_ended_elsewhere},

@@ -166,7 +166,7 @@ struct client_state final : party {
     }
     void abandon() noexcept
     {
-        if (!client || close(forever) == HILOCK_WRONG_THREAD)
+        if (!client || (!*hilock_client_uuid(client) && close(forever) == HILOCK_WRONG_THREAD)) /* ends nothing there */
             return;
         hilock_client_abandon(std::exchange(client, nullptr));
         const auto kept = std::move(self);
