@@ -41,11 +41,11 @@ void hl_command_add_word(struct hl_command *command, const char *word) { hl_comm
 void hl_command_add_number(struct hl_command *command, uint64_t number)
 {
     char *digits = hl_command_room(command, HL_DECIMAL_MAX);
-    hl_command_add(command, digits, hl_decimal(digits, number));
+    hl_command_add(command, digits, hl_command_decimal(digits, number));
 }
 
 /* Every command has several numbers: snprintf was a fifth of what a request cost the client. */
-size_t hl_decimal(char to[HL_DECIMAL_MAX], uint64_t number)
+size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number)
 {
     char digits[HL_DECIMAL_MAX];
     size_t at = sizeof digits;

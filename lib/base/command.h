@@ -31,7 +31,7 @@ void hl_command_load(struct hl_command *command, const struct hl_script *script)
 void hl_command_add(struct hl_command *command, const char *bytes, size_t length);                  /* by reference */
 void hl_command_add_word(struct hl_command *command, const char *word);                             /* by reference */
 void hl_command_add_number(struct hl_command *command, uint64_t number);
-size_t hl_decimal(char to[HL_DECIMAL_MAX], uint64_t number); /* returns the length; no terminator */
+size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number); /* returns the length; no terminator */
 char *hl_command_room(struct hl_command *command, size_t length); /* space that lives as long as the command */
 
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/contract.h"
+#include "base/quote.h"
 
 static void on_wake(void *arg)
 {
@@ -126,12 +127,6 @@ void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush)
     if (flush->is_waiting)
         TAILQ_REMOVE(&host->flushes, flush, entry);
     flush->is_waiting = 0;
-}
-
-void hl_timer_free(struct hl_host *host, void *timer)
-{
-    if (timer)
-        host->loop.timer_free(timer);
 }
 
 void hl_host_fired(struct hl_host *host, uint64_t due_us)

@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/quote.h"
 #include "base/text.h"
 #include "base/trace.h"
 
@@ -66,7 +67,11 @@ static inline uint64_t hl_now_us(const struct hl_host *host) { return host->loop
 static inline void *hl_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg) { return host->loop.timer_new(host->loop.ctx, fire, arg); }
 static inline void hl_timer_start(struct hl_host *host, void *timer, uint64_t delay_us) { host->loop.timer_start(timer, delay_us); }
 static inline void hl_timer_stop(struct hl_host *host, void *timer) { host->loop.timer_stop(timer); }
-void hl_timer_free(struct hl_host *host, void *timer); /* NULL is allowed */
+static inline void hl_timer_free(struct hl_host *host, void *timer) /* NULL is allowed */
+{
+    if (timer)
+        host->loop.timer_free(timer);
+}
 
 /* A server's words for a text: without the secrets. */
 struct hl_quoted hl_host_quote(const struct hl_host *host, const char *bytes, size_t length);

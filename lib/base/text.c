@@ -2,11 +2,8 @@
 /* text - see text.h. */
 #include "base/text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* ":<any number>:fair", but no uuid */
 
 void hl_text_set_list(struct hl_text *text, const char *format, va_list list) { vsnprintf(text->bytes, sizeof text->bytes, format, list); }
 
@@ -25,81 +22,4 @@ void hl_text_add(struct hl_text *text, const char *format, ...)
     va_start(list, format);
     vsnprintf(text->bytes + used, sizeof text->bytes - used, format, list);
     va_end(list);
-}
-
-/* Appends one byte as text; 0: no room for it and for the ".." that would have to follow. */
-static size_t quote_byte(char *to, size_t room, unsigned char byte)
-{
-    int is_plain = byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"';
-    size_t needed = is_plain ? 1 : 4;
-    if (needed + 3 > room)
-        return 0;
-    if (is_plain)
-        *to = (char)byte;
-    else
-        snprintf(to, room, "\\x%02x", byte);
-    return needed;
-}
-
-struct piece { const char *shown; size_t shown_length, length; }; /* what is shown of the next so many bytes */
-
-/* The longest that begins here: one secret may begin with another. */
-static size_t secret_length(const char *const *secrets, const char *bytes, size_t length)
-{
-    size_t longest = 0;
-    for (; *secrets; secrets++) {
-        size_t secret = strlen(*secrets);
-        if (secret > longest && secret <= length && memcmp(bytes, *secrets, secret) == 0)
-            longest = secret;
-    }
-    return longest;
-}
-
-static int is_uuid(const char *bytes, size_t length)
-{
-    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-    size_t i = 0;
-    while (i < length && form[i] && (form[i] == '-' ? bytes[i] == '-' : isxdigit((unsigned char)bytes[i])))
-        i++;
-    return !form[i];
-}
-
-static struct piece piece_at(const char *const *secrets, const char *bytes, size_t i, size_t length)
-{
-    size_t secret = secrets ? secret_length(secrets, bytes + i, length - i) : 0;
-    if (secret)
-        return (struct piece){"***", 3, secret};
-    if (secrets && i >= UUID_HEAD && is_uuid(bytes + i - UUID_HEAD, length - i + UUID_HEAD))
-        return (struct piece){"..", 2, UUID_LENGTH - UUID_HEAD};
-    return (struct piece){bytes + i, 1, 1};
-}
-
-struct hl_quoted hl_quote_said(const char *const *secrets, const char *bytes, size_t length)
-{
-    struct hl_quoted quoted;
-    struct piece piece;
-    size_t used = 0, added = 1;
-    for (size_t i = 0; i < length && added; i += piece.length) {
-        piece = piece_at(secrets, bytes, i, length);
-        for (size_t at = 0; at < piece.shown_length && added; at++) {
-            added = quote_byte(quoted.bytes + used, sizeof quoted.bytes - used, (unsigned char)piece.shown[at]);
-            used += added;
-        }
-    }
-    memcpy(quoted.bytes + used, added ? "" : "..", added ? 1 : 3);
-    return quoted;
-}
-
-struct hl_quoted hl_quote(const char *bytes, size_t length) { return hl_quote_said(NULL, bytes, length); }
-
-struct hl_quoted hl_quote_holder(const char *holder, size_t length)
-{
-    const char *colon = length ? memchr(holder, ':', length) : NULL;
-    struct hl_quoted head = hl_quote(holder, length < 8 ? length : 8), tail;
-    size_t tail_length = colon ? (size_t)(holder + length - colon) : 0, shown = tail_length < HOLDER_TAIL ? tail_length : HOLDER_TAIL;
-    if (!colon || colon - holder <= 8)
-        return length > 8 ? (memcpy(head.bytes + strlen(head.bytes), "..", 3), head) : head;
-    tail = hl_quote(colon, shown);
-    snprintf(head.bytes + strlen(head.bytes), sizeof head.bytes - strlen(head.bytes), "..%.60s%s", tail.bytes, shown < tail_length ? ".." : "");
-    return head;
 }

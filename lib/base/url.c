@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* url - see url.h. */
 #include "base/url.h"
+#include "base/quote.h"
 
 #include <arpa/inet.h>
 #include <limits.h>

@@ -29,13 +29,13 @@
 
 enum { VERIFY_STEP_US = 20 };
 
-hilock_status hl_refuse(struct hilock_client *client, hilock_status status, const char *format, ...)
+hilock_status hl_client_refuse(struct hilock_client *client, hilock_status status, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
     hl_text_set_list(&client->refusal, format, list);
     va_end(list);
-    hl_log(client, HILOCK_LOG_WARN, "refused: %s", client->refusal.bytes);
+    hl_observe_log(client, HILOCK_LOG_WARN, "refused: %s", client->refusal.bytes);
     return status;
 }
 
@@ -287,7 +287,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     struct hl_text why = {"ret_client is NULL: where should the client go?"};
     hilock_status status = ret_client ? check_loop(loop, &why) : HILOCK_INVALID;
     if (status == HILOCK_OK)
-        status = hl_client_options_read(&settled, options, &why);
+        status = hl_options_read_client(&settled, options, &why);
     if (status != HILOCK_OK)
         return refuse_open(status, &why, ret_error);
     hl_memory_init(&memory, settled.allocator);
@@ -352,8 +352,8 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
     uint64_t ends_us, now_us;
     if (status != HILOCK_OK)
         return status;
-    if (drain_ms != HILOCK_FOREVER && hl_span_is_bad(drain_ms, "drain_ms", &why))
-        return hl_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
+    if (drain_ms != HILOCK_FOREVER && hl_options_span_is_bad(drain_ms, "drain_ms", &why))
+        return hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
     now_us = hl_now_us(&client->core.host);
     ends_us = drain_ms == HILOCK_FOREVER ? UINT64_MAX : now_us + (uint64_t)drain_ms * 1000;
     if (client->phase == CLIENT_OPEN) {

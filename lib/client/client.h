@@ -49,7 +49,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
                                   const struct hilock_client_options *options, struct hilock_error *ret_error);
 
 /* Says why the call is refused: kept for hilock_client_refusal, and logged. Returns status. */
-__attribute__((format(printf, 3, 4))) hilock_status hl_refuse(struct hilock_client *client, hilock_status status, const char *format, ...);
+__attribute__((format(printf, 3, 4))) hilock_status hl_client_refuse(struct hilock_client *client, hilock_status status, const char *format, ...);
 /* HILOCK_OK: the client may be used by this thread. */
 hilock_status hl_client_admit(const struct hilock_client *client);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handle - the public calls on a lock: who may call, whether the arguments are good, and then the lock machine's word for it. */
 #include "base/plant.h"
+#include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
 #include "client/stats.h"
@@ -121,7 +122,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
 static hilock_status check_name(struct hilock_client *client, const char *name, size_t length)
 {
     if (length == 0 || length > HILOCK_NAME_MAX - client->prefix_length)
-        return hl_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix", length ? client->prefix_length + length : 0, HILOCK_NAME_MAX);
+        return hl_client_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix", length ? client->prefix_length + length : 0, HILOCK_NAME_MAX);
     (void)name;
     return HILOCK_OK;
 }
@@ -129,11 +130,11 @@ static hilock_status check_name(struct hilock_client *client, const char *name, 
 static hilock_status check_keys(struct hilock_client *client, const char *name, size_t length)
 {
     if (hl_key_is_reserved(name, length))
-        return hl_refuse(client, HILOCK_BAD_NAME, "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin the keys that locks keep beside their names; "
+        return hl_client_refuse(client, HILOCK_BAD_NAME, "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin the keys that locks keep beside their names; "
                          "begin it otherwise", hl_quote(name, length).bytes);
     if (hl_key_has_good_braces(name, length))
         return HILOCK_OK;
-    return hl_refuse(client, HILOCK_BAD_NAME, "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
+    return hl_client_refuse(client, HILOCK_BAD_NAME, "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
                      "different hash slots", hl_quote(name, length).bytes);
 }
 
@@ -147,14 +148,14 @@ static void warm_subscription(struct hl_core *core, const struct hl_name *name)
 static hilock_status read_options(struct hilock_client *client, struct hilock_lock_options *to, const struct hilock_lock_options *given)
 {
     struct hl_text why;
-    hilock_status status = hl_lock_options_read(to, given, client->lease_ms, &why);
-    if (status == HILOCK_OK && hl_lease_voids_guard(to->lease_ms, client->restart_guard_ms, &why))
+    hilock_status status = hl_options_read_lock(to, given, client->lease_ms, &why);
+    if (status == HILOCK_OK && hl_options_void_guard(to->lease_ms, client->restart_guard_ms, &why))
         status = HILOCK_INVALID;
     if (status == HILOCK_OK && client->core.route->masters && to->kind == HILOCK_FAIR)
-        return hl_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR on a quorum: n masters have no common queue; use MUTEX or SIMPLE");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR on a quorum: n masters have no common queue; use MUTEX or SIMPLE");
     if (status == HILOCK_OK && client->core.route->masters && to->replicas)
-        return hl_refuse(client, HILOCK_UNSUPPORTED, "replicas on a quorum: its masters vote instead of replicas; leave it 0");
-    return status == HILOCK_OK ? status : hl_refuse(client, status, "%s", why.bytes);
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, "replicas on a quorum: its masters vote instead of replicas; leave it 0");
+    return status == HILOCK_OK ? status : hl_client_refuse(client, status, "%s", why.bytes);
 }
 
 /* With the client's prefix; referenced. */
@@ -171,7 +172,7 @@ static hilock_status read_name(struct hilock_client *client, struct hl_name **re
     if (status != HILOCK_OK)
         return status;
     *ret_name = hl_name_ref(&client->core, full, length);
-    return *ret_name ? HILOCK_OK : hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
+    return *ret_name ? HILOCK_OK : hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
 }
 
 static hilock_status make(hilock_lock **ret_lock, struct hilock_client *client, struct hl_name *const *names, unsigned count,
@@ -179,7 +180,7 @@ static hilock_status make(hilock_lock **ret_lock, struct hilock_client *client, 
 {
     *ret_lock = lock_new(client, names, count, options);
     if (!*ret_lock)
-        return hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
+        return hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
     client->core.locks++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
         warm_subscription(&client->core, names[i]);
@@ -209,7 +210,7 @@ static hilock_status check_twice(struct hilock_client *client, struct hl_name *c
 {
     for (unsigned i = 0; i + 1 < count; i++)
         if (names[i] == names[count - 1])
-            return hl_refuse(client, HILOCK_INVALID, "bad names: \"%s\" is given twice, as number %u and number %u; give each name once",
+            return hl_client_refuse(client, HILOCK_INVALID, "bad names: \"%s\" is given twice, as number %u and number %u; give each name once",
                              hl_quote(names[i]->bytes, names[i]->length).bytes, i + 1, count);
     return HILOCK_OK;
 }
@@ -220,16 +221,16 @@ static hilock_status check_multi(struct hilock_client *client, const char *const
     while (count <= MULTI_MAX && names[count])
         count++;
     if (count < 2 || count > MULTI_MAX)
-        return hl_refuse(client, HILOCK_INVALID, "bad names: %s%u given, must be 2..%d and end with NULL; for one name use hilock_lock_create",
+        return hl_client_refuse(client, HILOCK_INVALID, "bad names: %s%u given, must be 2..%d and end with NULL; for one name use hilock_lock_create",
                          count > MULTI_MAX ? "at least " : "", count, MULTI_MAX);
     if (client->core.route->masters)
-        return hl_refuse(client, HILOCK_UNSUPPORTED, "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
     if (options->kind == HILOCK_FAIR)
-        return hl_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR of several names: a multi is MUTEX or SIMPLE");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR of several names: a multi is MUTEX or SIMPLE");
     if (options->reentrant)
-        return hl_refuse(client, HILOCK_UNSUPPORTED, "a multi is not reentrant: leave reentrant 0");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, "a multi is not reentrant: leave reentrant 0");
     if (options->name_length)
-        return hl_refuse(client, HILOCK_INVALID, "bad name_length %zu: the names of a multi end with a zero byte, leave it 0", options->name_length);
+        return hl_client_refuse(client, HILOCK_INVALID, "bad name_length %zu: the names of a multi end with a zero byte, leave it 0", options->name_length);
     return HILOCK_OK;
 }
 
@@ -259,9 +260,9 @@ hilock_status hilock_multi_create(hilock_lock **ret_lock, hilock_client *client,
     if (status != HILOCK_OK)
         return status;
     if (!ret_lock || !names)
-        return hl_refuse(client, HILOCK_INVALID, ret_lock ? "names is NULL: give 2..64 names and a NULL" : "ret_lock is NULL: give a place for the lock");
+        return hl_client_refuse(client, HILOCK_INVALID, ret_lock ? "names is NULL: give 2..64 names and a NULL" : "ret_lock is NULL: give a place for the lock");
     if (client->core.is_closing)
-        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new locks; open another client for them");
+        return hl_client_refuse(client, HILOCK_CLOSED, "the client is closing: no new locks; open another client for them");
     return create_multi(ret_lock, client, names, options);
 }
 
@@ -271,9 +272,9 @@ hilock_status hilock_lock_create(hilock_lock **ret_lock, hilock_client *client, 
     if (status != HILOCK_OK)
         return status;
     if (!ret_lock || !name)
-        return hl_refuse(client, HILOCK_INVALID, ret_lock ? "name is NULL: give the lock's name" : "ret_lock is NULL: give a place for the lock");
+        return hl_client_refuse(client, HILOCK_INVALID, ret_lock ? "name is NULL: give the lock's name" : "ret_lock is NULL: give a place for the lock");
     if (client->core.is_closing)
-        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new locks; open another client for them");
+        return hl_client_refuse(client, HILOCK_CLOSED, "the client is closing: no new locks; open another client for them");
     return create(ret_lock, client, name, options);
 }
 
@@ -286,7 +287,7 @@ void hilock_lock_free(hilock_lock *lock)
     if (lock->terms->cell->core && status == HILOCK_FORKED)
         hl_teardown_lock(lock->terms->cell->core, lock);
     else if (lock->terms->cell->core) {
-        hl_lock_silence(lock->terms->cell->core, lock);
+        hl_turn_silence(lock->terms->cell->core, lock);
         lock->terms->cell->core->locks--;
     }
     hl_lock_unref(lock);
@@ -295,7 +296,7 @@ void hilock_lock_free(hilock_lock *lock)
 void hilock_lock_drop(hilock_lock *lock)
 {
     if (lock && admit(lock) == HILOCK_OK)
-        hl_lock_silence(lock->terms->cell->core, lock);
+        hl_turn_silence(lock->terms->cell->core, lock);
 }
 
 /* ---- acquire, release, extend, cancel ---- */
@@ -309,12 +310,12 @@ static hilock_status check_use(struct hilock_client *client, const struct hilock
     if (hl_lock_state(lock) == HILOCK_IDLE)
         return HILOCK_OK;
     if (!lock->terms->is_reentrant)
-        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already %s: make one handle per would-be holder, or set reentrant", quoted_name(lock).bytes,
+        return hl_client_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already %s: make one handle per would-be holder, or set reentrant", quoted_name(lock).bytes,
                          lock->acquire ? "waits" : "holds");
     if (lock->acquire)
-        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already waits: it can be entered again once it holds", quoted_name(lock).bytes);
+        return hl_client_refuse(client, HILOCK_IN_USE, "handle of \"%s\" already waits: it can be entered again once it holds", quoted_name(lock).bytes);
     if (hl_hold_entries(lock->hold) == UINT32_MAX)
-        return hl_refuse(client, HILOCK_IN_USE, "handle of \"%s\" was entered %u times: is a release missing?", quoted_name(lock).bytes, UINT32_MAX);
+        return hl_client_refuse(client, HILOCK_IN_USE, "handle of \"%s\" was entered %u times: is a release missing?", quoted_name(lock).bytes, UINT32_MAX);
     return HILOCK_OK;
 }
 
@@ -324,19 +325,19 @@ static hilock_status check_acquire(struct hilock_client *client, const struct hi
     struct hl_text why;
     hilock_status status;
     if (!on_result)
-        return hl_refuse(client, HILOCK_INVALID, "on_result is NULL: an acquire is answered by it");
-    if (wait_ms != HILOCK_FOREVER && hl_span_is_bad(wait_ms, "wait_ms", &why))
-        return hl_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
+        return hl_client_refuse(client, HILOCK_INVALID, "on_result is NULL: an acquire is answered by it");
+    if (wait_ms != HILOCK_FOREVER && hl_options_span_is_bad(wait_ms, "wait_ms", &why))
+        return hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
     if (core->is_closing)
-        return hl_refuse(client, HILOCK_CLOSED, "the client is closing: no new acquires; open another client for them");
+        return hl_client_refuse(client, HILOCK_CLOSED, "the client is closing: no new acquires; open another client for them");
     status = check_use(client, lock);
     if (status != HILOCK_OK || may_reenter(lock))
         return status;
     if (core->waiting + core->unheld >= core->limits.waiters_max)
-        return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires already wait%s (waiters_max): shed load or raise it",
+        return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires already wait%s (waiters_max): shed load or raise it",
                          core->waiting + core->unheld, core->unheld ? ", or have ended and are still to be released at the store" : "");
     if (hl_gate_waiting(lock->name) >= core->limits.name_waiters_max)
-        return hl_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
+        return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS, "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
                          hl_gate_waiting(lock->name), quoted_name(lock).bytes);
     return HILOCK_OK;
 }
@@ -355,7 +356,7 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     client = client_of(lock);
     status = check_acquire(client, lock, wait_ms, on_result);
     if (status == HILOCK_OK && begin_acquire(&client->core, lock, wait_ms, on_result, user) != HILOCK_OK)
-        status = hl_refuse(client, HILOCK_NO_MEMORY, "out of memory for an acquire");
+        status = hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for an acquire");
     if (status == HILOCK_OK)
         return status;
     client->stats.refused++;
@@ -367,7 +368,7 @@ static hilock_status check_held(const struct hilock_lock *lock)
 {
     if (lock->hold)
         return HILOCK_OK;
-    return hl_refuse(client_of(lock), HILOCK_NOT_HELD, "handle of \"%s\" does not hold: never acquired, released before, or lost", quoted_name(lock).bytes);
+    return hl_client_refuse(client_of(lock), HILOCK_NOT_HELD, "handle of \"%s\" does not hold: never acquired, released before, or lost", quoted_name(lock).bytes);
 }
 
 /* A hold that is lost, though nobody has been told yet, is over for all counts. */
@@ -394,13 +395,13 @@ static hilock_status check_extend(struct hilock_client *client, uint32_t lease_m
 {
     struct hl_text why;
     if (!on_result)
-        return hl_refuse(client, HILOCK_INVALID, "on_result is NULL: an extend is answered by it");
-    if (hl_span_is_bad(lease_ms, "lease_ms", &why))
-        return hl_refuse(client, HILOCK_INVALID, "%s", why.bytes);
+        return hl_client_refuse(client, HILOCK_INVALID, "on_result is NULL: an extend is answered by it");
+    if (hl_options_span_is_bad(lease_ms, "lease_ms", &why))
+        return hl_client_refuse(client, HILOCK_INVALID, "%s", why.bytes);
     if (lease_ms && (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS))
-        return hl_refuse(client, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the lock's", lease_ms, HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
-    if (hl_lease_voids_guard(lease_ms, client->restart_guard_ms, &why))
-        return hl_refuse(client, HILOCK_INVALID, "%s", why.bytes);
+        return hl_client_refuse(client, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the lock's", lease_ms, HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
+    if (hl_options_void_guard(lease_ms, client->restart_guard_ms, &why))
+        return hl_client_refuse(client, HILOCK_INVALID, "%s", why.bytes);
     return HILOCK_OK;
 }
 
@@ -414,7 +415,7 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
     if (status != HILOCK_OK)
         return status;
     if (hl_extend_begin(&client_of(lock)->core, lock, lease_ms ? lease_ms : lock->terms->lease_ms, on_result, user) != HILOCK_OK)
-        return hl_refuse(client_of(lock), HILOCK_NO_MEMORY, "out of memory for an extend");
+        return hl_client_refuse(client_of(lock), HILOCK_NO_MEMORY, "out of memory for an extend");
     if (lock->hold->state == HOLD_HELD)
         hl_watchdog_ask(lock->hold);
     return HILOCK_OK;
@@ -428,7 +429,7 @@ hilock_status hilock_cancel(hilock_lock *lock)
     if (!lock->acquire && hl_reentry_cancel(&client_of(lock)->core, lock))
         return HILOCK_OK;
     if (!lock->acquire)
-        return hl_refuse(client_of(lock), HILOCK_NOT_PENDING, "handle of \"%s\" does not wait: hilock_lock_drop is for any state", quoted_name(lock).bytes);
+        return hl_client_refuse(client_of(lock), HILOCK_NOT_PENDING, "handle of \"%s\" does not wait: hilock_lock_drop is for any state", quoted_name(lock).bytes);
     if (lock->acquire->state == ACQUIRE_DECIDED)
         hl_acquire_overrule(lock->acquire, HILOCK_CANCELLED);
     else
@@ -442,7 +443,7 @@ uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
 {
     if (!may_read(lock) || !lock->terms->cell->core)
         return 0;
-    return hl_span_ms(hl_lock_left_us(lock, hl_now_us(&lock->terms->cell->core->host)));
+    return hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&lock->terms->cell->core->host)));
 }
 
 uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) && lock->hold ? hl_hold_token(lock->hold) : 0; }

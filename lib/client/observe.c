@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/plant.h"
+#include "base/quote.h"
 #include "client/stats.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
@@ -17,7 +18,7 @@ struct client_event {
     struct hl_text node, detail;
 };
 
-void hl_log(struct hilock_client *client, hilock_log_level level, const char *format, ...)
+void hl_observe_log(struct hilock_client *client, hilock_log_level level, const char *format, ...)
 {
     struct hl_text line;
     va_list list;
@@ -60,10 +61,10 @@ static void raise_event(struct hilock_client *client, hilock_event_kind kind, co
     news->notice.ops = &ops;
     hl_text_set(&news->node, "%s", fact->node ? fact->node : "");
     hl_text_set(&news->detail, "%s", fact->detail ? fact->detail : "");
-    news->event = (struct hilock_event){.size = sizeof news->event, .kind = kind, .retry_ms = hl_span_ms(fact->retry_us),
-                                        .remaining_ms = hl_span_ms(fact->remaining_us),
-                                        .stalled_ms = hl_span_ms(fact->waited_us),
-                                        .waited_ms = hl_span_ms(fact->longest_us)};
+    news->event = (struct hilock_event){.size = sizeof news->event, .kind = kind, .retry_ms = hl_lease_span_ms(fact->retry_us),
+                                        .remaining_ms = hl_lease_span_ms(fact->remaining_us),
+                                        .stalled_ms = hl_lease_span_ms(fact->waited_us),
+                                        .waited_ms = hl_lease_span_ms(fact->longest_us)};
     hl_notice_post(&client->core, &news->notice, 1);
 }
 
@@ -154,31 +155,31 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
 {
     const struct hl_quoted name = hl_quote(fact->name ? fact->name : "", fact->name ? strlen(fact->name) : 0);
     if (what == HL_HOLD_LOST)
-        hl_log(client, fact->reason == HILOCK_LOST_CLOSING ? HILOCK_LOG_WARN : HILOCK_LOG_ERROR, "lost: %s", fact->detail);
+        hl_observe_log(client, fact->reason == HILOCK_LOST_CLOSING ? HILOCK_LOG_WARN : HILOCK_LOG_ERROR, "lost: %s", fact->detail);
     else if (what == HL_HOLD_RENEWAL_FAILED)
-        hl_log(client, fact->count < 2 ? HILOCK_LOG_INFO : HILOCK_LOG_WARN, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count,
-               name.bytes, fact->detail, hl_span_ms(fact->remaining_us));
+        hl_observe_log(client, fact->count < 2 ? HILOCK_LOG_INFO : HILOCK_LOG_WARN, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count,
+               name.bytes, fact->detail, hl_lease_span_ms(fact->remaining_us));
     else if (what == HL_CLOCK_ANOMALY)
-        hl_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
+        hl_observe_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
     else if (what == HL_HOLD_RENEWED && fact->count >= 2)
-        hl_log(client, HILOCK_LOG_INFO, "\"%s\" is renewed again after %u failures", name.bytes, fact->count);
+        hl_observe_log(client, HILOCK_LOG_INFO, "\"%s\" is renewed again after %u failures", name.bytes, fact->count);
     else if (what == HL_RELEASE_SETTLED)
-        hl_log(client, HILOCK_LOG_INFO, "%s", fact->detail);
+        hl_observe_log(client, HILOCK_LOG_INFO, "%s", fact->detail);
     else if (what == HL_ACQUIRE_WAITS)
-        hl_log(client, HILOCK_LOG_DEBUG, "\"%s\" is held: waiting", name.bytes);
+        hl_observe_log(client, HILOCK_LOG_DEBUG, "\"%s\" is held: waiting", name.bytes);
     else if (what == HL_INQUIRY_ENDED)
-        hl_log(client, fact->count ? HILOCK_LOG_INFO : HILOCK_LOG_DEBUG, "%s of \"%s\": %s: %s", fact->count ? "force_release" : "peek", name.bytes,
+        hl_observe_log(client, fact->count ? HILOCK_LOG_INFO : HILOCK_LOG_DEBUG, "%s of \"%s\": %s: %s", fact->count ? "force_release" : "peek", name.bytes,
                hilock_status_name(fact->status), fact->detail);
     else if (what == HL_ACQUIRE_ENDED)
-        hl_log(client, HILOCK_LOG_DEBUG, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes, hilock_status_name(fact->status),
-               hl_span_ms(fact->waited_us), fact->count);
+        hl_observe_log(client, HILOCK_LOG_DEBUG, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes, hilock_status_name(fact->status),
+               hl_lease_span_ms(fact->waited_us), fact->count);
     else if (what == HL_HOLD_RELEASED)
-        hl_log(client, HILOCK_LOG_DEBUG, "released \"%s\" after %u ms", name.bytes, hl_span_ms(fact->waited_us));
+        hl_observe_log(client, HILOCK_LOG_DEBUG, "released \"%s\" after %u ms", name.bytes, hl_lease_span_ms(fact->waited_us));
     else if (what == HL_HOLD_HANDED_ON)
-        hl_log(client, HILOCK_LOG_DEBUG, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant", name.bytes, fact->count + 1,
-               hl_span_ms(fact->waited_us));
+        hl_observe_log(client, HILOCK_LOG_DEBUG, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant", name.bytes, fact->count + 1,
+               hl_lease_span_ms(fact->waited_us));
     else if (what == HL_HOLD_UNDONE)
-        hl_log(client, HILOCK_LOG_INFO, "a grant of \"%s\" came too late and is given back", name.bytes);
+        hl_observe_log(client, HILOCK_LOG_INFO, "a grant of \"%s\" came too late and is given back", name.bytes);
 }
 
 struct risk { unsigned holds; uint64_t left_us, now_us; };
@@ -196,10 +197,10 @@ static struct hl_text words_of_outage(const struct hilock_client *client, const 
 {
     struct risk risk = {0, UINT64_MAX, hl_now_us(&client->core.host)};
     struct hl_text text;
-    hl_text_set(&text, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_span_ms(fact->retry_us));
+    hl_text_set(&text, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_lease_span_ms(fact->retry_us));
     hl_walk_locks(&client->core, count_risk, &risk);
     if (risk.holds)
-        hl_text_add(&text, ", %u holds at risk in %u.%u s", risk.holds, hl_span_ms(risk.left_us) / 1000, hl_span_ms(risk.left_us) % 1000 / 100);
+        hl_text_add(&text, ", %u holds at risk in %u.%u s", risk.holds, hl_lease_span_ms(risk.left_us) / 1000, hl_lease_span_ms(risk.left_us) % 1000 / 100);
     return text;
 }
 
@@ -217,22 +218,22 @@ static void raise_outage(struct hilock_client *client, const struct hl_fact *fac
 static void log_node(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
     if (what == HL_NODE_UP)
-        hl_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node, HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
+        hl_observe_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node, HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
                HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     else if (what == HL_NODE_DOWN)
-        hl_log(client, fact->is_news ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);
+        hl_observe_log(client, fact->is_news ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);
     else if (what == HL_ROUTE_SETTLED)
-        hl_log(client, HILOCK_LOG_INFO, "%s: connected", fact->node);
+        hl_observe_log(client, HILOCK_LOG_INFO, "%s: connected", fact->node);
     else if (what == HL_ROUTE_UNSETTLED)
-        hl_log(client, HILOCK_LOG_WARN, "%s", words_of_outage(client, fact).bytes);
+        hl_observe_log(client, HILOCK_LOG_WARN, "%s", words_of_outage(client, fact).bytes);
     else if (what == HL_STORE_RESTARTED || what == HL_LOOP_STALLED)
-        hl_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
+        hl_observe_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
     else if (what == HL_NODE_RESTS)
-        hl_log(client, HILOCK_LOG_INFO, "%s: %s", fact->node, fact->detail);
+        hl_observe_log(client, HILOCK_LOG_INFO, "%s: %s", fact->node, fact->detail);
     else if (what == HL_FAILOVER)
-        hl_log(client, HILOCK_LOG_WARN, "failover: %s", fact->detail);
+        hl_observe_log(client, HILOCK_LOG_WARN, "failover: %s", fact->detail);
     else if (what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
-        hl_log(client, HILOCK_LOG_WARN, "%s: %s", fact->node ? fact->node : "", fact->detail);
+        hl_observe_log(client, HILOCK_LOG_WARN, "%s: %s", fact->node ? fact->node : "", fact->detail);
 }
 
 void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)

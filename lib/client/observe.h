@@ -6,6 +6,6 @@
 #include "client/client.h"
 
 void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact); /* the host's on_trace */
-__attribute__((format(printf, 3, 4))) void hl_log(struct hilock_client *client, hilock_log_level level, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void hl_observe_log(struct hilock_client *client, hilock_log_level level, const char *format, ...);
 
 #endif

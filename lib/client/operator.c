@@ -21,12 +21,12 @@ static void describe(const struct hilock_lock *lock, struct hilock_lock_info *re
     if (!core)
         return;
     ret_info->state = hl_lock_state(lock);
-    ret_info->remaining_ms = hl_span_ms(hl_lock_left_us(lock, now_us));
+    ret_info->remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, now_us));
     if (ret_info->state == HILOCK_WAITING)
-        ret_info->age_ms = hl_span_ms(now_us - lock->acquire->begun_us);
+        ret_info->age_ms = hl_lease_span_ms(now_us - lock->acquire->begun_us);
     if (ret_info->state != HILOCK_HELD)
         return;
-    ret_info->age_ms = hl_span_ms(now_us - lock->hold->since_us);
+    ret_info->age_ms = hl_lease_span_ms(now_us - lock->hold->since_us);
     ret_info->hold_count = hl_hold_entries(lock->hold);
     ret_info->fencing_token = hl_hold_token(lock->hold);
 }
@@ -67,15 +67,15 @@ static hilock_status admit_inquiry(const struct hilock_lock *lock)
     if (status != HILOCK_OK || !lock->terms->cell->core)
         return status == HILOCK_OK ? HILOCK_CLOSED : status;
     if (lock->terms->cell->core->is_closing)
-        return hl_refuse(client_of(lock), HILOCK_CLOSED, "the client is closing: no new inquiries; open another client for them");
+        return hl_client_refuse(client_of(lock), HILOCK_CLOSED, "the client is closing: no new inquiries; open another client for them");
     if (lock->terms->multi)
-        return hl_refuse(client_of(lock), HILOCK_UNSUPPORTED, "a multi has no one holder: make a handle of the one name to look at");
+        return hl_client_refuse(client_of(lock), HILOCK_UNSUPPORTED, "a multi has no one holder: make a handle of the one name to look at");
     return HILOCK_OK;
 }
 
 static hilock_status out_of_memory(const struct hilock_lock *lock, hilock_status status)
 {
-    return status == HILOCK_OK ? status : hl_refuse(client_of(lock), status, "out of memory for an inquiry");
+    return status == HILOCK_OK ? status : hl_client_refuse(client_of(lock), status, "out of memory for an inquiry");
 }
 
 hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -84,7 +84,7 @@ hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *
     if (status != HILOCK_OK)
         return status;
     if (!on_result)
-        return hl_refuse(client_of(lock), HILOCK_INVALID, "on_result is NULL: a peek is answered by it");
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID, "on_result is NULL: a peek is answered by it");
     return out_of_memory(lock, hl_inquiry_peek(lock->terms->cell->core, lock, on_result, user));
 }
 
@@ -92,10 +92,10 @@ static hilock_status check_holder(struct hilock_client *client, const char *hold
 {
     size_t length = strnlen(holder, HL_INQUIRY_HOLDER_MAX + 1);
     if (length == 0 || length > HL_INQUIRY_HOLDER_MAX)
-        return hl_refuse(client, HILOCK_INVALID, "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for whoever holds",
+        return hl_client_refuse(client, HILOCK_INVALID, "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for whoever holds",
                          length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
     if (!hl_peek_is_holder(holder, length))
-        return hl_refuse(client, HILOCK_INVALID, "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
+        return hl_client_refuse(client, HILOCK_INVALID, "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
     return HILOCK_OK;
 }
 

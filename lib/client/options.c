@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options - see options.h. What belongs to a kind or deployment that this version does not have yet is refused as UNSUPPORTED. */
 #include "client/options.h"
+#include "base/quote.h"
 
 #include <hilock/version.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static hilock_status read_sized(void *to, size_t known, const void *from, const 
     return HILOCK_OK;
 }
 
-int hl_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why)
+int hl_options_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why)
 {
     if (span_ms <= HL_SPAN_MAX_MS)
         return 0;
@@ -52,7 +53,7 @@ struct span { /* one that zero gives a default, with its bounds */
 
 static int settle_span(const struct span *span, struct hl_text *why)
 {
-    if (hl_span_is_bad(*span->value, span->name, why))
+    if (hl_options_span_is_bad(*span->value, span->name, why))
         return -1;
     if (*span->value == 0)
         *span->value = span->normal;
@@ -84,7 +85,7 @@ static int guard_is_bad(uint32_t guard_ms, struct hl_text *why)
 {
     if (guard_ms == 0 || guard_ms == HILOCK_OFF)
         return 0;
-    if (hl_span_is_bad(guard_ms, "restart_guard_ms", why))
+    if (hl_options_span_is_bad(guard_ms, "restart_guard_ms", why))
         hl_text_add(why, ", or HILOCK_OFF");
     else if (guard_ms < HL_LEASE_MIN_MS)
         hl_text_set(why, "bad restart_guard_ms %u: at least the longest lease, so %d or more; 0 or HILOCK_OFF for no guard", guard_ms, HL_LEASE_MIN_MS);
@@ -93,7 +94,7 @@ static int guard_is_bad(uint32_t guard_ms, struct hl_text *why)
     return 1;
 }
 
-int hl_lease_voids_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why)
+int hl_options_void_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why)
 {
     if (!restart_guard_ms || lease_ms <= restart_guard_ms)
         return 0;
@@ -125,7 +126,7 @@ static hilock_status check_pointers(const struct hilock_client_options *options,
     return options->label ? check_label(options->label, why) : HILOCK_OK;
 }
 
-hilock_status hl_client_options_read(struct hilock_client_options *to, const struct hilock_client_options *from, struct hl_text *why)
+hilock_status hl_options_read_client(struct hilock_client_options *to, const struct hilock_client_options *from, struct hl_text *why)
 {
     static const struct hilock_client_options none = {.size = sizeof none};
     hilock_status status = read_sized(to, sizeof *to, from ? from : &none, "HILOCK_CLIENT_OPTIONS", why);
@@ -143,7 +144,7 @@ hilock_status hl_client_options_read(struct hilock_client_options *to, const str
     };
     if (status == HILOCK_OK && (settle_spans(spans, sizeof spans / sizeof *spans, why) != 0 ||
                                 guard_is_bad(to->restart_guard_ms, why) ||
-                                hl_lease_voids_guard(to->lease_ms, to->restart_guard_ms, why)))
+                                hl_options_void_guard(to->lease_ms, to->restart_guard_ms, why)))
         status = HILOCK_INVALID;
     if (status == HILOCK_OK)
         status = check_pointers(to, why);
@@ -218,7 +219,7 @@ static void settle_wake(struct hilock_lock_options *options)
         options->poll_jitter_ms = POLL_MS;
 }
 
-hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
+hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
                                    struct hl_text *why)
 {
     hilock_status status = from ? read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why)
@@ -229,9 +230,9 @@ hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct 
         return status;
     if (to->hold_max_ms == HILOCK_FOREVER)
         to->hold_max_ms = 0;
-    if (hl_span_is_bad(to->hold_max_ms, "hold_max_ms", why) || hl_span_is_bad(to->lease_ms, "lease_ms", why) ||
-        hl_span_is_bad(to->min_validity_ms, "min_validity_ms", why) || hl_span_is_bad(to->wait_report_ms, "wait_report_ms", why) ||
-        hl_span_is_bad(to->poll_min_ms, "poll_min_ms", why) || hl_span_is_bad(to->poll_jitter_ms, "poll_jitter_ms", why))
+    if (hl_options_span_is_bad(to->hold_max_ms, "hold_max_ms", why) || hl_options_span_is_bad(to->lease_ms, "lease_ms", why) ||
+        hl_options_span_is_bad(to->min_validity_ms, "min_validity_ms", why) || hl_options_span_is_bad(to->wait_report_ms, "wait_report_ms", why) ||
+        hl_options_span_is_bad(to->poll_min_ms, "poll_min_ms", why) || hl_options_span_is_bad(to->poll_jitter_ms, "poll_jitter_ms", why))
         return HILOCK_INVALID;
     settle_wake(to);
     if (!to->lease_ms)

@@ -10,13 +10,13 @@
 enum { HL_LEASE_MIN_MS = 100, HL_LEASE_MAX_MS = 86400000, HL_SPAN_MAX_MS = 0x7fffffff, HL_LABEL_MAX = 64 };
 
 /* Both: every default filled in; OK, INVALID or UNSUPPORTED with the sentence. */
-hilock_status hl_client_options_read(struct hilock_client_options *to, const struct hilock_client_options *from, struct hl_text *why);
-hilock_status hl_lock_options_read(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
+hilock_status hl_options_read_client(struct hilock_client_options *to, const struct hilock_client_options *from, struct hl_text *why);
+hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
                                    struct hl_text *why);
 
 /* 1: a lease that would outlast the restart guard (0: there is none), and the sentence. Create asks it, and whoever lets a lease grow. */
-int hl_lease_voids_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why);
+int hl_options_void_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why);
 
-int hl_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why); /* above the ceiling: "a negative number by mistake?" */
+int hl_options_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why); /* above the ceiling: "a negative number by mistake?" */
 
 #endif

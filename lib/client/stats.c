@@ -37,8 +37,8 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
         stats.locks = core->locks;
         ages.now_us = hl_now_us(&core->host);
         hl_walk_locks(core, age, &ages);
-        stats.oldest_hold_ms = hl_span_ms(ages.hold_us);
-        stats.oldest_wait_ms = hl_span_ms(ages.wait_us);
+        stats.oldest_hold_ms = hl_lease_span_ms(ages.hold_us);
+        stats.oldest_wait_ms = hl_lease_span_ms(ages.wait_us);
         stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
         for (struct hl_node *node; (node = core->route->ops->node_at(core->route, stats.nodes)) != NULL; stats.nodes++) {
             stats.inflight += node->sent_count;

@@ -13,7 +13,7 @@ enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 + 1 }; /* of an argument: $, its l
 static char *add_count(char *to, char mark, size_t count)
 {
     *to++ = mark;
-    to += hl_decimal(to, count);
+    to += hl_command_decimal(to, count);
     *to++ = '\r';
     *to++ = '\n';
     return to;
@@ -55,7 +55,7 @@ int hl_encode(struct hl_encoded *encoded, int argc, const char *const *argv, con
     return 0;
 }
 
-void hl_encoded_wipe(struct hl_encoded *encoded)
+void hl_encode_wipe(struct hl_encoded *encoded)
 {
     hl_memory_wipe(encoded->bytes, encoded->length);
     if (encoded->bytes != encoded->room)

@@ -15,7 +15,7 @@ struct hl_encoded {
 };
 
 int hl_encode(struct hl_encoded *encoded, int argc, const char *const *argv, const size_t *lengths); /* 0, or -1: no memory */
-void hl_encoded_wipe(struct hl_encoded *encoded);
+void hl_encode_wipe(struct hl_encoded *encoded);
 /* Returns the length, or 0 if `size` bytes are too few. A NUL follows, which the length does not count: hiredis reads up to it when it looks for
  * SUBSCRIBE in what it sends. */
 size_t hl_encode_into(char *to, size_t size, int argc, const char *const *argv, const size_t *lengths);

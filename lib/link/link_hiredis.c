@@ -320,7 +320,7 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
     if (hl_encode(&command, argc, argv, lengths) != 0)
         return -1;
     result = append(link, command.bytes, command.length);
-    hl_encoded_wipe(&command);
+    hl_encode_wipe(&command);
     return result;
 }
 

@@ -22,6 +22,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "base/quote.h"
 #include "link/tls_socket.h"
 
 struct tls {

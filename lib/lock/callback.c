@@ -35,7 +35,7 @@ void hl_callback_fill(struct hl_core *core, const struct hilock_lock *lock, stru
     result->state = hl_lock_state(lock);
     if (result->state != HILOCK_HELD)
         return;
-    result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    result->remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     result->fencing_token = hl_hold_token(lock->hold);
     result->hold_count = hl_hold_entries(lock->hold);
     result->votes = hl_hold_votes(lock->hold);

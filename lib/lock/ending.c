@@ -4,6 +4,7 @@
 #include "lock/ending.h"
 
 #include "base/plant.h"
+#include "base/quote.h"
 #include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
@@ -223,7 +224,7 @@ static void tell_settled(struct hl_hold *hold, int is_confirmed)
         return;
     hold->is_settled = 1;
     hold->is_confirmed = is_confirmed != 0;
-    hl_words_of_settling(hold, hl_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
+    hl_words_of_settling(hold, hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
     hl_trace(&core->host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = hold->parts[0].name->bytes, .detail = detail.bytes});
     hl_notice_post(core, &hold->notice, REPORT_SETTLED);
 }

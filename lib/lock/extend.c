@@ -59,7 +59,7 @@ static struct hl_extend *first_of(const struct hl_hold *hold) { return hold->sid
 /* In milliseconds, one at least. */
 static uint32_t left_ms(const struct hl_hold *hold)
 {
-    uint32_t left = hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&hl_hold_core(hold)->host)));
+    uint32_t left = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&hl_hold_core(hold)->host)));
     return left ? left : 1;
 }
 
@@ -178,7 +178,7 @@ static void report(struct hl_core *core, struct hl_extend *extend, const char *d
     void *user = extend->user;
     char *words = extend->detail;
     struct hilock_result result = {.status = extend->status, .operation = HILOCK_EXTEND, .lock = lock, .holder = "", .attempts = extend->attempts,
-                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - extend->begun_us)};
+                                   .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - extend->begun_us)};
     result.detail = detail ? detail : words ? words : hilock_status_text(result.status);
     extend->detail = NULL;
     lock->refs++;

@@ -116,13 +116,13 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     void *user = receipt->user;
     struct hl_text detail;
     struct hilock_result result = {.size = sizeof result, .status = HILOCK_OK, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
-                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
+                                   .detail = detail.bytes, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
     lock->refs++;
     receipt_free(core, receipt);
     if (on_result) {
         hl_words_of_handing_on(lock->name, &detail);
         result.state = hl_lock_state(lock);
-        result.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+        result.remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
         hl_callback_result(lock, on_result, &result, user);
     }
     hl_lock_unref(lock);
@@ -130,7 +130,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 
 static void forget(struct hl_core *core, struct hl_notice *notice) { receipt_free(core, (struct hl_receipt *)(void *)notice); }
 
-struct hl_receipt *hl_receipt_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+struct hl_receipt *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report, forget};
     struct hl_receipt *receipt = hl_memory_new(&core->host.memory, sizeof *receipt);

@@ -29,6 +29,6 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
 /* HELD, and its turn is over. The hold is next's, which is GRANTED and told so. */
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next);
 
-struct hl_receipt *hl_receipt_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user); /* NULL: no memory */
+struct hl_receipt *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user); /* NULL: no memory */
 
 #endif

@@ -80,7 +80,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     struct hl_text detail = inquiry->detail;
     struct hilock_result result = {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
                                    .operation = inquiry->is_forcing ? HILOCK_FORCE_RELEASE : HILOCK_PEEK, .attempts = inquiry->attempts,
-                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
+                                   .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
                                    .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters, .position = inquiry->position};
     memcpy(holder, inquiry->holder, sizeof holder);
     hl_callback_fill(core, lock, &result);
@@ -241,7 +241,7 @@ static void keep_holder(struct hl_inquiry *inquiry, const struct hl_peeked *peek
     inquiry->holder[kept] = '\0';
     inquiry->holder_length = peeked->holder_length;
     inquiry->found = (uint8_t)peeked->found;
-    inquiry->holder_remaining_ms = peeked->has_no_ttl ? HILOCK_FOREVER : hl_span_ms(peeked->left_ms * 1000);
+    inquiry->holder_remaining_ms = peeked->has_no_ttl ? HILOCK_FOREVER : hl_lease_span_ms(peeked->left_ms * 1000);
 }
 
 static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)

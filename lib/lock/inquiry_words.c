@@ -2,6 +2,7 @@
 /* inquiry_words - the sentence with which an inquiry is answered. */
 #include "lock/inquiry.h"
 
+#include "base/quote.h"
 #include "lock/lease.h"
 #include "lock/words.h"
 #include "wire/peek.h"
@@ -32,7 +33,7 @@ void hl_inquiry_words(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     const struct hl_name *name = inquiry->lock->name;
     const struct hl_node *node = hl_words_node_of(core, name);
-    uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - inquiry->begun_us);
+    uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->begun_us);
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
         hl_text_set(&inquiry->detail, "no answer from %s within %u ms: %s%s", hl_node_name(node), waited_ms, hl_words_silence_of(node),
                     inquiry->was_sent ? "; the hold may have been ended" : "");

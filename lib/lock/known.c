@@ -112,7 +112,7 @@ struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acqui
     struct hl_known known = {known_status(core, gate, acquire), "", 0, ""};
     if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
         known.holder = gate->holder;
-        known.holder_remaining_ms = hl_span_ms(hl_left_us(gate->left_until_us, hl_now_us(&core->host)));
+        known.holder_remaining_ms = hl_lease_span_ms(hl_left_us(gate->left_until_us, hl_now_us(&core->host)));
     }
     known.note = gate && gate->note ? gate->note : "";
     return known;

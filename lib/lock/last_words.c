@@ -2,6 +2,7 @@
 /* last_words - see last_words.h. */
 #include "lock/last_words.h"
 
+#include "base/quote.h"
 #include "lock/fair.h"
 #include "lock/hold.h"
 #include "lock/known.h"
@@ -76,7 +77,7 @@ static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl
 {
     hl_words_of_holder(core, hold, holder);
     known->holder = holder;
-    known->holder_remaining_ms = hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host)));
+    known->holder_remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host)));
 }
 
 struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
@@ -86,7 +87,7 @@ struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acqu
     const struct hl_name *name = hl_wait_name(acquire);
     char own[HL_HOLDER_MAX + 1];
     struct hl_node *node = hl_words_node_of(core, name);
-    uint32_t waited_ms = hl_span_ms(hl_now_us(&core->host) - acquire->begun_us);
+    uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - acquire->begun_us);
     struct hl_text text;
     if (name->hold)
         know_own(core, name->hold, &known, own);

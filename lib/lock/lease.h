@@ -21,7 +21,7 @@ uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout
 uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* pause after a failed renewal */
 /* By when a hold is over at the server whatever got through, for one believed in until `ended_us` at most. */
 uint64_t hl_lease_over_us(uint64_t ended_us, uint64_t lease_us, uint32_t command_timeout_ms);
-uint32_t hl_span_ms(uint64_t span_us);                                        /* rounded down, cut at UINT32_MAX - 1 */
+uint32_t hl_lease_span_ms(uint64_t span_us);                                        /* rounded down, cut at UINT32_MAX - 1 */
 static inline uint64_t hl_left_us(uint64_t until_us, uint64_t now_us) { return until_us > now_us ? until_us - now_us : 0; }
 
 #endif

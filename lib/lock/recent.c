@@ -3,6 +3,7 @@
 #include "lock/recent.h"
 
 #include "base/plant.h"
+#include "base/quote.h"
 #include "lock/gate.h"
 #include "wire/fair.h"
 

@@ -152,7 +152,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     void *user = has_entered ? entry->entered_user : entry->left_user;
     struct hilock_result result = {.status = has_entered ? verdict(core, entry) : HILOCK_OK, .lock = lock, .holder = "",
                                    .operation = has_entered ? HILOCK_ACQUIRE : HILOCK_RELEASE,
-                                   .waited_ms = hl_span_ms(hl_now_us(&core->host) - (has_entered ? entry->entered_us : entry->left_us))};
+                                   .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - (has_entered ? entry->entered_us : entry->left_us))};
     uint32_t count = has_entered ? entry->entered_count : entry->left_count;
     int stands = is_in(entry);
     if (has_entered)

@@ -3,6 +3,7 @@
 #include "lock/report.h"
 
 #include "base/plant.h"
+#include "base/quote.h"
 #include "lock/acquire.h"
 #include "lock/callback.h"
 #include "lock/ending.h"
@@ -25,7 +26,7 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
     uint64_t now_us = hl_now_us(&core->host);
     const struct hl_known known = hl_known_of(core, acquire);
     char holder[HILOCK_NAME_MAX];
-    struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
+    struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
     if (name->hold)
         hl_words_of_holder(core, name->hold, holder);
     else
@@ -51,7 +52,7 @@ static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct 
     hl_turn_begin(core, lock, hl_acquire_hand_over(acquire));
     result->status = HILOCK_OK;
     result->state = HILOCK_HELD;
-    result->remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    result->remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     result->fencing_token = hl_hold_token(lock->hold);
     result->hold_count = 1;
     result->votes = hl_hold_votes(lock->hold);
@@ -79,7 +80,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
         result.position = hl_fair_of(acquire)->position;
         result.waiters = hl_fair_of(acquire)->waiters;
     }
-    result.waited_ms = hl_span_ms(waited_us);
+    result.waited_ms = hl_lease_span_ms(waited_us);
     result.attempts = acquire->attempts;
     result.holder = holder ? holder : "";
     result.detail = detail ? detail : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
@@ -147,7 +148,7 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
         hl_text_set(&detail, "\"%s\" is renewed again", hl_quote(lock->name->bytes, lock->name->length).bytes);
     else
         hl_words_of_renewals(core, hold, &detail);
-    event.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    event.remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
@@ -165,7 +166,7 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
     void *user = hold->user;
     struct hl_text detail;
     struct hilock_result result = {.size = sizeof result, .status = status, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
-                                   .detail = detail.bytes, .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
+                                   .detail = detail.bytes, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
     hl_words_of_release(hold, status, &detail);
     result.votes = hl_hold_is_quorum(hold) ? hl_hold_heard(hold, HEARD_YES) : 0;
     if (!on_result) {
@@ -175,7 +176,7 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
     lock->refs++;
     hl_ending_settle(hold);
     result.state = hl_lock_state(lock);
-    result.remaining_ms = hl_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    result.remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     hl_callback_result(lock, on_result, &result, user);
     hl_lock_unref(lock);
 }
@@ -185,7 +186,7 @@ static void report_settled(struct hl_core *core, struct hl_hold *hold)
     struct hilock_lock *lock = hold->owner.lock;
     struct hl_text detail;
     struct hilock_event event = {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
-                                 .waited_ms = hl_span_ms(hl_now_us(&core->host) - hold->since_us)};
+                                 .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
     int silenced = is_silenced(hold);
     if (silenced) {
         hl_ending_settle(hold);

@@ -83,7 +83,7 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
 {
     struct hl_hold *hold = lock->hold;
     struct hl_acquire *next = hl_handoff_next(core, hold);
-    struct hl_receipt *receipt = next && on_result ? hl_receipt_new(core, lock, on_result, user) : NULL;
+    struct hl_receipt *receipt = next && on_result ? hl_handoff_receipt(core, lock, on_result, user) : NULL;
     end(core, lock);
     if (next && (receipt || !on_result))
         hand_on(core, hold, next, receipt);
@@ -101,7 +101,7 @@ void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)
     core->held--;
 }
 
-void hl_lock_silence(struct hl_core *core, struct hilock_lock *lock)
+void hl_turn_silence(struct hl_core *core, struct hilock_lock *lock)
 {
     lock->epoch++;
     if (lock->acquire)

@@ -9,5 +9,5 @@ void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hol
 void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user); /* on_result may be NULL */
 void hl_turn_lost(struct hl_core *core, struct hl_hold *hold); /* as on_lost starts: the handle is idle */
 
-void hl_lock_silence(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, and nothing of it calls back */
+void hl_turn_silence(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, and nothing of it calls back */
 #endif

@@ -2,6 +2,7 @@
 /* words - see words.h. */
 #include "lock/words.h"
 
+#include "base/quote.h"
 #include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
@@ -39,7 +40,7 @@ void hl_words_of_votes(struct hl_core *core, const struct hl_hold *hold, struct 
         hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), !node->is_up ? "away" : part->state == PART_MAYBE ? "no answer yet" : "no vote");
         lead = ", ";
     }
-    hl_text_add(text, "; valid for %u ms", hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))));
+    hl_text_add(text, "; valid for %u ms", hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))));
 }
 
 void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind, hilock_status status, const char *note,
@@ -72,13 +73,13 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
     const struct hl_name *name = part->name;
     const struct hl_node *node = hl_words_node_of(core, name);
     uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
-    uint32_t late_ms = hl_span_ms(hl_left_us(lost_us, part->deadline_us));
+    uint32_t late_ms = hl_lease_span_ms(hl_left_us(lost_us, part->deadline_us));
     switch ((hilock_lost_reason)hold->reason) {
     case HILOCK_LOST_NONE: hl_text_set(text, "not lost"); break;
     case HILOCK_LOST_TAKEN:
         hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", quoted(name).bytes);
         if (node->moved_us && lost_us - node->moved_us < (uint64_t)hold->terms->lease_ms * 1000)
-            hl_text_add(text, ": a failover%s, %s had it for %u ms then", core->route->ops->is_spread ? " or a move of its slot" : "", hl_node_name(node), hl_span_ms(lost_us - node->moved_us));
+            hl_text_add(text, ": a failover%s, %s had it for %u ms then", core->route->ops->is_spread ? " or a move of its slot" : "", hl_node_name(node), hl_lease_span_ms(lost_us - node->moved_us));
         break;
     case HILOCK_LOST_EXPIRED:
         hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s" : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
@@ -132,7 +133,7 @@ void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsig
 void hl_words_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text)
 {
     hl_text_set(text, "the lease of \"%s\" was %u ms at the store, %s: did its clock jump, or did another program change it?", quoted(name).bytes,
-                hl_span_ms(found_us), how);
+                hl_lease_span_ms(found_us), how);
 }
 
 void hl_words_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)
@@ -148,6 +149,6 @@ void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, stru
 {
     uint64_t now_us = hl_now_us(&core->host);
     hl_text_set(text, "%u renewals of \"%s\" in a row failed; still valid for %u ms, next try in %u ms", hold->failures,
-                quoted(hold->parts[0].name).bytes, hl_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
-                hl_span_ms(hl_left_us(hold->due_us, now_us)));
+                quoted(hold->parts[0].name).bytes, hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
+                hl_lease_span_ms(hl_left_us(hold->due_us, now_us)));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* prelude - see prelude.h. */
 #include "base/plant.h"
+#include "base/quote.h"
 #include "node/node.h"
 
 enum step { STEP_ROLE = 1, STEP_SHARDED = 2, STEP_SERVER = 4, STEP_MEMORY = 8, STEP_NATIVES = 16, STEP_TIME = 32, STEP_END = 64 };

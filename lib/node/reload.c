@@ -4,6 +4,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "base/quote.h"
 #include "node/node.h"
 
 static int is_missing(const struct hl_reply *reply)

@@ -3,6 +3,7 @@
 #include "node/sentry.h"
 
 #include "base/plant.h"
+#include "base/quote.h"
 
 static const char switch_channel[] = "+switch-master", promoted_channel[] = "+promoted-slave";
 

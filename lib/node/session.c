@@ -7,6 +7,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "base/quote.h"
 #include "base/url.h"
 
 enum { CODE_MAX = 16, PAUSE_MIN_MS = 50, LEFT_PARTS = 4, STEADY_US = 1000000 };

@@ -8,6 +8,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "base/quote.h"
 
 enum { AGAIN_US = 200000, LINGER_US = 1000000, WINDOW = 256 }; /* at most WINDOW commands unanswered: a server may drop a client it cannot write to */
 

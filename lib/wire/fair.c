@@ -44,7 +44,7 @@ static void add_text(struct terms *terms, const char *text)
 static void add_number(struct terms *terms, const char *before, uint64_t number)
 {
     char digits[HL_DECIMAL_MAX + 1];
-    digits[hl_decimal(digits, number)] = '\0';
+    digits[hl_command_decimal(digits, number)] = '\0';
     add_text(terms, before);
     add_text(terms, digits);
 }

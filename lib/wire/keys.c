@@ -56,7 +56,7 @@ size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)
 {
     memcpy(to, uuid, HL_UUID_LENGTH);
     to[HL_UUID_LENGTH] = ':';
-    return HL_UUID_LENGTH + 1 + hl_decimal(to + HL_UUID_LENGTH + 1, n);
+    return HL_UUID_LENGTH + 1 + hl_command_decimal(to + HL_UUID_LENGTH + 1, n);
 }
 
 void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n)

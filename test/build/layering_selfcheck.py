@@ -54,6 +54,8 @@ TREE_CASES = [
     ('foreign', 'lib/link/link.h', '#include <event2/event.h>\n'),
     ('adapters', 'adapters/libevent.c', '#include <hiredis/hiredis.h>\n'),
     ('adapters', 'adapters/libevent.c', '#include "base/text.h"\n'),
+    ('stems', 'lib/lock/hold.c', 'int hl_gate_open(void)\n{\n    return 0;\n}\n'),
+    ('stems', 'lib/lock/hold.c', 'const int hl_gate_size = 3;\n'),
     ('public', 'include/hilock/hilock.h', '#include <event2/event.h>\n'),
     ('public', 'include/hilock/hilock.h', '#include "base/text.h"\n'),
     ('public', 'include/hilock/hilock.hpp', '#include <event2/event.h>\n'),

@@ -29,6 +29,15 @@ TOP = {'include', 'lib', 'adapters', 'test', 'bench', 'meson.build', 'meson_opti
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 README_LINES_MAX = 150
+# Where functions have another prefix than their file; all others are found by their name.
+STEMS = {
+    'lib/node/relocate.c': 'hl_node_', 'lib/node/standing.c': 'hl_node_', 'lib/node/trips.c': 'hl_node_',  # node.h's
+    'lib/node/subscription.c': 'hl_listener_',  # they change what it asks the server for
+    'lib/link/tls_none.c': 'hl_tls_',  # tls.h where there is no TLS
+    'lib/wire/fair.c': 'hl_kind_', 'lib/wire/mutex.c': 'hl_kind_', 'lib/wire/simple.c': 'hl_kind_', 'lib/wire/kind.c': 'hl_said_',  # kind.h
+    'lib/wire/keys.c': ('hl_channel_', 'hl_holder_'),
+}
+FUNCTION = re.compile(r'^(?!static|typedef|extern)[a-z][\w *]*?\b(hl_\w+)(?:\([^;{]*\)\s*\{|(?:\[\])? = )', re.M)
 TEXT = ('.c', '.h', '.cc', '.hpp', '.py', '.lua', '.sh', '.def', '.map')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -151,6 +160,18 @@ def lengths(root):
                     yield 'lengths', f'{path}:{start}: a function of {count} lines, at most {FUNCTION_LINES_MAX}'
 
 
+def stems(root):
+    """x.c defines hl_x_..., or hl_xs_...: whoever reads a call knows the file."""
+    for path in files(root, 'lib'):
+        stem = os.path.splitext(os.path.basename(path))[0]
+        own = {stem, stem.removesuffix('s'), stem + 's', re.sub('y$', 'ies', stem)}
+        with open(os.path.join(root, path), encoding='utf-8') as file:
+            names = FUNCTION.findall(file.read()) if path.endswith('.c') else []
+        for name in names:
+            if not any(re.match(f'hl_{one}(_|$)', name) for one in own) and not name.startswith(STEMS.get(path, '-')):
+                yield 'stems', f'{path}: defines {name}: call it hl_{stem}_..., or put it where its name leads'
+
+
 def licences(root):
     for path in files(root, 'lib', 'adapters', 'test', 'bench'):
         if path.endswith(('.c', '.h', '.cc', '.hpp')) and lines(root, path)[:1] != ['/* SPDX-License-Identifier: BSD-3-Clause */']:
@@ -196,7 +217,7 @@ def links(root):
                 yield 'links', f'{path}: a link leads nowhere: {target}'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, lengths, licences, packages, links]
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, lengths, stems, licences, packages, links]
 
 
 def check(root):

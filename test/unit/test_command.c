@@ -81,7 +81,7 @@ static void test_numbers(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char digits[HL_DECIMAL_MAX + 1];
         memset(digits, 'z', sizeof digits);
-        assert_int_equal(hl_decimal(digits, cases[i].number), strlen(cases[i].digits));
+        assert_int_equal(hl_command_decimal(digits, cases[i].number), strlen(cases[i].digits));
         assert_memory_equal(digits, cases[i].digits, strlen(cases[i].digits));
         assert_int_equal(digits[strlen(cases[i].digits)], 'z');
     }

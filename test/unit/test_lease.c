@@ -72,11 +72,11 @@ static void a_hold_is_over_when_lease_margin_and_one_command_have_passed(void **
 static void spans_are_rounded_down_and_cut_below_forever(void **state)
 {
     (void)state;
-    assert_int_equal(hl_span_ms(0), 0);
-    assert_int_equal(hl_span_ms(999), 0);
-    assert_int_equal(hl_span_ms(1999), 1);
-    assert_int_equal(hl_span_ms((uint64_t)UINT32_MAX * MS), UINT32_MAX - 1);
-    assert_int_equal(hl_span_ms(UINT64_MAX), UINT32_MAX - 1);
+    assert_int_equal(hl_lease_span_ms(0), 0);
+    assert_int_equal(hl_lease_span_ms(999), 0);
+    assert_int_equal(hl_lease_span_ms(1999), 1);
+    assert_int_equal(hl_lease_span_ms((uint64_t)UINT32_MAX * MS), UINT32_MAX - 1);
+    assert_int_equal(hl_lease_span_ms(UINT64_MAX), UINT32_MAX - 1);
     assert_int_equal(hl_left_us(5, 5), 0);
     assert_int_equal(hl_left_us(5, 6), 0);
     assert_int_equal(hl_left_us(6, 5), 1);

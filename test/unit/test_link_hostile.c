@@ -9,6 +9,7 @@
 #include "link_trial.h"
 #include "link/reader.h"
 #include "../wanted.h"
+#include "base/quote.h"
 #include "node/slots.h"
 
 #include <cmocka.h>

@@ -18,13 +18,13 @@ static void lost(const struct hilock_event *event, void *user) { (void)event, (v
 static hilock_status read_client(struct hilock_client_options *to, const struct hilock_client_options *from)
 {
     memset(&why, 0, sizeof why);
-    return hl_client_options_read(to, from, &why);
+    return hl_options_read_client(to, from, &why);
 }
 
 static hilock_status read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from)
 {
     memset(&why, 0, sizeof why);
-    return hl_lock_options_read(to, from, 30000, &why);
+    return hl_options_read_lock(to, from, 30000, &why);
 }
 
 static void defaults_are_those_of_the_header(void **state)
@@ -216,10 +216,10 @@ static void mistakes_of_a_lock_are_named(void **state)
 static void a_lease_may_not_outlast_the_restart_guard(void **state)
 {
     (void)state;
-    assert_true(hl_lease_voids_guard(60000, 30000, &why));
+    assert_true(hl_options_void_guard(60000, 30000, &why));
     assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store would let others in too early; raise the guard or lower the lease");
-    assert_false(hl_lease_voids_guard(30000, 30000, &why));
-    assert_false(hl_lease_voids_guard(60000, 0, &why));
+    assert_false(hl_options_void_guard(30000, 30000, &why));
+    assert_false(hl_options_void_guard(60000, 0, &why));
 }
 
 static void an_older_program_gets_the_defaults(void **state)
