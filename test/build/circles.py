@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""circles.py ROOT ARCHIVE - no circle of files in lib/: calls go down, news goes up through a table that the lower file declares. Looked
+for in the sources, by what is included and what is called, and in the compiled objects, where macros and inline functions hide nothing. Prints each circle, and the ties that make it."""
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+
+DEFINED = re.compile(r'^(?!static|typedef|extern)[a-z][\w *]*?\b(hl_\w+|hilock_\w+)(?:\([^;{]*\)\s*\{|(?:\[\])? = )', re.M)
+COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', re.S)
+SYMBOL = re.compile(r'^[0-9a-f]{8,16} (.{7}) (\S+)\s+[0-9a-f]{8,16}\s+(?:\.hidden )?(\S+)$')
+
+
+def circles(ties):
+    """The strongly connected parts of more than one file (Tarjan), of {file: {other: why}}."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(one):
+        order[one] = low[one] = len(order)
+        stack.append(one)
+        for other in ties.get(one, {}):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[one] = min(low[one], low[other])
+        if low[one] == order[one]:
+            at = stack.index(one)
+            part, stack[at:] = stack[at:], []
+            if len(part) > 1:
+                found.append(sorted(part))
+
+    for one in sorted(ties):
+        if one not in order:
+            visit(one)
+    return found
+
+
+def in_sources(root):
+    """Of headers what they include, of sources also where the functions that they call are defined."""
+    folder, bare, defined, ties = os.path.join(root, 'lib'), {}, {}, collections.defaultdict(dict)
+    for path in sorted(glob.glob(os.path.join(folder, '**/*.[ch]'), recursive=True)):
+        with open(path, encoding='utf-8') as file:
+            text = file.read()
+        one = os.path.relpath(path, folder)
+        for other in re.findall(r'#include "([\w/]+\.h)"', text):
+            if os.path.exists(os.path.join(folder, other)):
+                ties[one].setdefault(other, 'includes')
+        bare[one] = COMMENT.sub('', text)
+        if one.endswith('.c'):
+            defined.update({name: one for name in DEFINED.findall(bare[one])})
+    for one, text in bare.items():
+        for name in sorted(set(re.findall(r'\b(hl_\w+|hilock_\w+)\b', text))) if one.endswith('.c') else ():
+            if defined.get(name, one) != one:
+                ties[one].setdefault(defined[name], f'uses {name} of')
+    return ties
+
+
+def in_objects(archive):
+    text = subprocess.run(['objdump', '-t', archive], check=True, capture_output=True, text=True).stdout
+    defined, wanted, member = {}, [], None
+    for line in text.splitlines():
+        heading = re.match(r'^(\S+):\s+file format', line)
+        if heading:
+            member = heading.group(1).split('/')[-1].replace('.c.o', '')
+        match = SYMBOL.match(line)
+        if match and match.group(2) == '*UND*':
+            wanted.append((member, match.group(3)))
+        elif match and match.group(1)[0] in 'gu!w':
+            defined[match.group(3)] = member
+    ties = collections.defaultdict(dict)
+    for one, name in wanted:
+        if defined.get(name, one) != one:
+            ties[one].setdefault(defined[name], f'uses {name} of')
+    return ties
+
+
+def told(ties, where):
+    for circle in circles(ties):
+        yield f'{where}: a circle of {len(circle)} files: {" ".join(circle)}'
+        for one in circle:
+            for other, why in sorted(ties[one].items()):
+                if other in circle:
+                    yield f'    {one} {why} {other}'
+
+
+def check(root, archive):
+    return [*told(in_sources(root), 'sources'), *told(in_objects(archive), 'objects')]
+
+
+if __name__ == '__main__':
+    lines = check(sys.argv[1], sys.argv[2])
+    print('\n'.join(lines))
+    sys.exit(1 if lines else 0)
