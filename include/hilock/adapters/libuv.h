@@ -15,7 +15,7 @@ struct hilock_loop;
  * resolved by uv_getaddrinfo, in libuv's thread pool; getaddrinfo's order of addresses is kept. libuv knows no priorities:
  * after a pause of the process the program's own timers may run before on_lost, so ask hilock_lock_remaining_ms before
  * what must not be done without the lock. One client per loop and deployment, as everywhere. A client that is abandoned,
- * in a forked child (after uv_loop_fork) or because its loop will not run again, leaves some 500 bytes that only a turn
+ * in a forked child (after uv_loop_fork) or because its loop will not run again, leaves some hundred bytes that only a turn
  * of the loop frees. */
 HILOCK_API HILOCK_CHECKED hilock_status hilock_client_open_libuv(hilock_client **ret_client, struct uv_loop_s *loop,
                                                                  const struct hilock_client_options *options,
