@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* blocking_thread - see blocking_thread.h.
  *
- * The queue is a list behind a mutex, beside an eventfd that the base watches. Only who finds the list empty writes to the eventfd, and the
+ * The queue is a list behind a mutex, beside an eventfd that the base watches. Only a poster that finds it empty writes to the eventfd, and the
  * thread takes the whole list at once: many posters at a time cost one wake-up. The write comes behind the mutex, which the thread that it
  * wakes wants at once; so the eventfd is not closed before nobody can post any more.
  *

@@ -11,7 +11,7 @@ struct redisContext;
 
 extern const char bare_uuid[]; /* as good as any: nobody contends */
 
-int bare_load_scripts(const char *url); /* -1: told on stderr */
+int bare_load_scripts(const char *url); /* -1: reported on stderr */
 
 /* The options of hilock's client, as its defaults make them; not_after like its, a minute ahead of the server's clock in `seconds`. */
 struct hl_wants bare_wants(unsigned lease_ms, double seconds, int is_sharded);
@@ -22,9 +22,9 @@ enum bare_pair {
     BARE_MUTEX, /* the EVALSHAs of hilock's MUTEX, a holder of its own each time */
     BARE_SET    /* SET NX PX, and the script that everybody has: DEL, if it is still ours */
 };
-struct bare_blocking *bare_blocking_open(const char *url, unsigned lease_ms); /* NULL: told on stderr */
+struct bare_blocking *bare_blocking_open(const char *url, unsigned lease_ms); /* NULL: reported on stderr */
 void bare_blocking_begin(struct bare_blocking *bare, double seconds);            /* pairs for so long */
-int bare_blocking_pair(struct bare_blocking *bare, enum bare_pair pair);         /* -1: told on stderr */
+int bare_blocking_pair(struct bare_blocking *bare, enum bare_pair pair);         /* -1: reported on stderr */
 void bare_blocking_close(struct bare_blocking *bare); /* NULL is allowed */
 
 #endif

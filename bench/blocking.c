@@ -4,7 +4,7 @@
  * Kinds: MUTEX beside a loop that sends the very same EVALSHAs; SIMPLE beside SET NX PX and the script with DEL. In each round all four loops
  * run for a while, each round beginning with another one, in one process, on a connection each, with one name each that nobody else
  * wants. Each pair is timed, and a turn's figure is its median: a mean would be that of what else the machine does. A round gives one ratio for
- * each kind: how many times as long a pair takes as the bare one. The median and the range of these are told. CPU is this process' own, both
+ * each kind: how many times as long a pair takes as the bare one. The median and the range of these are reported. CPU is this process' own, both
  * threads'. */
 #include "awake.h"
 #include "bare.h"

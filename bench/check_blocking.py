@@ -12,15 +12,15 @@ run = subprocess.run([sys.argv[1], 'blocking', '--seconds', '0.1', '--rounds', '
 print(run.stdout)
 if run.returncode != 0:
     sys.exit(f'status {run.returncode}')
-kinds = {told['kind']: told for told in map(json.loads, filter(lambda line: line.startswith('{'), run.stdout.splitlines()))}
+kinds = {figures['kind']: figures for figures in map(json.loads, filter(lambda line: line.startswith('{'), run.stdout.splitlines()))}
 if kinds.keys() != {'MUTEX', 'SIMPLE'}:
     sys.exit(f'kinds: {sorted(kinds)}')
-for kind, told in kinds.items():
-    wrong = {key: told.get(key) for key, asked in ASKED.items() if told.get(key) != asked}
-    if wrong or told['scenario'] != 'blocking':
+for kind, figures in kinds.items():
+    wrong = {key: figures.get(key) for key, asked in ASKED.items() if figures.get(key) != asked}
+    if wrong or figures['scenario'] != 'blocking':
         sys.exit(f'{kind}: parameters are not those that were asked for: {wrong}')
-    not_positive = [key for key in FIGURES if not told.get(key, 0) > 0]
+    not_positive = [key for key in FIGURES if not figures.get(key, 0) > 0]
     if not_positive:
         sys.exit(f'{kind}: not above 0: {not_positive}')
-    if not told['ratio_min'] <= told['ratio_median'] <= told['ratio_max']:
+    if not figures['ratio_min'] <= figures['ratio_median'] <= figures['ratio_max']:
         sys.exit(f'{kind}: the median is outside its range')

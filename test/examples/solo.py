@@ -25,7 +25,7 @@ def quick(program, url):
     store.expect(ended(solo(program, url, NAME, 'sh', '-c', 'echo done; exit 7')) == (7, 'done\n'), "the command's status is solo's")
     store.expect(ended(solo(program, url, NAME, 'no-such-command'))[0] == 127, 'a command that is not there is 127')
     status, text = ended(solo(program, url, 'a}b{c', 'true'))
-    store.expect(status == FAILED and 'BAD_NAME' in text, f'a bad name is told: {status} {text}')
+    store.expect(status == FAILED and 'BAD_NAME' in text, f'a bad name is refused in words: {status} {text}')
 
 
 def alone(program, url):
@@ -38,7 +38,7 @@ def alone(program, url):
     third = solo(program, url, NAME, 'echo', 'third')
     first.send_signal(signal.SIGTERM)
     store.expect(ended(first) == (3, 'ended\n'), 'a signal goes on to the command')
-    store.expect(ended(third) == (0, 'third\n'), 'who waited has it then')
+    store.expect(ended(third) == (0, 'third\n'), 'the third, which waited, has it then')
 
 
 def lost(program, url):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocking calls do what their header says, from many threads: a hold excludes, a wait ends in time and leaves nothing, a loss is seen by
- * remaining, descriptor and callback, closing wakes who waits, and what may not be called somewhere is refused there. */
+ * remaining, descriptor and callback, closing wakes the threads that wait, and what may not be called somewhere is refused there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <hilock/blocking.h>
@@ -97,7 +97,7 @@ static void a_wait_ends_in_time(void **state)
 
 static int is_clean(void *arg) { return redis_lock_keys(arg) == 0; }
 
-/* The grant is made and its answer held back: who gave up has left nothing, once the network is well again. */
+/* The grant is made and its answer held back: a caller that gave up has left nothing, once the network is well again. */
 static void a_late_grant_is_undone(void **state)
 {
     struct scene *scene = *state;
@@ -207,7 +207,7 @@ static void taken_away(void **state)
     hilock_blocking_free(loss.client);
 }
 
-/* Who asked learns it, and so does who watches: of an extend, on_lost does not run too. */
+/* The caller learns it, and the descriptor shows it; on_lost does not run too. */
 static void found_lost_by_an_extend(void **state)
 {
     struct scene *scene = *state;
