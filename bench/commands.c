@@ -20,7 +20,7 @@ struct commands {
 static bool is_clients(const char *name, size_t length)
 {
     static const char *const inner[] = {"pttl", "pexpire", "pexpireat", "time", "get", "set", "hset", "hget", "hdel", "hscan",
-                                        "hlen", "hexists", "exists",
+                                        "hlen", "exists",
                                         "publish", "spublish", "zadd", "zrem", "zrange", "zrangebyscore", "zcount", "pubsub|numsub",
                                         "pubsub|shardnumsub", "del", "info"};
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)

@@ -56,10 +56,10 @@ struct sent { /* so far, as the server counts */
     uint64_t all, releases, sets;
 };
 
-/* MUTEX: the release script asks HEXISTS once. SIMPLE: every way to ask is one SET, and releases are told by the processes. */
+/* MUTEX: a release publishes once. SIMPLE: every way to ask is one SET, and releases are told by the processes. */
 static int ask_sent(struct commands *commands, struct sent *ret_sent)
 {
-    return commands_count(commands, &ret_sent->all) == 0 && commands_count_of(commands, "hexists", &ret_sent->releases) == 0 &&
+    return commands_count(commands, &ret_sent->all) == 0 && commands_count_of(commands, "publish", &ret_sent->releases) == 0 &&
                    commands_count_of(commands, "set", &ret_sent->sets) == 0 ? 0 : -1;
 }
 
