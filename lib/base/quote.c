@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* ":<any number>:fair", but no uuid */
+enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* ":<any number>" and a few bytes more, but no uuid */
 
 /* Appends one byte as text; 0: no room for it and for the ".." that would have to follow. */
 static size_t quote_byte(char *to, size_t room, unsigned char byte)

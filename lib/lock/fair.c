@@ -79,7 +79,7 @@ void hl_fair_placed(struct hl_fair *fair, const struct hl_asked *asked)
     fair->hands_over = asked->hands_over != 0;
 }
 
-/* Who does not know the queue frees the name without a grant, and says so on the unlock channel, if at all: the head listens there. */
+/* Another program frees the name without a grant, and says so on the unlock channel, if at all: the head listens there. */
 int hl_fair_may_sleep(struct hl_fair *fair)
 {
     uint64_t sent_us = fair->acquire.hold->parts[0].request.sent_us;

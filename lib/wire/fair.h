@@ -10,8 +10,8 @@
 
 enum {
     HL_FAIR_WINDOW_MS = 3000, /* for how long a grant that was pushed stands, unless it is renewed */
-    HL_FAIR_ALIVE_MS = 30000, /* a waiter not heard of for so long is dead: as fair_choose.lua has it */
-    HL_FAIR_QUEUE_MS = 90000  /* a queue of which nobody is heard for so long is gone: as fair_acquire.lua has it */
+    HL_FAIR_ALIVE_MS = 30000, /* a waiter not heard of for so long is dead: as choose.lua has it */
+    HL_FAIR_QUEUE_MS = 90000  /* a queue of which nobody is heard for so long is gone: as mutex_acquire.lua has it */
 };
 
 struct hl_push {
