@@ -56,7 +56,11 @@ if has_queue then
     end
   end
   if is_handed_over then return was_mine and -2 - others or 0 end
-  if #gone > 0 then call('ZREM', queue, unpack(gone)) end
+  if #gone > 0 then
+    call('ZREM', queue, unpack(gone))
+    -- whoever left was the last: nobody is kept from a free name any more
+    if has_star and call('ZCOUNT', queue, '1', '+inf') == 0 then call('ZREM', queue, '*') end
+  end
 end
 if not was_mine then return 0 end
 call('HDEL', name, 'mode')

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "memory/store.h"
-#include "wire/fair.h"
+#include "wire/queued.h"
 #include "wire/scripts.h"
 
 enum { WORDS_MAX = 20, KEYS = 3 };
@@ -377,6 +377,20 @@ static void who_leaves_grants_in_spite_of_a_clock_that_was_set_back(void **unuse
     sim_store_free(trial.store);
 }
 
+/* A name is left to others, and then nobody is left who was kept from it: the key would stay for a minute and a half. */
+static void the_last_who_leaves_leaves_no_queue(void **unused)
+{
+    struct trial trial = begin();
+    (void)unused;
+    held_and_awaited(&trial);
+    (void)listens(&trial, "C");
+    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
+    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 1);
+    assert_int_equal(release(&trial, "b:1", NEVER)->integer, 0);
+    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
+    sim_store_free(trial.store);
+}
+
 /* ---- by force ---- */
 
 static void readers(struct trial *trial) { (void)RUN(trial, "HSET", "N", "mode", "read", "u:1", "1", "v:2", "1"); }
@@ -453,6 +467,7 @@ int main(void)
         cmocka_unit_test(a_release_tells_how_many_others_listen),
         cmocka_unit_test(the_name_is_left_to_others_by_their_share),
         cmocka_unit_test(a_guest_jumps_no_queue_and_has_what_is_left_to_others),
+        cmocka_unit_test(the_last_who_leaves_leaves_no_queue),
         cmocka_unit_test(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
         cmocka_unit_test(who_leaves_grants_in_spite_of_a_clock_that_was_set_back),
         cmocka_unit_test(what_is_no_lock_is_not_ended_by_force),
