@@ -9,7 +9,7 @@
 #include "support/scene.h"
 
 static const char rights[] = "~* &* +evalsha +script|load +client|setname +time +subscribe +unsubscribe +publish +pttl +hscan +hget "
-                             "+hset +hexists +hdel +set +pexpire";
+                             "+hset +hdel +hlen +exists +set +pexpire +zadd +zrem +zcount +zrange +zrangebyscore";
 
 /* "locks" may do all that locks need, and no more. */
 static void let_in(struct scene *scene, const char *password)

@@ -238,9 +238,9 @@ static void cancelled_or_closed_in_WAIT_it_leaves_nothing(void **state)
 
 static void a_user_needs_the_right_to_WAIT(void **state)
 {
-    static const char rights[] = "ACL SETUSER shop on >secret resetkeys ~stock:* ~hilock:token* resetchannels &redisson_lock__channel:* -@all +evalsha "
-                                 "+script|load +time +info +pttl +hscan +hget +hset +hexists +hdel +set +pexpire +publish +subscribe +unsubscribe "
-                                 "+client|setname";
+    static const char rights[] = "ACL SETUSER shop on >secret resetkeys ~stock:* ~hilock:token* ~hilock:wait* resetchannels &redisson_lock__channel:* -@all "
+                                 "+evalsha +script|load +time +info +pttl +hscan +hget +hset +hdel +hlen +exists +set +pexpire +zadd +zrem +zcount "
+                                 "+zrange +zrangebyscore +publish +subscribe +unsubscribe +client|setname";
     struct client client;
     struct handle stock;
     (void)state;
