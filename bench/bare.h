@@ -3,7 +3,7 @@
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
 
-#include "wire/fair.h"
+#include "wire/queued.h"
 
 #include <stddef.h>
 

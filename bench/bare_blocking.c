@@ -46,10 +46,10 @@ static bool say(struct bare_blocking *bare)
 static bool pair_of_mutex(struct bare_blocking *bare)
 {
     bare->words.id++;
-    hl_fair_acquire(&bare->command, &bare->words, &bare->wants);
+    hl_queued_acquire(&bare->command, &bare->words, &bare->wants);
     if (!say(bare))
         return false;
-    hl_fair_release(&bare->command, &bare->words, &bare->wants);
+    hl_queued_release(&bare->command, &bare->words, &bare->wants);
     return say(bare);
 }
 

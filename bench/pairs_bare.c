@@ -63,7 +63,7 @@ static void send_command(struct lane *lane, redisCallbackFn *on_answer)
 static void acquire(struct lane *lane)
 {
     lane->words.id = ++lane->bare->holders;
-    hl_fair_acquire(&lane->bare->command, &lane->words, &lane->bare->wants);
+    hl_queued_acquire(&lane->bare->command, &lane->words, &lane->bare->wants);
     send_command(lane, on_acquired);
 }
 
@@ -98,7 +98,7 @@ static void on_acquired(redisAsyncContext *store, void *answer, void *user)
         retire(lane->bare, fault);
         return;
     }
-    hl_fair_release(&lane->bare->command, &lane->words, &lane->bare->wants);
+    hl_queued_release(&lane->bare->command, &lane->words, &lane->bare->wants);
     send_command(lane, on_released);
 }
 

@@ -47,9 +47,9 @@ static int are_alike(const struct hl_terms *terms, const struct hilock_lock_opti
 static const struct hl_kind *kind_of(const struct hilock_lock_options *options)
 {
     switch (options->kind) {
-    case HILOCK_MUTEX: return &hl_kind_mutex;
-    case HILOCK_FAIR: return &hl_kind_fair;
-    case HILOCK_SIMPLE: return &hl_kind_simple;
+    case HILOCK_MUTEX: return &hl_queued_mutex;
+    case HILOCK_FAIR: return &hl_queued_fair;
+    case HILOCK_SIMPLE: return &hl_simple_kind;
     }
     return NULL; /* options.c refuses any other */
 }

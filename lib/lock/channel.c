@@ -93,7 +93,7 @@ static void listen(struct hl_gate *gate)
 {
     const struct hl_name *name = gate->name;
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
-    size_t length = hl_channel_write(channel, name->bytes, name->length);
+    size_t length = hl_key_channel_write(channel, name->bytes, name->length);
     for (unsigned i = 0; i < hl_route_members(gate->core->route); i++) {
         struct hl_node *node = hl_route_member(gate->core->route, name->bytes, name->length, i);
         if (gate->channels[i])

@@ -15,7 +15,8 @@
 #include "lock/cell.h"
 #include "lock/notice.h"
 #include "node/route.h"
-#include "wire/fair.h"
+#include "wire/queued.h"
+#include "wire/holder.h"
 #include "wire/keys.h"
 #include "wire/kind.h"
 

@@ -32,7 +32,7 @@ static void hold_back(struct hl_courtesy *courtesy, struct hl_core *core, const 
 uint64_t hl_courtesy_others(struct hl_core *core, const struct hl_name *name, uint64_t listeners)
 {
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
-    size_t length = hl_channel_write(channel, name->bytes, name->length);
+    size_t length = hl_key_channel_write(channel, name->bytes, name->length);
     return listeners ? listeners - (hl_subscription_hears(&hl_route_node(core->route, name->bytes, name->length)->subscription, channel, length) != 0) : 0;
 }
 

@@ -15,7 +15,7 @@
 #define HL_LOCK_FAIR_H
 
 #include "lock/core.h"
-#include "wire/fair.h"
+#include "wire/queued.h"
 
 /* One is under way at most, and a link does not outlive one without an answer: over the present links a grant names the latest, or the one before. */
 enum { HL_FAIR_SENDS = 2 };

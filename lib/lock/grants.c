@@ -97,7 +97,7 @@ static int is_of(const struct hl_fair *fair, const struct hl_push *push)
 
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 {
-    const struct hl_push push = hl_fair_heard(message, grants->core->uuid);
+    const struct hl_push push = hl_queued_heard(message, grants->core->uuid);
     struct hl_roll_entry *entry = hl_roll_find(&grants->core->fair_waits, push.id);
     struct hl_fair *fair = entry ? (struct hl_fair *)(void *)((char *)entry - offsetof(struct hl_fair, entry)) : NULL;
     switch (push.what) {
@@ -153,7 +153,7 @@ static void listen_where_it_is(struct hl_grants *grants)
     grants->node = hl_route_node(core->route, grants->tag, strlen(grants->tag));
     grants->is_refused = 0;
     subscription = &grants->node->subscription;
-    hl_fair_channel(grants->said, core->uuid, grants->tag, subscription->is_sharded);
+    hl_queued_channel(grants->said, core->uuid, grants->tag, subscription->is_sharded);
     channel = grants->said + (subscription->is_sharded != 0);
     grants->channel = hl_listener_open(subscription, channel, strlen(channel), on_channel, grants);
     if (!grants->channel)

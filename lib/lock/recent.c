@@ -5,7 +5,7 @@
 #include "base/plant.h"
 #include "base/quote.h"
 #include "lock/gate.h"
-#include "wire/fair.h"
+#include "wire/queued.h"
 
 /* BEFORE: a Sentinel promotes first and tells of it up to seconds later; until then the old master acknowledges what nobody will know. */
 enum { RECENT_MAX = 1024, BEFORE_US = 10000000, TRIES_MAX = 3, REFUSED_US = 200000 };

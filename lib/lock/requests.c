@@ -53,7 +53,7 @@ static int hears_releases(const struct hl_part *part)
 {
     const struct hl_name *name = part->name;
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
-    size_t length = hl_channel_write(channel, name->bytes, name->length);
+    size_t length = hl_key_channel_write(channel, name->bytes, name->length);
     return hl_subscription_hears(&hl_node_home(part->request.node)->subscription, channel, length);
 }
 

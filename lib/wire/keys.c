@@ -44,23 +44,10 @@ void hl_key_add(struct hl_command *command, const char *word, const char *name, 
     hl_command_add(command, key, hl_key_write(key, word, name, length));
 }
 
-size_t hl_channel_write(char *to, const char *name, size_t length) { return tag(to, "redisson_lock__channel", ":", name, length); }
+size_t hl_key_channel_write(char *to, const char *name, size_t length) { return tag(to, "redisson_lock__channel", ":", name, length); }
 
-void hl_channel_add(struct hl_command *command, const char *name, size_t length)
+void hl_key_channel_add(struct hl_command *command, const char *name, size_t length)
 {
     char *channel = hl_command_room(command, length + HL_KEY_PREFIX_MAX);
-    hl_command_add(command, channel, hl_channel_write(channel, name, length));
-}
-
-size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)
-{
-    memcpy(to, uuid, HL_UUID_LENGTH);
-    to[HL_UUID_LENGTH] = ':';
-    return HL_UUID_LENGTH + 1 + hl_command_decimal(to + HL_UUID_LENGTH + 1, n);
-}
-
-void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n)
-{
-    char *holder = hl_command_room(command, HL_HOLDER_MAX);
-    hl_command_add(command, holder, hl_holder_write(holder, uuid, n));
+    hl_command_add(command, channel, hl_key_channel_write(channel, name, length));
 }

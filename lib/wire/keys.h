@@ -8,7 +8,7 @@
 
 #include "base/command.h"
 
-enum { HL_KEY_PREFIX_MAX = 32, HL_UUID_LENGTH = 36, HL_HOLDER_MAX = HL_UUID_LENGTH + 1 + 20 };
+enum { HL_KEY_PREFIX_MAX = 32 };
 
 extern const char hl_key_token[], hl_key_queue[]; /* words of our own keys */
 
@@ -16,11 +16,7 @@ int hl_key_has_good_braces(const char *name, size_t length);
 int hl_key_is_reserved(const char *name, size_t length); /* it begins as keys of ours or of Redisson's locks do: another lock's, maybe */
 size_t hl_key_write(char *to, const char *word, const char *name, size_t length); /* needs length + HL_KEY_PREFIX_MAX bytes; no terminator */
 void hl_key_add(struct hl_command *command, const char *word, const char *name, size_t length); /* the same, as an argument */
-size_t hl_channel_write(char *to, const char *name, size_t length); /* as hl_key_write: where a release is published */
-void hl_channel_add(struct hl_command *command, const char *name, size_t length);
-
-/* "<client uuid>:<n>", n never used twice by a client (R2). Returns its length; no terminator. */
-size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n);
-void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n); /* the same, as an argument */
+size_t hl_key_channel_write(char *to, const char *name, size_t length); /* as hl_key_write: where a release is published */
+void hl_key_channel_add(struct hl_command *command, const char *name, size_t length);
 
 #endif

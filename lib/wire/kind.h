@@ -87,7 +87,7 @@ struct hl_kind {
     hl_hear_fn *forced;           /* its answer, as a release's */
 };
 
-extern const struct hl_kind hl_kind_fair, hl_kind_mutex, hl_kind_simple;
+extern const struct hl_kind hl_queued_fair, hl_queued_mutex, hl_simple_kind;
 
 struct hl_said hl_said_fault(const struct hl_reply *reply); /* an error reply; anything else is PROTOCOL */
 struct hl_said hl_said_of_hold(const struct hl_reply *reply); /* the same, about the lock's key alone: WRONGTYPE is NO */

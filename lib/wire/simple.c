@@ -3,6 +3,7 @@
 #include "wire/simple.h"
 
 #include "base/plant.h"
+#include "wire/holder.h"
 #include "wire/keys.h"
 #include "wire/natives.h"
 #include "wire/scripts.h"
@@ -138,7 +139,7 @@ static void force(struct hl_command *command, const struct hl_words *words, cons
     hl_command_add(command, holder, holder_length);
 }
 
-const struct hl_kind hl_kind_simple = {
+const struct hl_kind hl_simple_kind = {
     .kind = HILOCK_SIMPLE,
     .has_natives = 1,
     .wrong_kind = "is not a lock string: another program's key, or a MUTEX or FAIR lock of the same name",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* simple - the words of kind SIMPLE, `SET name holder NX PX lease`: the convention of redsync, redis-py, node-redlock and many more, so that
- * their programs and ours exclude each other. Pure: no state, no I/O; reached by hl_kind_simple (kind.h).
+ * their programs and ours exclude each other. Pure: no state, no I/O; reached by hl_simple_kind (kind.h).
  *
  * The acquire is native, for that is cheapest where it is wanted most, at a free name. It cannot tell who has the name: a nil is asked again
  * by a script, which also finds our own replay. Renewal and release compare the value first, by the server's own commands where it has

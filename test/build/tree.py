@@ -34,8 +34,6 @@ STEMS = {
     'lib/node/relocate.c': 'hl_node_', 'lib/node/standing.c': 'hl_node_', 'lib/node/trips.c': 'hl_node_',  # node.h's
     'lib/node/subscription.c': 'hl_listener_',  # they change what it asks the server for
     'lib/link/tls_none.c': 'hl_tls_',  # tls.h where there is no TLS
-    'lib/wire/fair.c': 'hl_kind_', 'lib/wire/mutex.c': 'hl_kind_', 'lib/wire/simple.c': 'hl_kind_', 'lib/wire/kind.c': 'hl_said_',  # kind.h
-    'lib/wire/keys.c': ('hl_channel_', 'hl_holder_'),
 }
 FUNCTION = re.compile(r'^(?!static|typedef|extern)[a-z][\w *]*?\b(hl_\w+)(?:\([^;{]*\)\s*\{|(?:\[\])? = )', re.M)
 TEXT = ('.c', '.h', '.cc', '.hpp', '.py', '.lua', '.sh', '.def', '.map')

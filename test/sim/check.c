@@ -10,6 +10,7 @@
 #include "lock/wait.h"
 #include "../secret.h"
 #include "sim.h"
+#include "wire/holder.h"
 #include "wire/keys.h"
 
 enum { LINKED_US = 4000000 }; /* after the heal every link is found dead or good in this time */

@@ -5,7 +5,7 @@
 
 #include "base/slot.h"
 #include "sim.h"
-#include "wire/fair.h"
+#include "wire/queued.h"
 
 enum { PROCESSES_USUAL = 6, NAMES_USUAL = 5, CROWD = 20, CROWD_NAMES = 10, HOT_NAMES = 3, HOT_EACH = 2 };
 enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, HOT_US = 60000000, CONTESTS = 2000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/fair.h"
+#include "wire/queued.h"
 #include "wire/keys.h"
 #include "wire/peek.h"
 #include "wire/scripts.h"
@@ -42,16 +42,16 @@ static void acquire_is_said_so(void **state)
     struct hl_wants wants = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
     struct hl_command command;
     (void)state;
-    hl_fair_acquire(&command, &words, &wants);
+    hl_queued_acquire(&command, &words, &wants);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|0|1700000000123000 99 3 hilock:grant:x 3000|600000");
     wants.ticket = HL_TICKET_UNKNOWN;
     wants.lease_ms = 100;
     wants.channel = "";
     wants.reserved = 15;
     wants.not_after_ms = 12;
-    hl_fair_acquire(&command, &words, &wants);
+    hl_queued_acquire(&command, &words, &wants);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|15|0000000000012000 ? 3 - 100|600000");
-    hl_fair_acquire(&command, &words, &(struct hl_wants){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
+    hl_queued_acquire(&command, &words, &(struct hl_wants){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0|9999999999999999|1000");
 }
 
@@ -59,7 +59,7 @@ static void renew_is_said_so(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_fair_renew(&command, &words, &(struct hl_wants){.lease_ms = 30000, .token = 17});
+    hl_queued_renew(&command, &words, &(struct hl_wants){.lease_ms = 30000, .token = 17});
     assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
 }
 
@@ -67,11 +67,11 @@ static void release_is_said_so(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
+    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P? 600000 1000 0");
-    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = 99, .coin = 1, .hears = 1});
+    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = 99, .coin = 1, .hears = 1});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P99 600000 0 1");
-    hl_fair_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .coin = HL_COIN_SIDES, .is_sharded = 1});
+    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .coin = HL_COIN_SIDES, .is_sharded = 1});
     assert_script(&command, &hl_script_mutex_release, RELEASED "S? 600000 999 0");
 }
 
@@ -79,11 +79,11 @@ static void a_channel_is_of_a_client_and_of_a_slot(void **state)
 {
     char channel[HL_FAIR_CHANNEL_MAX];
     (void)state;
-    hl_fair_channel(channel, UUID, "", 0);
+    hl_queued_channel(channel, UUID, "", 0);
     assert_string_equal(channel, "hilock:grant:" UUID);
-    hl_fair_channel(channel, UUID, "@CAN", 0);
+    hl_queued_channel(channel, UUID, "@CAN", 0);
     assert_string_equal(channel, "hilock:grant:" UUID ":{@CAN}");
-    hl_fair_channel(channel, UUID, "@CAN", 1);
+    hl_queued_channel(channel, UUID, "@CAN", 1);
     assert_string_equal(channel, "!hilock:grant:" UUID ":{@CAN}");
 }
 
@@ -92,7 +92,7 @@ static void the_second_way_to_release_names_one_key(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_fair_release(&command, &words, &(struct hl_wants){.is_second = 1});
+    hl_queued_release(&command, &words, &(struct hl_wants){.is_second = 1});
     assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
 }
 
@@ -101,9 +101,9 @@ static void a_forced_release_names_its_holder(void **state)
     const struct hl_wants wants = {.token_ttl_ms = 1000};
     struct hl_command command;
     (void)state;
-    hl_kind_fair.force(&command, &words, &wants, "another:5", 9);
+    hl_queued_fair.force(&command, &words, &wants, "another:5", 9);
     assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
-    hl_kind_mutex.force(&command, &words, &(struct hl_wants){.is_second = 1, .is_sharded = 1}, "another:5", 9);
+    hl_queued_mutex.force(&command, &words, &(struct hl_wants){.is_second = 1, .is_sharded = 1}, "another:5", 9);
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
 }
 
@@ -111,7 +111,7 @@ static void peek_names_a_place(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_peek(&command, &hl_kind_fair, &words, 99);
+    hl_peek(&command, &hl_queued_fair, &words, 99);
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:wait:{stock}|99");
 }
 
@@ -122,10 +122,10 @@ static void the_longest_name_fits(void **state)
     struct hl_command command;
     (void)state;
     memset(name, 'x', sizeof name);
-    hl_fair_channel(channel, UUID, "@CAN", 1);
-    hl_fair_acquire(&command, &longest, &(struct hl_wants){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
+    hl_queued_channel(channel, UUID, "@CAN", 1);
+    hl_queued_acquire(&command, &longest, &(struct hl_wants){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
     assert_int_equal(command.argc, 11);
-    hl_fair_release(&command, &longest, &(struct hl_wants){.token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX - 1});
+    hl_queued_release(&command, &longest, &(struct hl_wants){.token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX - 1});
     assert_int_equal(command.argc, 9);
 }
 
@@ -137,13 +137,13 @@ static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
     static const char *const verdicts[] = {"YES", "NO", "AGAIN", "LATE", "FAULT"};
     struct hl_said answer = hear(reply, HL_FORM_SCRIPT);
     snprintf(text, sizeof text, "%s", verdicts[answer.verdict]);
-    if (answer.verdict == HL_YES && hear == hl_fair_acquired)
+    if (answer.verdict == HL_YES && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "YES %" PRIu64, answer.token);
-    else if (answer.verdict == HL_YES && hear == hl_fair_renewed)
+    else if (answer.verdict == HL_YES && hear == hl_queued_renewed)
         snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
     else if (answer.verdict == HL_YES)
         snprintf(text, sizeof text, "YES %" PRIu64 "%s", answer.listeners, answer.was_unheard ? " unheard" : "");
-    else if (answer.verdict == HL_NO && hear == hl_fair_acquired)
+    else if (answer.verdict == HL_NO && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
                  answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "");
     else if (answer.verdict == HL_LATE)
@@ -154,8 +154,8 @@ static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
     return text;
 }
 
-#define ACQUIRE(reply, meaning) assert_string_equal(said(hl_fair_acquired, (reply)), (meaning))
-#define RELEASE(reply, meaning) assert_string_equal(said(hl_fair_released, (reply)), (meaning))
+#define ACQUIRE(reply, meaning) assert_string_equal(said(hl_queued_acquired, (reply)), (meaning))
+#define RELEASE(reply, meaning) assert_string_equal(said(hl_queued_released, (reply)), (meaning))
 
 static struct hl_reply *waits(int64_t code, const char *holder, int64_t hands_over, int64_t place, int64_t ticket, int64_t length)
 {
@@ -210,8 +210,8 @@ static void answers_to_release(void **state)
     RELEASE(say_integer(-7), "YES 0");
     RELEASE(say_error("TRYAGAIN x"), "AGAIN");
     RELEASE(say_error("WRONGTYPE x"), "AGAIN"); /* of which key? */
-    assert_string_equal(said(hl_fair_forced, say_error("TRYAGAIN x")), "AGAIN");
-    assert_string_equal(said(hl_fair_forced, say_error("WRONGTYPE x")), "WRONG_KIND \"WRONGTYPE x\"");
+    assert_string_equal(said(hl_queued_forced, say_error("TRYAGAIN x")), "AGAIN");
+    assert_string_equal(said(hl_queued_forced, say_error("WRONGTYPE x")), "WRONG_KIND \"WRONGTYPE x\"");
     RELEASE(say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
     RELEASE(say_nil(), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MIN), "PROTOCOL \"\"");
@@ -222,7 +222,7 @@ static const char *heard_bytes(const char *bytes, size_t length)
 {
     static char text[256];
     const struct hl_reply message = {.type = HL_REPLY_STRING, .bytes = bytes, .length = length};
-    const struct hl_push push = hl_fair_heard(&message, UUID);
+    const struct hl_push push = hl_queued_heard(&message, UUID);
     snprintf(text, sizeof text, "nonsense");
     if (push.what == HL_PUSH_GRANT)
         snprintf(text, sizeof text, "grant of \"%.*s\" to %" PRIu64 ", %" PRIu64 " us after %" PRIu64 ", for %" PRIu64 " us, token %" PRIu64, (int)push.name_length,
@@ -287,24 +287,24 @@ static void a_MUTEX_asks_as_a_guest(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_kind_mutex.acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
+    hl_queued_mutex.acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|15|9999999999999999 *|600000");
-    hl_kind_mutex.release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .coin = 7});
+    hl_queued_mutex.release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .coin = 7});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P? 600000 6 0");
 }
 
 static void answers_to_renew(void **state)
 {
     (void)state;
-    assert_string_equal(said(hl_fair_renewed, say_integer(0)), "NO");
-    assert_string_equal(said(hl_fair_renewed, say_integer(30001)), "YES left 30000");
-    assert_string_equal(said(hl_fair_renewed, say_integer(1)), "YES left 0");
-    assert_string_equal(said(hl_fair_renewed, say_integer(-1)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_fair_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_fair_renewed, say_nil()), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_fair_renewed, say_string("5")), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_fair_renewed, say_error("WRONGTYPE x")), "NO");
-    assert_string_equal(said(hl_fair_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
+    assert_string_equal(said(hl_queued_renewed, say_integer(0)), "NO");
+    assert_string_equal(said(hl_queued_renewed, say_integer(30001)), "YES left 30000");
+    assert_string_equal(said(hl_queued_renewed, say_integer(1)), "YES left 0");
+    assert_string_equal(said(hl_queued_renewed, say_integer(-1)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_nil()), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_string("5")), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_error("WRONGTYPE x")), "NO");
+    assert_string_equal(said(hl_queued_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
 }
 
 int main(void)

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "probes.h"
-#include "wire/fair.h"
+#include "wire/queued.h"
+#include "wire/holder.h"
 #include "wire/keys.h"
 #include "wire/natives.h"
 #include "wire/peek.h"
@@ -46,7 +47,7 @@ void scene_init(struct scene *scene, uint64_t seed)
             else
                 key->length = hl_key_write(key->at, prefixes[kind], names[name], length);
         }
-        scene->channels[name].length = hl_channel_write(scene->channels[name].at, names[name], length);
+        scene->channels[name].length = hl_key_channel_write(scene->channels[name].at, names[name], length);
     }
 }
 
@@ -156,20 +157,20 @@ static void say_acquire(struct scene *scene, struct line *line)
     wants.reserved = scene_below(scene, 4) ? 0 : (unsigned)scene_below(scene, 200);
     if (scene_below(scene, 3) == 0)
         wants.not_after_ms = scene->now_us / 1000 + scene_below(scene, 5) - 2;
-    hl_fair_acquire(&line->command, &words, &wants);
+    hl_queued_acquire(&line->command, &words, &wants);
 }
 
 static void say_renew(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
     const struct hl_wants wants = {.lease_ms = some_ms(scene), .token = scene->tokens[line->name][line->holder] + (scene_below(scene, 8) == 0)};
-    hl_fair_renew(&line->command, &words, &wants);
+    hl_queued_renew(&line->command, &words, &wants);
 }
 
 /* Of a holder, or of any field that other lines write. */
 static void say_force(struct scene *scene, struct line *line, const struct hl_words *words)
 {
-    static const struct hl_kind *const kinds[] = {&hl_kind_mutex, &hl_kind_fair};
+    static const struct hl_kind *const kinds[] = {&hl_queued_mutex, &hl_queued_fair};
     const char *field = PICK(scene, "a", "b", "redisson:1", "other field");
     char holder[HL_HOLDER_MAX];
     size_t length = hl_holder_write(holder, words->uuid, words->id);
@@ -187,7 +188,7 @@ static void say_release(struct scene *scene, struct line *line)
         say_force(scene, line, &words);
         return;
     }
-    hl_fair_release(&line->command, &words, &(struct hl_wants){0});
+    hl_queued_release(&line->command, &words, &(struct hl_wants){0});
     if (scene_below(scene, 40) == 0) {
         line->command.argc--;
         add(line, PICK(scene, "NOSUCHCOMMAND", "publish", "GET", "SUBSCRIBE"));
@@ -197,7 +198,7 @@ static void say_release(struct scene *scene, struct line *line)
 static void say_peek(struct scene *scene, struct line *line)
 {
     const struct hl_words words = words_of_held(scene, line);
-    hl_peek(&line->command, &hl_kind_mutex, &words, 0);
+    hl_peek(&line->command, &hl_queued_mutex, &words, 0);
 }
 
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
@@ -222,7 +223,7 @@ static void say_simple(struct scene *scene, struct line *line)
     else if (kind < 9)
         hl_simple_release(&line->command, &words, &wants);
     else if (scene_below(scene, 3))
-        hl_peek(&line->command, &hl_kind_simple, &words, 0);
+        hl_peek(&line->command, &hl_simple_kind, &words, 0);
     else
         hl_natives_ask(&line->command);
 }
@@ -251,13 +252,13 @@ static void say_fair(struct scene *scene, struct line *line)
     if (scene_below(scene, 6) == 0)
         wants.not_after_ms = scene->now_us / 1000 + scene_below(scene, 5) - 2;
     if (kind < 11)
-        hl_fair_acquire(&line->command, &words, &wants);
+        hl_queued_acquire(&line->command, &words, &wants);
     else if (kind < 18)
-        hl_fair_release(&line->command, &words, &wants);
+        hl_queued_release(&line->command, &words, &wants);
     else if (kind < 19)
-        hl_peek(&line->command, &hl_kind_fair, &words, wants.ticket);
+        hl_peek(&line->command, &hl_queued_fair, &words, wants.ticket);
     else
-        hl_fair_renew(&line->command, &words, &wants);
+        hl_queued_renew(&line->command, &words, &wants);
 }
 
 static void script_of(unsigned i, struct hl_script *ret_script, char sha1[41])

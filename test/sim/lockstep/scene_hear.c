@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scene_hear - what the answers tell a scene: whose lock it may speak of next, and how much of what matters has happened. */
 #include "scene.h"
-#include "wire/fair.h"
+#include "wire/queued.h"
 #include "wire/scripts.h"
 
 void scene_hear(struct scene *scene, const struct line *line, const struct hl_reply *reply)
@@ -17,7 +17,7 @@ void scene_hear(struct scene *scene, const struct line *line, const struct hl_re
         }
     }
     if (line->command.script == &hl_script_mutex_acquire) {
-        const struct hl_said said = hl_fair_acquired(reply, HL_FORM_SCRIPT);
+        const struct hl_said said = hl_queued_acquired(reply, HL_FORM_SCRIPT);
         scene->fair_taken += said.verdict == HL_YES && said.token;
         scene->fair_queued += said.verdict == HL_NO && said.position > 1;
         if (said.verdict == HL_NO)

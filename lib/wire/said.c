@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kind - what the kinds have in common. */
+/* said - what the answers of all kinds have in common. See kind.h. */
 #include "wire/kind.h"
 
 struct hl_said hl_said_fault(const struct hl_reply *reply)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fair - the words of kinds MUTEX and FAIR: argv out, replies and pushes in. Pure: no state, no I/O; reached by hl_kind_mutex and hl_kind_fair
- * (kind.h). A hash with Redisson's layout, so that Java services and ours exclude each other (README.md here), and beside it a queue. Whoever releases makes the first ready waiter the holder, in the same script, and reports it on the
- * channel that the waiter named. Such a grant stands for a window only. It has the server's own stamps of the waiter's heartbeat and of the
- * grant, so that the deadline counts from that heartbeat's send (R1), never from when the push came. */
-#ifndef HL_WIRE_FAIR_H
-#define HL_WIRE_FAIR_H
+/* queued - the words of kinds MUTEX and FAIR: argv out, replies and pushes in. Pure: no state, no I/O; reached by hl_queued_mutex and hl_queued_fair
+ * (kind.h). A hash with Redisson's layout, so that Java services and ours exclude each other (README.md here), and beside it a queue. A release
+ * makes the first ready waiter the holder, in the same script, and reports it on the channel that the waiter named. Such a grant stands for a
+ * window only. It has the server's own stamps of the waiter's heartbeat and of the grant, so that the deadline counts from that heartbeat's
+ * send (R1), never from when the push came. */
+#ifndef HL_WIRE_QUEUED_H
+#define HL_WIRE_QUEUED_H
 
 #include "wire/kind.h"
 
@@ -26,14 +27,14 @@ struct hl_push {
     size_t name_length;
 };
 
-hl_say_fn hl_fair_acquire, hl_fair_renew, hl_fair_release;
-hl_hear_fn hl_fair_acquired, hl_fair_renewed, hl_fair_released, hl_fair_forced;
-hl_force_fn hl_fair_force;
+hl_say_fn hl_queued_acquire, hl_queued_renew, hl_queued_release;
+hl_hear_fn hl_queued_acquired, hl_queued_renewed, hl_queued_released, hl_queued_forced;
+hl_force_fn hl_queued_force;
 
 enum { HL_FAIR_CHANNEL_MAX = 64 };
 /* Where a client is told of its grants, as its heartbeats say it; sharded: the channel itself begins behind the '!'. tag: "", or the hash tag
  * of the lock's slot. */
-void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded);
-struct hl_push hl_fair_heard(const struct hl_reply *message, const char *uuid); /* of another client's holder: NONSENSE */
+void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded);
+struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid); /* of another client's holder: NONSENSE */
 
 #endif

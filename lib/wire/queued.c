@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fair - see fair.h; the scripts' heads tell their arguments and answers. */
-#include "wire/fair.h"
+#include "wire/queued.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "wire/holder.h"
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
@@ -79,7 +80,7 @@ static void add_place(struct terms *terms, const struct hl_wants *wants)
     add_number(terms, " ", wants->lease_ms < HL_FAIR_WINDOW_MS ? wants->lease_ms : HL_FAIR_WINDOW_MS);
 }
 
-enum hl_form hl_fair_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     struct terms asks;
     begin(command, &hl_script_mutex_acquire, 3, words);
@@ -97,7 +98,7 @@ enum hl_form hl_fair_acquire(struct hl_command *command, const struct hl_words *
     return HL_FORM_SCRIPT;
 }
 
-enum hl_form hl_fair_renew(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     hl_command_evalsha(command, &hl_script_renew, 1);
     hl_command_add(command, words->name, words->name_length);
@@ -115,19 +116,19 @@ static enum hl_form release_by_one_key(struct hl_command *command, const struct 
 {
     begin(command, &hl_script_free, 1, words);
     hl_holder_add(command, words->uuid, words->id);
-    hl_channel_add(command, words->name, words->name_length);
+    hl_key_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, publish_of(wants));
     return HL_FORM_NARROW;
 }
 
-enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+enum hl_form hl_queued_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     struct terms terms;
     if (wants->is_second)
         return release_by_one_key(command, words, wants);
     begin(command, &hl_script_mutex_release, 3, words);
     hl_holder_add(command, words->uuid, words->id);
-    hl_channel_add(command, words->name, words->name_length);
+    hl_key_channel_add(command, words->name, words->name_length);
     terms = terms_begin(command, 6 + 3 * HL_DECIMAL_MAX);
     add_ticket(&terms, wants->is_sharded ? "S" : "P", wants->ticket ? wants->ticket : HL_TICKET_UNKNOWN);
     add_number(&terms, " ", wants->token_ttl_ms);
@@ -137,11 +138,11 @@ enum hl_form hl_fair_release(struct hl_command *command, const struct hl_words *
     return HL_FORM_SCRIPT;
 }
 
-void hl_fair_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
+void hl_queued_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
 {
     begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force, wants->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, words);
     hl_command_add(command, holder, holder_length);
-    hl_channel_add(command, words->name, words->name_length);
+    hl_key_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, publish_of(wants));
 }
 
@@ -169,7 +170,7 @@ static struct hl_said waits(const struct hl_reply *reply)
                             .position = (uint32_t)place, .waiters = (uint32_t)length, .hands_over = code > 0 || hands_over != 0};
 }
 
-struct hl_said hl_fair_acquired(const struct hl_reply *reply, enum hl_form form)
+struct hl_said hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
     if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && (uint64_t)reply->integer <= number_max)
@@ -179,7 +180,7 @@ struct hl_said hl_fair_acquired(const struct hl_reply *reply, enum hl_form form)
     return waits(reply);
 }
 
-struct hl_said hl_fair_renewed(const struct hl_reply *reply, enum hl_form form)
+struct hl_said hl_queued_renewed(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > number_max)
@@ -188,7 +189,7 @@ struct hl_said hl_fair_renewed(const struct hl_reply *reply, enum hl_form form)
 }
 
 /* Below -1 it was handed over, and nobody was told that it is free. */
-struct hl_said hl_fair_forced(const struct hl_reply *reply, enum hl_form form)
+struct hl_said hl_queued_forced(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
     if (reply->type == HL_REPLY_ERROR)
@@ -200,16 +201,16 @@ struct hl_said hl_fair_forced(const struct hl_reply *reply, enum hl_form form)
 }
 
 /* A key of another type may be one of the queue's: the second way of saying it, which names the lock's alone, tells. */
-struct hl_said hl_fair_released(const struct hl_reply *reply, enum hl_form form)
+struct hl_said hl_queued_released(const struct hl_reply *reply, enum hl_form form)
 {
     if (reply->type != HL_REPLY_ERROR)
-        return hl_fair_forced(reply, form);
+        return hl_queued_forced(reply, form);
     if (form == HL_FORM_SCRIPT && (hl_reply_starts(reply, "TRYAGAIN") || hl_reply_has_code(reply, "WRONGTYPE")))
         return (struct hl_said){.verdict = HL_AGAIN, .is_for_now = hl_reply_starts(reply, "TRYAGAIN")};
     return hl_said_of_hold(reply);
 }
 
-void hl_fair_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
+void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
 {
     snprintf(to, HL_FAIR_CHANNEL_MAX, *tag ? "%shilock:grant:%.36s:{%.16s}" : "%shilock:grant:%.36s%s", is_sharded ? "!" : "", uuid, tag);
 }
@@ -293,7 +294,7 @@ static int read_yield(struct text text, const char *uuid, struct hl_push *push)
     return 1;
 }
 
-struct hl_push hl_fair_heard(const struct hl_reply *message, const char *uuid)
+struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
 {
     struct hl_push grant = {.what = HL_PUSH_NONSENSE}, yield = {.what = HL_PUSH_NONSENSE};
     const struct text text = {message->bytes, message->length};
@@ -306,8 +307,8 @@ struct hl_push hl_fair_heard(const struct hl_reply *message, const char *uuid)
     "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)"
 
 #define WORDS \
-    .yields = 1, .wrong_kind = WRONG_KIND, .acquire = hl_fair_acquire, .renew = hl_fair_renew, .release = hl_fair_release, .acquired = hl_fair_acquired, \
-    .renewed = hl_fair_renewed, .released = hl_fair_released, .peek = &hl_script_mutex_peek, .force = hl_fair_force, .forced = hl_fair_forced
+    .yields = 1, .wrong_kind = WRONG_KIND, .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, .acquired = hl_queued_acquired, \
+    .renewed = hl_queued_renewed, .released = hl_queued_released, .peek = &hl_script_mutex_peek, .force = hl_queued_force, .forced = hl_queued_forced
 
-const struct hl_kind hl_kind_mutex = {.kind = HILOCK_MUTEX, .hands_on = 1, WORDS};
-const struct hl_kind hl_kind_fair = {.kind = HILOCK_FAIR, .has_queue = 1, WORDS};
+const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .hands_on = 1, WORDS};
+const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, WORDS};
