@@ -63,7 +63,7 @@ void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_
 {
     uint64_t now_us = hl_now_us(alarms->host), soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
     const struct hl_alarm_due due = {at_us < soonest_us ? soonest_us : at_us, alarm};
-    HL_REQUIRE(hl_alarm_has_begun(alarm));
+    HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its own, a wait looks */
     if (alarm->place == STOPPED)
         rise(alarms, alarms->set++, due);
     else
@@ -130,7 +130,7 @@ void hl_alarms_done(struct hl_alarms *alarms)
 {
     if (!alarms->host)
         return;
-    HL_REQUIRE(!alarms->begun);
+    HL_REQUIRE(!alarms->begun); /* holds and waits are gone before */
     hl_timer_free(alarms->host, alarms->timer);
     hl_memory_free(&alarms->host->memory, alarms->heap);
     *alarms = (struct hl_alarms){.host = NULL};

@@ -31,7 +31,7 @@ void hl_command_load(struct hl_command *command, const struct hl_script *script)
 
 void hl_command_add(struct hl_command *command, const char *bytes, size_t length)
 {
-    HL_REQUIRE(command->argc < HL_COMMAND_ARGS_MAX);
+    HL_REQUIRE(command->argc < HL_COMMAND_ARGS_MAX); /* no command has more by its form: names are not counted into it */
     command->argv[command->argc] = bytes;
     command->lengths[command->argc++] = length;
 }
@@ -61,7 +61,7 @@ size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number)
 char *hl_command_room(struct hl_command *command, size_t length)
 {
     char *room = command->room + command->used;
-    HL_REQUIRE(length <= sizeof command->room - command->used);
+    HL_REQUIRE(length <= sizeof command->room - command->used); /* names are bounded where handles are made */
     command->used += length;
     return room;
 }

@@ -52,7 +52,7 @@ int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const str
 
 void hl_host_done(struct hl_host *host)
 {
-    HL_REQUIRE(TAILQ_EMPTY(&host->flushes));
+    HL_REQUIRE(TAILQ_EMPTY(&host->flushes)); /* links are gone before their host */
     hl_timer_free(host, host->wake_timer);
     if (host->loop.free_ctx)
         host->loop.free_ctx(host->loop.ctx);
@@ -82,7 +82,7 @@ void hl_host_enter(struct hl_host *host)
  * after. on_leave may free the host (a client that has closed): nothing is touched behind that. */
 void hl_host_leave(struct hl_host *host)
 {
-    HL_REQUIRE(host->depth > 0);
+    HL_REQUIRE(host->depth > 0); /* each leave stands in the function of its enter */
     if (host->depth > 1) {
         host->depth--;
         return;

@@ -316,7 +316,7 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
         return -1;
     if (!link->context || link->is_failing)
         return 0;
-    HL_REQUIRE(link->is_up);
+    HL_REQUIRE(link->is_up); /* a session sends when its link has said so */
     if (hl_encode(&command, argc, argv, lengths) != 0)
         return -1;
     result = append(link, command.bytes, command.length);
@@ -326,7 +326,7 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
 
 static void make_stream(struct hl_link *link)
 {
-    HL_REQUIRE(!link->context || !link->context->replies.head);
+    HL_REQUIRE(!link->context || !link->context->replies.head); /* behind the last answer of its greeting */
     link->is_stream = 1;
 }
 
@@ -459,7 +459,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     struct hl_link *link = hl_memory_new(&host->memory, sizeof *link);
     if (!link)
         return NULL;
-    HL_REQUIRE(!target->tls_host || ctx);
+    HL_REQUIRE(!target->tls_host || ctx); /* a TLS url without a context is refused at open */
     if (target->tls_host) {
         link->tls = hl_tls_ref(ctx);
         link->tls_host = hl_memory_copy(&host->memory, target->tls_host, strlen(target->tls_host));
@@ -478,7 +478,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
 static void close_link(struct hl_link *link, int is_reset)
 {
     static const struct linger none = {1, 0};
-    HL_REQUIRE(!link->is_closed);
+    HL_REQUIRE(!link->is_closed); /* its session drops the pointer with the call */
     if (is_reset && link->context)
         setsockopt(link->context->c.fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     link->is_closed = 1;

@@ -105,7 +105,7 @@ void hl_acquire_drop(struct hl_acquire *acquire)
 struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
-    HL_REQUIRE(acquire->state == ACQUIRE_GRANTED);
+    HL_REQUIRE(acquire->state == ACQUIRE_GRANTED); /* report.c: what is not DECIDED and has a result is */
     acquire->hold = NULL;
     hl_gate_leave(acquire);
     return hold;

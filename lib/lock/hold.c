@@ -45,7 +45,7 @@ void hl_hold_free(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
     for (unsigned i = 0; i < hold->parts_count; i++) {
-        HL_REQUIRE(!hl_request_is_busy(&hold->parts[i].request));
+        HL_REQUIRE(!hl_request_is_busy(&hold->parts[i].request)); /* only a blank one is freed; a teardown forgets requests first */
         hl_name_unref(core, &core->host.memory, hold->parts[i].name);
     }
     hl_notice_cancel(core, &hold->notice);

@@ -100,7 +100,7 @@ static void drain(struct hl_core *core, int is_for_losses)
 /* A turn of the loop may bring several events of ours: after a whole batch the next one is for the next turn, but for losses. */
 void hl_notices_deliver(struct hl_core *core)
 {
-    HL_REQUIRE(!core->notices.is_delivering);
+    HL_REQUIRE(!core->notices.is_delivering); /* the host leaves once, at its outermost level */
     core->notices.is_delivering = 1;
     drain(core, core->notices.is_behind && core->host.is_armed && !HL_PLANTED(BATCH_UNBOUNDED));
     core->notices.is_delivering = 0;

@@ -67,7 +67,7 @@ static struct hl_entry *uncount(struct hl_side *side)
 void hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     struct hl_entry *entry = uncount(lock->hold->side);
-    HL_REQUIRE(entry);
+    HL_REQUIRE(entry); /* hilock_release asks for the count first */
     entry->on_left = on_result;
     entry->left_user = user;
     entry->left_us = hl_now_us(&core->host);

@@ -20,6 +20,7 @@ void hl_side_free(struct hl_core *core, struct hl_hold *hold)
     const struct hl_side *side = hold->side;
     if (!side)
         return;
+    /* the end of a turn and a teardown empty it first */
     HL_REQUIRE(!side->validity && TAILQ_EMPTY(&side->extends) && TAILQ_EMPTY(&side->entries) && TAILQ_EMPTY(&side->leaving));
     hl_memory_free(&core->host.memory, hold->side);
     hold->side = NULL;

@@ -69,7 +69,7 @@ static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
 void hl_confirm_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms)
 {
     struct hl_confirm *confirm = confirm_of(request->node);
-    HL_REQUIRE(request->place == REQUEST_IDLE && request->node->home);
+    HL_REQUIRE(request->place == REQUEST_IDLE && request->node->home); /* just answered, and asked with HL_REQUEST_CONFIRM */
     request->place = REQUEST_CONFIRMING;
     request->replicas = (uint8_t)replicas;
     request->timeout_ms = timeout_ms;

@@ -412,7 +412,7 @@ static struct hl_node *link_of(struct hl_node *node, unsigned how)
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how)
 {
     struct hl_node *link = link_of(node, how);
-    HL_REQUIRE(request->place == REQUEST_IDLE);
+    HL_REQUIRE(request->place == REQUEST_IDLE); /* a part, an inquiry and a release each have one, and ask again when it is answered */
     request->node = link ? link : node;
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;

@@ -28,7 +28,7 @@ int hl_reload_send(struct hl_node *node, struct hl_request *request, const struc
     for (unsigned i = 0; i < reload->count; i++)
         if (reload->sent[i] == script)
             return 0;
-    HL_REQUIRE(reload->count < HL_SCRIPTS_MAX);
+    HL_REQUIRE(reload->count < HL_SCRIPTS_MAX); /* each script once, and there are no more */
     reload->sent[reload->count++] = script;
     request->skip = !HL_PLANTED(RELOAD_OUT_OF_STEP);
     hl_command_load(&load, script);

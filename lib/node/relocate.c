@@ -5,7 +5,7 @@
 
 void hl_node_park(struct hl_node *node, struct hl_request *request)
 {
-    HL_REQUIRE(request->place == REQUEST_IDLE);
+    HL_REQUIRE(request->place == REQUEST_IDLE); /* it was taken out of a queue, or answered */
     request->node = node;
     request->place = REQUEST_PARKED;
     TAILQ_INSERT_TAIL(&node->parked, request, entry);
@@ -69,7 +69,7 @@ int hl_node_is_idle(const struct hl_node *node)
 
 void hl_node_rest(struct hl_node *node)
 {
-    HL_REQUIRE(hl_node_is_idle(node));
+    HL_REQUIRE(hl_node_is_idle(node)); /* members.c and confirm.c have looked */
     if (node->third)
         hl_node_rest(node->third);
     hl_timer_stop(node->host, node->timer);

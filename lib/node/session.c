@@ -337,7 +337,7 @@ void hl_session_done(struct hl_session *session)
 
 int hl_session_send(struct hl_session *session, const struct hl_command *command)
 {
-    HL_REQUIRE(session->state == SESSION_OPEN);
+    HL_REQUIRE(session->state == SESSION_OPEN); /* nodes and subscriptions queue until it is, and stop when a send fails */
     if (send_command(session, command) == 0)
         return 0;
     hl_session_break(session, "out of memory for a command");

@@ -426,7 +426,7 @@ int hl_subscription_is_idle(const struct hl_subscription *subscription)
 
 void hl_subscription_rest(struct hl_subscription *subscription)
 {
-    HL_REQUIRE(hl_subscription_is_idle(subscription));
+    HL_REQUIRE(hl_subscription_is_idle(subscription)); /* hl_node_is_idle asks the same */
     hl_session_stop(&subscription->session);
     hl_timer_stop(subscription->host, subscription->timer);
     lose_all(subscription);

@@ -37,7 +37,7 @@ static struct terms terms_begin(struct hl_command *command, size_t room)
 static void add_text(struct terms *terms, const char *text)
 {
     size_t length = strlen(text);
-    HL_REQUIRE(length <= terms->room - terms->used);
+    HL_REQUIRE(length <= terms->room - terms->used); /* numbers, and a channel of our own making */
     memcpy(terms->text + terms->used, text, length);
     terms->used += length;
 }
