@@ -13,8 +13,8 @@ local has_queue = call('EXISTS', queue) == 1
 -- the first write, which is the check, too; behind it no server refuses one for want of memory. HDEL, not DEL: a group multilock of Redisson may
 -- have put fields of its own beside ours
 local was_mine = redis.pcall('HDEL', name, me)
-if type(was_mine) == 'table' then -- no right to it, or no hash: of a name that is free by now nothing is left to end
-  return call('EXISTS', name) == 0 and 0 or was_mine
+if type(was_mine) == 'table' then -- refused: of a name that is free by now, and has no queue, nothing is left to end
+  return call('EXISTS', name, queue) == 0 and 0 or was_mine
 end
 was_mine = was_mine == 1
 if has_queue then

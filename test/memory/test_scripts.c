@@ -391,6 +391,22 @@ static void the_last_who_leaves_leaves_no_queue(void **unused)
     sim_store_free(trial.store);
 }
 
+/* A server that takes no writes keeps the place: who leaves is to say so again. */
+static void a_refused_release_has_not_left_the_queue(void **unused)
+{
+    struct trial trial = begin();
+    (void)unused;
+    held_and_awaited(&trial);
+    (void)RUN(&trial, "DEL", "N");
+    sim_store_refuse(trial.store, SIM_REFUSE_WRITES, "NOREPLICAS Not enough good replicas to write.");
+    assert_int_equal(release(&trial, "b:1", NEVER)->type, SIM_REPLY_ERROR);
+    sim_store_refuse(trial.store, SIM_REFUSE_NOTHING, NULL);
+    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 1);
+    assert_int_equal(release(&trial, "b:1", NEVER)->integer, 0);
+    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
+    sim_store_free(trial.store);
+}
+
 /* ---- by force ---- */
 
 static void readers(struct trial *trial) { (void)RUN(trial, "HSET", "N", "mode", "read", "u:1", "1", "v:2", "1"); }
@@ -468,6 +484,7 @@ int main(void)
         cmocka_unit_test(the_name_is_left_to_others_by_their_share),
         cmocka_unit_test(a_guest_jumps_no_queue_and_has_what_is_left_to_others),
         cmocka_unit_test(the_last_who_leaves_leaves_no_queue),
+        cmocka_unit_test(a_refused_release_has_not_left_the_queue),
         cmocka_unit_test(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
         cmocka_unit_test(who_leaves_grants_in_spite_of_a_clock_that_was_set_back),
         cmocka_unit_test(what_is_no_lock_is_not_ended_by_force),
