@@ -91,7 +91,7 @@ static void expires_with_a_warning(struct scene *scene, const struct hilock_clie
 
     server_resume(scene->server);
     client_until(&client, is_free, scene->redis, "the release of what was lost");
-    assert_true(redis_calls(scene->redis, "hexists") > 0);
+    assert_true(redis_calls(scene->redis, "hdel") > 0);
     assert_int_equal(handle_acquire(&stock, 10000), HILOCK_OK);
     assert_int_equal(stock.lost.count, 1);
     handle_free(&stock);
