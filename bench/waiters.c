@@ -112,7 +112,7 @@ static void take_names(struct run *run)
     char name[NAME_SIZE];
     for (unsigned i = 0; i < run->shape.names; i++) {
         name_of(name, i);
-        redisAppendCommand(run->store, "HSET %s somebody:1 1 mode mutex", name);
+        redisAppendCommand(run->store, "HSET %s somebody:1 1", name);
         redisAppendCommand(run->store, "PEXPIRE %s %d", name, LEASE_MS);
     }
     drain(run, 2 * run->shape.names);
