@@ -85,7 +85,7 @@ static void gather(struct crowd *crowd, struct scene *scene)
 {
     const struct hilock_allocator counting = {count_new, count_more, count_free, crowd};
     char name[32];
-    client_open_with(&crowd->client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .allocator = &counting));
+    client_open_with(&crowd->client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .allocator = &counting, .command_timeout_ms = 60000));
     redis_do(scene->redis, "EVAL %s 0", "for i = 0, 4999 do redis.call('HSET', 'foreign:' .. i, 'another', 1, 'mode', 'mutex') end");
     for (unsigned i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "own:%u", i);
