@@ -172,11 +172,10 @@ static void say_force(struct scene *scene, struct line *line, const struct hl_wo
 {
     static const struct hl_kind *const kinds[] = {&hl_queued_mutex, &hl_queued_fair};
     const char *field = PICK(scene, "a", "b", "redisson:1", "other field");
-    char holder[HL_HOLDER_MAX];
-    size_t length = hl_holder_write(holder, words->uuid, words->id);
+    size_t length = hl_holder_write(line->forced, words->uuid, words->id);
     const struct hl_wants wants = {.token_ttl_ms = 4000};
     if (scene_below(scene, 2))
-        kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, holder, length);
+        kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, line->forced, length);
     else
         kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, field, strlen(field));
 }

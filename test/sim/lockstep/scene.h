@@ -7,6 +7,7 @@
 #include "base/command.h"
 #include "base/random.h"
 #include "base/reply.h"
+#include "wire/holder.h"
 
 enum { NAMES = 6, HOLDERS = 5, KINDS = 4, KEYS = NAMES * KINDS, SPEAKERS = 3, BATCH_MAX = 8, KEY_ROOM = 96 };
 
@@ -17,6 +18,7 @@ struct bytes { size_t length; char at[KEY_ROOM]; };
 struct line {
     unsigned speaker;      /* 0 speaks; the others listen, and speak seldom */
     int name, holder;      /* of a script of the library; else -1 */
+    char forced[HL_HOLDER_MAX]; /* the holder whom a forced release names: the command points to it */
     struct hl_command command;
 };
 
