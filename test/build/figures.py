@@ -2,6 +2,7 @@
 """figures.py ROOT - pages of figures say of which commit they are, and are of this release or the one before."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -39,6 +40,9 @@ def complaints(root, path, releases):
 
 
 def main(root):
+    if not shutil.which('git'):
+        print('there is no git, which knows how old a commit is')
+        return 77
     if subprocess.run(['git', '-C', root, 'rev-parse', 'HEAD'], capture_output=True, check=False).returncode:
         print('no history here: how old the pages of figures are cannot be said')
         return 77
