@@ -52,7 +52,7 @@ struct hilock_blocking_result {
 HILOCK_API HILOCK_CHECKED hilock_status hilock_blocking_open(hilock_blocking **ret_client, const struct hilock_client_options *options,
                                                              struct hilock_error *ret_error);
 
-/* Asks for the lock, and returns once it is held or is not to be had: within wait_ms (HILOCK_TRY: one request; HILOCK_FOREVER).
+/* Asks for the lock, and returns when it is held, or when the wait has failed or timed out: within wait_ms (HILOCK_TRY: one request; HILOCK_FOREVER).
  * Result: as of hilock_acquire. With OK *ret_lock is the hold, to be ended by hilock_blocking_release whatever becomes of it; else it is
  * NULL, and nothing is left behind. CLOSED ends it when another thread closes the client.
  * options may be NULL: a MUTEX, to be watched by hilock_blocking_remaining_ms or hilock_blocking_lost_fd. on_lost may be NULL, too; it and
@@ -82,7 +82,7 @@ HILOCK_API uint32_t hilock_blocking_remaining_ms(const hilock_blocking_lock *loc
 /* Fencing token of this hold; it stays the same after a loss. 0: the kind has none. See hilock_lock_token. */
 HILOCK_API uint64_t hilock_blocking_token(const hilock_blocking_lock *lock);
 /* A descriptor that becomes readable when this hold is lost, and stays so; for poll, beside others. Only poll it, never read or close it:
- * it is the lock's own, made when it is first asked for, and closed by hilock_blocking_release. -1: there is none to be had (errno). */
+ * it is the lock's own, made when it is first asked for, and closed by hilock_blocking_release. -1: none could be made (errno). */
 HILOCK_API int hilock_blocking_lost_fd(hilock_blocking_lock *lock);
 
 /* From now on acquires are CLOSED, and so are those that other threads wait in. Holds live on until they are released, for drain_ms at most

@@ -38,12 +38,12 @@ HILOCK_API const char *hilock_memory_url(const hilock_memory *memory);
 
 /* ---- leases: names are those of the locks, prefix included, ended by a zero ---------------------------------------------- */
 
-/* The lease ends at the store now, whoever has it, and nobody is told: a holder learns it when it renews, extends or releases, and who waits when he
- * looks again. HILOCK_NOT_HELD: nobody had it, and nothing happened. */
+/* The lease ends at the store now, whoever has it, and nobody is notified: a holder learns it when it renews, extends or releases, a waiter when it
+ * asks again. HILOCK_NOT_HELD: nobody had it, and nothing happened. */
 HILOCK_API hilock_status hilock_memory_expire(hilock_memory *memory, const char *name);
 
 /* Another program has it now, in place of whoever had: "holder", which may be any text, as an RLock or, for HILOCK_SIMPLE, as a SET. lease_ms from now;
- * HILOCK_FOREVER: it never runs out. Told to nobody, as above. HILOCK_INVALID: NULL, an empty text, lease_ms 0, or a kind that is not known. */
+ * HILOCK_FOREVER: it never runs out. Nobody is notified, as above. HILOCK_INVALID: NULL, an empty text, lease_ms 0, or a kind that is not known. */
 HILOCK_API hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const char *name, const char *holder, uint32_t lease_ms);
 
 /* All is lost, the memory of tokens too, as by FLUSHALL, or by a failover to an empty replica. */

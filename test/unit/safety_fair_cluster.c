@@ -94,7 +94,7 @@ static struct hand *forgotten_by_a_failover(struct cluster_stage *stage, const c
 {
     struct scene *s = stage->scene;
     struct hand *a;
-    store_take(stage->stores[1], name, "x:9:fair", 5000);
+    store_take(stage->stores[1], name, "x:9", 5000);
     a = waits(cluster_connect(stage), "a", name);
     run_ms(s, 1000);
     store_copy(stage->stores[2], stage->stores[1]);
