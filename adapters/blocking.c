@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocking - a client on a libevent loop in a thread of its own: opened, closed, freed. The calls on locks are in blocking_lock.c.
+/* blocking - a client on a libevent loop in a thread of its own: opened, closed, freed. The calls on locks are in
+ * blocking_lock.c.
  *
- * It is opened by the caller, who learns at once what is wrong, and belongs to the private thread from its first turn on. It closes there: hilock
- * answers what it accepted before on_closed, which frees the handles that are left, while the thread is still theirs, and runs
- * what is queued, which finds no client. Nothing is accepted after, and nothing is left on the loop, so the thread ends.
- * Invariant: the struct lives until the program has freed it and has released its locks, so that a lock may outlive its client. */
+ * The caller opens the client and gets a refusal at once; from the first turn of the loop on the client belongs to the
+ * private thread, and closes there. hilock answers every accepted call before on_closed, which frees the remaining
+ * handles, on their thread, and runs the queued calls, which find no client. Nothing is accepted after that, and
+ * nothing is left on the loop, so the thread ends.
+ * Invariant: the struct lives until the program has freed it and has released its locks, so that a lock may outlive its
+ * client. */
 #include "blocking_call.h"
 
 #include <hilock/adapters/libevent.h>
@@ -79,7 +82,8 @@ static hilock_status refuse(struct hilock_error *ret_error, hilock_status status
     return status;
 }
 
-static hilock_status open_hilock(hilock_blocking *client, const struct hilock_client_options *given, struct hilock_error *ret_error)
+static hilock_status open_hilock(hilock_blocking *client, const struct hilock_client_options *given,
+                                 struct hilock_error *ret_error)
 {
     struct hilock_client_options options = hilock_client_options_default();
     if (given && hl_blocking_options_copy(&options, sizeof options, given) != 0)
@@ -93,27 +97,31 @@ static hilock_status open_hilock(hilock_blocking *client, const struct hilock_cl
     return hilock_client_open_libevent(&client->hilock, client->thread.base, &options, ret_error);
 }
 
-static hilock_status start(hilock_blocking *client, const struct hilock_client_options *options, struct hilock_error *ret_error)
+static hilock_status start(hilock_blocking *client, const struct hilock_client_options *options,
+                           struct hilock_error *ret_error)
 {
     hilock_status status;
     if (hl_blocking_thread_open(&client->thread, &client->mutex) != 0)
-        return refuse(ret_error, HILOCK_NO_MEMORY, "no memory or no descriptor for a loop: free some, or raise the limit of open files");
+        return refuse(ret_error, HILOCK_NO_MEMORY,
+                      "no memory or no descriptor for a loop: free some, or raise the limit of open files");
     status = open_hilock(client, options, ret_error);
     if (status == HILOCK_OK && hl_blocking_thread_start(&client->thread) != 0) {
         hilock_client_abandon(client->hilock);
-        status = refuse(ret_error, HILOCK_NO_MEMORY, "cannot start a thread: free memory, or raise the limit of threads");
+        status = refuse(ret_error, HILOCK_NO_MEMORY,
+                        "cannot start a thread: free memory, or raise the limit of threads");
     }
     if (status != HILOCK_OK)
         hl_blocking_thread_close(&client->thread);
     return status;
 }
 
-hilock_status hilock_blocking_open(hilock_blocking **ret_client, const struct hilock_client_options *options, struct hilock_error *ret_error)
+hilock_status hilock_blocking_open(hilock_blocking **ret_client, const struct hilock_client_options *options,
+                                   struct hilock_error *ret_error)
 {
     hilock_blocking *client;
     hilock_status status;
     if (!ret_client)
-        return refuse(ret_error, HILOCK_INVALID, "ret_client is NULL: the client needs a place");
+        return refuse(ret_error, HILOCK_INVALID, "ret_client is NULL: give a place for the client");
     *ret_client = NULL;
     client = calloc(1, sizeof *client);
     if (!client)

@@ -34,15 +34,17 @@ void hl_blocking_keep(struct hl_blocking_call *call, const struct hilock_result 
 
 void hl_blocking_answer(struct hl_blocking_call *call) { sem_post(&call->answered); }
 
-/* In a forked child the mutex may be held for ever by a thread that is not there: the question of the process comes first. sem_wait fails for
- * a signal's sake only. */
+/* In a forked child a thread that does not exist there may hold the mutex for ever, so check the process first.
+ * sem_wait fails only when a signal interrupts it. */
 hilock_status hl_blocking_ask(struct hl_blocking_call *call, void (*run)(struct hl_blocking_message *message))
 {
     call->message.run = run;
     if (call->client->pid != getpid())
-        return hl_blocking_refuse(call, HILOCK_FORKED, "forked child: this client is the parent's; open one of its own");
+        return hl_blocking_refuse(call, HILOCK_FORKED,
+                                  "forked child: this client is the parent's; open one of its own");
     if (hl_blocking_thread_is_this(&call->client->thread))
-        return hl_blocking_refuse(call, HILOCK_WRONG_THREAD, "a callback of this client must not block: make the call in another thread");
+        return hl_blocking_refuse(call, HILOCK_WRONG_THREAD,
+                                  "a callback of this client must not block: make the call in another thread");
     sem_init(&call->answered, 0, 0);
     if (hl_blocking_thread_post(&call->client->thread, &call->message) == 0)
         while (sem_wait(&call->answered) != 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocking_call.h - what the blocking calls share: a client, a lock, and a call, which is a message on its caller's stack.
+/* blocking_call.h - what the blocking calls share: a client, a lock, and a call, which is a message on its caller's
+ * stack.
  *
- * A call is posted to the private thread, run there, and answered there when hilock has answered, which posts the semaphore that the caller
- * sleeps on. hilock's own limits end every wait, so there is no second clock, and a caller that has its answer has left nothing behind.
- * Invariant: an accepted call is answered once, and nothing of it is touched after. */
+ * A call is posted to the private thread, runs there, and is answered there when hilock has answered: that posts the
+ * semaphore on which the caller sleeps. hilock's own limits end every wait, so there is no second clock, and an
+ * answered caller has left nothing behind.
+ * Invariant: an accepted call is answered once, and not touched after that. */
 #ifndef HL_BLOCKING_CALL_H
 #define HL_BLOCKING_CALL_H
 
@@ -43,7 +45,7 @@ struct hilock_blocking_lock {
     hilock_blocking_lock *next, **link; /* in the client's list; link NULL: in none */
     unsigned extends;                   /* accepted, and not yet answered */
     struct hl_blocking_call *release;   /* has its result; its caller waits for the extends */
-    char lost_detail[256];              /* "" before it was lost; any thread's when the private thread has ended */
+    char lost_detail[256];              /* "" before it was lost; for any thread once the private thread has ended */
 };
 
 struct hl_blocking_call {
@@ -61,22 +63,26 @@ struct hl_blocking_call {
 /* Runs it on the private thread, and sleeps until it is answered. CLOSED also when the client was closed before. */
 hilock_status hl_blocking_ask(struct hl_blocking_call *call, void (*run)(struct hl_blocking_message *message));
 
-/* Whether ret_result, which may be NULL, has room for a status; and the result into it, which returns its status. The caller's struct may be of
- * an older or a newer header. */
+/* Whether ret_result, which may be NULL, has room for a status; and copying the result into it, which returns its
+ * status. The caller's struct may be of an older or a newer header. */
 int hl_blocking_is_sized(const struct hilock_blocking_result *ret_result);
 hilock_status hl_blocking_give(struct hilock_blocking_result *ret_result, const struct hl_blocking_call *call);
 
-/* A result of our own words, and hilock's; both on the private thread or before the call is posted. refuse returns status. */
+/* A result with a text of ours, and one of hilock's; both on the private thread or before the call is posted. refuse
+ * returns status. */
 hilock_status hl_blocking_refuse(struct hl_blocking_call *call, hilock_status status, const char *text);
 void hl_blocking_keep(struct hl_blocking_call *call, const struct hilock_result *result);
 void hl_blocking_answer(struct hl_blocking_call *call); /* private thread: with the result that it has */
 
-/* As much of an option struct as this version knows. -1: the program's header knows more, and the program uses it; HL_BLOCKING_NEWER says so. */
+/* As much of an option struct as this version knows. -1: the program's header knows more, and the program uses it;
+ * HL_BLOCKING_NEWER says so. */
 int hl_blocking_options_copy(void *to, size_t known, const void *from);
-#define HL_BLOCKING_NEWER "an option is set that this version of hilock-blocking does not know: leave it zero, or install a newer version"
+#define HL_BLOCKING_NEWER                                                                                              \
+    "an option is set that this version of hilock-blocking does not know: leave it zero, or install a newer version"
 
 void hl_blocking_cut(char *to, size_t room, const char *text);
-void hl_blocking_report(hilock_event_fn *on_event, const struct hilock_event *event, void *user); /* without its client and lock */
+/* without its client and lock */
+void hl_blocking_report(hilock_event_fn *on_event, const struct hilock_event *event, void *user);
 void hl_blocking_handle_free(hilock_blocking_lock *lock); /* private thread */
 void hl_blocking_unref(hilock_blocking *client);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocking_lock - one hold: acquired, extended, released, and looked at by any thread.
+/* blocking_lock - one hold: acquired, extended, released, and read by any thread.
  *
- * Its handle (hilock_lock) belongs to the private thread, from the acquire's message to the release's answer or the client's end. What other
- * threads see of it is its validity, which is for any thread, its token, which never changes, and its descriptor, behind the client's mutex.
- * Invariant: a handle is freed, and so silenced, with no answer outstanding: a release is answered after the extends that other threads
- * have under way. */
+ * Its handle (hilock_lock) belongs to the private thread, from the acquire's message to the release's answer or the
+ * client's end. Other threads see its validity, which is for any thread, its token, which never changes, and its
+ * descriptor, under the client's mutex.
+ * Invariant: a handle is freed, and so silenced, only when no answer is outstanding: a release is answered after the
+ * extends that other threads have under way. */
 #include "blocking_call.h"
 
 #include <errno.h>
@@ -66,14 +67,15 @@ static void on_event(const struct hilock_event *event, void *user)
 
 /* ---- acquire */
 
-/* A hold that is lost by now, which is still to be reported, has no validity: remaining is 0. */
+/* A hold that is lost by now, but not reported yet, has no validity: remaining is 0. */
 static void on_acquired(const struct hilock_result *result, void *user)
 {
     struct hl_blocking_call *call = user;
     hilock_blocking_lock *lock = call->lock;
     hl_blocking_keep(call, result);
     if (result->status == HILOCK_OK && hilock_lock_validity(lock->handle, &lock->validity) == HILOCK_NO_MEMORY)
-        hl_blocking_refuse(call, HILOCK_NO_MEMORY, "no memory for what other threads see of the hold: it was given back");
+        hl_blocking_refuse(call, HILOCK_NO_MEMORY,
+                           "no memory to show the hold to other threads: it was given back");
     lock->token = result->fencing_token;
     if (call->result.status == HILOCK_OK)
         list(lock);
@@ -135,7 +137,8 @@ static hilock_status acquire(struct hl_blocking_call *call, const struct hilock_
     if (given && hl_blocking_options_copy(&options, sizeof options, given) != 0)
         return hl_blocking_refuse(call, HILOCK_INVALID, HL_BLOCKING_NEWER);
     if (options.reentrant)
-        return hl_blocking_refuse(call, HILOCK_INVALID, "bad reentrant 1: each blocking acquire is another holder; leave it 0");
+        return hl_blocking_refuse(call, HILOCK_INVALID,
+                                  "bad reentrant 1: each blocking acquire is another holder; leave it 0");
     call->options = &options;
     call->lock = lock_new(call->client, &options);
     if (!call->lock)
@@ -146,7 +149,8 @@ static hilock_status acquire(struct hl_blocking_call *call, const struct hilock_
     return status;
 }
 
-hilock_status hilock_blocking_acquire(hilock_blocking *client, const char *name, const struct hilock_lock_options *options, uint32_t wait_ms,
+hilock_status hilock_blocking_acquire(hilock_blocking *client, const char *name,
+                                      const struct hilock_lock_options *options, uint32_t wait_ms,
                                       hilock_blocking_lock **ret_lock, struct hilock_blocking_result *ret_result)
 {
     struct hl_blocking_call call = call_on(client, NULL, wait_ms);
@@ -156,7 +160,8 @@ hilock_status hilock_blocking_acquire(hilock_blocking *client, const char *name,
         return HILOCK_INVALID;
     call.name = name;
     if (!client || !ret_lock)
-        hl_blocking_refuse(&call, HILOCK_INVALID, client ? "ret_lock is NULL: the hold needs a place" : "client is NULL: open one");
+        hl_blocking_refuse(&call, HILOCK_INVALID,
+                           client ? "ret_lock is NULL: give a place for the hold" : "client is NULL: open one");
     else if (acquire(&call, options) == HILOCK_OK)
         *ret_lock = call.lock;
     return hl_blocking_give(ret_result, &call);
@@ -181,7 +186,7 @@ static void on_released(const struct hilock_result *result, void *user)
     settle(call->lock);
 }
 
-/* What is refused is a hold that ended before: hilock reported its loss. */
+/* A refusal means a hold that ended before: hilock reported its loss. */
 static void run_release(struct hl_blocking_message *message)
 {
     struct hl_blocking_call *call = (struct hl_blocking_call *)message;
@@ -194,7 +199,8 @@ static void run_release(struct hl_blocking_message *message)
 }
 
 /* A client that was closed lost what it still held. */
-static hilock_status ask_of(hilock_blocking_lock *lock, struct hl_blocking_call *call, void (*run)(struct hl_blocking_message *message))
+static hilock_status ask_of(hilock_blocking_lock *lock, struct hl_blocking_call *call,
+                            void (*run)(struct hl_blocking_message *message))
 {
     hilock_status status;
     if (!lock)
@@ -233,7 +239,8 @@ static void run_extend(struct hl_blocking_message *message)
 {
     struct hl_blocking_call *call = (struct hl_blocking_call *)message;
     hilock_blocking_lock *lock = call->lock;
-    const hilock_status status = lock->handle ? hilock_extend(lock->handle, call->span_ms, on_extended, call) : HILOCK_NOT_HELD;
+    const hilock_status status = lock->handle ? hilock_extend(lock->handle, call->span_ms, on_extended, call)
+                                              : HILOCK_NOT_HELD;
     if (status == HILOCK_OK) {
         lock->extends++;
         return;
@@ -245,7 +252,8 @@ static void run_extend(struct hl_blocking_message *message)
     hl_blocking_answer(call);
 }
 
-hilock_status hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_ms, struct hilock_blocking_result *ret_result)
+hilock_status hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_ms,
+                                     struct hilock_blocking_result *ret_result)
 {
     struct hl_blocking_call call = call_on(lock ? lock->client : NULL, lock, lease_ms);
     if (!hl_blocking_is_sized(ret_result))
@@ -256,7 +264,10 @@ hilock_status hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_
 
 /* ---- on any thread */
 
-uint32_t hilock_blocking_remaining_ms(const hilock_blocking_lock *lock) { return lock ? hilock_validity_remaining_ms(lock->validity) : 0; }
+uint32_t hilock_blocking_remaining_ms(const hilock_blocking_lock *lock)
+{
+    return lock ? hilock_validity_remaining_ms(lock->validity) : 0;
+}
 
 uint64_t hilock_blocking_token(const hilock_blocking_lock *lock) { return lock ? lock->token : 0; }
 

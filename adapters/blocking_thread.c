@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* blocking_thread - see blocking_thread.h.
  *
- * The queue is a list behind a mutex, beside an eventfd that the base watches. Only a poster that finds it empty writes to the eventfd, and the
- * thread takes the whole list at once: many posters at a time cost one wake-up. The write comes behind the mutex, which the thread that it
- * wakes wants at once; so the eventfd is not closed before nobody can post any more.
+ * The queue is a list behind a mutex, beside an eventfd that the base watches. Only a poster that finds it empty writes
+ * to the eventfd, and the thread takes the whole list at once: many posters at a time cost one wake-up. The write comes
+ * after the mutex, which the woken thread needs at once; so the eventfd stays open until nobody can post any more.
  *
- * Invariant: of the base nothing is touched by another thread between start and close; libevent needs no locks for it, and the process none of
- * evthread's global hooks. */
+ * Invariant: of the base nothing is touched by another thread between start and close; libevent needs no locks for it,
+ * and the process none of evthread's global hooks. */
 #include "blocking_thread.h"
 
 #include <errno.h>
@@ -84,7 +84,10 @@ int hl_blocking_thread_start(struct hl_blocking_thread *thread)
     return thread->has_started ? 0 : -1;
 }
 
-int hl_blocking_thread_is_this(const struct hl_blocking_thread *thread) { return pthread_equal(thread->id, pthread_self()); }
+int hl_blocking_thread_is_this(const struct hl_blocking_thread *thread)
+{
+    return pthread_equal(thread->id, pthread_self());
+}
 
 int hl_blocking_thread_post(struct hl_blocking_thread *thread, struct hl_blocking_message *message)
 {
@@ -114,7 +117,7 @@ void hl_blocking_thread_stop(struct hl_blocking_thread *thread)
     run_all(messages);
 }
 
-/* The last turn is for what libevent frees in the turn after it was cancelled. */
+/* libevent frees some things in the turn after they were cancelled: one last turn. */
 void hl_blocking_thread_close(struct hl_blocking_thread *thread)
 {
     if (thread->has_started)

@@ -20,7 +20,7 @@ struct hl_blocking_thread {
     int wake_fd; /* -1: none. The opener's to close, when nobody can post any more */
     int has_started;
     pthread_t id;
-    pthread_mutex_t *mutex; /* guards what follows; the opener's, who may post after the close, in vain */
+    pthread_mutex_t *mutex; /* guards what follows; the opener ends it, and refuses later posts */
     struct hl_blocking_message *first, **last;
     int is_stopped;
 };
@@ -34,7 +34,7 @@ int hl_blocking_thread_is_this(const struct hl_blocking_thread *thread);
 /* Any thread. -1: it was stopped, and the message will not run. */
 int hl_blocking_thread_post(struct hl_blocking_thread *thread, struct hl_blocking_message *message);
 
-/* In the thread: what was posted so far is run now, nothing is taken any more, and the thread ends when nothing else is on the base. */
+/* In the thread: runs what was posted so far and takes no more; the thread ends when nothing else is on the base. */
 void hl_blocking_thread_stop(struct hl_blocking_thread *thread);
 
 /* Waits for its end. */

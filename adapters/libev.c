@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock's loop table over libev: a nest (nest.c) whose descriptor an ev_io watches, at the most urgent priority. libev has no resolver: names
- * have the nest's. libev's timers and its cached time are not used. */
+/* hilock's loop table over libev: a nest (nest.c) whose descriptor an ev_io watches, at the most urgent priority. libev
+ * has no resolver: names have the nest's. libev's timers and its cached time are not used. */
 #include "nest.h"
 #include "nest_resolve.h"
 
@@ -61,7 +61,8 @@ static hilock_status table_fill(struct hilock_loop *ret_loop, struct ev_loop *na
 {
     struct outer *outer;
     if (!native)
-        return hl_nest_refuse(ret_error, HILOCK_INVALID, "loop is NULL: pass the ev_loop that this client's thread runs", "");
+        return hl_nest_refuse(ret_error, HILOCK_INVALID,
+                              "loop is NULL: pass the ev_loop that this client's thread runs", "");
     outer = outer_new(native);
     if (!outer)
         return hl_nest_refuse(ret_error, HILOCK_NO_MEMORY, HL_NEST_CANNOT, strerror(errno));
@@ -78,8 +79,8 @@ hilock_status hilock_libev_loop(struct hilock_loop *ret_loop, struct ev_loop *lo
     return ret_loop ? table_fill(ret_loop, loop, NULL) : HILOCK_INVALID;
 }
 
-hilock_status hilock_client_open_libev(hilock_client **ret_client, struct ev_loop *loop, const struct hilock_client_options *options,
-                                       struct hilock_error *ret_error)
+hilock_status hilock_client_open_libev(hilock_client **ret_client, struct ev_loop *loop,
+                                       const struct hilock_client_options *options, struct hilock_error *ret_error)
 {
     struct hilock_loop table;
     const hilock_status status = table_fill(&table, loop, ret_error);

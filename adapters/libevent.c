@@ -3,15 +3,16 @@
  *
  * Priority: everything gets priority 0 of the base, so that a busy program cannot starve renewals and losses.
  *
- * Timers: one libevent timer event each. Starting must not need memory, so a timer never leaves libevent's heap: when it is stopped, it is
- * armed a long way off. What this cannot cover (another event took the place of a timer that is just firing, and the heap cannot grow) makes
- * the timer fire early, which is legal, instead of never.
+ * Timers: one libevent timer event each. Starting must not need memory, so a timer never leaves libevent's heap: when
+ * it is stopped, it is armed a long way off. If another event took the place of a timer that is just firing, and the
+ * heap cannot grow, the timer fires early, which is legal, instead of never.
  *
- * Suspend: libevent counts CLOCK_MONOTONIC, which stands still while the host is suspended. So each timer knows when it is due on
- * CLOCK_BOOTTIME, and a timerfd on that clock ticks each second: at once on resume when a second has passed, and at most a second after the
- * resume otherwise. When a tick finds that the two clocks have moved apart, every timer of this adapter on the base is started again with
- * what is left until it is due. That is right for timers started after the resume too, and doing it for nothing is harmless. A start
- * costs no system call for this, and a timer has no list to be on. The timerfd also keeps event_base_dispatch running while a client is open. */
+ * Suspend: libevent counts CLOCK_MONOTONIC, which stands still while the host is suspended. So each timer knows when it
+ * is due on CLOCK_BOOTTIME, and a timerfd on that clock ticks each second: at once on resume when a second has passed,
+ * and at most a second after the resume otherwise. When a tick finds that the two clocks have moved apart, every timer
+ * of this adapter on the base is started again with what is left until it is due. That is right for timers started
+ * after the resume too, and doing it needlessly is harmless. A start costs no system call for this, and a timer has no
+ * list to be on. The timerfd also keeps event_base_dispatch running while a client is open. */
 #include "libevent_resolve.h"
 
 #include <hilock/adapters/libevent.h>
@@ -65,7 +66,8 @@ static uint64_t now_us(const void *clock)
     return clock_us(CLOCK_BOOTTIME);
 }
 
-static void event_begin(struct event *event, struct event_base *base, int fd, short what, event_callback_fn callback, void *arg)
+static void event_begin(struct event *event, struct event_base *base, int fd, short what, event_callback_fn callback,
+                        void *arg)
 {
     event_assign(event, base, fd, what, callback, arg);
     event_priority_set(event, 0);
@@ -106,12 +108,16 @@ static void *watch_new(void *ctx, int fd, hilock_ready_fn *ready, void *arg)
 }
 
 /* libevent knows what is asked already: then this costs no system call. */
-static int event_ask(struct event *event, unsigned is_asked) { return is_asked ? event_add(event, NULL) : event_del(event); }
+static int event_ask(struct event *event, unsigned is_asked)
+{
+    return is_asked ? event_add(event, NULL) : event_del(event);
+}
 
 static int watch_set(void *handle, unsigned interest)
 {
     struct watch *watch = handle;
-    if (event_ask(&watch->readable, interest & HILOCK_READABLE) == 0 && event_ask(&watch->writable, interest & HILOCK_WRITABLE) == 0)
+    if (event_ask(&watch->readable, interest & HILOCK_READABLE) == 0 &&
+        event_ask(&watch->writable, interest & HILOCK_WRITABLE) == 0)
         return 0;
     event_del(&watch->readable);
     event_del(&watch->writable);
@@ -165,8 +171,8 @@ static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
     return timer;
 }
 
-/* Where no memory is, the timer is made active instead. Left alone, the loop would run it in this very turn, and so for ever if fire starts
- * it again: the next turn must come first. */
+/* Without memory the timer is made active instead. The loop would then run it in this very turn, and for ever if fire
+ * starts it again: the next turn must come first. */
 static void timer_arm(struct timer *timer, uint64_t delay_us)
 {
     const struct timeval delay = span(delay_us);
@@ -244,8 +250,8 @@ static int timers_restart(struct event_base *base)
     return status;
 }
 
-/* BOOTTIME is read first: being interrupted between the two makes the result too small, never too large, and so at worst the next tick
- * restarts timers for nothing. */
+/* BOOTTIME is read first: an interruption between the two makes the result too small, never too large: at worst the
+ * next tick restarts timers needlessly. */
 static int64_t time_suspended_us(void)
 {
     const uint64_t boottime_us = clock_us(CLOCK_BOOTTIME);
@@ -307,7 +313,8 @@ static hilock_status loop_fill(struct hilock_loop *ret_loop, struct event_base *
 {
     struct loop *loop;
     if (!base)
-        return refuse(ret_error, HILOCK_INVALID, "base is NULL: pass the event_base that this client's thread turns", "");
+        return refuse(ret_error, HILOCK_INVALID, "base is NULL: pass the event_base that this client's thread turns",
+                      "");
     loop = calloc(1, sizeof *loop);
     if (!loop)
         return refuse(ret_error, HILOCK_NO_MEMORY, "no memory for the loop table: free some, and open again", "");
@@ -315,7 +322,8 @@ static hilock_status loop_fill(struct hilock_loop *ret_loop, struct event_base *
     if (tick_open(loop) != 0) {
         free(loop);
         return refuse(ret_error, HILOCK_NO_MEMORY,
-                      "cannot watch a timerfd, which notices a suspend: raise the limit of open files, or close some: ", strerror(errno));
+                      "cannot watch a timerfd, which notices a suspend: raise the limit of open files, or close some: ",
+                      strerror(errno));
     }
     *ret_loop = (struct hilock_loop){
         .size = sizeof *ret_loop,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host names to addresses, without blocking: /etc/hosts is read here, all else is asked of the nameservers in /etc/resolv.conf by evdns,
- * for A and AAAA at once. Both files are read anew by each query, so a query sees what they say now. It ends within BOUND_S, whatever happens.
+/* Host names to addresses, without blocking: /etc/hosts is read here, and evdns asks the nameservers in
+ * /etc/resolv.conf for A and AAAA at once. Each query reads both files again, and sees what they say now. It ends
+ * within BOUND_S, whatever happens.
  *
- * Each query has its own evdns_base, which ends with it: an evdns_base that is left behind would keep event_base_dispatch running.
+ * Each query has its own evdns_base, which ends with it: an evdns_base that is left behind would keep
+ * event_base_dispatch running.
  *
- * Ending it is the hard part (libevent 2.1.12). An evdns answer is delivered by a deferred callback in the base's queue, from where it cannot
- * be taken back, and evdns does not say whether one is there. evdns_getaddrinfo cannot be used at all: its deferred callback touches the
- * evdns_base, so that would have to outlive its query by a turn. So a question has a cell of its own, which its callback frees, and that
- * points to the query while there is one. While the base's queue is empty, nothing can be in it: then the questions are dropped, and nothing
- * calls back. Otherwise evdns is told to fail them: then each has exactly one callback to come, on the next turn.
- * The callback of a nameserver *probe* would use freed memory then. Probes begin twice as late as BOUND_S, and the options of resolv.conf that
- * could change it are not read (timeouts and the like; search, domain and ndots are). */
+ * Ending it is the hard part (libevent 2.1.12). An evdns answer is delivered by a deferred callback in the base's
+ * queue, from where it cannot be taken back, and evdns does not say whether one is there. evdns_getaddrinfo cannot be
+ * used at all: its deferred callback touches the evdns_base, so that would have to outlive its query by a turn. So a
+ * question has a cell of its own, which its callback frees, and that points to the query while there is one. While the
+ * base's queue is empty, nothing can be in it: then the questions are dropped, and nothing calls back. Otherwise evdns
+ * is made to fail them: then each has exactly one callback to come, on the next turn. The callback of a nameserver
+ * *probe* would use freed memory then. Probes begin twice as late as BOUND_S, and the options of resolv.conf that could
+ * change it are not read (timeouts and the like; search, domain and ndots are). */
 #include "libevent_resolve.h"
 
 #include <arpa/inet.h>
@@ -23,7 +26,14 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ADDRESSES_MAX = 16, BOUND_S = 5, SECOND_FAMILY_MS = 500, FAMILIES = 2, NAME_MAX_BYTES = 253, LABEL_MAX_BYTES = 63 };
+enum {
+    ADDRESSES_MAX = 16,
+    BOUND_S = 5,
+    SECOND_FAMILY_MS = 500,
+    FAMILIES = 2,
+    NAME_MAX_BYTES = 253,
+    LABEL_MAX_BYTES = 63
+};
 
 struct name {
     char text[NAME_MAX_BYTES + 1];
@@ -35,12 +45,12 @@ struct question {
 };
 
 struct query {
-    struct event event; /* the time to deliver what there is */
+    struct event event; /* when to deliver the result so far */
     struct evdns_base *dns;
     struct question *questions[FAMILIES]; /* NULL: not under way */
     hilock_resolved_fn *done;             /* NULL: it is running */
     void *arg;
-    const char *error; /* why there is no address; NULL: nobody has answered */
+    const char *error; /* why there is no address; NULL: no answer yet */
     size_t v4_count, v6_count;
     struct sockaddr_in v4[ADDRESSES_MAX];
     struct sockaddr_in6 v6[ADDRESSES_MAX];
@@ -137,7 +147,8 @@ static const char *dns_error_text(int result)
     case DNS_ERR_NODATA:
         return "no such host in /etc/hosts or DNS: check the name";
     case DNS_ERR_TIMEOUT:
-        return "no answer from the nameservers in /etc/resolv.conf: check them and the way to them, or give a numeric address";
+        return "no answer from the nameservers in /etc/resolv.conf: check them and the way to them, or give a numeric "
+               "address";
     case DNS_ERR_REFUSED:
         return "the nameservers in /etc/resolv.conf refuse to answer: check them, or give a numeric address";
     default:
@@ -145,7 +156,7 @@ static const char *dns_error_text(int result)
     }
 }
 
-/* IPv4 first: that is where a server listens that listens on one family only. */
+/* IPv4 first: a server that listens on one family only listens there. */
 static void query_deliver(struct query *query)
 {
     const struct sockaddr *addresses[FAMILIES * ADDRESSES_MAX];
@@ -168,7 +179,7 @@ static void on_time(evutil_socket_t fd, short what, void *user)
     query_deliver(user);
 }
 
-/* A family that is merely empty does not hide what went wrong with the other one. */
+/* A family without addresses must not hide the other one's error. */
 static void answer_take(struct query *query, int result, char type, int count, const void *addresses)
 {
     const unsigned char *bytes = addresses;
@@ -203,7 +214,8 @@ static void on_answer(int result, char type, int count, int ttl, void *addresses
         event_add(&query->event, &soon);
 }
 
-typedef struct evdns_request *ask_fn(struct evdns_base *dns, const char *host, int flags, evdns_callback_type callback, void *user);
+typedef struct evdns_request *ask_fn(struct evdns_base *dns, const char *host, int flags, evdns_callback_type callback,
+                                     void *user);
 
 /* evdns would ask for "a" when it is given "a..b". A dot at the end says that the name is whole. */
 static int name_take(struct name *ret_name, const char *host)
@@ -235,7 +247,8 @@ static struct question *dns_ask(struct query *query, ask_fn *ask, const struct n
     return NULL;
 }
 
-/* Three tries of one second: done before a connect gives up, and within BOUND_S. Returns whether something is under way. */
+/* Three tries of one second: done before a connect gives up, and within BOUND_S. Returns whether something is under
+ * way. */
 static int dns_start(struct query *query, struct event_base *base, const char *host)
 {
     struct name name;

@@ -7,7 +7,8 @@
 
 struct event_base;
 
-void *hl_libevent_resolve(struct event_base *base, const char *host, hilock_resolved_fn *done, void *arg); /* NULL: no memory */
+/* NULL: no memory */
+void *hl_libevent_resolve(struct event_base *base, const char *host, hilock_resolved_fn *done, void *arg);
 void hl_libevent_resolve_cancel(void *query);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hilock's loop table over libuv: a nest (nest.c) whose descriptor a uv_poll_t watches; names by uv_getaddrinfo.
  *
- * libuv takes part of its memory back on a turn of the loop only: the handle when it was closed, and a name's request when its thread has
- * ended, cancelled or not. So neither is the client's any more once it is closed or cancelled. Invariant: their callbacks touch nothing but
- * what they free. */
+ * libuv gives part of its memory back on a later turn of the loop: the handle after it was closed, and a name's request
+ * when its thread has ended, cancelled or not. So neither belongs to the client once it is closed or cancelled.
+ * Invariant: their callbacks touch nothing but what they free. */
 #include "nest.h"
 #include "nest_resolve.h"
 
@@ -27,7 +27,7 @@ struct query {
     void *arg;
 };
 
-/* An epoll set has no errors; were there one, to be called for nothing is legal. */
+/* An epoll set has no errors; if it had one, a call for nothing is legal. */
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct outer *outer = poll->data;
@@ -80,7 +80,7 @@ static void on_failure(void *arg)
     free(query);
 }
 
-/* What libuv knows at once. */
+/* A failure that libuv knows at once. */
 static void *query_fail(struct query *query, struct hl_nest *nest, int status)
 {
     query->failure = error_text(status);
@@ -118,7 +118,7 @@ static void resolve_cancel(void *handle)
         hl_nest_timer_free(query->timer);
         free(query);
     } else {
-        (void)uv_cancel((uv_req_t *)&query->request); /* in any case it calls back, later */
+        (void)uv_cancel((uv_req_t *)&query->request); /* either way it calls back later */
     }
 }
 
@@ -134,7 +134,8 @@ static int outer_begin(struct outer *outer, uv_loop_t *native)
         return status;
     }
     outer->poll.data = outer;
-    return uv_poll_start(&outer->poll, UV_READABLE, on_poll); /* fails for a descriptor that has another handle: not for a new one */
+    return uv_poll_start(&outer->poll, UV_READABLE, on_poll); /* fails for a descriptor that has another handle: not
+                                                                 for a new one */
 }
 
 static hilock_status table_fill(struct hilock_loop *ret_loop, uv_loop_t *native, struct hilock_error *ret_error)
@@ -142,7 +143,8 @@ static hilock_status table_fill(struct hilock_loop *ret_loop, uv_loop_t *native,
     struct outer *outer;
     int status;
     if (!native)
-        return hl_nest_refuse(ret_error, HILOCK_INVALID, "loop is NULL: pass the uv_loop_t that this client's thread runs", "");
+        return hl_nest_refuse(ret_error, HILOCK_INVALID,
+                              "loop is NULL: pass the uv_loop_t that this client's thread runs", "");
     outer = calloc(1, sizeof *outer);
     status = outer ? outer_begin(outer, native) : UV_ENOMEM;
     if (status != 0) {
@@ -161,8 +163,8 @@ hilock_status hilock_libuv_loop(struct hilock_loop *ret_loop, uv_loop_t *loop)
     return ret_loop ? table_fill(ret_loop, loop, NULL) : HILOCK_INVALID;
 }
 
-hilock_status hilock_client_open_libuv(hilock_client **ret_client, uv_loop_t *loop, const struct hilock_client_options *options,
-                                       struct hilock_error *ret_error)
+hilock_status hilock_client_open_libuv(hilock_client **ret_client, uv_loop_t *loop,
+                                       const struct hilock_client_options *options, struct hilock_error *ret_error)
 {
     struct hilock_loop table;
     const hilock_status status = table_fill(&table, loop, ret_error);

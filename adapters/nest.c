@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A nest: watches and timers of one client behind one descriptor, an epoll set in the loop's own.
  *
- * Loops differ in what a descriptor may do (how many watches it has, when its number may be used again, what an error is told as), in when
- * they free what was theirs, in whose clock counts, and in what may be freed inside a callback. So a loop is asked for one thing only: to run
- * this when its descriptor is readable. All of loop.h is kept here, once. It costs a system call in each turn in which hilock has work.
+ * Loops differ in what a descriptor may do (how many watches it has, when its number may be used again, how an error is
+ * reported), in when they free their memory, in whose clock counts, and in what may be freed inside a callback. So a
+ * loop has to do only one thing: run this when its descriptor is readable. The rules of loop.h are all kept here, once.
+ * It costs a system call in each turn in which hilock has work.
  *
- * A run asks the kernel once, and calls back for what it said, and then for what was due as the run began. Any callback may free any watch
- * or timer, the whole nest too, or turn the loop and so begin a run inside the run. So each run is in a list: freeing a watch takes it out of
- * what the runs still have to do, and ending the nest ends them. Invariant: nothing of the nest is touched after a callback unless the run
- * says that it is still there.
+ * A run asks the kernel once, calls back for what it reports, and then for the timers that were due as the run began.
+ * Any callback may free any watch or timer, the whole nest too, or turn the loop and so begin a run inside the run. So
+ * each run is in a list: freeing a watch removes it from what the runs still have to do, and ending the nest ends them.
+ * Invariant: nothing of the nest is touched after a callback unless the run says that it is still there.
  *
  * A forked child has the same epoll set as its parent: it never changes it. */
 #include "nest.h"
@@ -83,7 +84,7 @@ static uint32_t events_of(unsigned interest)
     return (interest & HILOCK_READABLE ? (uint32_t)EPOLLIN : 0) | (interest & HILOCK_WRITABLE ? (uint32_t)EPOLLOUT : 0);
 }
 
-/* With nothing asked it is not in the set: epoll reports errors and hang-ups of all that is. */
+/* A watch that waits for nothing is not in the set: epoll reports errors and hang-ups of all that are. */
 static int watch_set(void *handle, unsigned interest)
 {
     struct watch *watch = handle;
@@ -91,7 +92,11 @@ static int watch_set(void *handle, unsigned interest)
     if (interest == before)
         return 0;
     watch->interest = interest;
-    if (control(watch->nest, !before ? EPOLL_CTL_ADD : interest ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, watch->fd, events_of(interest), watch) == 0 ||
+    if (control(watch->nest,
+                !before    ? EPOLL_CTL_ADD
+                : interest ? EPOLL_CTL_MOD
+                           : EPOLL_CTL_DEL,
+                watch->fd, events_of(interest), watch) == 0 ||
         interest == 0)
         return 0;
     if (before)
@@ -111,12 +116,13 @@ static void watch_free(void *handle)
     free(watch);
 }
 
-/* Of what is asked now: a callback before this one may have changed it. */
+/* What is wanted now: a callback before this one may have changed it. */
 static unsigned ready_of(const struct watch *watch, uint32_t events)
 {
     if (events & (EPOLLERR | EPOLLHUP))
         return watch->interest;
-    return watch->interest & ((events & EPOLLIN ? (unsigned)HILOCK_READABLE : 0) | (events & EPOLLOUT ? (unsigned)HILOCK_WRITABLE : 0));
+    return watch->interest &
+           ((events & EPOLLIN ? (unsigned)HILOCK_READABLE : 0) | (events & EPOLLOUT ? (unsigned)HILOCK_WRITABLE : 0));
 }
 
 static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
@@ -135,7 +141,7 @@ static void report(struct hl_nest_run *run)
     }
 }
 
-/* Not inlined, or gcc warns of the run's address in a nest: it does not see that one which keeps it is no more. */
+/* Not inlined, or gcc warns about the run's address in a nest: it does not see that a nest that keeps it is gone. */
 __attribute__((noinline)) static void begin(struct hl_nest *nest, struct hl_nest_run *run)
 {
     run->outer = nest->runs;
@@ -187,8 +193,8 @@ hilock_status hl_nest_refuse(struct hilock_error *ret_error, hilock_status statu
     return status;
 }
 
-hilock_status hl_nest_open(hilock_client **ret_client, const struct hilock_loop *table, const struct hilock_client_options *options,
-                           struct hilock_error *ret_error)
+hilock_status hl_nest_open(hilock_client **ret_client, const struct hilock_loop *table,
+                           const struct hilock_client_options *options, struct hilock_error *ret_error)
 {
     const hilock_status status = hilock_client_open(ret_client, table, options, ret_error);
     if (status != HILOCK_OK)

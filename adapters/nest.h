@@ -12,7 +12,8 @@
 struct hl_nest_run;
 
 struct hl_nest { /* the ctx of the table */
-    int fd; /* an epoll set: readable when there is something to call back for. The loop watches it, and runs the nest then */
+    int fd; /* an epoll set: readable when there is something to call back for. The loop watches it, and runs the
+               nest then */
     pid_t owner;
     struct hl_nest_timers timers;
     struct hl_nest_run *runs; /* that are under way, the innermost first */
@@ -23,15 +24,17 @@ int hl_nest_begin(struct hl_nest *nest, void *outer); /* -1: errno says why, and
 void hl_nest_end(struct hl_nest *nest);               /* legal inside hl_nest_run; before, the loop stops watching fd */
 void hl_nest_run(struct hl_nest *nest);               /* asks the kernel once, and calls back. May end the nest */
 
-/* What the adapter itself knows is left open: resolve, resolve_cancel, free_ctx, timer_hurry. */
+/* Leaves to the adapter: resolve, resolve_cancel, free_ctx, timer_hurry. */
 struct hilock_loop hl_nest_table(struct hl_nest *nest);
 struct hl_nest *hl_nest_of(const struct hl_nest_timer *timer);
 
-#define HL_NEST_CANNOT "cannot get the two descriptors that hilock is called by: raise the limit of open files, or close some: "
+#define HL_NEST_CANNOT                                                                                                 \
+    "cannot get the two descriptors that hilock is called by: raise the limit of open files, or close some: "
 
-/* What every adapter's two exported functions do: refuse in words; open a client, or end the table if it is refused. */
+/* The two exported functions of every adapter: refuse with a sentence; open a client, or end the table if it is
+ * refused. */
 hilock_status hl_nest_refuse(struct hilock_error *ret_error, hilock_status status, const char *text, const char *cause);
-hilock_status hl_nest_open(hilock_client **ret_client, const struct hilock_loop *table, const struct hilock_client_options *options,
-                           struct hilock_error *ret_error);
+hilock_status hl_nest_open(hilock_client **ret_client, const struct hilock_loop *table,
+                           const struct hilock_client_options *options, struct hilock_error *ret_error);
 
 #endif

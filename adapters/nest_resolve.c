@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host names to addresses by getaddrinfo, which blocks: so each query has a thread, which does nothing else and ends with it. All signals are
- * blocked there, so that the program's handlers run where they did before.
+/* Host names to addresses by getaddrinfo, which blocks: so each query has a thread, which does nothing else and ends
+ * with it. All signals are blocked there, so that the program's handlers run where they did before.
  *
- * What the thread and the loop share is a lookup with an eventfd; each of them has one reference, and who drops the last one frees it. So a
- * query can be cancelled at any time: the loop lets go, and what the thread finds is for nobody. Invariant: the thread writes a lookup until
- * it sets `is_done`, the loop reads it after that only; the thread never touches the nest.
+ * What the thread and the loop share is a lookup with an eventfd; each of them has one reference, and dropping the last
+ * one frees it. So a query can be cancelled at any time: the loop lets go, and nobody uses what the thread finds.
+ * Invariant: the thread writes a lookup until it sets `is_done`, the loop reads it after that only; the thread never
+ * touches the nest.
  *
- * What fails before there is a thread is delivered by a timer, on a later turn as everything else. */
+ * A failure before there is a thread is delivered by a timer, on a later turn like everything else. */
 #include "nest_resolve.h"
 
 #include "nest.h"
@@ -109,7 +110,8 @@ const char *hl_nest_resolve_error(int error)
 #endif
         return "no such host in /etc/hosts or DNS: check the name";
     case EAI_AGAIN:
-        return "no answer from the nameservers in /etc/resolv.conf: check them and the way to them, or give a numeric address";
+        return "no answer from the nameservers in /etc/resolv.conf: check them and the way to them, or give a numeric "
+               "address";
     case EAI_MEMORY:
         return "no memory to resolve the name";
     default:
@@ -143,7 +145,8 @@ static void query_deliver(struct query *query)
     hilock_resolved_fn *done = query->done;
     struct lookup *lookup = query->lookup;
     void *arg = query->arg;
-    const char *error = query->failure ? query->failure : hl_nest_resolve_error(lookup->error ? lookup->error : EAI_NONAME);
+    const char *error = query->failure ? query->failure
+                                       : hl_nest_resolve_error(lookup->error ? lookup->error : EAI_NONAME);
     if (query->watch)
         query->table.watch_free(query->watch);
     if (query->timer)
@@ -172,7 +175,9 @@ static const char *query_start(struct query *query)
     query->watch = query->table.watch_new(query->table.ctx, query->lookup->fd, on_done, query);
     if (!query->watch || query->table.watch_set(query->watch, HILOCK_READABLE) != 0)
         return hl_nest_resolve_error(EAI_MEMORY);
-    return thread_start(query->lookup) == 0 ? NULL : "no thread can be started to resolve the name: raise the limit of threads";
+    return thread_start(query->lookup) == 0
+               ? NULL
+               : "no thread can be started to resolve the name: raise the limit of threads";
 }
 
 void *hl_nest_resolve(void *ctx, const char *host, hilock_resolved_fn *done, void *arg)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The timers of a nest: a binary heap by the time they are due, and one timerfd for the first of them.
  *
- * All is counted on CLOCK_BOOTTIME, as hilock counts: what came due while the host was suspended makes the timerfd readable on resume, with
- * nothing to do for it here, and what a loop thinks of the time does not matter. A place in the heap is reserved as a timer is made,
- * so that starting one needs no memory.
+ * All times are on CLOCK_BOOTTIME, as hilock counts: a timer that came due while the host was suspended makes the
+ * timerfd readable on resume, without any work here, and the loop's own time does not matter. A place in the heap is
+ * reserved when a timer is made, so that starting one needs no memory.
  *
- * The timerfd is set when a timer is to fire before what it is set to, and when what it was set to has passed. So the usual life of a timer,
- * to be started again or stopped before it fires, costs no system call; at worst the loop wakes up for nothing. Invariant: outside of a run
- * the timerfd is set to no later than when the first timer is due. */
+ * The timerfd is set when a timer must fire before the time it is set to, and when that time has passed. So a timer
+ * that is started again or stopped before it fires, as most are, costs no system call; at worst the loop wakes up for
+ * nothing. Invariant: outside of a run the timerfd is set to no later than when the first timer is due. */
 #include "nest_timers.h"
 
 #include <stdlib.h>
@@ -30,7 +30,8 @@ uint64_t hl_nest_now_us(const void *clock)
 
 int hl_nest_timers_begin(struct hl_nest_timers *timers)
 {
-    *timers = (struct hl_nest_timers){.fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC), .armed_us = NEVER_US};
+    *timers = (struct hl_nest_timers){.fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC),
+                                      .armed_us = NEVER_US};
     return timers->fd < 0 ? -1 : 0;
 }
 
@@ -106,7 +107,7 @@ static void run_until(struct hl_nest_timer *timer, uint64_t due_us)
     rise(timer->timers, timer, ++timer->timers->running);
 }
 
-/* Never due in the microsecond in which it is started: a run fires what was due as it began, so this waits for the next one. */
+/* Never due in the microsecond of its start: a run fires what was due as it began, so this waits for the next run. */
 void hl_nest_timer_start(void *handle, uint64_t delay_us)
 {
     struct hl_nest_timer *timer = handle;

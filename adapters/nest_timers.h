@@ -24,13 +24,14 @@ int hl_nest_timers_begin(struct hl_nest_timers *timers); /* -1: errno says why *
 void hl_nest_timers_end(struct hl_nest_timers *timers);
 uint64_t hl_nest_now_us(const void *clock);
 
-struct hl_nest_timer *hl_nest_timer_new(struct hl_nest_timers *timers, hilock_fire_fn *fire, void *arg); /* NULL: no memory */
+/* NULL: no memory */
+struct hl_nest_timer *hl_nest_timer_new(struct hl_nest_timers *timers, hilock_fire_fn *fire, void *arg);
 void hl_nest_timer_start(void *timer, uint64_t delay_us);
 void hl_nest_timer_stop(void *timer);
 void hl_nest_timer_free(void *timer);
-void hl_nest_timer_due(void *timer); /* now, but the timerfd does not say so: the adapter sees to a run */
+void hl_nest_timer_due(void *timer); /* due now, but the timerfd does not show it: the adapter makes the nest run */
 
-/* The next timer that was due at now_us, stopped; NULL: none. Then, when all were taken: the timerfd waits for the next one. */
+/* The next timer that was due at now_us, now stopped; NULL: none. After the last one the timerfd waits for the next. */
 struct hl_nest_timer *hl_nest_timers_take(struct hl_nest_timers *timers, uint64_t now_us);
 void hl_nest_timers_arm(struct hl_nest_timers *timers, uint64_t now_us);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock's loop table over sd-event: a nest (nest.c) whose descriptor an IO source watches. sd-event dispatches one source in a turn, the
- * most urgent one; with a nest that is all that hilock has to do then. sd-event has no resolver: names have the nest's. */
+/* hilock's loop table over sd-event: a nest (nest.c) whose descriptor an IO source watches. sd-event dispatches one
+ * source in a turn, the most urgent one; with a nest that is all that hilock has to do then. sd-event has no resolver:
+ * names have the nest's. */
 #include "nest.h"
 #include "nest_resolve.h"
 
@@ -26,8 +27,8 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *user)
     return 0;
 }
 
-/* Legal inside on_io: sd-event keeps the source until that returns. Off first: the source leaves the loop's epoll set before fd is closed.
- * In a forked child that is refused, and the set is the parent's. */
+/* Legal inside on_io: sd-event keeps the source until that returns. Off first: the source leaves the loop's epoll set
+ * before fd is closed. In a forked child that is refused, and the set is the parent's. */
 static void free_ctx(void *ctx)
 {
     struct hl_nest *nest = ctx;
@@ -61,7 +62,8 @@ static hilock_status table_fill(struct hilock_loop *ret_loop, sd_event *native, 
     struct outer *outer;
     int status;
     if (!native)
-        return hl_nest_refuse(ret_error, HILOCK_INVALID, "event is NULL: pass the sd_event that this client's thread runs", "");
+        return hl_nest_refuse(ret_error, HILOCK_INVALID,
+                              "event is NULL: pass the sd_event that this client's thread runs", "");
     outer = calloc(1, sizeof *outer);
     status = outer ? outer_begin(outer, native) : -ENOMEM;
     if (status != 0) {
@@ -80,8 +82,8 @@ hilock_status hilock_sd_event_loop(struct hilock_loop *ret_loop, sd_event *event
     return ret_loop ? table_fill(ret_loop, event, NULL) : HILOCK_INVALID;
 }
 
-hilock_status hilock_client_open_sd_event(hilock_client **ret_client, sd_event *event, const struct hilock_client_options *options,
-                                          struct hilock_error *ret_error)
+hilock_status hilock_client_open_sd_event(hilock_client **ret_client, sd_event *event,
+                                          const struct hilock_client_options *options, struct hilock_error *ret_error)
 {
     struct hilock_loop table;
     const hilock_status status = table_fill(&table, event, ret_error);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* awake.c - on each processor that we may use a process that turns round and round at the lowest priority there is (SCHED_IDLE).
+/* awake.c - a busy process on each processor that we may use, at the lowest priority there is (SCHED_IDLE).
  *
- * A processor with nothing to do is halted, and on a virtual machine to wake it costs as much as all the rest of a message from process to
- * process. Servers that need a lock so often have other work. Whoever wants the processor gets it at once: SCHED_IDLE yields to everybody. */
+ * An idle processor is halted, and on a virtual machine waking it costs as much as all the rest of a message from
+ * process to process. Servers that need a lock so often have other work. SCHED_IDLE yields at once to everybody who
+ * wants the processor. */
 #include "awake.h"
 
 #include "process.h"
@@ -34,7 +35,9 @@ int awake_start(struct awake *awake)
         return -1;
     }
     for (size_t processor = 0; processor < CPU_SETSIZE && awake->count < AWAKE_MAX; processor++) {
-        int why = CPU_ISSET(processor, &ours) ? process_fork(&awake->pids[awake->count], turn_round, (void *)(uintptr_t)processor) : 0;
+        int why = CPU_ISSET(processor, &ours)
+                      ? process_fork(&awake->pids[awake->count], turn_round, (void *)(uintptr_t)processor)
+                      : 0;
         if (why != 0) {
             fprintf(stderr, "hilock-bench: fork: %s\n", strerror(why));
             awake_stop(awake);

@@ -12,7 +12,7 @@ struct awake {
     int count;
 };
 
-int awake_start(struct awake *awake); /* -1: told on stderr, nothing runs */
+int awake_start(struct awake *awake); /* -1: reported on stderr, nothing runs */
 void awake_stop(struct awake *awake);
 
 #endif

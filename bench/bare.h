@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bare.h - what the bare loops of all scenarios send: the words of hilock's own acquire and release of kind MUTEX. */
+/* bare.h - what the bare loops of all scenarios send: the commands of hilock's own acquire and release of kind
+ * MUTEX. */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
 
@@ -13,17 +14,18 @@ extern const char bare_uuid[]; /* as good as any: nobody contends */
 
 int bare_load_scripts(const char *url); /* -1: reported on stderr */
 
-/* The options of hilock's client, as its defaults make them; not_after like its, a minute ahead of the server's clock in `seconds`. */
+/* The options that hilock's client sends by default; not_after like its own, a minute ahead of the server's clock in
+ * `seconds`. */
 struct hl_wants bare_wants(unsigned lease_ms, double seconds, int is_sharded);
 
 /* Pairs on a blocking connection: of one name, one after the other. */
 struct bare_blocking;
 enum bare_pair {
     BARE_MUTEX, /* the EVALSHAs of hilock's MUTEX, a holder of its own each time */
-    BARE_SET    /* SET NX PX, and the script that everybody has: DEL, if it is still ours */
+    BARE_SET    /* SET NX PX, and the usual script: DEL, if it is still ours */
 };
 struct bare_blocking *bare_blocking_open(const char *url, unsigned lease_ms); /* NULL: reported on stderr */
-void bare_blocking_begin(struct bare_blocking *bare, double seconds);            /* pairs for so long */
+void bare_blocking_begin(struct bare_blocking *bare, double seconds);            /* runs pairs for that long */
 int bare_blocking_pair(struct bare_blocking *bare, enum bare_pair pair);         /* -1: reported on stderr */
 void bare_blocking_close(struct bare_blocking *bare); /* NULL is allowed */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bare_blocking.c - the yardstick of scenario blocking: hiredis' blocking calls.
  *
- * What a script would write without a lock client: a command, its reply's type checked, and nothing else: no deadline, no renewal, no
- * retry, nothing that notices a loss. */
+ * What a script would write without a lock client: a command, its reply's type checked, and nothing else: no deadline,
+ * no renewal, no retry, nothing that notices a loss. */
 #include "bare.h"
 
 #include "base/command.h"
@@ -15,7 +15,8 @@
 #include <string.h>
 
 static const char name[] = "bare:blocking";
-static const char release_script[] = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+static const char release_script[] =
+    "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
 
 struct bare_blocking {
     redisContext *store;
@@ -29,7 +30,8 @@ struct bare_blocking {
 /* Owns the reply. */
 static bool is_yes(redisReply *reply)
 {
-    const bool is_yes = reply && (reply->type == REDIS_REPLY_INTEGER ? reply->integer > 0 : reply->type == REDIS_REPLY_STATUS);
+    const bool is_yes = reply &&
+                        (reply->type == REDIS_REPLY_INTEGER ? reply->integer > 0 : reply->type == REDIS_REPLY_STATUS);
     if (!is_yes)
         fprintf(stderr, "bare loop: %s\n", reply && reply->str ? reply->str : "no reply, or an unexpected one");
     if (reply)
@@ -60,7 +62,10 @@ static bool pair_of_set(struct bare_blocking *bare)
            is_yes(redisCommand(bare->store, "EVALSHA %s 1 %s %s:%llu", bare->release_sha1, name, bare_uuid, id));
 }
 
-void bare_blocking_begin(struct bare_blocking *bare, double seconds) { bare->wants = bare_wants(bare->lease_ms, seconds, 0); }
+void bare_blocking_begin(struct bare_blocking *bare, double seconds)
+{
+    bare->wants = bare_wants(bare->lease_ms, seconds, 0);
+}
 
 int bare_blocking_pair(struct bare_blocking *bare, enum bare_pair pair)
 {

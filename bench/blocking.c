@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocking.c - scenario blocking: what blocking calls cost a thread that makes one after the other, beside a plain blocking hiredis loop.
+/* blocking.c - scenario blocking: what blocking calls cost a thread that makes one after the other, beside a plain
+ * blocking hiredis loop.
  *
- * Kinds: MUTEX beside a loop that sends the very same EVALSHAs; SIMPLE beside SET NX PX and the script with DEL. In each round all four loops
- * run for a while, each round beginning with another one, in one process, on a connection each, with one name each that nobody else
- * wants. Each pair is timed, and a turn's figure is its median: a mean would be that of what else the machine does. A round gives one ratio for
- * each kind: how many times as long a pair takes as the bare one. The median and the range of these are reported. CPU is this process' own, both
- * threads'. */
+ * Kinds: MUTEX beside a loop that sends the very same EVALSHAs; SIMPLE beside SET NX PX and the script with DEL. In
+ * each round all four loops run for a while, each round beginning with another one, in one process, on a connection
+ * each, with one name each that nobody else wants. Each pair is timed, and a turn's figure is its median: a mean would
+ * measure the machine's other work. A round gives one ratio for each kind: how many times as long a pair takes as the
+ * bare one. The median and the range of these are reported. CPU is this process' own, both threads'. */
 #include "awake.h"
 #include "bare.h"
 #include "handover.h"
@@ -59,8 +60,8 @@ static int pair_of_ours(hilock_blocking *client, hilock_kind kind)
 {
     struct hilock_blocking_result result = {.size = sizeof result};
     hilock_blocking_lock *lock;
-    if (hilock_blocking_acquire(client, kind == HILOCK_MUTEX ? "ours:mutex..." : "ours:simple..", HILOCK_LOCK_OPTIONS(.kind = kind), HILOCK_FOREVER,
-                                &lock, &result) == HILOCK_OK &&
+    if (hilock_blocking_acquire(client, kind == HILOCK_MUTEX ? "ours:mutex..." : "ours:simple..",
+                                HILOCK_LOCK_OPTIONS(.kind = kind), HILOCK_FOREVER, &lock, &result) == HILOCK_OK &&
         hilock_blocking_release(lock, &result) == HILOCK_OK)
         return 0;
     fprintf(stderr, "hilock: %s: %s\n", hilock_status_name(result.status), result.detail);
@@ -73,7 +74,8 @@ static int run_pairs(struct bench *bench, unsigned loop, double seconds, struct 
     double began = seconds_of(CLOCK_MONOTONIC), ended;
     const double end = began + seconds;
     for (; began < end; began = ended) {
-        const int status = loop % 2 ? bare_blocking_pair(bench->bare, bare_pairs[kind]) : pair_of_ours(bench->client, kinds[kind]);
+        const int status = loop % 2 ? bare_blocking_pair(bench->bare, bare_pairs[kind])
+                                    : pair_of_ours(bench->client, kinds[kind]);
         ended = seconds_of(CLOCK_MONOTONIC);
         if (status != 0 || samples_add(samples, (ended - began) * 1e6) != 0)
             return -1;
@@ -105,7 +107,8 @@ static int run_round(struct bench *bench, unsigned round)
         if (run_turn(bench, (round + i) % LOOPS, round_seconds, true) != 0)
             return -1;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        if (samples_add(&bench->ratios[kind], bench->pairs[2 * kind].values[round] / bench->pairs[2 * kind + 1].values[round]) != 0)
+        if (samples_add(&bench->ratios[kind],
+                        bench->pairs[2 * kind].values[round] / bench->pairs[2 * kind + 1].values[round]) != 0)
             return -1;
     return 0;
 }
@@ -113,14 +116,16 @@ static int run_round(struct bench *bench, unsigned round)
 static void tell(struct bench *bench, unsigned kind)
 {
     const unsigned ours = 2 * kind, bare = ours + 1;
-    const double ours_cpu_us = bench->cpu[ours] / bench->count[ours] * 1e6, bare_cpu_us = bench->cpu[bare] / bench->count[bare] * 1e6;
+    const double ours_cpu_us = bench->cpu[ours] / bench->count[ours] * 1e6,
+                 bare_cpu_us = bench->cpu[bare] / bench->count[bare] * 1e6;
     const struct samples *ratios = &bench->ratios[kind];
     samples_sort(&bench->ratios[kind]);
     samples_sort(&bench->pairs[ours]);
     samples_sort(&bench->pairs[bare]);
-    printf("  %-6s  %8.1f us a pair, bare %8.1f; ratio %.2f median of paired rounds (%.2f..%.2f); client CPU %.1f us, bare %.1f\n", kind_names[kind],
-           samples_at(&bench->pairs[ours], 0.5), samples_at(&bench->pairs[bare], 0.5), samples_at(ratios, 0.5), samples_at(ratios, 0), samples_at(ratios, 1),
-           ours_cpu_us, bare_cpu_us);
+    printf("  %-6s  %8.1f us a pair, bare %8.1f; ratio %.2f median of paired rounds (%.2f..%.2f); client CPU %.1f us, "
+           "bare %.1f\n",
+           kind_names[kind], samples_at(&bench->pairs[ours], 0.5), samples_at(&bench->pairs[bare], 0.5),
+           samples_at(ratios, 0.5), samples_at(ratios, 0), samples_at(ratios, 1), ours_cpu_us, bare_cpu_us);
     if (!has_json)
         return;
     json_begin("blocking");
@@ -145,7 +150,8 @@ static int set_up(struct bench *bench)
         fprintf(stderr, "hilock-bench: %s\n", server_error);
         return -1;
     }
-    if (hilock_blocking_open(&bench->client, HILOCK_CLIENT_OPTIONS(.url = bench->server.url, .lease_ms = LEASE_MS), &error) != HILOCK_OK) {
+    if (hilock_blocking_open(&bench->client, HILOCK_CLIENT_OPTIONS(.url = bench->server.url, .lease_ms = LEASE_MS),
+                             &error) != HILOCK_OK) {
         fprintf(stderr, "hilock: %s\n", error.text);
         return -1;
     }
@@ -184,4 +190,5 @@ static int run(void)
     return status;
 }
 
-const struct scenario scenario_blocking = {"blocking", "calls that block, one after the other, beside a plain blocking hiredis loop", options, run};
+const struct scenario scenario_blocking = {
+    "blocking", "calls that block, one after the other, beside a plain blocking hiredis loop", options, run};

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 ASKED = {'processes': 3, 'contenders': 4, 'tries': 60, 'hold_ms': 1, 'wait_ms': 60000, 'rounds': 1}
-# Acquisition commands per success that a mode may need: below 1 with hand-offs; the gate alone asks, listens and asks again.
-MOST = {'handoff': 1.0, 'gate': 4.0, 'simple': None}
+# Acquisition commands per success that a mode may need: each process asks and listens as it begins; after that each release asks for the next one as well.
+MOST = {'handoff': 0.3, 'gate': 0.3, 'simple': None}
 
 options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
 run = subprocess.run([sys.argv[1], 'hot', *options, '--json'], stdout=subprocess.PIPE, text=True)

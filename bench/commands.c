@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* commands.c - how many commands clients have sent, as the server counts them.
  *
- * INFO commandstats counts what scripts call inside as well, under the inner command's own name. Hilock's clients send EVALSHA and none
- * of the commands that its scripts use, so everything else but those (and INFO, which is ours) came from a client. */
+ * INFO commandstats counts what scripts call inside as well, under the inner command's own name. Hilock's clients send
+ * EVALSHA and none of the commands that its scripts use, so all other commands (but INFO, which is ours) came from a
+ * client. */
 #include "commands.h"
 
 #include "store.h"
@@ -19,10 +20,11 @@ struct commands {
 
 static bool is_clients(const char *name, size_t length)
 {
-    static const char *const inner[] = {"pttl", "pexpire", "pexpireat", "time", "get", "set", "hset", "hget", "hdel", "hscan",
-                                        "hlen", "exists",
-                                        "publish", "spublish", "zadd", "zrem", "zrange", "zrangebyscore", "zcount", "pubsub|numsub",
-                                        "pubsub|shardnumsub", "del", "info"};
+    static const char *const inner[] = {
+        "pttl", "pexpire", "pexpireat", "time",          "get",    "set",           "hset",
+        "hget", "hdel",    "hscan",     "hlen",          "exists", "publish",       "spublish",
+        "zadd", "zrem",    "zrange",    "zrangebyscore", "zcount", "pubsub|numsub", "pubsub|shardnumsub",
+        "del",  "info"};
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
         if (strlen(inner[i]) == length && strncmp(inner[i], name, length) == 0)
             return false;

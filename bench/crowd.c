@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* crowd.c - processes that begin the same play together.
  *
- * Parent and member share a pair of sockets: orders are bytes one way, answers bytes the other way. The end of the parent's side, which its
- * death brings too, ends the member; the end of a member's side fails the run instead of hanging it.
+ * Parent and member share a pair of sockets: orders are bytes one way, answers bytes the other way. When the parent's
+ * side closes, also by its death, the member ends; when a member's side closes, the run fails instead of hanging.
  * Invariant: crowd->pids[i] runs exactly while i < crowd->count. */
 #include "crowd.h"
 

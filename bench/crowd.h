@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* crowd.h - processes that begin the same play together, and what they write down for their parent. */
+/* crowd.h - processes that begin the same play together, and what they record for their parent. */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 
@@ -11,7 +11,7 @@ struct event_base;
 struct crowd_link;
 
 struct crowd_member { /* in its own process */
-    unsigned index, count; /* of so many */
+    unsigned index, count; /* out of how many */
     struct event_base *base; /* its timers are exact, not to the millisecond */
     void *board;             /* memory that all members and the parent see */
     void *state;             /* its own */
@@ -20,7 +20,7 @@ struct crowd_member { /* in its own process */
 
 struct crowd_role {
     size_t state_bytes; /* zeroed at the begin */
-    int (*open)(struct crowd_member *member);               /* -1: told on stderr; the process ends */
+    int (*open)(struct crowd_member *member);               /* -1: reported on stderr; the process ends */
     void (*on_order)(struct crowd_member *member, char order);
     void (*close)(struct crowd_member *member);             /* in time calls crowd_leave */
 };
@@ -38,13 +38,15 @@ struct crowd {
     int fds[CROWD_MAX];
 };
 
-/* By the parent; -1: told on stderr, and the crowd is gone. No event base may be open in it: forked processes would share it. */
-int crowd_start(struct crowd *ret_crowd, const struct crowd_role *role, unsigned count, void *board); /* returns when each has answered */
+/* By the parent; -1: reported on stderr, and the crowd is gone. No event base may be open in it: forked processes would
+ * share it. */
+/* returns when each has answered */
+int crowd_start(struct crowd *ret_crowd, const struct crowd_role *role, unsigned count, void *board);
 int crowd_order(struct crowd *crowd, char order);
 int crowd_await(struct crowd *crowd); /* an answer from each */
 void crowd_stop(struct crowd *crowd);
 
-/* Zeroed memory shared with the processes forked later; NULL: told on stderr. */
+/* Zeroed memory shared with the processes forked later; NULL: reported on stderr. */
 void *crowd_board(size_t bytes);
 void crowd_board_free(void *board, size_t bytes);
 

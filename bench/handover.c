@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handover.c - scenario handover: a lock that goes from process to process, and how long it lies idle in between.
  *
- * Each of so many processes thinks, acquires, holds and releases, again and again; their clock is one, and they write their grants into
- * memory that all share. Modes take turns in stretches: bare PUBLISHes made by a script, MUTEX and FAIR; the messages are passed round by the same
- * processes at the spacing of the holds. Beside the figures stand that latency and the ceiling: the grants there would have been, for the
- * same holds and thinks, had the lock passed on in no time. */
+ * Each out of how many processes thinks, acquires, holds and releases, again and again; their clock is one, and they
+ * write their grants into memory that all share. Modes take turns in stretches: bare PUBLISHes made by a script, MUTEX
+ * and FAIR; the messages are passed round by the same processes at the spacing of the holds. Beside the figures stand
+ * that latency and the ceiling: the grants there would have been, for the same holds and thinks, had the lock passed on
+ * in no time. */
 #include "awake.h"
 #include "commands.h"
 #include "handover.h"
@@ -42,7 +43,9 @@ struct mode {
     char order;
     struct handover_sums sums;
 };
-static struct mode modes[] = {{.name = "publish", .order = HANDOVER_PUBLISH}, {.name = "mutex", .order = HANDOVER_MUTEX}, {.name = "fair", .order = HANDOVER_FAIR}};
+static struct mode modes[] = {{.name = "publish", .order = HANDOVER_PUBLISH},
+                              {.name = "mutex", .order = HANDOVER_MUTEX},
+                              {.name = "fair", .order = HANDOVER_FAIR}};
 enum { MODES = sizeof modes / sizeof *modes };
 
 struct bench {
@@ -51,7 +54,8 @@ struct bench {
     struct handover_board *board;
     struct crowd crowd;
     struct awake awake;
-    struct samples latencies, round; /* of the bare messages: all, sorted in the end; those of this round, in their order */
+    struct samples latencies, round; /* of the bare messages: all, sorted in the end; those of this round, in their
+                                        order */
 };
 
 static bool is_wanted(const struct mode *mode)
@@ -101,7 +105,8 @@ static int play(struct bench *bench, struct mode *mode)
     if (crowd_await(&bench->crowd) != 0 || commands_count(bench->commands, &after) != 0)
         return -1;
     if (board->grants == HANDOVER_GRANTS_MAX || board->latencies > HANDOVER_LATENCIES_MAX) {
-        fprintf(stderr, "hilock-bench: more than %d grants in a stretch: make it shorter by --seconds\n", HANDOVER_GRANTS_MAX);
+        fprintf(stderr, "hilock-bench: more than %d grants in a stretch: make it shorter by --seconds\n",
+                HANDOVER_GRANTS_MAX);
         return -1;
     }
     mode->sums.commands += after - before;
@@ -139,17 +144,20 @@ static void tell(const struct bench *bench, const struct mode *mode)
 {
     const struct handover_sums *sums = &mode->sums;
     printf("  %s\n", mode->name);
-    printf("    grants      %10.1f /s, ceiling %.1f /s, ratio %.3f; were a hand-over one bare message: %.3f\n", (double)sums->grants / sums->seconds,
-           (double)sums->ideal_grants / sums->seconds, (double)sums->grants / (double)sums->ideal_grants,
+    printf("    grants      %10.1f /s, ceiling %.1f /s, ratio %.3f; were a hand-over one bare message: %.3f\n",
+           (double)sums->grants / sums->seconds, (double)sums->ideal_grants / sums->seconds,
+           (double)sums->grants / (double)sums->ideal_grants,
            (double)sums->message_grants / (double)sums->ideal_grants);
     printf("    idle gap    %10.1f us p50, %.1f us p99 of %zu; %.2f x the bare message\n", samples_at(&sums->gaps, 0.5),
            samples_at(&sums->gaps, 0.99), sums->gaps.count, gap_ratio(bench, sums));
-    printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most; ideal queue %.1f us p99, of one bare message %.1f us\n",
-           samples_at(&sums->waits, 0.5), samples_at(&sums->waits, 0.99), samples_at(&sums->waits, 1), samples_at(&sums->ideal_waits, 0.99),
-           samples_at(&sums->message_waits, 0.99));
+    printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most; ideal queue %.1f us p99, of one bare message "
+           "%.1f us\n",
+           samples_at(&sums->waits, 0.5), samples_at(&sums->waits, 0.99), samples_at(&sums->waits, 1),
+           samples_at(&sums->ideal_waits, 0.99), samples_at(&sums->message_waits, 0.99));
     printf("    commands    %10.3f per grant", (double)sums->commands / (double)sums->grants_all);
     if (mode->order == HANDOVER_FAIR)
-        printf("; %llu heartbeats in %llu waits", (unsigned long long)sums->heartbeats, (unsigned long long)sums->grants_all);
+        printf("; %llu heartbeats in %llu waits", (unsigned long long)sums->heartbeats,
+               (unsigned long long)sums->grants_all);
     printf("\n");
     printf("    fairness    %10.3f Jain index, longest run %u\n", handover_jain(sums, processes), sums->longest_run);
 }
@@ -188,10 +196,10 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
 
 static void tell_all(const struct bench *bench)
 {
-    printf("%u processes, hold %u ms, think %u ms; %u rounds, %g s of each mode%s\n", processes, hold_ms, think_ms, rounds, stretch_seconds,
-           stays_awake ? "; processors kept awake" : "");
-    printf("  bare PUBLISH by a script, from process to process: %.1f us p50, %.1f us p99 of %zu\n", samples_at(&bench->latencies, 0.5),
-           samples_at(&bench->latencies, 0.99), bench->latencies.count);
+    printf("%u processes, hold %u ms, think %u ms; %u rounds, %g s of each mode%s\n", processes, hold_ms, think_ms,
+           rounds, stretch_seconds, stays_awake ? "; processors kept awake" : "");
+    printf("  bare PUBLISH by a script, from process to process: %.1f us p50, %.1f us p99 of %zu\n",
+           samples_at(&bench->latencies, 0.5), samples_at(&bench->latencies, 0.99), bench->latencies.count);
     for (unsigned i = 0; i < MODES; i++)
         if (is_wanted(&modes[i]) && modes[i].order != HANDOVER_PUBLISH)
             tell(bench, &modes[i]);
@@ -249,4 +257,5 @@ static int run(void)
     return status;
 }
 
-const struct scenario scenario_handover = {"handover", "a lock that goes from process to process, and how long it lies idle in between", options, run};
+const struct scenario scenario_handover = {
+    "handover", "a lock that goes from process to process, and how long it lies idle in between", options, run};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handover.h - scenario handover: what its processes are told, what they write down, and what follows from it. */
+/* handover.h - scenario handover: orders to its processes, what they record, and what follows from it. */
 #ifndef BENCH_HANDOVER_H
 #define BENCH_HANDOVER_H
 
@@ -20,11 +20,12 @@ struct handover_board {
     char url[512], name[64];
     bool has_fair;
     uint32_t hold_us, think_us;
-    atomic_bool is_over;      /* of this stretch: nobody asks again */
+    atomic_bool is_over;      /* end of this stretch: no more acquires */
     atomic_uint grants_all;   /* with those after its end */
     atomic_uint heartbeats;   /* of these: what a wait asked behind its first request */
     atomic_uint grants, latencies;
-    struct handover_grant grant[HANDOVER_GRANTS_MAX]; /* in the order of the grants: each is begun while the lock is held */
+    struct handover_grant grant[HANDOVER_GRANTS_MAX]; /* in the order of the grants: each is begun while the lock is
+                                                         held */
     uint64_t latency_ns[HANDOVER_LATENCIES_MAX];      /* of bare PUBLISHes */
 };
 
@@ -32,7 +33,7 @@ struct handover_board {
 enum { HANDOVER_MUTEX = 'm', HANDOVER_FAIR = 'f', HANDOVER_PUBLISH = 'p' };
 extern const struct crowd_role handover_role;
 
-/* The bare messages, in the same processes (handover_ring.c). NULL: told on stderr. */
+/* The bare messages, in the same processes (handover_ring.c). NULL: reported on stderr. */
 struct ring;
 struct ring *ring_open(struct crowd_member *member, void (*on_ready)(struct crowd_member *member));
 void ring_begin(struct ring *ring); /* answers the order when the stretch is over */
@@ -50,7 +51,8 @@ double samples_at(const struct samples *sorted, double share); /* 0.5: the media
 void samples_free(struct samples *samples);
 
 struct handover_sums { /* over all stretches of one mode */
-    struct samples gaps, waits, ideal_waits, message_waits; /* message: with a lock that passes on by one bare message */
+    struct samples gaps, waits, ideal_waits, message_waits; /* message: with a lock that passes on by one bare
+                                                               message */
     uint64_t grants, grants_all, heartbeats, commands, ideal_grants, message_grants;
     double seconds;
     uint64_t by_process[CROWD_MAX];
@@ -61,7 +63,8 @@ struct handover_stretch {
     uint64_t began_ns, ended_ns;
     const struct samples *messages; /* the bare ones of this round, in their order */
 };
-int handover_add(struct handover_sums *sums, const struct handover_board *board, const struct handover_stretch *stretch);
+int handover_add(struct handover_sums *sums, const struct handover_board *board,
+                 const struct handover_stretch *stretch);
 double handover_jain(const struct handover_sums *sums, unsigned processes);
 void handover_sums_free(struct handover_sums *sums);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handover_figures.c - what follows from the grants of scenario handover.
  *
- * A gap is from the release call to the next grant's callback, counted only when somebody had asked before that release. The ideal is a lock
- * that passes on in no time, first come, first served: the processes' own holds and thinks, as they were measured, replayed with it; and once
- * more with a lock whose hand-overs take as long as the bare messages of the same round did, one each, which no lock that is told by messages can
- * beat. */
+ * A gap is from the release call to the next grant's callback, counted only when somebody had asked before that
+ * release. The ideal is a lock that passes on in no time, first come, first served: the processes' own holds and
+ * thinks, as they were measured, replayed with it; and once more with a lock whose hand-overs take as long as the bare
+ * messages of the same round did, one each, which no lock that hands over by messages can beat. */
 #include "handover.h"
 
 #include <math.h>
@@ -56,8 +56,9 @@ static double us(uint64_t from_ns, uint64_t to_ns)
     return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e3 : 0;
 }
 
-/* Has anybody else than this process, granted from `first` on, asked by then? Each waits for one grant at a time, so he is near. */
-static bool is_awaited(const struct handover_board *board, unsigned first, unsigned processes, uint64_t then_ns, uint32_t but)
+/* Had another process, granted from `first` on, asked by then? Each waits for one grant at a time, so it is near. */
+static bool is_awaited(const struct handover_board *board, unsigned first, unsigned processes, uint64_t then_ns,
+                       uint32_t but)
 {
     for (unsigned i = first; i < board->grants && i < first + 4 * processes; i++)
         if (board->grant[i].asked_ns <= then_ns && board->grant[i].process != but)
@@ -97,7 +98,8 @@ static unsigned next_of(const struct handover_board *board, unsigned place, uint
     return place;
 }
 
-/* After the last of its own grants a player begins again with its first; the think between these was cut off, and the first one's is taken. */
+/* After the last of its own grants a player begins again with its first; the think between these was cut off, so the
+ * first one's is used. */
 static void play_on(const struct handover_board *board, struct player *player, uint64_t released_ns)
 {
     const struct handover_grant *grant = &board->grant[player->next];
@@ -108,7 +110,8 @@ static void play_on(const struct handover_board *board, struct player *player, u
         grant = &board->grant[next];
         player->next = next_of(board, next, grant->process);
         player->next = player->next == board->grants ? next : player->next;
-        think_ns = player->next == next ? (uint64_t)board->think_us * 1000 : board->grant[player->next].asked_ns - grant->released_ns;
+        think_ns = player->next == next ? (uint64_t)board->think_us * 1000
+                                        : board->grant[player->next].asked_ns - grant->released_ns;
     } else {
         think_ns = board->grant[next].asked_ns - grant->released_ns;
         player->next = next;
@@ -124,9 +127,9 @@ static void players_begin(struct player *players, const struct handover_board *b
     }
 }
 
-/* The grants of a lock that needs these gaps, one after the other and over again, to go to those who wait. */
-static int replay(const struct handover_board *board, const struct handover_stretch *stretch, const struct samples *gaps, struct samples *waits,
-                  uint64_t *grants)
+/* The grants of a lock whose hand-overs take these gaps, in turn and over again. */
+static int replay(const struct handover_board *board, const struct handover_stretch *stretch,
+                  const struct samples *gaps, struct samples *waits, uint64_t *grants)
 {
     struct player players[CROWD_MAX];
     uint64_t free_ns = stretch->began_ns;
@@ -160,7 +163,8 @@ int handover_add(struct handover_sums *sums, const struct handover_board *board,
     sums->grants += board->grants;
     sums->grants_all += board->grants_all;
     sums->seconds += (double)(stretch->ended_ns - stretch->began_ns) / 1e9;
-    if (add_grants(sums, board, stretch->processes) != 0 || replay(board, stretch, &none, &sums->ideal_waits, &sums->ideal_grants) != 0)
+    if (add_grants(sums, board, stretch->processes) != 0 ||
+        replay(board, stretch, &none, &sums->ideal_waits, &sums->ideal_grants) != 0)
         return -1;
     return replay(board, stretch, stretch->messages, &sums->message_waits, &sums->message_grants);
 }

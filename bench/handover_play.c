@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handover_play.c - a process of scenario handover: it thinks, acquires, holds, releases, again and again.
  *
- * It has one client and a handle for each kind; which one an order names. A grant is written down in the callback, before anything else:
- * whoever is next cannot write earlier. Processes begin at times spread over one round of everybody, so that they do not all ask at once. */
+ * It has one client and a handle for each kind; an order names the one to use. A grant is recorded in the callback,
+ * before anything else: the next holder cannot write earlier. Processes begin at times spread over one round of
+ * everybody, so that they do not all ask at once. */
 #include "handover.h"
 
 #include <event2/event.h>
@@ -124,7 +125,8 @@ static int make_lock(struct crowd_member *member, hilock_kind kind, hilock_lock 
     struct process *process = member->state;
     char name[96];
     snprintf(name, sizeof name, "%s:%d", board_of(member)->name, kind);
-    if (hilock_lock_create(ret_lock, process->client, name, HILOCK_LOCK_OPTIONS(.kind = kind, .on_lost = on_lost, .user = member)) == HILOCK_OK)
+    if (hilock_lock_create(ret_lock, process->client, name,
+                           HILOCK_LOCK_OPTIONS(.kind = kind, .on_lost = on_lost, .user = member)) == HILOCK_OK)
         return 0;
     if (member->index == 0)
         fprintf(stderr, "hilock: %s\n", hilock_client_refusal(process->client));
@@ -138,8 +140,10 @@ static int open_process(struct crowd_member *member)
     process->timer = evtimer_new(member->base, on_timer, member);
     if (!process->timer)
         return -1;
-    if (hilock_client_open_libevent(&process->client, member->base,
-                                    HILOCK_CLIENT_OPTIONS(.url = board_of(member)->url, .on_event = on_event, .user = member), &error) != HILOCK_OK) {
+    if (hilock_client_open_libevent(
+            &process->client, member->base,
+            HILOCK_CLIENT_OPTIONS(.url = board_of(member)->url, .on_event = on_event, .user = member),
+            &error) != HILOCK_OK) {
         fprintf(stderr, "hilock: %s\n", error.text);
         return -1;
     }

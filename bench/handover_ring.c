@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handover_ring.c - the yardstick of scenario handover: one PUBLISH made by a script, from process to process.
  *
- * The same processes, on bare hiredis and its own libevent adapter, pass a message round in a ring: who gets it waits for as long as a
- * lock would be held and publishes to the next, by a script that does nothing else. So each process sleeps as long between two
- * messages, and the server between two commands, as in the hand-over of a fair lock. The latency is from the call that sends the
- * command to the callback that gets the message. */
+ * The same processes, on bare hiredis and its own libevent adapter, pass a message round in a ring: the receiver waits
+ * for as long as a lock would be held, and publishes to the next by a script that does nothing else. So each process
+ * sleeps as long between two messages, and the server between two commands, as in the hand-over of a fair lock. The
+ * latency is from the call that sends the command to the callback that gets the message. */
 #include "handover.h"
 #include "store.h"
 
@@ -44,14 +44,15 @@ static void on_answer(redisAsyncContext *store, void *answer, void *user)
         fail(user, reply->str);
 }
 
-/* What says that the stretch is over goes round once, too. */
+/* The message that ends the stretch goes round once, too. */
 static void pass_on(struct ring *ring)
 {
     const struct handover_board *board = ring->member->board;
     char channel[128], sent_ns[32];
     name_channel(ring, (ring->member->index + 1) % ring->member->count, channel, sizeof channel);
     snprintf(sent_ns, sizeof sent_ns, "%llu", board->is_over ? 0ull : (unsigned long long)crowd_now_ns());
-    if (redisAsyncCommand(ring->commands, on_answer, ring, "EVALSHA %s 0 %s %s", ring->sha1, channel, sent_ns) != REDIS_OK)
+    if (redisAsyncCommand(ring->commands, on_answer, ring, "EVALSHA %s 0 %s %s", ring->sha1, channel, sent_ns) !=
+        REDIS_OK)
         fail(ring, "cannot send");
 }
 
@@ -145,7 +146,8 @@ struct ring *ring_open(struct crowd_member *member, void (*on_ready)(struct crow
     }
     name_channel(ring, member->index, channel, sizeof channel);
     redisAsyncCommand(ring->messages, on_message, ring, "SUBSCRIBE %s", channel);
-    redisAsyncCommand(ring->commands, on_loaded, ring, "SCRIPT LOAD %s", "return redis.call('PUBLISH', ARGV[1], ARGV[2])");
+    redisAsyncCommand(ring->commands, on_loaded, ring, "SCRIPT LOAD %s",
+                      "return redis.call('PUBLISH', ARGV[1], ARGV[2])");
     return ring;
 }
 

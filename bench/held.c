@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* held.c - bytes per held, watched lock.
  *
- * The client is connected and has locked once before, so what it needs only once is there. Then so many handles are made and acquired, a few
- * under way at a time, until all are held (16-byte names, renewal on: each has its timer); the loop turns until nothing is under way
- * and once more; and what is allocated now and was not before, in the whole process, is divided by their number. So tables and the
- * timer heap of libevent are in, buffers of requests that are over are not, and the bench's own array, made before, is not. */
+ * The client is connected and has locked once before, so its one-time memory is there. Then that many handles are made
+ * and acquired, a few under way at a time, until all are held (16-byte names, renewal on: each has its timer); the loop
+ * turns until nothing is under way and once more; and the growth of allocated memory in the whole process is divided by
+ * their number. So tables and the timer heap of libevent are in, buffers of requests that are over are not, and the
+ * bench's own array, made before, is not. */
 #include "memory.h"
 #include "pairs.h"
 
@@ -39,7 +40,8 @@ static void begin_next(struct hoard *hoard)
     hilock_lock **lock = &hoard->locks[hoard->begun];
     snprintf(name, sizeof name, "held:%011u", hoard->begun);
     hoard->begun++;
-    if (hilock_lock_create(lock, hoard->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) != HILOCK_OK ||
+    if (hilock_lock_create(lock, hoard->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) !=
+            HILOCK_OK ||
         hilock_acquire(*lock, HILOCK_FOREVER, on_held, hoard) != HILOCK_OK)
         fail(hoard, hilock_client_refusal(hoard->client));
 }
@@ -69,7 +71,7 @@ static int acquire_all(struct hoard *hoard)
 
 static void rest(struct loop loop) { loop.kind->run(loop.native, REST_S); }
 
-/* Gives all back, and waits until the store has it too. */
+/* Releases all, and waits until the store has done it. */
 static void release_all(struct hoard *hoard)
 {
     struct hilock_stats stats = {.size = sizeof stats};
@@ -83,7 +85,8 @@ static void release_all(struct hoard *hoard)
 
 int held_measure(struct loop loop, hilock_client *client, unsigned count, struct held_cost *ret_cost)
 {
-    struct hoard hoard = {.loop = loop, .client = client, .count = count, .locks = calloc(count, sizeof(hilock_lock *))};
+    struct hoard hoard = {
+        .loop = loop, .client = client, .count = count, .locks = calloc(count, sizeof(hilock_lock *))};
     struct memory before, after;
     int status;
     if (!hoard.locks)

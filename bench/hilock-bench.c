@@ -2,8 +2,8 @@
 /* hilock-bench.c - how fast, how small: one program, a scenario per file.
  * usage: hilock-bench SCENARIO [options]
  *
- * To add a scenario: a file with a struct scenario, its name in scenario.h and in the table below. What a scenario measures, and
- * against what, is said at the top of its file; README.md says how to read the figures. */
+ * To add a scenario: a file with a struct scenario, its name in scenario.h and in the table below. What a scenario
+ * measures, and against what, is said at the top of its file; README.md says how to read the figures. */
 #include "scenario.h"
 
 #include <event2/event.h>
@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct scenario *const scenarios[] = {&scenario_pairs, &scenario_hot, &scenario_handover, &scenario_waiters, &scenario_blocking};
+static const struct scenario *const scenarios[] = {&scenario_pairs, &scenario_hot, &scenario_handover,
+                                                   &scenario_waiters, &scenario_blocking};
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 static int help(void)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hot.c - scenario hot: a name that many handles in several processes want at once, and what it costs the server.
+/* hot.c - scenario hot: many handles in several processes want one name at once: what that costs the server.
  *
- * After a published table of a lock framework for Java: 3 processes with 4 contenders each share 400 tries a process on one name, first
- * all asking the store, then with a local lock before it. Here the same tries are made by hilock in three modes: handing over locally, with
- * the gate alone (turns_max 1), and polling by kind SIMPLE, which is their way. The table counts SETs, so acquisition
- * commands are told apart: those that ask for the lock, granted or not. Counts are the server's, from when all are connected until
- * all tries are answered. Modes run one after the other, `rounds` times over, each in processes of its own. */
+ * After a published table of a lock framework for Java: 3 processes with 4 contenders each share 400 tries a process on
+ * one name, first all asking the store, then with a local lock before it. Here the same tries are made by hilock in
+ * three modes: handing over locally, with the gate alone (turns_max 1), and polling by kind SIMPLE, which is their way.
+ * The table counts SETs, so acquisition commands are counted apart: those that ask for the lock, granted or not. Counts
+ * are the server's, from when all are connected until all tries are answered. Modes run one after the other, `rounds`
+ * times over, each in processes of its own. */
 #include "commands.h"
 #include "hot.h"
 #include "json.h"
@@ -56,11 +57,14 @@ struct sent { /* so far, as the server counts */
     uint64_t all, releases, sets;
 };
 
-/* MUTEX: a release publishes once. SIMPLE: every way to ask is one SET, and releases are told by the processes. */
+/* MUTEX: a release publishes once. SIMPLE: every way to ask is one SET, and the processes report their releases. */
 static int ask_sent(struct commands *commands, struct sent *ret_sent)
 {
-    return commands_count(commands, &ret_sent->all) == 0 && commands_count_of(commands, "publish", &ret_sent->releases) == 0 &&
-                   commands_count_of(commands, "set", &ret_sent->sets) == 0 ? 0 : -1;
+    return commands_count(commands, &ret_sent->all) == 0 &&
+                   commands_count_of(commands, "publish", &ret_sent->releases) == 0 &&
+                   commands_count_of(commands, "set", &ret_sent->sets) == 0
+               ? 0
+               : -1;
 }
 
 static void add_part(struct mode *mode, const struct hot_part *part)
@@ -94,7 +98,8 @@ static int play(struct mode *mode, struct hot_board *board, struct commands *com
     struct sent before, after;
     if (crowd_start(&crowd, &hot_role, processes, board) != 0)
         return -1;
-    if (ask_sent(commands, &before) != 0 || crowd_order(&crowd, 'b') != 0 || crowd_await(&crowd) != 0 || ask_sent(commands, &after) != 0) {
+    if (ask_sent(commands, &before) != 0 || crowd_order(&crowd, 'b') != 0 || crowd_await(&crowd) != 0 ||
+        ask_sent(commands, &after) != 0) {
         crowd_stop(&crowd);
         return -1;
     }
@@ -110,8 +115,12 @@ static int play_round(struct mode *mode, const char *server_url, struct commands
     int status;
     if (!board)
         return -1;
-    *board = (struct hot_board){.kind = mode->kind, .turns_max = mode->turns_max, .hold_ms = hold_ms, .wait_ms = wait_ms,
-                                .contenders = contenders, .tries = tries};
+    *board = (struct hot_board){.kind = mode->kind,
+                                .turns_max = mode->turns_max,
+                                .hold_ms = hold_ms,
+                                .wait_ms = wait_ms,
+                                .contenders = contenders,
+                                .tries = tries};
     snprintf(board->url, sizeof board->url, "%s", server_url);
     snprintf(board->name, sizeof board->name, "bench:hot:%s:%d", mode->name, (int)getpid());
     status = play(mode, board, commands);
@@ -126,9 +135,12 @@ static double per_success(const struct mode *mode, uint64_t commands)
 
 static void tell(const struct mode *mode)
 {
-    printf("  %-28s %8llu %7llu %16.2f %11.2f   %s\n", mode->what, (unsigned long long)mode->acquired, (unsigned long long)mode->failed,
-           per_success(mode, mode->acquire_commands), per_success(mode, mode->commands),
-           mode->kind == HILOCK_SIMPLE ? "has none" : mode->has_tokens_rising ? "rising" : "NOT RISING");
+    printf("  %-28s %8llu %7llu %16.2f %11.2f   %s\n", mode->what, (unsigned long long)mode->acquired,
+           (unsigned long long)mode->failed, per_success(mode, mode->acquire_commands),
+           per_success(mode, mode->commands),
+           mode->kind == HILOCK_SIMPLE ? "has none"
+           : mode->has_tokens_rising   ? "rising"
+                                       : "NOT RISING");
     if (mode->lost)
         printf("    %llu of these holds were lost before their release\n", (unsigned long long)mode->lost);
 }
@@ -161,8 +173,8 @@ static bool is_wanted(const struct mode *mode)
 
 static void tell_all(void)
 {
-    printf("one name, %u processes x %u contenders, %u tries a process, hold %u ms, wait at most %u ms; %u round%s\n", processes, contenders,
-           tries, hold_ms, wait_ms, rounds, rounds == 1 ? "" : "s");
+    printf("one name, %u processes x %u contenders, %u tries a process, hold %u ms, wait at most %u ms; %u round%s\n",
+           processes, contenders, tries, hold_ms, wait_ms, rounds, rounds == 1 ? "" : "s");
     printf("  %-28s %8s %7s %16s %11s   %s\n", "", "acquired", "failed", "acquire commands", "commands", "tokens");
     printf("  %-28s %8s %7s %16s %11s\n", "", "", "", "per success", "per success");
     for (unsigned i = 0; i < MODES; i++)
@@ -218,4 +230,5 @@ static int run(void)
     return status;
 }
 
-const struct scenario scenario_hot = {"hot", "a name that many handles in several processes want at once: commands per acquire", options, run};
+const struct scenario scenario_hot = {
+    "hot", "a name that many handles in several processes want at once: commands per acquire", options, run};

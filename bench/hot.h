@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hot.h - one play of scenario hot: what its processes are told, and what they write down. */
+/* hot.h - one play of scenario hot: orders to its processes, and what they record. */
 #ifndef BENCH_HOT_H
 #define BENCH_HOT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hot_play.c - a process of scenario hot: contenders of one client that share so many tries on one name.
+/* hot_play.c - a process of scenario hot: contenders of one client that share a number of tries on one name.
  *
- * A contender takes a try, acquires with the wait limit, holds, releases, and once that is answered takes the next. When the tries are used
- * up and every contender is idle, the order is answered. */
+ * A contender takes a try, acquires with the wait limit, holds, releases, and once that is answered takes the next.
+ * When the tries are used up and every contender is idle, the order is answered. */
 #include "hot.h"
 
 #include <event2/event.h>
@@ -124,7 +124,8 @@ static int open_process(struct crowd_member *member)
     if (!process->contenders)
         return -1;
     if (hilock_client_open_libevent(&process->client, member->base,
-                                    HILOCK_CLIENT_OPTIONS(.url = board->url, .turns_max = board->turns_max, .on_event = on_event, .user = member),
+                                    HILOCK_CLIENT_OPTIONS(.url = board->url, .turns_max = board->turns_max,
+                                                          .on_event = on_event, .user = member),
                                     &error) != HILOCK_OK) {
         fprintf(stderr, "hilock: %s\n", error.text);
         return -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json.h - one JSON object on one line, for those who read figures by program. Keys and texts are our own: nothing is escaped. */
+/* json.h - one JSON object on one line, for programs that read figures. Keys and texts are our own: nothing is
+ * escaped. */
 #ifndef BENCH_JSON_H
 #define BENCH_JSON_H
 

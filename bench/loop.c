@@ -31,7 +31,8 @@ const struct loop_kind *loop_find(const char *name)
 
 static void *make(void) { return event_base_new(); }
 
-static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options, struct hilock_error *ret_error)
+static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
+                                 struct hilock_error *ret_error)
 {
     return hilock_client_open_libevent(ret_client, native, options, ret_error);
 }

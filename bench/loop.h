@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loop.h - the event loops that hilock's half of scenario pairs can live on: libevent, and those that were there when this was built. */
+/* loop.h - the event loops that hilock's half of scenario pairs can live on: libevent, and those that were there when
+ * this was built. */
 #ifndef BENCH_LOOP_H
 #define BENCH_LOOP_H
 
@@ -8,8 +9,9 @@
 struct loop_kind {
     const char *name;
     void *(*make)(void); /* NULL: cannot */
-    hilock_status (*open)(hilock_client **ret_client, void *native, const struct hilock_client_options *options, struct hilock_error *ret_error);
-    void (*run)(void *native, double seconds); /* until it is stopped; with seconds above 0 for so long at most */
+    hilock_status (*open)(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
+                          struct hilock_error *ret_error);
+    void (*run)(void *native, double seconds); /* until it is stopped; with seconds above 0 for that long at most */
     void (*stop)(void *native);
     void (*end)(void *native);
 };
@@ -20,6 +22,6 @@ struct loop {
 };
 
 extern const struct loop_kind loop_libevent, loop_libuv, loop_libev;
-const struct loop_kind *loop_find(const char *name); /* NULL: unknown, or not built; told on stderr */
+const struct loop_kind *loop_find(const char *name); /* NULL: unknown, or not built; reported on stderr */
 
 #endif

@@ -7,7 +7,8 @@
 
 static void *make(void) { return ev_loop_new(EVFLAG_AUTO); }
 
-static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options, struct hilock_error *ret_error)
+static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
+                                 struct hilock_error *ret_error)
 {
     return hilock_client_open_libev(ret_client, native, options, ret_error);
 }

@@ -20,7 +20,8 @@ static void *make(void)
     return NULL;
 }
 
-static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options, struct hilock_error *ret_error)
+static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
+                                 struct hilock_error *ret_error)
 {
     return hilock_client_open_libuv(ret_client, &((struct native *)native)->loop, options, ret_error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* masters.c - the servers that a URL means. Of a cluster's URL the first host is asked; user and password are not for clusters here. */
+/* masters.c - the servers that a URL means. Of a cluster's URL the first host is asked; user and password are not for
+ * clusters here. */
 #include "masters.h"
 
 #include "base/slot.h"
@@ -81,4 +82,7 @@ struct masters *masters_open(const char *url, char *ret_error)
 void masters_close(struct masters *masters) { free(masters); }
 unsigned masters_count(const struct masters *masters) { return masters->count; }
 const char *masters_url(const struct masters *masters, unsigned i) { return masters->urls[i]; }
-unsigned masters_of(const struct masters *masters, const char *key, size_t length) { return masters->of_slot[hl_slot_of(key, length)]; }
+unsigned masters_of(const struct masters *masters, const char *key, size_t length)
+{
+    return masters->of_slot[hl_slot_of(key, length)];
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* masters.h - the servers that a URL means: one, or each master of a cluster with its slots as they are when it is asked. */
+/* masters.h - the servers that a URL means: one, or each master of a cluster with its slots as they are when it is
+ * asked. */
 #ifndef BENCH_MASTERS_H
 #define BENCH_MASTERS_H
 

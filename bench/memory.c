@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c - how much is allocated now, by everything in this process.
  *
- * The program's own malloc, calloc, realloc, free and the aligned ones stand in front of glibc's, for every shared library in the process
- * too: library, adapter, libevent, hiredis and libuuid are all counted. Each block gets a header that tells its size; the header itself is not
- * counted. It costs every caller the same few nanoseconds.
+ * The program's own malloc, calloc, realloc, free and the aligned ones stand in front of glibc's, for every shared
+ * library in the process too: library, adapter, libevent, hiredis and libuuid are all counted. Each block gets a header
+ * with its size; the header itself is not counted. It costs every caller the same few nanoseconds.
  * Invariant: every pointer given out has a struct header right before it.
  * A sanitizer has a malloc of its own, and counts for us. */
 #include "memory.h"

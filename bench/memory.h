@@ -10,7 +10,8 @@ struct memory {
     size_t with_malloc; /* the same as glibc's malloc lays them out: 8 bytes more, in steps of 16, 32 at least */
 };
 
-/* All zero where allocations cannot be counted (a C library other than glibc). Under a sanitizer with_malloc is as requested. */
+/* All zero where allocations cannot be counted (a C library other than glibc). Under a sanitizer with_malloc is as
+ * requested. */
 struct memory memory_now(void);
 
 #endif

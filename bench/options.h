@@ -15,7 +15,7 @@ struct option_entry { /* the last one has no name */
     unsigned least, most; /* of a count */
 };
 
-/* "--name value" or "--name=value". -1: told on stderr. */
+/* "--name value" or "--name=value". -1: reported on stderr. */
 int options_read(const struct option_entry *entries, int argc, char **argv);
 void options_describe(const struct option_entry *entries);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pairs.c - scenario pairs: what the lock client costs beside a bare hiredis loop that sends the same commands.
  *
- * Rounds: in each, hilock runs for a while and the bare loop runs for a while, in turns who is first, in the same process, on a connection
- * each, with as many names of the same length. A round gives one ratio of rates; told are the median and the range, because the
- * machine's mood changes between rounds and hardly within one. CPU is this process' own, over hilock's turns (and over the bare
- * loop's, beside it). Commands are the server's count (INFO commandstats), over hilock's turns. */
+ * Rounds: in each, hilock runs for a while and the bare loop runs for a while, in turns who is first, in the same
+ * process, on a connection each, with as many names of the same length. A round gives one ratio of rates; the median
+ * and the range are reported, as the machine's load changes between rounds and hardly within one. CPU is this process'
+ * own, over hilock's turns (and over the bare loop's, beside it). Commands are the server's count (INFO commandstats),
+ * over hilock's turns. */
 #include "pairs.h"
 
 #include "commands.h"
@@ -33,8 +34,10 @@ static const struct option_entry options[] = {
     {"seconds", OPTION_SECONDS, &round_seconds, "of each loop in each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of both loops", 1, ROUNDS_MAX},
     {"held", OPTION_COUNT, &held_locks, "locks held to see what one costs", 1, 1000000},
-    {"url", OPTION_TEXT, &url, "redis://.., unix://.. or redis+cluster://..; without it a private redis-server is started", 0, 0},
-    {"loop", OPTION_TEXT, &loop_name, "that hilock lives on: libevent, libuv or libev; the bare loop is on libevent", 0, 0},
+    {"url", OPTION_TEXT, &url,
+     "redis://.., unix://.. or redis+cluster://..; without it a private redis-server is started", 0, 0},
+    {"loop", OPTION_TEXT, &loop_name, "that hilock lives on: libevent, libuv or libev; the bare loop is on libevent", 0,
+     0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
@@ -142,7 +145,8 @@ static void tell(const struct bench *bench)
     printf("  hilock              %10.0f pairs/s (%s)\n", rate(ours), loop_name);
     printf("  bare hiredis loop   %10.0f pairs/s (same scripts, hiredis' own libevent adapter)\n", rate(bare));
     printf("  ratio               %10.3f median of paired rounds (%.3f..%.3f)\n", ratio, lowest, highest);
-    printf("  client CPU          %10.2f us per pair (bare loop: %.2f)\n", us_per_pair, bare->cpu_seconds / (double)bare->pairs * 1e6);
+    printf("  client CPU          %10.2f us per pair (bare loop: %.2f)\n", us_per_pair,
+           bare->cpu_seconds / (double)bare->pairs * 1e6);
     printf("  commands            %10.3f per pair, counted at the server\n", commands_per_pair);
     printf("  held, watched lock  %10.1f bytes requested, %.1f with malloc's own (%u locks)\n", bench->held.bytes,
            bench->held.bytes_with_malloc, held_locks);
@@ -178,7 +182,8 @@ static int open_commands(struct bench *bench, char *error)
 static int set_up(struct bench *bench)
 {
     char error[STORE_ERROR_SIZE];
-    if (server_start(&bench->server, url, error) != 0 || !(bench->masters = masters_open(bench->server.url, error)) || open_commands(bench, error) != 0) {
+    if (server_start(&bench->server, url, error) != 0 || !(bench->masters = masters_open(bench->server.url, error)) ||
+        open_commands(bench, error) != 0) {
         fprintf(stderr, "hilock-bench: %s\n", error);
         return -1;
     }
@@ -236,4 +241,5 @@ static int run(void)
     return status;
 }
 
-const struct scenario scenario_pairs = {"pairs", "acquire and release of names that nobody else wants, beside a bare hiredis loop", options, run};
+const struct scenario scenario_pairs = {
+    "pairs", "acquire and release of names that nobody else wants, beside a bare hiredis loop", options, run};

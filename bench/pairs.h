@@ -12,8 +12,9 @@ struct event_base;
 
 enum { PAIRS_LEASE_MS = 30000, PAIRS_NAME_SIZE = 17 }; /* names have 16 bytes */
 
-/* Both: NULL, told on stderr, when they cannot be had. run acquires and releases inflight names, each for itself again and again, for
- * so many seconds, lets the last ones end, and returns how many pairs there were; 0 when something went wrong, told on stderr. */
+/* Both: NULL, reported on stderr, if they cannot be made. run acquires and releases inflight names, each for itself
+ * again and again, for that many seconds, lets the last ones end, and returns how many pairs there were; 0 when
+ * something went wrong, reported on stderr. */
 struct pairs_ours *pairs_ours_open(struct loop loop, const char *url, unsigned inflight);
 uint64_t pairs_ours_run(struct pairs_ours *ours, double seconds);
 hilock_client *pairs_ours_client(struct pairs_ours *ours);
@@ -23,7 +24,7 @@ struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, uns
 uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds);
 void pairs_bare_close(struct pairs_bare *bare);
 
-/* What `count` held, watched locks cost in this process, each; -1: told on stderr. */
+/* What `count` held, watched locks cost in this process, each; -1: reported on stderr. */
 struct held_cost { double bytes, bytes_with_malloc; };
 int held_measure(struct loop loop, hilock_client *client, unsigned count, struct held_cost *ret_cost);
 

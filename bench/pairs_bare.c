@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pairs_bare.c - the yardstick: the same commands, by a bare hiredis loop.
  *
- * What a program would pay without a lock client: redisAsyncCommandArgv over hiredis' own libevent adapter, the very argv of hilock's
- * acquire and release (hilock's own builders make them: a fresh holder each time, the same arguments), the reply's type checked and
- * nothing else: no deadline, no timer, no renewal, no retry. Lanes as in pairs_ours.c. */
+ * What a program would pay without a lock client: redisAsyncCommandArgv over hiredis' own libevent adapter, the very
+ * argv of hilock's acquire and release (hilock's own builders make them: a fresh holder each time, the same arguments),
+ * the reply's type checked and nothing else: no deadline, no timer, no renewal, no retry. Lanes as in pairs_ours.c. */
 #include "pairs.h"
 
 #include "bare.h"
@@ -56,7 +56,8 @@ static void send_command(struct lane *lane, redisCallbackFn *on_answer)
     struct pairs_bare *bare = lane->bare;
     struct hl_command *command = &bare->command;
     redisAsyncContext *store = bare->stores[lane->master];
-    if (!store || redisAsyncCommandArgv(store, on_answer, lane, command->argc, command->argv, command->lengths) != REDIS_OK)
+    if (!store ||
+        redisAsyncCommandArgv(store, on_answer, lane, command->argc, command->argv, command->lengths) != REDIS_OK)
         retire(bare, "cannot send");
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pairs_ours.c - acquire and release of many names, by hilock.
  *
- * A lane is a lock handle with a name of its own: acquire, release, and once that is answered again. As many commands are under way as there
- * are lanes, so the loop turns for a batch of replies and not for each. */
+ * A lane is a lock handle with a name of its own: acquire, release, and once that is answered again. As many commands
+ * are under way as there are lanes, so the loop turns for a batch of replies and not for each. */
 #include "pairs.h"
 
 #include <stdbool.h>
@@ -65,7 +65,8 @@ static int open_lanes(struct pairs_ours *ours)
         char name[PAIRS_NAME_SIZE];
         snprintf(name, sizeof name, "ours:%011u", i);
         ours->lanes[i].ours = ours;
-        if (hilock_lock_create(&ours->lanes[i].lock, ours->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) != HILOCK_OK)
+        if (hilock_lock_create(&ours->lanes[i].lock, ours->client, name,
+                               HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) != HILOCK_OK)
             return -1;
     }
     return ours->lanes ? 0 : -1;
@@ -79,7 +80,8 @@ struct pairs_ours *pairs_ours_open(struct loop loop, const char *url, unsigned i
         return NULL;
     ours->loop = loop;
     ours->inflight = inflight;
-    if (loop.kind->open(&ours->client, loop.native, HILOCK_CLIENT_OPTIONS(.url = url, .lease_ms = PAIRS_LEASE_MS), &error) == HILOCK_OK &&
+    if (loop.kind->open(&ours->client, loop.native, HILOCK_CLIENT_OPTIONS(.url = url, .lease_ms = PAIRS_LEASE_MS),
+                        &error) == HILOCK_OK &&
         open_lanes(ours) == 0)
         return ours;
     fprintf(stderr, "hilock: %s\n", ours->client ? hilock_client_refusal(ours->client) : error.text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process.c - child processes that never outlive us.
  *
- * Invariant: whatever ends this process, kill -9 included, ends its children: the kernel sends them SIGKILL (PR_SET_PDEATHSIG).
- * Each child leads a process group of its own, so a Ctrl-C on the terminal reaches only us, and we end them in our own order.
- * A failed exec is told through a pipe that a successful one closes. */
+ * Invariant: whatever ends this process, kill -9 included, ends its children: the kernel sends them SIGKILL
+ * (PR_SET_PDEATHSIG). Each child leads a process group of its own, so a Ctrl-C on the terminal reaches only us, and we
+ * end them in our own order. A failed exec is reported through a pipe that a successful one closes. */
 #include "process.h"
 
 #include <errno.h>
@@ -91,7 +91,8 @@ int process_stop(pid_t pid, uint32_t patience_ms)
 {
     static const struct timespec pause = {0, 5000000};
     int status = 0;
-    kill(pid, SIGCONT); /* a suspended one hears nothing else; and first, for one that ends may already be under a leak checker's trace */
+    kill(pid, SIGCONT); /* a suspended one hears nothing else; and first, for one that ends may already be under a
+                           leak checker's trace */
     kill(pid, SIGTERM);
     for (uint32_t waited_ms = 0; waited_ms < patience_ms; waited_ms += 5) {
         if (process_has_ended(pid, &status))

@@ -8,7 +8,7 @@
 struct scenario {
     const char *name, *what;
     const struct option_entry *options; /* read before run */
-    int (*run)(void);                   /* 0: done; -1: told on stderr */
+    int (*run)(void);                   /* 0: done; -1: reported on stderr */
 };
 
 extern const struct scenario scenario_pairs, scenario_hot, scenario_handover, scenario_waiters, scenario_blocking;

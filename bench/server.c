@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* server.c - the store of one run: a private redis-server, or the one a URL names.
  *
- * The private server is on no network: it listens on a unix socket in a directory that only we may enter, keeps nothing on disk and dies
- * with us. It counts as started once it answers PING, not once some time has passed.
- * The directory is removed by a child, the janitor, that waits for the end of a pipe whose other end only we have: so it goes when we
- * stop the server, and as well when a Ctrl-C, a crash or a kill -9 ends us.
- * Invariant: server->directory exists exactly while it is not "", server->pid and server->janitor run exactly while they are not 0. */
+ * The private server is on no network: it listens on a unix socket in a directory that only we may enter, keeps nothing
+ * on disk and dies with us. It counts as started once it answers PING, not once some time has passed.
+ * The directory is removed by a child, the janitor, that waits for the end of a pipe whose other end only we have: so
+ * it goes when we stop the server, and as well when a Ctrl-C, a crash or a kill -9 ends us.
+ * Invariant: server->directory exists exactly while it is not "", server->pid and server->janitor run exactly while
+ * they are not 0. */
 #include "server.h"
 
 #include "process.h"
@@ -70,7 +71,8 @@ static bool answers(const char *socket_path)
 {
     static const struct timeval limit = {1, 0};
     redisContext *probe = redisConnectUnixWithTimeout(socket_path, limit);
-    redisReply *pong = probe && !probe->err && redisSetTimeout(probe, limit) == REDIS_OK ? redisCommand(probe, "PING") : NULL;
+    redisReply *pong = probe && !probe->err && redisSetTimeout(probe, limit) == REDIS_OK ? redisCommand(probe, "PING")
+                                                                                         : NULL;
     bool is_pong = pong && pong->type == REDIS_REPLY_STATUS;
     if (pong)
         freeReplyObject(pong);
@@ -82,7 +84,8 @@ static bool answers(const char *socket_path)
 static int make_directory(struct server *server, char *ret_error)
 {
     const char *parent = getenv("TMPDIR");
-    int length = snprintf(server->directory, sizeof server->directory, "%s/hilock-XXXXXX", parent && *parent ? parent : "/tmp");
+    int length = snprintf(server->directory, sizeof server->directory, "%s/hilock-XXXXXX",
+                          parent && *parent ? parent : "/tmp");
     if (length >= (int)sizeof server->directory) { /* a socket's path has room for 107 bytes */
         snprintf(ret_error, ERROR_SIZE, "TMPDIR is too long for a unix socket's path: set it to a shorter one");
         server->directory[0] = '\0';
@@ -110,21 +113,23 @@ static int spawn(struct server *server, const char *socket_path, char *ret_error
     snprintf(log_path, sizeof log_path, "%s/log", server->directory);
     log_fd = open(log_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     for (size_t i = 0; i < sizeof programs / sizeof *programs && why == ENOENT; i++) {
-        const char *const argv[] = {programs[i], "--port", "0", "--unixsocket", socket_path, "--unixsocketperm", "700", "--save", "",
-                                    "--appendonly", "no", "--dir", server->directory, "--daemonize", "no", NULL};
+        const char *const argv[] = {
+            programs[i], "--port",       "0",  "--unixsocket", socket_path,       "--unixsocketperm", "700", "--save",
+            "",          "--appendonly", "no", "--dir",        server->directory, "--daemonize",      "no",  NULL};
         why = process_start(&server->pid, argv, log_fd);
     }
     if (log_fd >= 0)
         close(log_fd);
     if (why == ENOENT)
-        snprintf(ret_error, ERROR_SIZE, "redis-server is not installed: run apt-get install redis-server (or valkey-server), or name a "
-                                        "running server by its URL");
+        snprintf(ret_error, ERROR_SIZE,
+                 "redis-server is not installed: run apt-get install redis-server (or valkey-server), or name a "
+                 "running server by its URL");
     else if (why != 0)
         snprintf(ret_error, ERROR_SIZE, "cannot start redis-server: %s", strerror(why));
     return why == 0 ? 0 : -1;
 }
 
-/* The last line of its log is the best that a server which ended at once can tell. */
+/* If a server ended at once, the last line of its log is the best reason there is. */
 static void quote_log(const struct server *server, char *ret_error)
 {
     char path[sizeof server->directory + 16], line[300], last[300] = "it left no word";

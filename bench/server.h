@@ -13,8 +13,9 @@ struct server {
     int leash_fd;
 };
 
-/* url NULL or "": starts redis-server (or valkey-server) on a unix socket in a fresh temporary directory, and returns once it
- * answers. Returns 0; -1: *ret_server is still empty, and ret_error (of 512 bytes) says what is wrong and what to do. */
+/* url NULL or "": starts redis-server (or valkey-server) on a unix socket in a fresh temporary directory, and returns
+ * once it answers. Returns 0; -1: *ret_server is still empty, and ret_error (of 512 bytes) says what is wrong and what
+ * to do. */
 int server_start(struct server *ret_server, const char *url, char *ret_error);
 
 /* Ends what server_start began, directory included. Any state, any number of times. */

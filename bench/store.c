@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* store.c - plain hiredis connections to the server that a hilock URL names.
  *
- * The demo's own data and the bench's bare loop need a server without a lock client in between, so they read the URL on their own:
- * one server by TCP or unix socket. Sentinel, Cluster and TLS are refused with a sentence.
+ * The demo's own data and the bench's bare loop need a server without a lock client in between, so they read the URL on
+ * their own: one server by TCP or unix socket. Sentinel, Cluster and TLS are refused with a sentence.
  * Invariant: a connection that could not log in or select its database is never used, it ends. */
 #include "store.h"
 
@@ -88,7 +88,8 @@ static int place_read(struct place *ret_place, const char *url, char *ret_error)
     bool is_unix = strncmp(url, local, strlen(local)) == 0;
     char *rest;
     if (!is_unix && strncmp(url, tcp, strlen(tcp)) != 0) {
-        snprintf(ret_error, STORE_ERROR_SIZE, "demo and bench speak redis://host[:port] and unix:///path only: name one server so");
+        snprintf(ret_error, STORE_ERROR_SIZE,
+                 "demo and bench speak redis://host[:port] and unix:///path only: name one server so");
         return -1;
     }
     *ret_place = (struct place){.port = 6379};
@@ -140,7 +141,8 @@ redisContext *store_connect(const char *url, char *ret_error)
     redisContext *context;
     if (place_read(&place, url, ret_error) != 0)
         return NULL;
-    context = place.path ? redisConnectUnixWithTimeout(place.path, limit) : redisConnectWithTimeout(place.host, place.port, limit);
+    context = place.path ? redisConnectUnixWithTimeout(place.path, limit)
+                         : redisConnectWithTimeout(place.host, place.port, limit);
     if (context && !context->err && redisSetTimeout(context, limit) == REDIS_OK && login(context, &place) == 0)
         return context;
     snprintf(ret_error, STORE_ERROR_SIZE, "no connection to %s: %s", place.path ? place.path : place.host,

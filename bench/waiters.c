@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* waiters.c - scenario waiters: what one of very many waiting acquires costs, in bytes and in time.
  *
- * A shape is a number of names, each held by somebody else, so many handles of one client that wait for each, and how they wait: for ever, or
- * with a limit, for which each has a timer. One run of it: all are made and wait (what is allocated now and was not before, by everything in
- * the process, is divided by their number); a quarter of them, spread evenly, is cancelled; the names are let go, and half of them have their
- * turn, one after the other, and are freed; the client is closed on the rest. Each part's time is that of this process's own work (CPU), per
- * acquire. The same is done with a hundredth of the waiters, in so many small runs that the work is the same. Large and small take turns; a
- * round gives one ratio, and the median over the rounds counts. What grows with the logarithm of the number may grow by log(large) / log(small):
- * the bar. Waiters of kind FAIR each stand in the queue at the store: there the commands that each part has caused belong to it, and beside this
- * process's time is that of the scripts, as the server counts it. They also say again and again that they wait, so that they are fewer here: a part
- * that took as long as the time between two heartbeats would be told their cost as its own. */
+ * A shape is a number of names, each held by somebody else, a number of handles of one client that wait for each, and
+ * how they wait: for ever, or with a limit, for which each has a timer. One run of it: all are made and wait (the
+ * growth of allocated memory in the process is divided by their number); a quarter of them, spread evenly, is
+ * cancelled; the names are let go, and half of them have their turn, one after the other, and are freed; the client is
+ * closed on the rest. Each part's time is that of this process's own work (CPU), per acquire. The same is done with a
+ * hundredth of the waiters, in as many small runs as make the work the same. Large and small take turns; a round gives
+ * one ratio, and the median over the rounds counts. What grows with the logarithm of the number may grow by log(large)
+ * / log(small): the bar. Waiters of kind FAIR each stand in the queue at the store: there the commands that each part
+ * has caused belong to it, and beside this process's time is that of the scripts, as the server counts it. They also
+ * say again and again that they wait, so that they are fewer here: a part that took as long as the time between two
+ * heartbeats would count their cost as its own. */
 #include "awake.h"
 #include "commands.h"
 #include "json.h"
@@ -105,7 +107,10 @@ static void drain(struct run *run, unsigned answers)
 }
 
 /* Never one of an earlier run, whose waiters may have left something behind. */
-static void name_of(char name[NAME_SIZE], unsigned i) { snprintf(name, NAME_SIZE, "%06u:%09u", runs % 1000000, i % 1000000000); }
+static void name_of(char name[NAME_SIZE], unsigned i)
+{
+    snprintf(name, NAME_SIZE, "%06u:%09u", runs % 1000000, i % 1000000000);
+}
 
 static void take_names(struct run *run)
 {
@@ -138,7 +143,7 @@ static void turn(struct run *run, unsigned span_ms)
     event_base_dispatch(run->base);
 }
 
-/* Until nothing is under way: who waits sleeps. */
+/* Until nothing is under way: waiters sleep. */
 static void settle(struct run *run)
 {
     struct hilock_stats stats = {.size = sizeof stats};
@@ -154,7 +159,8 @@ static void until_answered(struct run *run, unsigned count)
         event_base_loop(run->base, EVLOOP_ONCE);
 }
 
-/* A turn ends at once, with its handle. Those that are not to be served keep what they get, and the names come to rest. */
+/* A turn ends at once, with its handle. Waiters that are not to be served keep what they get, and the names come to
+ * rest. */
 static void on_result(const struct hilock_result *result, void *user)
 {
     hilock_lock **lock = user;
@@ -173,12 +179,14 @@ static void begin_wait(struct run *run, unsigned i)
 {
     char name[NAME_SIZE];
     name_of(name, i / run->shape.each);
-    if (hilock_lock_create(&run->locks[i], run->client, name, HILOCK_LOCK_OPTIONS(.kind = run->shape.kind, .on_lost = hilock_lost_ignored, .user = run)) != HILOCK_OK ||
+    if (hilock_lock_create(&run->locks[i], run->client, name,
+                           HILOCK_LOCK_OPTIONS(.kind = run->shape.kind, .on_lost = hilock_lost_ignored, .user = run)) !=
+            HILOCK_OK ||
         hilock_acquire(run->locks[i], run->shape.wait_ms, on_result, &run->locks[i]) != HILOCK_OK)
         fail(run, hilock_client_refusal(run->client));
 }
 
-/* By the first of each name it is known to be held: every other one learns that as it comes. */
+/* The first waiter of each name finds it held: all others learn that as they come. */
 static void wait_first(struct run *run)
 {
     for (unsigned i = 0; i < run->count && !run->has_failed; i += run->shape.each)
@@ -193,7 +201,8 @@ static void wait_others(struct run *run)
             begin_wait(run, i);
 }
 
-/* The first of a FAIR queue stays: while a kind holds that knows no queue it alone listens, and the next would do so with its next heartbeat. */
+/* The first of a FAIR queue stays: while a kind without a queue holds, only the first listens, and the next would do so
+ * with its next heartbeat. */
 static void cancel_a_quarter(struct run *run)
 {
     unsigned cancelled = 0;
@@ -242,8 +251,9 @@ static int begin(struct run *run, const char *where)
         fprintf(stderr, "waiters: %s\n", run->store && run->commands ? "no memory" : why);
         return -1;
     }
-    if (hilock_client_open_libevent(&run->client, run->base, HILOCK_CLIENT_OPTIONS(.url = where, .waiters_max = run->count, .lease_ms = LEASE_MS),
-                                    &error) == HILOCK_OK)
+    if (hilock_client_open_libevent(
+            &run->client, run->base,
+            HILOCK_CLIENT_OPTIONS(.url = where, .waiters_max = run->count, .lease_ms = LEASE_MS), &error) == HILOCK_OK)
         return 0;
     fprintf(stderr, "waiters: %s\n", error.text);
     return -1;
@@ -282,7 +292,7 @@ static void part(struct run *run, enum part which, void (*work)(struct run *run)
     ret_cost->store[which] = is_fair ? (store_ns(run) - store_begun) / count : 0;
 }
 
-/* Who waits, as it is when nothing is under way. */
+/* A waiter's cost when nothing is under way. */
 static void measure_bytes(struct run *run, struct cost *ret_cost)
 {
     struct memory before, after;
@@ -328,11 +338,12 @@ static int measure_round(const char *where, struct shape shape, struct round *re
     return measure_once(where, shape, &ret_round->large);
 }
 
-/* ---- what is told ---- */
+/* ---- the report ---- */
 
 static const char *mode_of(struct shape shape)
 {
-    static const char *const modes[2][2] = {{"MUTEX with a limit", "MUTEX for ever"}, {"FAIR with a limit", "FAIR for ever"}};
+    static const char *const modes[2][2] = {{"MUTEX with a limit", "MUTEX for ever"},
+                                            {"FAIR with a limit", "FAIR for ever"}};
     return modes[shape.kind == HILOCK_FAIR][shape.wait_ms == HILOCK_FOREVER];
 }
 
@@ -372,8 +383,9 @@ static struct growth growth_of(const struct round *of, int i, bool is_store)
 
 static void print_growth(const char *what, struct growth growth, double bar)
 {
-    printf("  %-16s %7.0f ns each, %7.0f with a hundredth of them: %.2f times (%.2f to %.2f; the logarithm's bar: %.2f)\n", what, growth.large, growth.small,
-           growth.median, growth.least, growth.most, bar);
+    printf(
+        "  %-16s %7.0f ns each, %7.0f with a hundredth of them: %.2f times (%.2f to %.2f; the logarithm's bar: %.2f)\n",
+        what, growth.large, growth.small, growth.median, growth.least, growth.most, bar);
 }
 
 static void json_growth(const char *part, const char *where, struct growth growth)
@@ -391,8 +403,8 @@ static void report(struct shape shape, const struct round *of)
     unsigned count = shape.names * shape.each;
     double bar = log(count) / log((double)count / SMALLER);
     char at_store[32];
-    printf("%u names, %u waiters each, %s: %.1f bytes each requested, %.1f with malloc's own\n", shape.names, shape.each, mode_of(shape), of[0].large.bytes,
-           of[0].large.bytes_with_malloc);
+    printf("%u names, %u waiters each, %s: %.1f bytes each requested, %.1f with malloc's own\n", shape.names,
+           shape.each, mode_of(shape), of[0].large.bytes, of[0].large.bytes_with_malloc);
     for (int i = 0; i < PARTS; i++) {
         print_growth(parts[i], growth_of(of, i, false), bar);
         snprintf(at_store, sizeof at_store, "%s, scripts", parts[i]);
@@ -426,7 +438,7 @@ static int measure(const char *where, struct shape shape)
     return 0;
 }
 
-/* Memory that was given back stays with the process: after the first round no part pays for the kernel's pages. */
+/* Freed memory stays with the process: after the first round no part pays for the kernel's pages. */
 static void keep_pages(void)
 {
 #ifdef __GLIBC__
@@ -437,9 +449,11 @@ static void keep_pages(void)
 
 static int run(void)
 {
-    const struct shape shapes[] = {{1, waiters, HILOCK_FOREVER, HILOCK_MUTEX}, {names, each, HILOCK_FOREVER, HILOCK_MUTEX}, {1, waiters, LIMIT_MS, HILOCK_MUTEX},
-                                   {names, each, LIMIT_MS, HILOCK_MUTEX}, {1, fair, HILOCK_FOREVER, HILOCK_FAIR}, {1, fair, LIMIT_MS, HILOCK_FAIR},
-                                   {fair / 10, 10, LIMIT_MS, HILOCK_FAIR}};
+    const struct shape shapes[] = {
+        {1, waiters, HILOCK_FOREVER, HILOCK_MUTEX}, {names, each, HILOCK_FOREVER, HILOCK_MUTEX},
+        {1, waiters, LIMIT_MS, HILOCK_MUTEX},       {names, each, LIMIT_MS, HILOCK_MUTEX},
+        {1, fair, HILOCK_FOREVER, HILOCK_FAIR},     {1, fair, LIMIT_MS, HILOCK_FAIR},
+        {fair / 10, 10, LIMIT_MS, HILOCK_FAIR}};
     char why[STORE_ERROR_SIZE];
     struct server server;
     struct awake awake = {.count = 0};
@@ -457,4 +471,5 @@ static int run(void)
     return status;
 }
 
-const struct scenario scenario_waiters = {"waiters", "very many acquires that wait in one client: bytes and time of each", options, run};
+const struct scenario scenario_waiters = {
+    "waiters", "very many acquires that wait in one client: bytes and time of each", options, run};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arguments - how commands read theirs, with a real server's strictness and words. */
+/* arguments - how commands read their arguments, as strictly as a real server and with its texts. */
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
@@ -36,7 +36,8 @@ int sim_argument_integer(const struct sim_call *call, int i, int64_t *ret_number
     return 0;
 }
 
-int sim_argument_key(const struct sim_call *call, int i, enum sim_type type, struct sim_key **ret_key, const struct sim_reply **ret_error)
+int sim_argument_key(const struct sim_call *call, int i, enum sim_type type, struct sim_key **ret_key,
+                     const struct sim_reply **ret_error)
 {
     struct sim_key *key = sim_key_find(&call->store->keys, call->argv[i], call->lengths[i]);
     if (key && key->type != type) {
@@ -59,6 +60,6 @@ const struct sim_reply *sim_wrong_arguments(const struct sim_call *call, const c
 
 const struct sim_reply *sim_unknown_subcommand(const struct sim_call *call, const char *command)
 {
-    return sim_reply_error(&call->store->replies, "ERR unknown subcommand '%.*s'. Try %s HELP.", (int)call->lengths[1], call->argv[1],
-                           command);
+    return sim_reply_error(&call->store->replies, "ERR unknown subcommand '%.*s'. Try %s HELP.", (int)call->lengths[1],
+                           call->argv[1], command);
 }

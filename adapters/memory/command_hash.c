@@ -103,7 +103,8 @@ static const struct sim_reply *list(const struct sim_call *call, unsigned what)
         if (what & NAMES)
             sim_reply_put(&call->store->replies, array, i * step, key->items[i].name->at, key->items[i].name->length);
         if (what & VALUES)
-            sim_reply_put(&call->store->replies, array, i * step + step - 1, key->items[i].value->at, key->items[i].value->length);
+            sim_reply_put(&call->store->replies, array, i * step + step - 1, key->items[i].value->at,
+                          key->items[i].value->length);
     }
     return array;
 }
@@ -112,7 +113,7 @@ static const struct sim_reply *hkeys(const struct sim_call *call) { return list(
 static const struct sim_reply *hvals(const struct sim_call *call) { return list(call, VALUES); }
 static const struct sim_reply *hgetall(const struct sim_call *call) { return list(call, NAMES | VALUES); }
 
-/* A small hash is told whole, whatever COUNT says. */
+/* A small hash is returned whole, whatever COUNT says. */
 static const struct sim_reply *hscan(const struct sim_call *call)
 {
     struct sim_replies *replies = &call->store->replies;

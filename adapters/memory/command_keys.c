@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command_keys - commands on keys of any type: when they end, whether they are. */
+/* command_keys - commands on keys of any type: their expiry and existence. */
 #include <string.h>
 
 #include "state.h"
@@ -103,7 +103,7 @@ static const struct sim_reply *type(const struct sim_call *call)
     return sim_reply(&call->store->replies, SIM_REPLY_STATUS, name, strlen(name));
 }
 
-/* Also those that have expired and that nobody asked for since. */
+/* Also keys that have expired and were not asked for since. */
 static const struct sim_reply *dbsize(const struct sim_call *call)
 {
     int64_t count = 0;

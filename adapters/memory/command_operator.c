@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command_operator - what is asked of a server by those who look after it: which keys, channels and connections there are, how often each
- * command was called. The library asks none of it; live tests do, of real servers and of this one. */
+/* command_operator - the questions of operators: which keys, channels and connections there are, how often each command
+ * was called. The library asks none of them; live tests ask them, of real servers and of this one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "state.h"
 
-/* Of patterns those are known that are a beginning and a star. The length of the beginning, or -1. */
+/* Knows only patterns that are a beginning and a star. The length of the beginning, or -1. */
 static long beginning_of(const char *pattern, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -44,7 +44,7 @@ static const struct sim_reply *keys(const struct sim_call *call)
 
 /* ---- connections ---- */
 
-/* A line for each, of all that a real server tells about one only this. */
+/* A line for each; a real server has more in it. */
 const struct sim_reply *sim_clients_list(const struct sim_call *call)
 {
     const struct sim_pubsub *pubsub = &call->store->pubsub;
@@ -56,7 +56,8 @@ const struct sim_reply *sim_clients_list(const struct sim_call *call)
     for (unsigned i = 0; i < pubsub->count; i++)
         if (pubsub->connections[i].is_open)
             used += (size_t)snprintf(text + used, room - used, "id=%u name=%s sub=%zu\n", i + 1,
-                                     pubsub->connections[i].name ? pubsub->connections[i].name : "", pubsub->connections[i].count);
+                                     pubsub->connections[i].name ? pubsub->connections[i].name : "",
+                                     pubsub->connections[i].count);
     return sim_reply(&call->store->replies, SIM_REPLY_STRING, text, used);
 }
 
@@ -65,9 +66,11 @@ const struct sim_reply *sim_clients_kill(const struct sim_call *call)
 {
     struct sim_store *store = call->store;
     int is_of_listeners = call->argc > 3 && sim_argument_is(call, 3, "PUBSUB"), killed = 0;
-    int is_known = call->argc > 3 && sim_argument_is(call, 2, "TYPE") && (is_of_listeners || sim_argument_is(call, 3, "NORMAL"));
+    int is_known = call->argc > 3 && sim_argument_is(call, 2, "TYPE") &&
+                   (is_of_listeners || sim_argument_is(call, 3, "NORMAL"));
     if (!is_known || !store->events || !store->events->killed ||
-        (call->argc > 4 && (call->argc != 6 || !sim_argument_is(call, 4, "SKIPME") || !sim_argument_is(call, 5, "YES"))))
+        (call->argc > 4 &&
+         (call->argc != 6 || !sim_argument_is(call, 4, "SKIPME") || !sim_argument_is(call, 5, "YES"))))
         return &sim_syntax_error;
     for (unsigned number = 1; number <= store->pubsub.count; number++) {
         const struct sim_connection *connection = sim_pubsub_connection(&store->pubsub, number);
@@ -88,20 +91,24 @@ const struct sim_reply *sim_calls_told(const struct sim_call *call)
     enum { LINE = 64 };
     size_t room = (SIM_COMMANDS_ROOM + 2) * LINE, used;
     char *text = sim_replies_take(&call->store->replies, room);
-    used = (size_t)snprintf(text, room, "# Commandstats\r\ncmdstat_script|load:calls=%" PRIu64 "\r\n", store->scripts.loads);
+    used = (size_t)snprintf(text, room, "# Commandstats\r\ncmdstat_script|load:calls=%" PRIu64 "\r\n",
+                            store->scripts.loads);
     for (unsigned i = 0; i < SIM_COMMANDS_ROOM; i++)
         if (store->index[i] && store->calls[i] > 0)
-            used += (size_t)snprintf(text + used, room - used, "cmdstat_%s:calls=%" PRIu64 "\r\n", store->index[i]->name, store->calls[i]);
+            used += (size_t)snprintf(text + used, room - used, "cmdstat_%s:calls=%" PRIu64 "\r\n",
+                                     store->index[i]->name, store->calls[i]);
     return sim_reply(&call->store->replies, SIM_REPLY_STRING, text, used);
 }
 
-/* It has no replicas: to ask for one is to refuse writes. */
+/* It has no replicas: asking for one refuses writes. */
 static const struct sim_reply *set_least_replicas(const struct sim_call *call)
 {
     int64_t least;
-    if (call->argc != 4 || !sim_argument_is(call, 2, "min-replicas-to-write") || !sim_integer_read(call->argv[3], call->lengths[3], &least))
+    if (call->argc != 4 || !sim_argument_is(call, 2, "min-replicas-to-write") ||
+        !sim_integer_read(call->argv[3], call->lengths[3], &least))
         return sim_reply_error(&call->store->replies, "ERR Unknown option or number of arguments for CONFIG SET");
-    sim_store_refuse(call->store, least > 0 ? SIM_REFUSE_WRITES : SIM_REFUSE_NOTHING, "NOREPLICAS Not enough good replicas to write.");
+    sim_store_refuse(call->store, least > 0 ? SIM_REFUSE_WRITES : SIM_REFUSE_NOTHING,
+                     "NOREPLICAS Not enough good replicas to write.");
     return &sim_ok;
 }
 

@@ -49,7 +49,8 @@ static int read_options(const struct sim_call *call, struct set *ret_set)
             set.ifeq = ++i;
         else if (sim_argument_is(call, i, "KEEPTTL") && !set.ttl)
             set.keeps_ttl = 1;
-        else if (read_unit(call, i, &unit_ms) && !set.keeps_ttl && (!set.ttl || set.unit_ms == unit_ms) && i + 1 < call->argc) {
+        else if (read_unit(call, i, &unit_ms) && !set.keeps_ttl && (!set.ttl || set.unit_ms == unit_ms) &&
+                 i + 1 < call->argc) {
             set.unit_ms = unit_ms;
             set.ttl = ++i; /* of several in one unit, the last counts */
         } else
@@ -59,7 +60,8 @@ static int read_options(const struct sim_call *call, struct set *ret_set)
     return 1;
 }
 
-static int read_expiry(const struct sim_call *call, const struct set *set, int64_t *ret_at_ms, const struct sim_reply **ret_error)
+static int read_expiry(const struct sim_call *call, const struct set *set, int64_t *ret_at_ms,
+                       const struct sim_reply **ret_error)
 {
     int64_t ttl = 0, now_ms = sim_keyspace_now_ms(&call->store->keys);
     *ret_at_ms = -1;
@@ -151,7 +153,8 @@ static const struct sim_reply *decrby(const struct sim_call *call)
     int64_t step;
     if (!sim_argument_integer(call, 2, &step, &error))
         return error;
-    return step == INT64_MIN ? sim_reply_error(&call->store->replies, "ERR decrement would overflow") : add(call, -step);
+    return step == INT64_MIN ? sim_reply_error(&call->store->replies, "ERR decrement would overflow")
+                             : add(call, -step);
 }
 
 /* DELIFEQ key value, DELEX key IFEQ value */

@@ -72,7 +72,7 @@ static const struct sim_reply *zrem(const struct sim_call *call) { return sim_it
 
 static size_t print_score(double score, char text[40]) { return (size_t)snprintf(text, 40, "%.17g", score); }
 
-/* Places first..last of count, negative ones counted from the end; how many that are. */
+/* Places first..last of count, negative ones from the end; returns how many. */
 static size_t span(int64_t first, int64_t last, int64_t count, int64_t *ret_first)
 {
     if (first < 0)
@@ -85,8 +85,9 @@ static size_t span(int64_t first, int64_t last, int64_t count, int64_t *ret_firs
     return first > last || first >= count ? 0 : (size_t)(last - first + 1);
 }
 
-/* So many members from a place on, with their scores if `step` is 2. */
-static const struct sim_reply *members(const struct sim_call *call, const struct sim_key *key, size_t first, size_t count, size_t step)
+/* That many members from a place on, with their scores if `step` is 2. */
+static const struct sim_reply *members(const struct sim_call *call, const struct sim_key *key, size_t first,
+                                       size_t count, size_t step)
 {
     struct sim_replies *replies = &call->store->replies;
     const struct sim_reply *array = sim_reply_array(replies, count * step);
@@ -100,7 +101,7 @@ static const struct sim_reply *members(const struct sim_call *call, const struct
     return array;
 }
 
-/* 0: what follows the span is not an option that is known here. */
+/* 0: an unknown option follows the span. */
 static int read_step(const struct sim_call *call, size_t *ret_step)
 {
     *ret_step = call->argc == 5 ? 2 : 1;
@@ -122,7 +123,7 @@ static const struct sim_reply *zrange(const struct sim_call *call)
     return members(call, key, (size_t)first, count, step);
 }
 
-/* Members whose score is within; a bound may be +inf or -inf, none is left out of the span. 0: a bound is no number. */
+/* Members whose score is within; a bound may be +inf or -inf, and both bounds are included. 0: a bound is no number. */
 static int read_bounds(const struct sim_call *call, double *ret_least, double *ret_most)
 {
     return read_score(call, 2, ret_least) && read_score(call, 3, ret_most);

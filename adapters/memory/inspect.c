@@ -32,13 +32,14 @@ static const struct sim_key *hash_of(const struct sim_store *store, const char *
     return key && key->type == SIM_HASH ? key : NULL;
 }
 
-const char *sim_store_hash_get(const struct sim_store *store, const char *name, size_t length, const char *field, size_t field_length,
-                               size_t *ret_length)
+const char *sim_store_hash_get(const struct sim_store *store, const char *name, size_t length, const char *field,
+                               size_t field_length, size_t *ret_length)
 {
     const struct sim_key *key = hash_of(store, name, length);
     struct sim_store_field only;
     const struct sim_item *item;
-    if (!key && sim_store_hash_field(store, name, length, 0, &only) && only.name_length == field_length && memcmp(only.name, field, field_length) == 0) {
+    if (!key && sim_store_hash_field(store, name, length, 0, &only) && only.name_length == field_length &&
+        memcmp(only.name, field, field_length) == 0) {
         *ret_length = 0;
         return only.value;
     }
@@ -49,7 +50,8 @@ const char *sim_store_hash_get(const struct sim_store *store, const char *name, 
     return item->value->at;
 }
 
-int sim_store_hash_field(const struct sim_store *store, const char *name, size_t length, size_t i, struct sim_store_field *ret_field)
+int sim_store_hash_field(const struct sim_store *store, const char *name, size_t length, size_t i,
+                         struct sim_store_field *ret_field)
 {
     const struct sim_key *key = sim_key_peek(&store->keys, name, length);
     if (key && key->type == SIM_STRING && i == 0) {
@@ -58,7 +60,8 @@ int sim_store_hash_field(const struct sim_store *store, const char *name, size_t
     }
     if (!key || (key->type != SIM_HASH && key->type != SIM_ZSET) || i >= key->count)
         return 0;
-    *ret_field = (struct sim_store_field){.name = key->items[i].name->at, .name_length = key->items[i].name->length, .value = ""};
+    *ret_field = (struct sim_store_field){
+        .name = key->items[i].name->at, .name_length = key->items[i].name->length, .value = ""};
     if (key->type == SIM_HASH) {
         ret_field->value = key->items[i].value->at;
         ret_field->value_length = key->items[i].value->length;
@@ -137,7 +140,8 @@ uint64_t sim_store_digest(const struct sim_store *store)
     for (unsigned number = 0; number < store->pubsub.count; number++)
         for (size_t i = 0; i < store->pubsub.connections[number].count; i++) {
             uint64_t hash = number;
-            mix(&hash, store->pubsub.connections[number].channels[i]->name, store->pubsub.connections[number].channels[i]->length);
+            mix(&hash, store->pubsub.connections[number].channels[i]->name,
+                store->pubsub.connections[number].channels[i]->length);
             sum += hash;
         }
     return sum;

@@ -47,7 +47,8 @@ struct sim_key *sim_key_copy(struct sim_keyspace *to, const struct sim_key *key,
     copy->expires_ms = expires_ms;
     for (const struct sim_item *item = key->items; item < key->items + key->count; item++)
         sim_item_add(copy, (struct sim_item){item->name ? sim_bytes_new(item->name->at, item->name->length) : NULL,
-                                             item->value ? sim_bytes_new(item->value->at, item->value->length) : NULL, item->score});
+                                             item->value ? sim_bytes_new(item->value->at, item->value->length) : NULL,
+                                             item->score});
     return copy;
 }
 

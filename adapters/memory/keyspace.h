@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keyspace - keys, their values and when they expire.
- * A value of any type is a list of items: a string has one (value), a hash has names and values in the order of arrival as a real server's
- * small hash has, a sorted set has names ordered by score. Locks' values are short, so a list is searched from its start.
- * Invariant: a hash or sorted set is never empty; a key without items is being made. */
+ * A value of any type is a list of items: a string has one (value), a hash has names and values in the order of arrival
+ * as a real server's small hash has, a sorted set has names ordered by score. Locks' values are short, so a list is
+ * searched from its start. Invariant: a hash or sorted set is never empty; a key without items is being made. */
 #ifndef SIM_STORE_KEYSPACE_H
 #define SIM_STORE_KEYSPACE_H
 
@@ -11,7 +11,7 @@
 
 enum sim_type { SIM_STRING, SIM_HASH, SIM_ZSET };
 
-struct sim_bytes { uint32_t length; char at[]; }; /* a terminator follows, for who reads text */
+struct sim_bytes { uint32_t length; char at[]; }; /* a terminator follows, for readers of text */
 
 struct sim_item {
     struct sim_bytes *name, *value; /* NULL where the type has none */
@@ -37,14 +37,18 @@ struct sim_keyspace {
 void sim_keyspace_init(struct sim_keyspace *keys);
 void sim_keyspace_clear(struct sim_keyspace *keys);
 void sim_keyspace_copy(struct sim_keyspace *to, const struct sim_keyspace *from); /* to is empty */
-struct sim_key *sim_key_copy(struct sim_keyspace *to, const struct sim_key *key, int64_t expires_ms); /* there is none of its name */
+/* no key has its name yet */
+struct sim_key *sim_key_copy(struct sim_keyspace *to, const struct sim_key *key, int64_t expires_ms);
 void sim_keyspace_sweep(struct sim_keyspace *keys);
 int64_t sim_keyspace_now_ms(const struct sim_keyspace *keys);
 
-struct sim_key *sim_key_find(struct sim_keyspace *keys, const char *name, size_t length); /* deletes one that it finds expired */
-const struct sim_key *sim_key_peek(const struct sim_keyspace *keys, const char *name, size_t length); /* NULL also when expired */
+/* deletes one that it finds expired */
+struct sim_key *sim_key_find(struct sim_keyspace *keys, const char *name, size_t length);
+/* NULL also when expired */
+const struct sim_key *sim_key_peek(const struct sim_keyspace *keys, const char *name, size_t length);
 int sim_key_is_alive(const struct sim_keyspace *keys, const struct sim_key *key);
-struct sim_key *sim_key_new(struct sim_keyspace *keys, const char *name, size_t length, enum sim_type type); /* of a new name */
+/* of a new name */
+struct sim_key *sim_key_new(struct sim_keyspace *keys, const char *name, size_t length, enum sim_type type);
 void sim_key_delete(struct sim_keyspace *keys, struct sim_key *key);
 void sim_key_expire(struct sim_keyspace *keys, struct sim_key *key, int64_t expires_ms);
 

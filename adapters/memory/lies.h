@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lies - ways in which a store can differ from a real server, told on purpose, one at a time: a differential test that does not notice
- * them would not notice a mistake of ours either. */
+/* lies - deliberate differences from a real server, one at a time: a differential test that misses them would miss a
+ * mistake of ours, too. */
 #ifndef SIM_STORE_LIES_H
 #define SIM_STORE_LIES_H
 

@@ -44,7 +44,7 @@ static struct sim_parcel *parcel_new(struct sim_link *link, uint64_t due_us)
     return parcel;
 }
 
-/* Behind what is delayed goes nothing ahead. */
+/* Nothing overtakes what is delayed. */
 static void link_say(struct sim_link *link, const struct sim_reply *reply)
 {
     struct sim_parcel *parcel;
@@ -111,7 +111,7 @@ static unsigned link_interest(const struct sim_link *link)
     return (link->is_last ? 0u : HILOCK_READABLE) | (link->out.length > 0 ? HILOCK_WRITABLE : 0u);
 }
 
-/* What may go, goes; then the timer waits for what is due next. */
+/* Sends what is due; then the timer waits for the next. */
 static void flush(hilock_memory *memory)
 {
     uint64_t now_us = loop_us(memory), next_us = UINT64_MAX;
@@ -151,13 +151,15 @@ static void answer(struct sim_link *link)
 {
     hilock_memory *memory = link->memory;
     const struct sim_request *request = &memory->request;
-    const struct sim_reply refusal = {.type = SIM_REPLY_ERROR, .bytes = memory->refusal, .length = strlen(memory->refusal)};
+    const struct sim_reply refusal = {
+        .type = SIM_REPLY_ERROR, .bytes = memory->refusal, .length = strlen(memory->refusal)};
     if (request->argc == 0)
         return;
     if (is_refused(memory))
         link_say(link, &refusal);
     else
-        link_say(link, sim_store_execute(memory->store, link->connection, request->argc, request->argv, request->lengths));
+        link_say(link,
+                 sim_store_execute(memory->store, link->connection, request->argc, request->argv, request->lengths));
 }
 
 static void answer_all(struct sim_link *link)
@@ -207,7 +209,8 @@ static void link_begin(hilock_memory *memory, int fd)
 {
     struct sim_link *link = calloc(1, sizeof *link);
     SIM_REQUIRE(link);
-    *link = (struct sim_link){.memory = memory, .fd = fd, .watch = memory->loop.watch_new(memory->loop.ctx, fd, on_ready, link)};
+    *link = (struct sim_link){
+        .memory = memory, .fd = fd, .watch = memory->loop.watch_new(memory->loop.ctx, fd, on_ready, link)};
     if (!link->watch) {
         close(fd);
         free(link);
@@ -251,7 +254,7 @@ void sim_links_hang(hilock_memory *memory, int hangs)
         memory->loop.timer_start(memory->timer, 0);
 }
 
-/* A socket that is left from one that died is replaced; a file that is none, is not. */
+/* Replaces a socket that a dead process left, but no other file. */
 static int address_bind(const hilock_memory *memory)
 {
     struct stat there;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* map - a store as part of a cluster: who has a slot, where a key is while its slot moves, channels of a slot. See peers.h. As Redis 7 decides it
- * (getNodeByQuery). */
+/* map - a store as part of a cluster: which server has a slot, where a key is while its slot moves, channels of a slot.
+ * See peers.h. It decides as Redis 7 does (getNodeByQuery). */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ void sim_store_join(struct sim_store *store, const struct sim_map *map)
 
 const struct sim_map *sim_store_map(const struct sim_store *store) { return store->map; }
 
-/* ---- what it is told ---- */
+/* ---- what the test sets ---- */
 
 void sim_store_give_slot(struct sim_store *store, unsigned slot, unsigned to)
 {
@@ -34,7 +36,15 @@ void sim_store_give_slot(struct sim_store *store, unsigned slot, unsigned to)
         sim_pubsub_evict(store, slot);
 }
 
-void sim_store_set_master(struct sim_store *store, unsigned node, unsigned master) { store->map->nodes[node].master = master; }
+void sim_store_set_master(struct sim_store *store, unsigned node, unsigned master)
+{
+    store->map->nodes[node].master = master;
+}
+
+void sim_store_set_epoch(struct sim_store *store, unsigned node, uint64_t epoch)
+{
+    store->map->nodes[node].epoch = epoch;
+}
 
 void sim_store_begin_leave(struct sim_store *store, unsigned slot, unsigned to)
 {
@@ -53,7 +63,8 @@ int sim_store_migrate(struct sim_store *from, struct sim_store *to, const char *
     if (!key || sim_key_find(&to->keys, name, length))
         return 0;
     left_ms = key->expires_ms - sim_keyspace_now_ms(&from->keys);
-    sim_key_copy(&to->keys, key, key->expires_ms < 0 ? -1 : sim_keyspace_now_ms(&to->keys) + (left_ms < 1 ? 1 : left_ms));
+    sim_key_copy(&to->keys, key,
+                 key->expires_ms < 0 ? -1 : sim_keyspace_now_ms(&to->keys) + (left_ms < 1 ? 1 : left_ms));
     sim_key_delete(&from->keys, key);
     return 1;
 }
@@ -69,7 +80,8 @@ static struct keys keys_of(const struct sim_call *call, const struct sim_command
         return (struct keys){1, call->argc > 1};
     if (command->flags & SIM_KEYS)
         return (struct keys){1, (size_t)call->argc - 1};
-    if (command->flags & SIM_COUNTED_KEYS && sim_integer_read(call->argv[2], call->lengths[2], &count) && count > 0 && count <= call->argc - 3)
+    if (command->flags & SIM_COUNTED_KEYS && sim_integer_read(call->argv[2], call->lengths[2], &count) && count > 0 &&
+        count <= call->argc - 3)
         return (struct keys){3, (size_t)count};
     return (struct keys){0, 0};
 }
@@ -135,16 +147,24 @@ static const struct sim_reply *asking(const struct sim_call *call)
     return &sim_ok;
 }
 
+struct id { char text[41]; };
+
+static struct id id_of(unsigned node)
+{
+    struct id id;
+    snprintf(id.text, sizeof id.text, "%040x", node + 1);
+    return id;
+}
+
 /* {host, port, id, metadata} */
 static struct sim_reply node_entry(struct sim_replies *replies, const struct sim_map *map, unsigned node)
 {
-    static const char digits[] = "0123456789abcdef0123456789abcdef01234567";
     const struct sim_address *address = &map->nodes[node].address;
     struct sim_reply *entry = sim_reply_array(replies, 4);
     if (*address->host)
         sim_reply_put(replies, entry, 0, address->host, strlen(address->host));
     sim_reply_set(entry, 1, (struct sim_reply){.type = SIM_REPLY_INTEGER, .integer = address->port});
-    sim_reply_put(replies, entry, 2, digits, sizeof digits - 1);
+    sim_reply_put(replies, entry, 2, id_of(node).text, sizeof(struct id) - 1);
     sim_reply_set(entry, 3, *sim_reply_array(replies, 0));
     return *entry;
 }
@@ -174,16 +194,10 @@ static unsigned end_of(const struct sim_map *map, unsigned from)
     return to;
 }
 
-static const struct sim_reply *cluster(const struct sim_call *call)
+static const struct sim_reply *tell_slots(struct sim_replies *replies, const struct sim_map *map)
 {
-    struct sim_replies *replies = &call->store->replies;
-    const struct sim_map *map = call->store->map;
     struct sim_reply *array;
     size_t count = 0;
-    if (!map)
-        return sim_reply_error(replies, "ERR This instance has cluster support disabled");
-    if (!sim_argument_is(call, 1, "SLOTS") || call->argc != 2)
-        return sim_unknown_subcommand(call, "CLUSTER");
     for (unsigned from = 0; from < SIM_SLOTS; from = end_of(map, from) + 1)
         count += map->owners[from] != 0;
     array = sim_reply_array(replies, count);
@@ -192,6 +206,60 @@ static const struct sim_reply *cluster(const struct sim_call *call)
         if (map->owners[from])
             sim_reply_set(array, count++, range_entry(replies, map, from, end_of(map, from)));
     return array;
+}
+
+static void write_slots(FILE *text, const struct sim_map *map, unsigned node)
+{
+    for (unsigned from = 0, to; from < SIM_SLOTS; from = to + 1) {
+        to = end_of(map, from);
+        if (map->owners[from] == node + 1)
+            fprintf(text, from == to ? " %u" : " %u-%u", from, to);
+    }
+    if (node == map->self && map->leaving >= 0)
+        fprintf(text, " [%d->-%s]", map->leaving, id_of(map->leaves_to).text);
+    if (node == map->self && map->arriving >= 0 && map->owners[map->arriving])
+        fprintf(text, " [%d-<-%s]", map->arriving, id_of(map->owners[map->arriving] - 1u).text);
+}
+
+/* A replica's epoch is its master's. */
+static void write_node(FILE *text, const struct sim_map *map, unsigned node)
+{
+    const struct sim_node *told = &map->nodes[node];
+    int is_master = told->master == node;
+    fprintf(text, "%s %s:%d@%d %s%s", id_of(node).text, told->address.host, told->address.port,
+            told->address.port + 10000, node == map->self ? "myself," : "", is_master ? "master" : "slave");
+    fprintf(text, " %s 0 0 %" PRIu64 " connected", is_master ? "-" : id_of(told->master).text,
+            map->nodes[told->master].epoch);
+    write_slots(text, map, node);
+    fputc('\n', text);
+}
+
+static const struct sim_reply *tell_nodes(struct sim_replies *replies, const struct sim_map *map)
+{
+    const struct sim_reply *reply;
+    char *bytes = NULL;
+    size_t length = 0;
+    FILE *text = open_memstream(&bytes, &length);
+    SIM_REQUIRE(text);
+    for (unsigned i = 0; i < map->count; i++)
+        write_node(text, map, i);
+    SIM_REQUIRE(fclose(text) == 0);
+    reply = sim_reply(replies, SIM_REPLY_STRING, bytes, length);
+    free(bytes);
+    return reply;
+}
+
+static const struct sim_reply *cluster(const struct sim_call *call)
+{
+    struct sim_replies *replies = &call->store->replies;
+    const struct sim_map *map = call->store->map;
+    if (!map)
+        return sim_reply_error(replies, "ERR This instance has cluster support disabled");
+    if (sim_argument_is(call, 1, "SLOTS") && call->argc == 2)
+        return tell_slots(replies, map);
+    if (sim_argument_is(call, 1, "NODES") && call->argc == 2)
+        return tell_nodes(replies, map);
+    return sim_unknown_subcommand(call, "CLUSTER");
 }
 
 const struct sim_command sim_commands_map[] = {

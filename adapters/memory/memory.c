@@ -11,7 +11,8 @@
 #include "contract.h"
 #include "state.h"
 
-/* The store's day begins here, when the loop's clock says 0: two runs that differ in nothing else have the same tokens. */
+/* The store's day begins here, when the loop's clock says 0: two runs that differ in nothing else have the same
+ * tokens. */
 static const uint64_t begun_us = UINT64_C(1700000000000000), day_us = UINT64_C(86400000000);
 
 struct sim_store *sim_memory_now(const hilock_memory *memory)
@@ -29,12 +30,14 @@ static hilock_status refuse(struct hilock_error *ret_error, hilock_status status
     return status;
 }
 
-static const char *bad_arguments(hilock_memory *const *ret_memory, const struct hilock_loop *loop, const struct hilock_memory_options *options)
+static const char *bad_arguments(hilock_memory *const *ret_memory, const struct hilock_loop *loop,
+                                 const struct hilock_memory_options *options)
 {
     if (!ret_memory)
         return "ret_memory is NULL: pass where the store is to be put";
-    if (!loop || loop->size < offsetof(struct hilock_loop, free_ctx) || !loop->now_us || !loop->watch_new || !loop->watch_set || !loop->watch_free ||
-        !loop->timer_new || !loop->timer_start || !loop->timer_stop || !loop->timer_free)
+    if (!loop || loop->size < offsetof(struct hilock_loop, free_ctx) || !loop->now_us || !loop->watch_new ||
+        !loop->watch_set || !loop->watch_free || !loop->timer_new || !loop->timer_start || !loop->timer_stop ||
+        !loop->timer_free)
         return "loop is not complete: an adapter fills one (hilock_libevent_loop), with its size";
     if (options && options->size != sizeof *options)
         return "options has another size: use HILOCK_MEMORY_OPTIONS()";
@@ -77,7 +80,8 @@ static int address_choose(hilock_memory *memory, const char *path)
 
 static char *url_of(const char *path)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~", scheme[] = "unix://";
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~",
+                      scheme[] = "unix://";
     char *url = malloc(sizeof scheme + 3 * strlen(path)), *at;
     SIM_REQUIRE(url);
     at = url + sprintf(url, "%s", scheme);
@@ -86,7 +90,7 @@ static char *url_of(const char *path)
     return url;
 }
 
-/* Its socket is ours to remove only if it was we who made it. */
+/* Remove the socket only if we made it. */
 static void memory_free(hilock_memory *memory, int has_socket)
 {
     sim_links_unlisten(memory);
@@ -115,8 +119,8 @@ static hilock_memory *memory_new(const struct hilock_loop *loop, const char *pas
     return memory;
 }
 
-hilock_status hilock_memory_open(hilock_memory **ret_memory, const struct hilock_loop *loop, const struct hilock_memory_options *options,
-                                 struct hilock_error *ret_error)
+hilock_status hilock_memory_open(hilock_memory **ret_memory, const struct hilock_loop *loop,
+                                 const struct hilock_memory_options *options, struct hilock_error *ret_error)
 {
     const char *wrong = bad_arguments(ret_memory, loop, options), *path = options ? options->path : NULL;
     hilock_memory *memory;
@@ -126,8 +130,10 @@ hilock_status hilock_memory_open(hilock_memory **ret_memory, const struct hilock
     if (address_choose(memory, path) != 0) {
         int cause = errno;
         memory_free(memory, 0);
-        return path ? refuse(ret_error, HILOCK_INVALID, "bad path: it must begin with / and fit the address of a unix socket", strerror(cause))
-                    : refuse(ret_error, HILOCK_NO_MEMORY, "cannot make a directory for the socket: see to TMPDIR", strerror(cause));
+        return path ? refuse(ret_error, HILOCK_INVALID,
+                             "bad path: it must begin with / and fit the address of a unix socket", strerror(cause))
+                    : refuse(ret_error, HILOCK_NO_MEMORY, "cannot make a directory for the socket: see to TMPDIR",
+                             strerror(cause));
     }
     if (sim_links_listen(memory) != 0) {
         int cause = errno;
@@ -169,12 +175,14 @@ hilock_status hilock_memory_expire(hilock_memory *memory, const char *name)
     return HILOCK_OK;
 }
 
-hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const char *name, const char *holder, uint32_t lease_ms)
+hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const char *name, const char *holder,
+                                 uint32_t lease_ms)
 {
     int is_simple = kind == HILOCK_SIMPLE;
     struct sim_keyspace *keys;
     struct sim_key *key;
-    if (!memory || !name || !*name || !holder || !*holder || !lease_ms || (!is_simple && kind != HILOCK_MUTEX && kind != HILOCK_FAIR))
+    if (!memory || !name || !*name || !holder || !*holder || !lease_ms ||
+        (!is_simple && kind != HILOCK_MUTEX && kind != HILOCK_FAIR))
         return HILOCK_INVALID;
     (void)hilock_memory_expire(memory, name);
     keys = &memory->store->keys;
@@ -182,7 +190,8 @@ hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const 
     if (is_simple)
         sim_item_add(key, (struct sim_item){.value = sim_bytes_new(holder, strlen(holder))});
     else
-        sim_item_add(key, (struct sim_item){.name = sim_bytes_new(holder, strlen(holder)), .value = sim_bytes_new("1", 1)});
+        sim_item_add(key,
+                     (struct sim_item){.name = sim_bytes_new(holder, strlen(holder)), .value = sim_bytes_new("1", 1)});
     if (lease_ms != HILOCK_FOREVER)
         sim_key_expire(keys, key, sim_keyspace_now_ms(keys) + lease_ms);
     return HILOCK_OK;
@@ -254,7 +263,9 @@ const char *hilock_memory_holder(hilock_memory *memory, const char *name)
 uint32_t hilock_memory_remaining_ms(hilock_memory *memory, const char *name)
 {
     const struct sim_key *key = key_of(memory, name);
-    int64_t left_ms = !key ? 0 : key->expires_ms < 0 ? HILOCK_FOREVER : key->expires_ms - sim_keyspace_now_ms(&memory->store->keys);
+    int64_t left_ms = !key                  ? 0
+                      : key->expires_ms < 0 ? HILOCK_FOREVER
+                                            : key->expires_ms - sim_keyspace_now_ms(&memory->store->keys);
     return left_ms < HILOCK_FOREVER ? (uint32_t)left_ms : HILOCK_FOREVER;
 }
 

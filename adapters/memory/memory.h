@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory - what the parts of hilock-memory share: the store, and the links over which clients reach it.
  *
- * All of it runs from ready and fire of one loop, and from the user's calls, and calls nobody back: what is said goes into buffers, and from there to
- * descriptors. Invariant: a link is in `links` from its accept to its end, and its connection at the store is open as long; what waits in `parcels` is
- * due in that order, and `out` goes before them. */
+ * All of it runs from ready and fire of one loop, and from the user's calls, and calls nobody back: answers go into
+ * buffers, and from there to descriptors. Invariant: a link is in `links` from its accept to its end, and its
+ * connection at the store is open as long; `parcels` are due in their order, and `out` goes before them. */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
@@ -16,7 +16,7 @@
 #include "request.h"
 #include "store.h"
 
-struct sim_parcel { /* what is delayed */
+struct sim_parcel { /* delayed bytes */
     TAILQ_ENTRY(sim_parcel) entry;
     uint64_t due_us; /* on the loop's clock */
     struct sim_buffer said;
@@ -28,7 +28,7 @@ struct sim_link {
     int fd;
     void *watch;
     unsigned connection; /* at the store */
-    int is_last;         /* it has said something wrong: it ends when it has been answered */
+    int is_last;         /* it sent something wrong: it ends once that is answered */
     struct sim_buffer in, out;
     TAILQ_HEAD(sim_parcels, sim_parcel) parcels;
     size_t parcels_bytes;
@@ -41,7 +41,7 @@ struct hilock_memory {
     TAILQ_HEAD(sim_links, sim_link) links;
     uint32_t links_count;
     struct sim_request request;
-    uint32_t delay_ms, refusals; /* refusals: so many are to come; HILOCK_FOREVER: all */
+    uint32_t delay_ms, refusals; /* refusals: how many to come; HILOCK_FOREVER: all */
     char refusal[256];
     int hangs;
     int fd;

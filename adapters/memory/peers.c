@@ -73,7 +73,7 @@ static void put_word(struct sim_replies *replies, const struct sim_reply *array,
     sim_reply_put(replies, array, i, word, strlen(word));
 }
 
-/* Of all that a Sentinel tells of a master those that are asked for. */
+/* Of a Sentinel's answer about a master, the parts that clients ask for. */
 static const struct sim_reply *tell_master(struct sim_replies *replies, const struct sim_sentinel_knows *knows)
 {
     const struct sim_reply *array = sim_reply_array(replies, 8);
@@ -92,7 +92,8 @@ static const struct sim_reply *sentinel(const struct sim_call *call)
 {
     struct sim_replies *replies = &call->store->replies;
     const struct sim_sentinel_knows *knows = &call->store->sentinel;
-    int is_known = call->argc == 3 && call->lengths[2] == strlen(knows->master) && memcmp(call->argv[2], knows->master, call->lengths[2]) == 0;
+    int is_known = call->argc == 3 && call->lengths[2] == strlen(knows->master) &&
+                   memcmp(call->argv[2], knows->master, call->lengths[2]) == 0;
     const struct sim_reply *array;
     if (sim_argument_is(call, 1, "MASTER"))
         return is_known ? tell_master(replies, knows) : sim_reply_error(replies, "ERR No such master with that name");

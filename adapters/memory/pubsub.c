@@ -40,11 +40,13 @@ unsigned sim_pubsub_connect(struct sim_pubsub *pubsub)
 
 struct sim_connection *sim_pubsub_connection(const struct sim_pubsub *pubsub, unsigned connection)
 {
-    struct sim_connection *found = connection > 0 && connection <= pubsub->count ? &pubsub->connections[connection - 1] : NULL;
+    struct sim_connection *found = connection > 0 && connection <= pubsub->count ? &pubsub->connections[connection - 1]
+                                                                                 : NULL;
     return found && found->is_open ? found : NULL;
 }
 
-const struct sim_channel *sim_pubsub_channel(const struct sim_pubsub *pubsub, int is_sharded, const char *name, size_t length)
+const struct sim_channel *sim_pubsub_channel(const struct sim_pubsub *pubsub, int is_sharded, const char *name,
+                                             size_t length)
 {
     return of(sim_table_find(&pubsub->channels[is_sharded], name, length));
 }
@@ -122,7 +124,8 @@ static void unsubscribe(struct sim_pubsub *pubsub, unsigned number, int is_shard
     connection->sharded -= is_sharded != 0;
     leave(pubsub, connection->channels[i], number);
     connection->count--;
-    memmove(connection->channels + i, connection->channels + i + 1, (connection->count - i) * sizeof(struct sim_channel *));
+    memmove(connection->channels + i, connection->channels + i + 1,
+            (connection->count - i) * sizeof(struct sim_channel *));
 }
 
 void sim_pubsub_disconnect(struct sim_pubsub *pubsub, unsigned number)
@@ -137,7 +140,7 @@ void sim_pubsub_disconnect(struct sim_pubsub *pubsub, unsigned number)
     *connection = (struct sim_connection){0};
 }
 
-/* ---- what is said to who listens ---- */
+/* ---- messages to listeners ---- */
 
 static void push(struct sim_store *store, unsigned connection, const struct sim_reply *what)
 {
@@ -145,7 +148,8 @@ static void push(struct sim_store *store, unsigned connection, const struct sim_
         store->events->message(store->arg, connection, what);
 }
 
-static const struct sim_reply *confirmation(struct sim_store *store, unsigned number, int is_sharded, int is_on, const char *name, size_t length)
+static const struct sim_reply *confirmation(struct sim_store *store, unsigned number, int is_sharded, int is_on,
+                                            const char *name, size_t length)
 {
     struct sim_replies *replies = &store->replies;
     const struct sim_connection *connection = sim_pubsub_connection(&store->pubsub, number);
@@ -159,7 +163,8 @@ static const struct sim_reply *confirmation(struct sim_store *store, unsigned nu
     return array;
 }
 
-unsigned sim_pubsub_tell(struct sim_store *store, int is_sharded, const char *name, size_t length, const char *text, size_t text_length)
+unsigned sim_pubsub_tell(struct sim_store *store, int is_sharded, const char *name, size_t length, const char *text,
+                         size_t text_length)
 {
     struct sim_replies *replies = &store->replies;
     const struct sim_channel *channel = sim_pubsub_channel(&store->pubsub, is_sharded, name, length);
@@ -175,7 +180,8 @@ unsigned sim_pubsub_tell(struct sim_store *store, int is_sharded, const char *na
     return (unsigned)channel->count;
 }
 
-static const struct sim_reply *unsubscribe_one(struct sim_store *store, unsigned number, int is_sharded, const char *name, size_t length)
+static const struct sim_reply *unsubscribe_one(struct sim_store *store, unsigned number, int is_sharded,
+                                               const char *name, size_t length)
 {
     char *copy = sim_replies_take(&store->replies, length + 1); /* the name may be the channel's own */
     memcpy(copy, name, length);
@@ -204,7 +210,10 @@ void sim_pubsub_evict(struct sim_store *store, unsigned slot)
 
 /* ---- commands ---- */
 
-static int is_sharded(const struct sim_call *call) { return (sim_command_find(call->store, call->argv[0], call->lengths[0])->flags & SIM_CHANNEL) != 0; }
+static int is_sharded(const struct sim_call *call)
+{
+    return (sim_command_find(call->store, call->argv[0], call->lengths[0])->flags & SIM_CHANNEL) != 0;
+}
 
 static const struct sim_reply *subscribe_all(const struct sim_call *call)
 {
@@ -246,7 +255,8 @@ static const struct sim_reply *unsubscribe_all(const struct sim_call *call)
     if (call->argc == 1)
         return unsubscribe_from_all(call);
     for (int i = 1;; i++) {
-        const struct sim_reply *reply = unsubscribe_one(call->store, call->connection, is_sharded(call), call->argv[i], call->lengths[i]);
+        const struct sim_reply *reply = unsubscribe_one(call->store, call->connection, is_sharded(call), call->argv[i],
+                                                        call->lengths[i]);
         if (i + 1 == call->argc)
             return reply;
         push(call->store, call->connection, reply);
@@ -261,8 +271,10 @@ static const struct sim_reply *publish(const struct sim_call *call)
         return sim_reply_error(&store->replies, "NOPERM No permissions to access a channel");
     count = sim_pubsub_tell(store, is_sharded(call), call->argv[1], call->lengths[1], call->argv[2], call->lengths[2]);
     if (store->events && store->events->published)
-        store->events->published(store->arg, is_sharded(call), &(struct sim_said){call->argv[1], call->argv[2], call->lengths[1], call->lengths[2]});
-    return sim_reply_integer(&store->replies, count && store->keys.lie == SIM_LIE_PUBLISH_COUNTS_ONE ? 1 : (int64_t)count);
+        store->events->published(store->arg, is_sharded(call),
+                                 &(struct sim_said){call->argv[1], call->argv[2], call->lengths[1], call->lengths[2]});
+    return sim_reply_integer(&store->replies,
+                             count && store->keys.lie == SIM_LIE_PUBLISH_COUNTS_ONE ? 1 : (int64_t)count);
 }
 
 static const struct sim_reply *pubsub(const struct sim_call *call)
@@ -272,14 +284,17 @@ static const struct sim_reply *pubsub(const struct sim_call *call)
     struct sim_reply *array;
     if (sim_argument_is(call, 1, "CHANNELS") && call->argc <= 3)
         return sim_names_like(call, &call->store->pubsub.channels[0], 2);
-    if ((is_of_shards && call->store->map && call->store->map->has_no_shards) || (!is_of_shards && !sim_argument_is(call, 1, "NUMSUB")))
+    if ((is_of_shards && call->store->map && call->store->map->has_no_shards) ||
+        (!is_of_shards && !sim_argument_is(call, 1, "NUMSUB")))
         return sim_unknown_subcommand(call, "PUBSUB");
     array = sim_reply_array(replies, (size_t)(call->argc - 2) * 2);
     for (int i = 2; i < call->argc; i++) {
-        const struct sim_channel *channel = sim_pubsub_channel(&call->store->pubsub, is_of_shards, call->argv[i], call->lengths[i]);
+        const struct sim_channel *channel = sim_pubsub_channel(&call->store->pubsub, is_of_shards, call->argv[i],
+                                                               call->lengths[i]);
         size_t place = (size_t)(i - 2) * 2;
         sim_reply_put(replies, array, place, call->argv[i], call->lengths[i]);
-        sim_reply_set(array, place + 1, (struct sim_reply){.type = SIM_REPLY_INTEGER, .integer = channel ? (int64_t)channel->count : 0});
+        sim_reply_set(array, place + 1,
+                      (struct sim_reply){.type = SIM_REPLY_INTEGER, .integer = channel ? (int64_t)channel->count : 0});
     }
     return array;
 }

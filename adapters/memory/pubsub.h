@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pubsub - connections, and the channels to which they listen: plain ones, and sharded ones, which have names of their own.
- * Invariant: a channel is known exactly while somebody listens to it, and each side lists the other once. */
+/* pubsub - connections, and the channels to which they listen: plain ones, and sharded ones, which have names of their
+ * own. Invariant: a channel exists exactly while a connection listens to it, and each side lists the other once. */
 #ifndef SIM_STORE_PUBSUB_H
 #define SIM_STORE_PUBSUB_H
 
@@ -36,8 +36,13 @@ void sim_pubsub_done(struct sim_pubsub *pubsub);
 unsigned sim_pubsub_connect(struct sim_pubsub *pubsub);
 void sim_pubsub_disconnect(struct sim_pubsub *pubsub, unsigned connection);
 struct sim_connection *sim_pubsub_connection(const struct sim_pubsub *pubsub, unsigned connection); /* NULL: not open */
-const struct sim_channel *sim_pubsub_channel(const struct sim_pubsub *pubsub, int is_sharded, const char *name, size_t length); /* NULL: nobody listens */
-unsigned sim_pubsub_tell(struct sim_store *store, int is_sharded, const char *name, size_t length, const char *text, size_t text_length); /* those who listen */
-void sim_pubsub_evict(struct sim_store *store, unsigned slot); /* its channels are taken back from all who listen: each is told */
+/* NULL: nobody listens */
+const struct sim_channel *sim_pubsub_channel(const struct sim_pubsub *pubsub, int is_sharded, const char *name,
+                                             size_t length);
+/* the listeners */
+unsigned sim_pubsub_tell(struct sim_store *store, int is_sharded, const char *name, size_t length, const char *text,
+                         size_t text_length);
+void sim_pubsub_evict(struct sim_store *store, unsigned slot); /* takes its channels from all listeners, and notifies
+                                                                  each */
 
 #endif

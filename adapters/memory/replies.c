@@ -15,10 +15,11 @@ struct sim_block { struct sim_block *next; size_t room; _Alignas(ALIGN) char byt
 
 #define TEXT(kind, text) {.type = kind, .bytes = text, .length = sizeof(text) - 1}
 const struct sim_reply sim_nil = {.type = SIM_REPLY_NIL}, sim_zero = {.type = SIM_REPLY_INTEGER, .integer = 0},
-                      sim_one = {.type = SIM_REPLY_INTEGER, .integer = 1}, sim_ok = TEXT(SIM_REPLY_STATUS, "OK"),
-                      sim_wrong_type = TEXT(SIM_REPLY_ERROR, "WRONGTYPE Operation against a key holding the wrong kind of value"),
-                      sim_syntax_error = TEXT(SIM_REPLY_ERROR, "ERR syntax error"),
-                      sim_not_an_integer = TEXT(SIM_REPLY_ERROR, "ERR value is not an integer or out of range");
+                       sim_one = {.type = SIM_REPLY_INTEGER, .integer = 1}, sim_ok = TEXT(SIM_REPLY_STATUS, "OK"),
+                       sim_wrong_type = TEXT(SIM_REPLY_ERROR,
+                                             "WRONGTYPE Operation against a key holding the wrong kind of value"),
+                       sim_syntax_error = TEXT(SIM_REPLY_ERROR, "ERR syntax error"),
+                       sim_not_an_integer = TEXT(SIM_REPLY_ERROR, "ERR value is not an integer or out of range");
 
 static struct sim_block *new_block(size_t room)
 {
@@ -43,7 +44,10 @@ void sim_replies_done(struct sim_replies *replies)
     }
 }
 
-struct sim_mark sim_replies_mark(const struct sim_replies *replies) { return (struct sim_mark){replies->here, replies->used}; }
+struct sim_mark sim_replies_mark(const struct sim_replies *replies)
+{
+    return (struct sim_mark){replies->here, replies->used};
+}
 
 void sim_replies_rewind(struct sim_replies *replies, struct sim_mark mark)
 {
@@ -51,7 +55,10 @@ void sim_replies_rewind(struct sim_replies *replies, struct sim_mark mark)
     replies->used = mark.used;
 }
 
-void sim_replies_reset(struct sim_replies *replies) { sim_replies_rewind(replies, (struct sim_mark){replies->first, 0}); }
+void sim_replies_reset(struct sim_replies *replies)
+{
+    sim_replies_rewind(replies, (struct sim_mark){replies->first, 0});
+}
 
 void *sim_replies_take(struct sim_replies *replies, size_t bytes)
 {
@@ -66,7 +73,8 @@ void *sim_replies_take(struct sim_replies *replies, size_t bytes)
     return replies->here->bytes + replies->used - whole;
 }
 
-static void fill(struct sim_replies *replies, struct sim_reply *reply, enum sim_reply_type type, const char *bytes, size_t length)
+static void fill(struct sim_replies *replies, struct sim_reply *reply, enum sim_reply_type type, const char *bytes,
+                 size_t length)
 {
     char *copy = sim_replies_take(replies, length + 1);
     if (length)
@@ -98,9 +106,13 @@ struct sim_reply *sim_reply_array(struct sim_replies *replies, size_t count)
     return reply;
 }
 
-void sim_reply_set(const struct sim_reply *array, size_t i, struct sim_reply item) { ((struct sim_reply *)array->items)[i] = item; }
+void sim_reply_set(const struct sim_reply *array, size_t i, struct sim_reply item)
+{
+    ((struct sim_reply *)array->items)[i] = item;
+}
 
-void sim_reply_put(struct sim_replies *replies, const struct sim_reply *array, size_t i, const char *bytes, size_t length)
+void sim_reply_put(struct sim_replies *replies, const struct sim_reply *array, size_t i, const char *bytes,
+                   size_t length)
 {
     fill(replies, (struct sim_reply *)&array->items[i], SIM_REPLY_STRING, bytes, length);
 }

@@ -7,7 +7,8 @@
 int sim_reply_starts(const struct sim_reply *reply, const char *prefix)
 {
     size_t length = strlen(prefix);
-    int has_bytes = reply->type == SIM_REPLY_STRING || reply->type == SIM_REPLY_STATUS || reply->type == SIM_REPLY_ERROR;
+    int has_bytes = reply->type == SIM_REPLY_STRING || reply->type == SIM_REPLY_STATUS ||
+                    reply->type == SIM_REPLY_ERROR;
     return has_bytes && reply->length >= length && memcmp(reply->bytes, prefix, length) == 0;
 }
 

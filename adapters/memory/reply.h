@@ -6,7 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sim_reply_type { SIM_REPLY_NIL, SIM_REPLY_INTEGER, SIM_REPLY_STRING, SIM_REPLY_STATUS, SIM_REPLY_ERROR, SIM_REPLY_ARRAY };
+enum sim_reply_type {
+    SIM_REPLY_NIL,
+    SIM_REPLY_INTEGER,
+    SIM_REPLY_STRING,
+    SIM_REPLY_STATUS,
+    SIM_REPLY_ERROR,
+    SIM_REPLY_ARRAY
+};
 
 struct sim_reply {
     enum sim_reply_type type;

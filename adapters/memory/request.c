@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request - see request.h. A request is read from its start each time that more of it has come: it is short. */
+/* request - see request.h. Each time more of a request has come it is read from its start: it is short. */
 #include "request.h"
 
 #include <inttypes.h>
@@ -149,7 +149,7 @@ static void say_number(struct sim_buffer *buffer, char sign, int64_t number)
     sim_buffer_add(buffer, line, (size_t)snprintf(line, sizeof line, "%c%" PRId64 "\r\n", sign, number));
 }
 
-/* What a client sent may stand in an error: its line breaks would end the line. */
+/* An error may quote what a client sent: its line breaks would end the line. */
 static void say_line(struct sim_buffer *buffer, char sign, const struct sim_reply *reply)
 {
     size_t from = buffer->length + 1;

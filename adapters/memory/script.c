@@ -98,7 +98,7 @@ static int unknown_global(lua_State *lua)
 
 static int new_global(lua_State *lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
 
-/* Lua's own pcall, but that what it caught of redis.call is the text alone. */
+/* Lua's own pcall, but an error of redis.call is passed on as its text alone. */
 static int protected_call(lua_State *lua)
 {
     int is_error;
@@ -259,7 +259,8 @@ static struct script *learn(const struct sim_call *call, int i, const struct sim
     if (script)
         return script;
     if (compile(scripts, call->argv[i], call->lengths[i]) != 0) {
-        *ret_error = sim_reply_error(&call->store->replies, "ERR Error compiling script (new function): %s", lua_tostring(scripts->lua, -1));
+        *ret_error = sim_reply_error(&call->store->replies, "ERR Error compiling script (new function): %s",
+                                     lua_tostring(scripts->lua, -1));
         lua_settop(scripts->lua, 0);
         return NULL;
     }
@@ -333,7 +334,8 @@ static int read_keys(const struct sim_call *call, int *ret_keys, const struct si
     *ret_keys = (int)keys;
     if (keys >= 0 && keys <= call->argc - 3)
         return 1;
-    *ret_error = script_error(call, keys < 0 ? "Number of keys can't be negative" : "Number of keys can't be greater than number of args");
+    *ret_error = script_error(call, keys < 0 ? "Number of keys can't be negative"
+                                             : "Number of keys can't be greater than number of args");
     return 0;
 }
 
@@ -361,7 +363,8 @@ static const struct sim_reply *evalsha(const struct sim_call *call)
     if (!read_keys(call, &keys, &error))
         return error;
     script = named(call, 1);
-    return script ? run(call, script, keys) : sim_reply_error(&call->store->replies, "NOSCRIPT No matching script. Please use EVAL.");
+    return script ? run(call, script, keys)
+                  : sim_reply_error(&call->store->replies, "NOSCRIPT No matching script. Please use EVAL.");
 }
 
 static const struct sim_reply *eval(const struct sim_call *call)

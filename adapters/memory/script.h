@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* script - SCRIPT and EVALSHA: the text that is sent to real servers, run by the same Lua 5.1 that they have.
- * A script is compiled once, when it is loaded. What lies between Lua and a server (redis.call, conversions both ways, where an error is
- * said to have been) is done here as Redis does it; bit, cjson, cmsgpack, struct and math.random are left out. */
+ * A script is compiled once, when it is loaded. The layer between Lua and a server (redis.call, conversions both ways,
+ * the place that an error names) works here as in Redis; bit, cjson, cmsgpack, struct and math.random are left out. */
 #ifndef SIM_STORE_SCRIPT_H
 #define SIM_STORE_SCRIPT_H
 

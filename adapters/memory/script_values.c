@@ -2,9 +2,8 @@
 /* script_values - see script_values.h.
  *
  *   server to Lua:  nil false; integer number; string string; status {ok=}; error {err=}; array table
- *   Lua to server:  nil, false nil; true 1; number integer, cut off; string string; {err=} error; {ok=} status; table array, up to its
- *                   first nil
- */
+ *   Lua to server:  nil, false nil; true 1; number integer, cut off; string string; {err=} error; {ok=} status;
+ *                   table array, up to its first nil */
 #include "script_values.h"
 
 #include <inttypes.h>
@@ -112,7 +111,8 @@ static int64_t cut(const struct sim_store *store, double number)
 }
 
 /* A line break would end a status or an error on the wire. */
-static const struct sim_reply *one_line(struct sim_replies *replies, enum sim_reply_type type, const char *bytes, size_t length)
+static const struct sim_reply *one_line(struct sim_replies *replies, enum sim_reply_type type, const char *bytes,
+                                        size_t length)
 {
     struct sim_reply *reply;
     while (type == SIM_REPLY_ERROR && length > 0 && (bytes[length - 1] == '\n' || bytes[length - 1] == '\r'))

@@ -22,7 +22,8 @@ static void digest_block(uint32_t state[5], const unsigned char block[BLOCK])
 {
     uint32_t words[ROUNDS], s[5];
     for (int i = 0; i < 16; i++)
-        words[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+        words[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 |
+                   block[4 * i + 3];
     for (int i = 16; i < ROUNDS; i++)
         words[i] = rotated(words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16], 1);
     memcpy(s, state, sizeof s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slot - the hash slot of a key in a cluster: CRC16 of it, or of what stands in its first braces when that is not empty. Not the library's code for
- * it: where the two differ, clients are redirected for ever. */
+/* slot - the hash slot of a key in a cluster: CRC16 of it, or of the text in its first braces if that is not empty. Not
+ * the library's code: if the two differ, clients are redirected for ever. */
 #ifndef SIM_STORE_SLOT_H
 #define SIM_STORE_SLOT_H
 

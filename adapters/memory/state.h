@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* state - what a store is made of. The order of dependence is keyspace, replies <- pubsub, script, command_* <- peers, map <- store, inspect. */
+/* state - what a store is made of. The order of dependence is keyspace, replies <- pubsub, script, command_* <- peers,
+ * map <- store, inspect. */
 #ifndef SIM_STORE_STATE_H
 #define SIM_STORE_STATE_H
 
@@ -25,7 +26,7 @@ struct sim_store {
     char *password;
     const char *user, *user_password; /* one more user; NULL: none */
     const char *policy;               /* maxmemory-policy, with a limit; NULL: none */
-    int is_mute;                      /* nobody has the right to a channel */
+    int is_mute;                      /* no user has the right to a channel */
     int is_replica, is_sentinel;
     struct sim_sentinel_knows sentinel;
     struct sim_map *map; /* NULL: in no cluster */
@@ -62,16 +63,20 @@ struct sim_command {
     const struct sim_reply *(*run)(const struct sim_call *call);
 };
 
-extern const struct sim_command sim_commands_keys[], sim_commands_string[], sim_commands_hash[], sim_commands_zset[], sim_commands_server[],
-    sim_commands_operator[], sim_commands_pubsub[], sim_commands_script[], sim_commands_peers[], sim_commands_map[]; /* each ended by a name of NULL */
+extern const struct sim_command sim_commands_keys[], sim_commands_string[], sim_commands_hash[], sim_commands_zset[],
+    sim_commands_server[], sim_commands_operator[], sim_commands_pubsub[], sim_commands_script[], sim_commands_peers[],
+    sim_commands_map[];
+/* each ended by a name of NULL */
 extern const struct sim_command sim_commands_newer[]; /* of these a store knows one at most: sim_store_learn */
 
 const struct sim_command *sim_command_find(const struct sim_store *store, const char *name, size_t length);
 int sim_command_fits(const struct sim_command *command, int argc);
-const struct sim_reply *sim_command_run(const struct sim_call *call, const struct sim_command *command); /* which fits */
+/* which fits */
+const struct sim_reply *sim_command_run(const struct sim_call *call, const struct sim_command *command);
 
 const char *sim_write_refusal(const struct sim_store *store, const struct sim_command *command); /* NULL: it may run */
-const struct sim_reply *sim_map_refusal(const struct sim_call *call, const struct sim_command *command, int is_asking); /* NULL: it belongs here */
+/* NULL: it belongs here */
+const struct sim_reply *sim_map_refusal(const struct sim_call *call, const struct sim_command *command, int is_asking);
 
 /* ---- what commands share (arguments.c) ---- */
 
@@ -80,7 +85,8 @@ int sim_argument_is(const struct sim_call *call, int i, const char *word); /* ca
 int sim_argument_integer(const struct sim_call *call, int i, int64_t *ret_number, const struct sim_reply **ret_error);
 int sim_integer_read(const char *bytes, size_t length, int64_t *ret_number);
 /* 1, *ret_key NULL if there is none; 0: of another type, *ret_error. */
-int sim_argument_key(const struct sim_call *call, int i, enum sim_type type, struct sim_key **ret_key, const struct sim_reply **ret_error);
+int sim_argument_key(const struct sim_call *call, int i, enum sim_type type, struct sim_key **ret_key,
+                     const struct sim_reply **ret_error);
 struct sim_key *sim_argument_new_key(const struct sim_call *call, int i, enum sim_type type);
 const struct sim_reply *sim_wrong_arguments(const struct sim_call *call, const char *command);
 const struct sim_reply *sim_unknown_subcommand(const struct sim_call *call, const char *command); /* argument 1 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store - see store.h: its life, and the way of a command from a connection. */
+/* store - see store.h: its life, and the steps of a command from a connection. */
 #include "store.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ const struct sim_reply *sim_command_run(const struct sim_call *call, const struc
     unsigned place = place_of(command->name, strlen(command->name));
     while (store->index[place] && store->index[place] != command)
         place = (place + 1) % SIM_COMMANDS_ROOM;
-    store->calls[place]++; /* one of newer servers has no place: it is counted where nothing is told */
+    store->calls[place]++; /* a command of a newer server has no place: it is counted in one that nobody reads */
     return command->run(call);
 }
 
@@ -68,9 +68,9 @@ int sim_command_fits(const struct sim_command *command, int argc)
 
 struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg)
 {
-    static const struct sim_command *const lists[] = {sim_commands_keys, sim_commands_string, sim_commands_hash, sim_commands_zset,
-                                                      sim_commands_server, sim_commands_operator, sim_commands_pubsub, sim_commands_script, sim_commands_peers,
-                                                      sim_commands_map};
+    static const struct sim_command *const lists[] = {
+        sim_commands_keys,     sim_commands_string, sim_commands_hash,   sim_commands_zset,  sim_commands_server,
+        sim_commands_operator, sim_commands_pubsub, sim_commands_script, sim_commands_peers, sim_commands_map};
     struct sim_store *store = calloc(1, sizeof *store);
     SIM_REQUIRE(store);
     store->events = events;
@@ -108,7 +108,10 @@ void sim_store_set_started(struct sim_store *store, uint64_t wall_us) { store->s
 
 unsigned sim_store_connect(struct sim_store *store) { return sim_pubsub_connect(&store->pubsub); }
 
-void sim_store_disconnect(struct sim_store *store, unsigned connection) { sim_pubsub_disconnect(&store->pubsub, connection); }
+void sim_store_disconnect(struct sim_store *store, unsigned connection)
+{
+    sim_pubsub_disconnect(&store->pubsub, connection);
+}
 
 void sim_store_restart(struct sim_store *store, int keeps_data)
 {
@@ -165,7 +168,8 @@ static const struct sim_reply *unknown(const struct sim_call *call)
         used += 2;
     }
     return sim_reply_error(&call->store->replies, "ERR unknown command '%.128s', with args beginning with: %s",
-                           sim_reply(&call->store->replies, SIM_REPLY_STRING, call->argv[0], call->lengths[0])->bytes, with);
+                           sim_reply(&call->store->replies, SIM_REPLY_STRING, call->argv[0], call->lengths[0])->bytes,
+                           with);
 }
 
 const char *sim_write_refusal(const struct sim_store *store, const struct sim_command *command)
@@ -177,7 +181,7 @@ const char *sim_write_refusal(const struct sim_store *store, const struct sim_co
     return store->refuses == SIM_REFUSE_WRITES ? store->refusal : NULL;
 }
 
-/* Why a server would not even begin with it; NULL: it would. */
+/* Why a server would refuse even to begin it; NULL: it would begin. */
 static const struct sim_reply *refusal(const struct sim_call *call, const struct sim_command *command,
                                       const struct sim_connection *connection, int is_asking)
 {
@@ -193,15 +197,18 @@ static const struct sim_reply *refusal(const struct sim_call *call, const struct
     if ((refused = sim_write_refusal(store, command)) != NULL)
         return sim_reply_error(&store->replies, "%s", refused);
     if (connection->count > 0 && !(command->flags & SIM_LISTENS))
-        return sim_reply_error(&store->replies, "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
-                                                "allowed in this context", command->name);
+        return sim_reply_error(
+            &store->replies,
+            "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
+            "allowed in this context",
+            command->name);
     if (store->refuses == SIM_REFUSE_ALL && !(command->flags & SIM_ALWAYS))
         return sim_reply_error(&store->replies, "%s", store->refusal);
     return NULL;
 }
 
-const struct sim_reply *sim_store_execute(struct sim_store *store, unsigned connection, int argc, const char *const *argv,
-                                         const size_t *lengths)
+const struct sim_reply *sim_store_execute(struct sim_store *store, unsigned connection, int argc,
+                                          const char *const *argv, const size_t *lengths)
 {
     const struct sim_call call = {store, connection, argc, argv, lengths};
     struct sim_connection *from = sim_pubsub_connection(&store->pubsub, connection);
@@ -216,7 +223,8 @@ const struct sim_reply *sim_store_execute(struct sim_store *store, unsigned conn
     sim_replies_reset(&store->replies);
     store->commands++;
     command = sim_command_find(store, argv[0], lengths[0]);
-    if (!command || (store->is_sentinel && !(command->flags & SIM_GUIDES)) || (!store->is_sentinel && command->flags & SIM_GUIDES_ONLY))
+    if (!command || (store->is_sentinel && !(command->flags & SIM_GUIDES)) ||
+        (!store->is_sentinel && command->flags & SIM_GUIDES_ONLY))
         return unknown(&call);
     refused = refusal(&call, command, from, is_asking);
     return refused ? refused : sim_command_run(&call, command);

@@ -42,7 +42,8 @@ void sim_table_add(struct sim_table *table, struct sim_table_entry *entry, const
 {
     if (table->count == table->room)
         grow(table);
-    *entry = (struct sim_table_entry){.before = table->last, .key = key, .length = length, .hash = sim_table_mix(SIM_TABLE_NOTHING, key, length)};
+    *entry = (struct sim_table_entry){
+        .before = table->last, .key = key, .length = length, .hash = sim_table_mix(SIM_TABLE_NOTHING, key, length)};
     *(table->last ? &table->last->behind : &table->first) = entry;
     table->last = entry;
     table->count++;

@@ -15,7 +15,7 @@ struct hold { /* of one item's lock, by its fencing token */
 struct audit {
     unsigned sold;              /* sales in the ledger */
     unsigned oversold;          /* of these, sales of a piece that had been sold before */
-    unsigned unexplained;       /* writes refused as stale though the shop was never told the loss of that hold */
+    unsigned unexplained;       /* writes refused as stale though the shop never learned that the hold was lost */
     unsigned tokens_fallen;     /* sales whose token is not above the one of the item's sale before */
     unsigned sold_of[ITEMS];    /* pieces of each item, doubles not counted */
     unsigned sold_by[SHOPS];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* branch.c - a shop as the driver sees it: a process with a name, a port, a client uuid, and a pipe that it speaks into.
+/* branch.c - a shop as the driver sees it: a process with a name, a port, a client uuid, and a pipe that it speaks
+ * into.
  *
  *   CLOSED -- start --> OPENING -- "open PORT UUID" --> OPEN <-- resume -- suspend --> SUSPENDED
  *      ^------------------------------- kill, stop, died --------------------------------'
  *
- * What it says after its first line is for the reader of the demo, and becomes an event of the report.
+ * Its later lines are for the reader of the demo, and become events of the report.
  * Invariant: pid is not 0 exactly while there is a process to reap. */
 #include "branch.h"
 
@@ -29,7 +30,8 @@ static void on_line(struct branch *branch, const char *line)
 {
     if (branch->state == BRANCH_OPENING && sscanf(line, "open %u %63s", &branch->port, branch->uuid) == 2) {
         branch->state = BRANCH_OPEN;
-        report_event("shop %c is open: process %d, http://127.0.0.1:%u/sell?item=0", branch->name, (int)branch->pid, branch->port);
+        report_event("shop %c is open: process %d, http://127.0.0.1:%u/sell?item=0", branch->name, (int)branch->pid,
+                     branch->port);
     } else {
         report_event("shop %c: %s", branch->name, line);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* branch.h - a shop as the driver sees it: a process with a name, a port, a client uuid, and a pipe that it speaks into. */
+/* branch.h - a shop as the driver sees it: a process with a name, a port, a client uuid, and a pipe that it speaks
+ * into. */
 #ifndef DEMO_BRANCH_H
 #define DEMO_BRANCH_H
 
@@ -25,11 +26,11 @@ struct branch {
     pid_t pid;      /* 0: none */
     unsigned port;  /* 0 until it is open */
     char uuid[64];  /* of its lock client; "-" without locks */
-    struct event *voice; /* NULL: none, or it has said all */
+    struct event *voice; /* NULL: none, or all was read */
     struct evbuffer *words;
 };
 
-/* Starts the process; it is OPEN once its first line has been read on the loop. -1: told by report_event. */
+/* Starts the process; it is OPEN once its first line has been read on the loop. -1: reported by report_event. */
 int branch_start(struct branch *branch);
 
 /* Returns only when the process really stands still. False: it has ended instead. */
@@ -42,8 +43,8 @@ void branch_kill(struct branch *branch);
 /* It ended by itself: that is a fault. Never blocks. */
 bool branch_has_died(struct branch *branch);
 
-/* Closes it in the ordinary way. False: it had to be killed, or failed. A closed one answers true.
- * What it had to say until then has been reported, and nothing of it is left. */
+/* Closes it in the ordinary way. False: it had to be killed, or failed. A closed one answers true. Its last lines were
+ * reported, and nothing of it is left. */
 bool branch_stop(struct branch *branch);
 
 #endif

@@ -3,14 +3,15 @@
  *
  *   BEFORE -> KILLING -> SUSPENDING -> ASLEEP -> AWAKE -> DONE
  *
- * To hit a process while it really holds a lock it is stopped first, and then the store is asked: if one of the items' locks names it as
- * holder, the resource has seen that very token (it has read the stock) and the ledger has no line for it (it has not written), it is in
- * the middle of a sale. Asked twice, for what it had sent before it stood still may have been on its way. If it is not, it goes on, and
- * another is tried a few milliseconds later. So what is recorded here as held was held.
+ * To hit a process while it really holds a lock it is stopped first, and then the store is asked: if one of the items'
+ * locks names it as holder, the resource has seen that very token (it has read the stock) and the ledger has no line
+ * for it (it has not written), it is in the middle of a sale. The store is asked twice, as commands sent before it
+ * stopped may have been on their way. If it is not, it goes on, and another is tried a few milliseconds later. So what
+ * is recorded here as held was held.
  *
- * The sleeper wakes when the lease is over and others have been at its items: only then a late write does harm.
- * AWAKE ends when the ledger says of each of its holds that the loss was told and the write refused, or after a patience: the verdict
- * looks at the ledger, not at this stage. */
+ * The sleeper wakes when the lease is over and others have been at its items: only then a late write does harm. AWAKE
+ * ends when the ledger has for each of its holds that the loss was reported and the write refused, or after a patience:
+ * the verdict looks at the ledger, not at this stage. */
 #include "chaos.h"
 
 #include "report.h"
@@ -19,12 +20,14 @@
 
 enum { PATIENCE_MS = 6000 };
 
-static bool is_in_mid_sale(const struct chaos *chaos, const struct branch *branch, const struct shelf *shelf, struct hold hold)
+static bool is_in_mid_sale(const struct chaos *chaos, const struct branch *branch, const struct shelf *shelf,
+                           struct hold hold)
 {
     size_t count;
     const struct entry *entries = ledger_entries(chaos->ledger, &count);
-    return strncmp(shelf->holder, branch->uuid, strlen(branch->uuid)) == 0 && shelf->token == shelf->fence && shelf->left > 0 &&
-           !audit_has(entries, count, ENTRY_SALE, hold) && !audit_has(entries, count, ENTRY_REFUSED, hold);
+    return strncmp(shelf->holder, branch->uuid, strlen(branch->uuid)) == 0 && shelf->token == shelf->fence &&
+           shelf->left > 0 && !audit_has(entries, count, ENTRY_SALE, hold) &&
+           !audit_has(entries, count, ENTRY_REFUSED, hold);
 }
 
 static int find_holds(struct chaos *chaos, const struct branch *branch, struct chaos_victim *ret_victim)
@@ -71,8 +74,9 @@ static int kill_holder(struct chaos *chaos, uint64_t now_ms)
     if (!victim->branch)
         return 0;
     branch_kill(victim->branch);
-    report_event("kill -9 of shop %c in the middle of %u sale%s: item %u, token %llu", victim->branch->name, victim->count,
-                 victim->count == 1 ? "" : "s", victim->holds[0].item, (unsigned long long)victim->holds[0].token);
+    report_event("kill -9 of shop %c in the middle of %u sale%s: item %u, token %llu", victim->branch->name,
+                 victim->count, victim->count == 1 ? "" : "s", victim->holds[0].item,
+                 (unsigned long long)victim->holds[0].token);
     chaos->reopen_ms = now_ms + RESTART_MS;
     move(chaos, CHAOS_SUSPENDING, now_ms);
     return 0;
@@ -85,8 +89,9 @@ static int suspend_holder(struct chaos *chaos, uint64_t now_ms)
         return -1;
     if (!victim->branch)
         return 0;
-    report_event("shop %c is suspended in the middle of %u sale%s: item %u, token %llu", victim->branch->name, victim->count,
-                 victim->count == 1 ? "" : "s", victim->holds[0].item, (unsigned long long)victim->holds[0].token);
+    report_event("shop %c is suspended in the middle of %u sale%s: item %u, token %llu", victim->branch->name,
+                 victim->count, victim->count == 1 ? "" : "s", victim->holds[0].item,
+                 (unsigned long long)victim->holds[0].token);
     move(chaos, CHAOS_ASLEEP, now_ms);
     return 0;
 }
@@ -109,8 +114,8 @@ static int wake_sleeper(struct chaos *chaos, uint64_t now_ms)
         return -1;
     if (!others_have_been_there(&chaos->suspended, shelves) && asleep_ms < SUSPENDED_MS + PATIENCE_MS)
         return 0;
-    report_event("shop %c runs again after %llu ms; its lease was %d ms", chaos->suspended.branch->name, (unsigned long long)asleep_ms,
-                 LEASE_MS);
+    report_event("shop %c runs again after %llu ms; its lease was %d ms", chaos->suspended.branch->name,
+                 (unsigned long long)asleep_ms, LEASE_MS);
     branch_resume(chaos->suspended.branch);
     move(chaos, CHAOS_AWAKE, now_ms);
     return 0;
@@ -127,8 +132,9 @@ static void await_word(struct chaos *chaos, uint64_t now_ms)
                       audit_has(entries, count, ENTRY_REFUSED, victim->holds[i]);
     if (!is_all_told && now_ms - chaos->since_ms < PATIENCE_MS)
         return;
-    report_event(is_all_told ? "shop %c was told each loss, and the till refused each of its late writes"
-                             : "shop %c was not told each loss, or a late write was not refused", victim->branch->name);
+    report_event(is_all_told ? "shop %c learned of each loss, and the till refused each of its late writes"
+                             : "shop %c did not learn of each loss, or a late write was not refused",
+                 victim->branch->name);
     move(chaos, CHAOS_DONE, now_ms);
 }
 

@@ -10,7 +10,8 @@ enum chaos_stage { CHAOS_BEFORE, CHAOS_KILLING, CHAOS_SUSPENDING, CHAOS_ASLEEP, 
 
 struct chaos_victim {
     struct branch *branch;    /* NULL: not found yet */
-    struct hold holds[ITEMS]; /* what it held between its read and its write, as the store showed it while the process stood still */
+    struct hold holds[ITEMS]; /* what it held between its read and its write, as the store showed it while the
+                                 process stood still */
     unsigned count;
 };
 
@@ -20,11 +21,12 @@ struct chaos {
     enum chaos_stage stage;
     struct chaos_victim killed, suspended;
     uint64_t since_ms;       /* of the stage */
-    uint64_t reopen_ms;      /* when the killed shop opens again; 0: it has */
+    uint64_t reopen_ms;      /* when the killed shop opens again; 0: it did */
     unsigned tries;
 };
 
-/* A turn of the story; now_ms is monotonic. Called every few milliseconds from half-way on. -1: the store is gone, or a shop. */
+/* A turn of the story; now_ms is monotonic. Called every few milliseconds from half-way on. -1: the store is gone, or a
+ * shop. */
 int chaos_step(struct chaos *chaos, uint64_t now_ms);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ledger.c - what the resource recorded, and what the store shows just now.
  *
- * The demo judges by this alone: by lines that scripts at the store have written as they sold or refused, in the order in which
- * that happened, not by what a shop says of itself. The reader blocks, and uses no hilock: the observer is not the observed.
- * A lock is read as any operator would with redis-cli: HGETALL of its name gives holder -> token, beside the field "mode".
+ * The demo judges by this alone: by lines that scripts at the store wrote as they sold or refused, in that order, not
+ * by what a shop says of itself. The reader blocks, and does not use hilock, which it observes. It reads a lock as an
+ * operator would with redis-cli: HGETALL of its name gives holder -> token, beside the field "mode".
  * Invariant: entries only grow, in the ledger's order. */
 #include "ledger.h"
 

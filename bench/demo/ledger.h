@@ -23,7 +23,7 @@ struct entry { /* one line of the ledger; the shops write it, see till.c */
 struct shelf { /* one item, now */
     unsigned left;
     uint64_t fence;   /* highest token that the resource has seen */
-    char holder[128]; /* of the item's lock, "<client uuid>:<n>"; "" when free */
+    char holder[128]; /* of the item's lock, "<client uuid>:<n>:<label>"; "" when free */
     uint64_t token;   /* of that hold */
 };
 

@@ -3,8 +3,8 @@
  *
  *   pause --> POST /sell?item=(any that is not known to be sold out) --> answer, or the connection breaks --> pause
  *
- * Each is a regular customer of one shop and keeps its connection; while the shop is closed he comes back every 100 ms, and when it
- * opens again on another port he goes there. He has one request under way at most.
+ * Each is a regular customer of one shop and keeps its connection; while the shop is closed it comes back every 100 ms,
+ * and when the shop opens again on another port it goes there. It has one request under way at most.
  * Connections are freed in the pause, by the timer, never inside evhttp's callback, where evhttp still uses them. */
 #include "load.h"
 

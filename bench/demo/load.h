@@ -16,7 +16,7 @@ struct load_figures {
 /* None of these may be called from inside a callback of evhttp.
  * BUYERS of them, spread evenly over the SHOPS branches. NULL: no memory. */
 struct load *load_start(struct event_base *base, const struct branch *branches);
-bool load_is_done(const struct load *load); /* they were told of every item that it is sold out */
+bool load_is_done(const struct load *load); /* they got the answer "sold out" for every item */
 const struct load_figures *load_figures(const struct load *load);
 void load_quit(struct load *load); /* all go home; the figures stay */
 void load_free(struct load *load); /* NULL is allowed */

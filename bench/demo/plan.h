@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plan.h - the figures of the demo, in one place.
  *
- * Stock and buyers are chosen so that all of the stock is sold in about 15 seconds, with a queue for every item all the time: without
- * the lock each piece would be sold several times. */
+ * Stock and buyers are chosen so that all of the stock is sold in about 15 seconds, with a queue for every item all the
+ * time: without the lock each piece would be sold several times. */
 #ifndef DEMO_PLAN_H
 #define DEMO_PLAN_H
 
@@ -13,7 +13,7 @@ enum {
     BUYERS = 48,           /* each buys without a pause, from one shop */
     THINK_MIN_MS = 10,     /* a sale's time between reading the stock and writing it */
     THINK_MAX_MS = 25,
-    LEASE_MS = 3000,       /* so long are the locks of a killed shop in the way */
+    LEASE_MS = 3000,       /* how long the locks of a killed shop stay */
     WAIT_MS = 15000,       /* how long a sale waits for its lock */
     SUSPENDED_MS = 3500,   /* at least: longer than the lease */
     RESTART_MS = 1000,     /* after this a killed shop is opened again */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.c - what the reader sees.
  *
- * On a terminal that is large enough: a table, redrawn in place five times a second, and the events scrolling away above it. Anywhere else,
- * a log: one plain line a second, events between them.
- * Invariant: when no function of this file runs, the table (if one is shown) is the last thing on the screen, table_lines high; an event
- * takes it away first. */
+ * On a terminal that is large enough: a table, redrawn in place five times a second, and the events scrolling away
+ * above it. Anywhere else, a log: one plain line a second, events between them.
+ * Invariant: when no function of this file runs, the table (if one is shown) is the last thing on the screen,
+ * table_lines high; an event takes it away first. */
 #include "report.h"
 
 #include <stdarg.h>
@@ -71,8 +71,8 @@ static const char *state_of(const struct branch *branch)
 static void draw_table(const struct view *view)
 {
     const struct audit *audit = view->audit;
-    printf("%6.1f s  sold %u of %u, oversold %u, waiting %u\n", (double)view->elapsed_ms / 1000, audit->sold, ITEMS * STOCK,
-           audit->oversold, all_waiting(view));
+    printf("%6.1f s  sold %u of %u, oversold %u, waiting %u\n", (double)view->elapsed_ms / 1000, audit->sold,
+           ITEMS * STOCK, audit->oversold, all_waiting(view));
     printf("        ");
     for (unsigned i = 0; i < SHOPS; i++)
         printf("  shop %c: %u, %s", view->branches[i].name, audit->sold_by[i], state_of(&view->branches[i]));
@@ -82,8 +82,8 @@ static void draw_table(const struct view *view)
         char token[24] = "";
         if (shelf->token)
             snprintf(token, sizeof token, "%llu", (unsigned long long)shelf->token);
-        printf("  %4u %6u %6u   %c         %-18s %u\n", item, shelf->left, audit->sold_of[item], holder_of(view, item), token,
-               view->load->waiting[item]);
+        printf("  %4u %6u %6u   %c         %-18s %u\n", item, shelf->left, audit->sold_of[item], holder_of(view, item),
+               token, view->load->waiting[item]);
     }
     table_lines = TABLE_LINES;
 }
@@ -93,10 +93,11 @@ static void log_line(const struct view *view)
     char holders[ITEMS + 1] = "";
     for (unsigned item = 0; item < ITEMS; item++)
         holders[item] = holder_of(view, item);
-    printf("%6.1f s  sold %4u of %u  oversold %u  waiting %2u", (double)view->elapsed_ms / 1000, view->audit->sold, ITEMS * STOCK,
-           view->audit->oversold, all_waiting(view));
+    printf("%6.1f s  sold %4u of %u  oversold %u  waiting %2u", (double)view->elapsed_ms / 1000, view->audit->sold,
+           ITEMS * STOCK, view->audit->oversold, all_waiting(view));
     if (view->has_locks)
-        printf("  items 0-%d held by %s  newest token %llu", ITEMS - 1, holders, (unsigned long long)newest_token(view));
+        printf("  items 0-%d held by %s  newest token %llu", ITEMS - 1, holders,
+               (unsigned long long)newest_token(view));
     printf("\n");
 }
 

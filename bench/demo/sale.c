@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sale.c - one sale under one lock.
  *
- *   POST /sell --> wait for the item's lock --> look at the stock --> think --> write one piece less --> answer, release
+ *   POST /sell --> wait for the item's lock --> look at the stock --> think --> write one piece less
+ *              --> answer, release
  *
- * From look to write nobody else may touch that item: the lock's work. If the process sleeps past its lease in between, no lock can
- * help: on waking it is told the loss, and the till refuses its token: the fence's work. A real shop would give the sale up in on_lost;
- * this one writes on purpose, as one whose write was already on its way, so that the demo can show the refusal.
+ * Between look and write no other may touch that item: that is the lock's work. If the process sleeps past its lease in
+ * between, no lock can help: on waking it learns of the loss, and the till refuses its token: the fence's work. A real
+ * shop would give the sale up in on_lost; this one writes on purpose, like one whose write was already on its way, so
+ * that the demo can show the refusal.
  *
- * Each request has a lock handle of its own. A sale has one thing under way at a time (a lock call, a till call or the timer), and ends when
- * that has called back; hilock_lock_free silences the rest. */
+ * Each request has a lock handle of its own. A sale has one thing under way at a time (a lock call, a till call or the
+ * timer), and ends when that has called back; hilock_lock_free silences the rest. */
 #include "shop.h"
 
 #include "plan.h"
@@ -28,7 +30,7 @@ struct sale {
     hilock_lock *lock;              /* NULL: without */
     struct event *thinking;
     struct till_sale till;          /* what is written in the end */
-    uint64_t lost_token;            /* not 0: told as lost, and not yet noted in the ledger */
+    uint64_t lost_token;            /* not 0: reported as lost, and not yet noted in the ledger */
 };
 
 static void answer(struct sale *sale, int code, const char *reason)
@@ -68,7 +70,8 @@ static void on_noted(long long noted, void *user)
     end(user);
 }
 
-/* The last step of every sale that held the lock. The loss is written down here, where nothing else of this sale is under way. */
+/* The last step of every sale that held the lock. The loss is written down here, where nothing else of this sale is
+ * under way. */
 static void finish(struct sale *sale)
 {
     struct till_sale *till = &sale->till;
@@ -86,7 +89,7 @@ static void on_lost(const struct hilock_event *event, void *user)
 static void on_released(const struct hilock_result *result, void *user)
 {
     struct sale *sale = user;
-    if (result->status == HILOCK_LOST) { /* told here instead of by on_lost */
+    if (result->status == HILOCK_LOST) { /* reported here instead of by on_lost */
         sale->lost_token = sale->till.token;
         fprintf(stderr, "told the loss of item %u: %s\n", sale->till.item, result->detail);
     }
@@ -161,7 +164,8 @@ static void ask_for_lock(struct sale *sale)
     char name[32];
     hilock_status status;
     snprintf(name, sizeof name, "item:%u", sale->till.item);
-    status = hilock_lock_create(&sale->lock, locks, name, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = sale, .hold_max_ms = 4 * LEASE_MS));
+    status = hilock_lock_create(&sale->lock, locks, name,
+                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = sale, .hold_max_ms = 4 * LEASE_MS));
     if (status == HILOCK_OK)
         status = hilock_acquire(sale->lock, WAIT_MS, on_acquired, sale);
     if (status != HILOCK_OK) {
@@ -171,13 +175,14 @@ static void ask_for_lock(struct sale *sale)
     }
 }
 
-/* The buyer hung up. One who only waits gives his place up at once; a sale under way goes on to its end, unanswered. */
+/* The buyer hung up. A sale that only waits gives its place up at once; one under way goes on to its end,
+ * unanswered. */
 static void on_gone(struct evhttp_connection *connection, void *user)
 {
     struct sale *sale = user;
     (void)connection;
     sale->request = NULL;
-    if (hilock_lock_state(sale->lock) == HILOCK_WAITING)
+    if (hilock_lock_state(sale->lock) == HILOCK_STATE_WAITING)
         end(sale);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shop.c - a shop: an HTTP server on libevent, with hilock embedded, that sells from the shared stock.
- * usage: hilock-demo-shop NAME PREFIX [--no-lock]      (HILOCK_URL: the server; its password does not belong into an argument)
+/* shop.c - a shop: an HTTP server on libevent, with hilock embedded, that sells from the shared stock. usage:
+ * hilock-demo-shop NAME PREFIX [--no-lock]      (HILOCK_URL: the server; its password does not belong into an argument)
  *
- * One event_base carries it all: the HTTP server, the lock client, the till's own hiredis connection, the sales' timers.
- * It prints "open PORT UUID" once it listens (on a free loopback port; UUID begins every holder this process puts into the store), and
- * after that only what somebody should read. SIGTERM closes it: no new sales, waiting ones end with 503, those that hold
- * their lock are finished, and the exit status is 0. */
+ * One event_base carries it all: the HTTP server, the lock client, the till's own hiredis connection, the sales'
+ * timers. It prints "open PORT UUID" once it listens (on a free loopback port; UUID begins every holder this process
+ * puts into the store), and after that only lines for a reader. SIGTERM closes it: no new sales, waiting ones end with
+ * 503, those that hold their lock are finished, and the exit status is 0. */
 #include "shop.h"
 
 #include "plan.h"
@@ -47,6 +47,8 @@ static void on_terminate(evutil_socket_t signal_number, short what, void *user)
     if (shop->is_closing)
         return;
     shop->is_closing = true;
+    hilock_libevent_metrics_free(shop->page);
+    shop->page = NULL;
     if (shop->locks)
         hilock_client_close(shop->locks, LEASE_MS, on_closed, shop);
     end_loop_when_done(shop);
@@ -76,21 +78,28 @@ static int open_locks(struct shop *shop, const char *url, const char *prefix)
     char label[32];
     snprintf(label, sizeof label, "shop-%s", shop->name);
     if (hilock_client_open_libevent(&shop->locks, shop->base,
-                                    HILOCK_CLIENT_OPTIONS(.url = url, .label = label, .name_prefix = prefix, .lease_ms = LEASE_MS,
-                                                          .log_level = HILOCK_LOG_ERROR, .on_log = hilock_log_stderr),
+                                    HILOCK_CLIENT_OPTIONS(.url = url, .label = label, .name_prefix = prefix,
+                                                          .lease_ms = LEASE_MS, .log_level = HILOCK_LOG_ERROR,
+                                                          .on_log = hilock_log_stderr),
                                     &error) == HILOCK_OK)
         return 0;
     fprintf(stderr, "no locks: %s\n", error.text);
     return -1;
 }
 
+static int serve_metrics(struct shop *shop, struct evhttp *http)
+{
+    const struct hilock_libevent_served served[] = {{shop->locks, shop->name}, {NULL, NULL}};
+    return hilock_libevent_metrics(&shop->page, http, "/metrics", served) == HILOCK_OK ? 0 : -1;
+}
+
 static int open_shop(struct shop *shop, struct evhttp *http, const char *url, const char *prefix)
 {
     unsigned port;
     shop->till = till_open(shop->base, url, prefix, shop->name, on_till_gone, shop);
-    if (!shop->till || (shop->has_locks && open_locks(shop, url, prefix) != 0))
+    if (!shop->till || (shop->has_locks && (open_locks(shop, url, prefix) != 0 || serve_metrics(shop, http) != 0)))
         return -1;
-    evhttp_set_allowed_methods(http, EVHTTP_REQ_POST);
+    evhttp_set_allowed_methods(http, EVHTTP_REQ_POST | EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
     evhttp_set_cb(http, "/sell", sale_begin, shop);
     port = listen_anywhere(http);
     if (port == 0) {
@@ -118,12 +127,14 @@ int main(int argc, char **argv)
     shop.base = event_base_new();
     http = evhttp_new(shop.base);
     terminate = evsignal_new(shop.base, SIGTERM, on_terminate, &shop);
-    if (http && terminate && evsignal_add(terminate, NULL) == 0 && open_shop(&shop, http, url ? url : "redis://127.0.0.1:6379", argv[2]) == 0) {
+    if (http && terminate && evsignal_add(terminate, NULL) == 0 &&
+        open_shop(&shop, http, url ? url : "redis://127.0.0.1:6379", argv[2]) == 0) {
         event_base_dispatch(shop.base);
         status = 0;
     }
     if (terminate)
         event_free(terminate);
+    hilock_libevent_metrics_free(shop.page);
     if (http)
         evhttp_free(http);
     hilock_client_abandon(shop.locks); /* only when the opening failed; a closed shop has none */

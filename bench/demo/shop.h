@@ -9,18 +9,20 @@
 struct event_base;
 struct evhttp_request;
 struct till;
+struct hilock_libevent_page;
 
 struct shop {
     const char *name;
     struct event_base *base;
     hilock_client *locks; /* NULL: sells without locks, or closed */
+    struct hilock_libevent_page *page; /* statistics, at /metrics; NULL: without locks */
     struct till *till;
     unsigned sales;       /* begun and not ended */
     bool has_locks, is_closing;
 };
 
-/* evhttp calls it for POST /sell?item=N; user is the shop. Answers 200 sold, 400 no such item, 409 the lock was held too long,
- * 410 sold out, 503 no lock, or a lock that was lost and a write that the till refused. */
+/* evhttp calls it for POST /sell?item=N; user is the shop. Answers 200 sold, 400 no such item, 409 the lock was held
+ * too long, 410 sold out, 503 no lock, or a lock that was lost and a write that the till refused. */
 void sale_begin(struct evhttp_request *request, void *user);
 
 /* A sale has ended: a shop that closes may be done now. */

@@ -4,11 +4,12 @@
  * THE RESOURCE is three keys, the same for all shops:
  *   <prefix>stock   hash  item -> pieces left
  *   <prefix>fence   hash  item -> highest fencing token that has been here
- *   <prefix>ledger  list  "kind item token shop piece waited_ms": every sale, every refused write, every loss that a shop was told
+ *   <prefix>ledger  list  "kind item token shop piece waited_ms": every sale, every refused write, every loss that a
+ *                         shop learned of
  *
- * It knows nothing of the lock. All it does for safety is to refuse a token lower than one it has seen: that is what stops the write of
- * a holder who slept past his lease. It does not compare stock and piece: two sales that overlap sell one piece twice, and
- * the ledger shows it. A token of 0 (--no-lock) is nothing to compare. */
+ * It knows nothing of the lock. All it does for safety is to refuse a token lower than one it has seen: that stops the
+ * write of a holder that slept past its lease. It does not compare stock and piece: two sales that overlap sell one
+ * piece twice, and the ledger shows it. A token of 0 (--no-lock) is nothing to compare. */
 #include "till.h"
 
 #include "../store.h"
@@ -50,7 +51,8 @@ static const char sell_script[] = FENCED
     "redis.call('HSET', KEYS[1], item, ARGV[4] - 1) "
     "return 1";
 
-static const char lost_script[] = "redis.call('RPUSH', KEYS[3], table.concat({'lost', ARGV[1], ARGV[2], ARGV[3], 0, 0}, ' ')) return 1";
+static const char lost_script[] =
+    "redis.call('RPUSH', KEYS[3], table.concat({'lost', ARGV[1], ARGV[2], ARGV[3], 0, 0}, ' ')) return 1";
 
 static void on_reply(redisAsyncContext *store, void *answer, void *user)
 {
@@ -64,7 +66,8 @@ static void on_reply(redisAsyncContext *store, void *answer, void *user)
         on_answer(reply->integer, on_answer_user);
         return;
     }
-    fprintf(stderr, "the till does not answer: %s\n", reply && reply->type == REDIS_REPLY_ERROR ? reply->str : "connection lost");
+    fprintf(stderr, "the till does not answer: %s\n",
+            reply && reply->type == REDIS_REPLY_ERROR ? reply->str : "connection lost");
     on_answer(TILL_FAILED, on_answer_user);
 }
 
@@ -76,8 +79,9 @@ static int ask(struct till *till, const char *script, const struct till_sale *sa
         return -1;
     *question = (struct question){on_answer, user};
     if (till->store)
-        status = redisAsyncCommand(till->store, on_reply, question, "EVAL %s 3 %sstock %sfence %sledger %u %llu %s %lld %u", script,
-                                   till->prefix, till->prefix, till->prefix, sale->item, (unsigned long long)sale->token, till->shop,
+        status = redisAsyncCommand(till->store, on_reply, question,
+                                   "EVAL %s 3 %sstock %sfence %sledger %u %llu %s %lld %u", script, till->prefix,
+                                   till->prefix, till->prefix, sale->item, (unsigned long long)sale->token, till->shop,
                                    sale->piece, sale->waited_ms);
     if (status != REDIS_OK)
         free(question);
@@ -116,7 +120,8 @@ static void on_connected(const redisAsyncContext *store, int status)
         on_disconnected(store, status);
 }
 
-struct till *till_open(struct event_base *base, const char *url, const char *prefix, const char *shop, void (*on_gone)(void *), void *user)
+struct till *till_open(struct event_base *base, const char *url, const char *prefix, const char *shop,
+                       void (*on_gone)(void *), void *user)
 {
     char error[STORE_ERROR_SIZE] = "out of memory";
     struct till *till = calloc(1, sizeof *till);

@@ -10,7 +10,8 @@ struct till;
 
 enum { TILL_STALE = -1, TILL_FAILED = -2 };
 
-/* answer: what the call says, or TILL_STALE: a newer token has been here, or TILL_FAILED: no answer, already told on stderr. */
+/* answer: what the call says, or TILL_STALE: a newer token has been here, or TILL_FAILED: no answer, already reported
+ * on stderr. */
 typedef void till_fn(long long answer, void *user);
 
 struct till_sale {
@@ -20,11 +21,13 @@ struct till_sale {
     uint32_t waited_ms; /* for the lock */
 };
 
-/* NULL: told on stderr. on_gone runs if the connection ends by itself. */
-struct till *till_open(struct event_base *base, const char *url, const char *prefix, const char *shop, void (*on_gone)(void *), void *user);
+/* NULL: reported on stderr. on_gone runs if the connection ends by itself. */
+struct till *till_open(struct event_base *base, const char *url, const char *prefix, const char *shop,
+                       void (*on_gone)(void *), void *user);
 
 /* Returns 0: on_answer will run exactly once; -1: it will not. */
-int till_look(struct till *till, unsigned item, uint64_t token, till_fn *on_answer, void *user);     /* answer: pieces left */
+/* answer: pieces left */
+int till_look(struct till *till, unsigned item, uint64_t token, till_fn *on_answer, void *user);
 int till_sell(struct till *till, const struct till_sale *sale, till_fn *on_answer, void *user);      /* answer: 1 */
 int till_note_lost(struct till *till, unsigned item, uint64_t token, till_fn *on_answer, void *user); /* answer: 1 */
 

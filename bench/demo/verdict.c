@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verdict.c - does all of it hold?
  *
- * Each claim compares what was done to the shops (chaos) with what the resource recorded (ledger, stock). A shop's own word counts only
- * where it is the claim itself: that it was told a loss. To add a claim, write a function and name it in verdict_give. */
+ * Each claim compares what was done to the shops (chaos) with what the resource recorded (ledger, stock). A shop's own
+ * word counts only where it is the claim itself: that it learned of a loss. To add a claim, write a function and name
+ * it in verdict_give. */
 #include "verdict.h"
 
 #include "report.h"
@@ -19,7 +20,8 @@ struct verdict {
     size_t claim_count;
 };
 
-__attribute__((format(printf, 4, 5))) static void claim(struct verdict *verdict, const char *what, bool holds, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void claim(struct verdict *verdict, const char *what, bool holds,
+                                                        const char *format, ...)
 {
     struct claim *claim = &verdict->claims[verdict->claim_count++];
     va_list arguments;
@@ -43,10 +45,11 @@ static void claim_sold(struct verdict *verdict)
 {
     const struct audit *audit = &verdict->audit;
     unsigned told = verdict->evidence->load->sold;
-    claim(verdict, "sold", audit->sold > 0, "%u of %u pieces: shop A %u, B %u, C %u", audit->sold, ITEMS * STOCK, audit->sold_by[0],
-          audit->sold_by[1], audit->sold_by[2]);
+    claim(verdict, "sold", audit->sold > 0, "%u of %u pieces: shop A %u, B %u, C %u", audit->sold, ITEMS * STOCK,
+          audit->sold_by[0], audit->sold_by[1], audit->sold_by[2]);
     claim(verdict, "oversold", audit->oversold == 0, "%u", audit->oversold);
-    claim(verdict, "promises kept", told <= audit->sold, "%u buyers were told \"sold\", the ledger has %u sales", told, audit->sold);
+    claim(verdict, "promises kept", told <= audit->sold, "%u buyers got \"sold\", the ledger has %u sales", told,
+          audit->sold);
 }
 
 static void claim_books(struct verdict *verdict)
@@ -54,7 +57,8 @@ static void claim_books(struct verdict *verdict)
     unsigned wrong = 0;
     for (unsigned item = 0; item < ITEMS; item++)
         wrong += verdict->evidence->shelves[item].left + verdict->audit.sold_of[item] != STOCK;
-    claim(verdict, "books balance", wrong == 0, "sold and left make %d for %u of %d items", STOCK, ITEMS - wrong, ITEMS);
+    claim(verdict, "books balance", wrong == 0, "sold and left make %d for %u of %d items", STOCK, ITEMS - wrong,
+          ITEMS);
 }
 
 static void claim_killed(struct verdict *verdict)
@@ -63,9 +67,10 @@ static void claim_killed(struct verdict *verdict)
     unsigned freed = 0;
     for (unsigned i = 0; i < killed->count; i++)
         freed += verdict->evidence->shelves[killed->holds[i].item].fence > killed->holds[i].token;
-    claim(verdict, "holders killed", killed->count > 0, "%d process, in the middle of %u sales", killed->count > 0, killed->count);
-    claim(verdict, "their locks came free", killed->count > 0 && freed == killed->count, "%u of %u were taken by others afterwards", freed,
+    claim(verdict, "holders killed", killed->count > 0, "%d process, in the middle of %u sales", killed->count > 0,
           killed->count);
+    claim(verdict, "their locks came free", killed->count > 0 && freed == killed->count,
+          "%u of %u were taken by others afterwards", freed, killed->count);
 }
 
 static void claim_suspended(struct verdict *verdict)
@@ -74,14 +79,15 @@ static void claim_suspended(struct verdict *verdict)
     unsigned told = count_told(verdict, ENTRY_LOST), refused = count_told(verdict, ENTRY_REFUSED);
     claim(verdict, "losses told", held > 0 && told == held, "%u of %u holds of the suspended shop", told, held);
     claim(verdict, "late writes refused", held > 0 && refused == held, "%u of %u, by the fencing token", refused, held);
-    claim(verdict, "no other refusal", verdict->audit.unexplained == 0, "%u writes refused without a loss told", verdict->audit.unexplained);
+    claim(verdict, "no other refusal", verdict->audit.unexplained == 0, "%u writes refused without a loss told",
+          verdict->audit.unexplained);
 }
 
 static void claim_tokens(struct verdict *verdict)
 {
     const struct audit *audit = &verdict->audit;
-    claim(verdict, "tokens rise strictly", audit->tokens_fallen == 0, "in %u of %u sales, item by item", audit->sold - audit->tokens_fallen,
-          audit->sold);
+    claim(verdict, "tokens rise strictly", audit->tokens_fallen == 0, "in %u of %u sales, item by item",
+          audit->sold - audit->tokens_fallen, audit->sold);
 }
 
 static void claim_nothing_left(struct verdict *verdict)
@@ -106,10 +112,12 @@ bool verdict_give(const struct evidence *evidence)
         claim_tokens(&verdict);
         claim_nothing_left(&verdict);
     }
-    claim(&verdict, "shops closed", evidence->is_clean_end, "%s", evidence->is_clean_end ? "all with status 0" : "not all with status 0");
+    claim(&verdict, "shops closed", evidence->is_clean_end, "%s",
+          evidence->is_clean_end ? "all with status 0" : "not all with status 0");
     report_claims(verdict.claims, verdict.claim_count);
     if (evidence->has_locks)
-        printf("%-22s        p50 %u ms, p99 %u ms (for the lock, of all sales)\n", "wait", verdict.audit.wait_p50_ms, verdict.audit.wait_p99_ms);
+        printf("%-22s        p50 %u ms, p99 %u ms (for the lock, of all sales)\n", "wait", verdict.audit.wait_p50_ms,
+               verdict.audit.wait_p99_ms);
     for (size_t i = 0; i < verdict.claim_count; i++)
         holds = holds && verdict.claims[i].holds;
     return holds;

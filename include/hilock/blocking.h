@@ -1,11 +1,12 @@
-/* blocking.h - calls that block, for scripts, tests and threads: costs a thread and two hand-overs between threads for each call, so a program
- * that has an event loop must not use it (a call stops its loop; use the loop's adapter), nor one with thousands of locks or waits at a time.
- * Link hilock-blocking.
+/* blocking.h - calls that block, for scripts, tests and threads. Link hilock-blocking. It costs a
+ * thread, and two switches between threads for each call: not for a program with an event loop (a
+ * call stops its loop; use the loop's adapter), nor for thousands of locks or waits at a time.
  *
- * A hilock_blocking is a client on a loop of its own in a thread of its own, the private thread; it renews and notices losses while the
- * program computes. Calls are messages to that thread, and the caller sleeps until it has the answer. There is no clock but the library's:
- * wait_ms and command_timeout_ms bound a call, and whatever arrives later is undone by the library. on_lost, on_event and on_log run on the
- * private thread: they must not block, for all locks of the client stand still meanwhile. What may be called where:
+ * A hilock_blocking is a client on a loop of its own in a thread of its own, the private thread,
+ * which renews and notices losses while the program computes. A call is a message to that thread;
+ * the caller sleeps until it has the answer. wait_ms and command_timeout_ms bound a call; what
+ * arrives later is undone. on_lost, on_event and on_log run on the private thread and must not
+ * block: all locks of the client stand still meanwhile. What may be called where:
  *
  *                                    any thread   in on_lost, on_event   forked child   after close
  *   hilock_blocking_open             yes          yes                    yes
@@ -18,10 +19,12 @@
  *   hilock_blocking_close            yes          WRONG_THREAD           FORKED         OK
  *   hilock_blocking_free             yes, last    does nothing           does nothing   yes
  *
- * on_log may call none of them, as ever. The order is yours in two places: a lock is used by nobody once hilock_blocking_release was
- * called, and a client by nobody once hilock_blocking_free was; locks may be released after that. Everything else may happen at once.
- * A forked child gets nothing back: what it inherited stays until it ends or executes. Descriptors are closed when it executes.
- * The private thread has all signals blocked, so that the program's threads get them. A call goes on after a signal handler has run. */
+ * on_log may call none of them. Two orders are yours to keep: nobody uses a lock after
+ * hilock_blocking_release was called, and nobody uses a client after hilock_blocking_free was;
+ * locks may be released after that. Everything else may happen at the same time.
+ * A forked child gets nothing back: what it inherited stays until it ends or calls exec, which
+ * closes the descriptors. The private thread blocks all signals, so that the program's threads get
+ * them; a call goes on after a signal handler has run. */
 #ifndef HILOCK_BLOCKING_H
 #define HILOCK_BLOCKING_H
 
@@ -30,69 +33,85 @@
 HILOCK_BEGIN
 
 typedef struct hilock_blocking hilock_blocking;           /* a client with a thread of its own */
-typedef struct hilock_blocking_lock hilock_blocking_lock; /* one hold: made by an acquire, ended by a release */
+typedef struct hilock_blocking_lock hilock_blocking_lock; /* one hold, from acquire to release */
 
-/* The answer to a call, in the caller's memory. Set `size` to sizeof(struct hilock_blocking_result) first, or the call is refused
- * (INVALID). Members as of hilock_result; texts are cut to their room. */
+/* The answer to a call, in the caller's memory. Set `size` to sizeof(struct hilock_blocking_result)
+ * first, or the call is refused (INVALID). Members as in hilock_result; texts are cut to fit. */
 struct hilock_blocking_result {
     size_t size;
-    hilock_status status;         /* what the call returned */
-    uint32_t remaining_ms;        /* as the private thread had the answer */
+    hilock_status status;  /* what the call returned */
+    uint32_t remaining_ms; /* when the private thread had the answer */
     uint64_t fencing_token;
     uint32_t waited_ms, attempts, votes;
     uint32_t holder_remaining_ms;
     uint32_t waiters, position;
     char holder[128];
-    char detail[384];             /* for humans; of a refusal: what was wrong and what to do */
+    char detail[384];      /* for humans; of a refusal: what was wrong and what to do */
 };
 
-/* hilock_client_open on a loop and in a thread of its own, with the same options and refusals; connects in the background, and acquires wait
- * for that within their own limits. on_log and on_event run on the private thread, and their events have no client (NULL). An allocator
- * must be thread-safe. NO_MEMORY also when no thread can be started. */
-HILOCK_API HILOCK_CHECKED hilock_status hilock_blocking_open(hilock_blocking **ret_client, const struct hilock_client_options *options,
-                                                             struct hilock_error *ret_error);
+/* hilock_client_open on a loop and in a thread of its own: the same options and refusals. Connects
+ * in the background; acquires wait for that within their own limits. on_log and on_event run on the
+ * private thread, and the events have no client (NULL). An allocator must be thread-safe. NO_MEMORY
+ * also when no thread can be started. */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_blocking_open(hilock_blocking **ret_client, const struct hilock_client_options *options,
+                     struct hilock_error *ret_error);
 
-/* Asks for the lock, and returns when it is held, or when the wait has failed or timed out: within wait_ms (HILOCK_TRY: one request; HILOCK_FOREVER).
- * Result: as of hilock_acquire. With OK *ret_lock is the hold, to be ended by hilock_blocking_release whatever becomes of it; else it is
- * NULL, and nothing is left behind. CLOSED ends it when another thread closes the client.
- * options may be NULL: a MUTEX, to be watched by hilock_blocking_remaining_ms or hilock_blocking_lost_fd. on_lost may be NULL, too; it and
- * on_event run on the private thread with an event that has neither client nor lock (NULL), on_lost perhaps before this call returns, neither
- * after hilock_blocking_release has returned. reentrant is refused: each acquire is another holder.
- * Refusals: as for hilock_lock_create and hilock_acquire. ret_result may be NULL. */
-HILOCK_API HILOCK_CHECKED hilock_status hilock_blocking_acquire(hilock_blocking *client, const char *name,
-                                                                const struct hilock_lock_options *options, uint32_t wait_ms,
-                                                                hilock_blocking_lock **ret_lock, struct hilock_blocking_result *ret_result);
+/* Asks for the lock and returns when it is held, or when the wait failed or timed out: within
+ * wait_ms (HILOCK_TRY: one request; HILOCK_FOREVER). With OK, *ret_lock is the hold: end it by
+ * hilock_blocking_release, whatever becomes of it. Else it is NULL, and nothing is left behind.
+ * options may be NULL: a MUTEX, watched by hilock_blocking_remaining_ms or hilock_blocking_lost_fd.
+ * on_lost may be NULL, too. It and on_event run on the private thread, with an event that has
+ * neither client nor lock (NULL): on_lost perhaps before this call returns, neither after
+ * hilock_blocking_release has returned. ret_result may be NULL.
+ * Result: as for hilock_acquire; CLOSED also when another thread closes the client.
+ * Refusals: as for hilock_lock_create and hilock_acquire; reentrant, as each acquire is a new
+ * holder. */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_blocking_acquire(hilock_blocking *client, const char *name,
+                        const struct hilock_lock_options *options, uint32_t wait_ms,
+                        hilock_blocking_lock **ret_lock, struct hilock_blocking_result *ret_result);
 
-/* Asks the store now whether it is held, and makes the lease last at least lease_ms from now (0: the lock's own), as hilock_extend does.
- * Result: as of hilock_extend; LOST also where that is refused as NOT_HELD or CLOSED, for a lost hold stays lost. Refusals: INVALID,
- * NO_MEMORY, WRONG_THREAD, FORKED. ret_result may be NULL. */
-HILOCK_API HILOCK_CHECKED hilock_status hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_ms,
-                                                               struct hilock_blocking_result *ret_result);
+/* Asks the store now whether it is held, and makes the lease last at least lease_ms from now (0:
+ * the lock's own), as hilock_extend does. ret_result may be NULL.
+ * Result: as for hilock_extend; LOST also where that is refused as NOT_HELD or CLOSED.
+ * Refusals: INVALID, NO_MEMORY, WRONG_THREAD, FORKED. */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_ms,
+                       struct hilock_blocking_result *ret_result);
 
-/* Ends the hold and frees the lock, and closes its descriptor; returns when the store has answered, after command_timeout_ms at the latest.
- * An extend that another thread has under way is answered first.
- * Result: OK; LOST: it had ended before, also by hilock_blocking_close, and what ran under it may have overlapped (detail says why);
- * UNKNOWN: no answer in time, the client goes on releasing until the lease has run out. Refusals, after which the lock is still there: INVALID (ret_result without size), WRONG_THREAD, FORKED.
- * lock may be NULL: INVALID. ret_result may be NULL. */
-HILOCK_API hilock_status hilock_blocking_release(hilock_blocking_lock *lock, struct hilock_blocking_result *ret_result);
+/* Ends the hold, frees the lock and closes its descriptor. Returns when the store has answered,
+ * after command_timeout_ms at the latest. If another thread extends it just then, that is answered
+ * first. lock may be NULL: INVALID. ret_result may be NULL.
+ * Result: OK. LOST: it had ended before, perhaps by hilock_blocking_close, and what ran under it
+ * may have overlapped; detail says why. UNKNOWN: no answer in time; the client goes on releasing
+ * until the lease has run out.
+ * Refusals: INVALID (ret_result without size), WRONG_THREAD, FORKED; the lock is still there
+ * then. */
+HILOCK_API hilock_status hilock_blocking_release(hilock_blocking_lock *lock,
+                                                 struct hilock_blocking_result *ret_result);
 
-/* Milliseconds for which nobody else can hold the lock; 0: stop now. This is the truth, on any thread and with no hand-over: the
- * descriptor and on_lost say the same as soon as the private thread runs. */
+/* Milliseconds for which nobody else can hold the lock; 0: stop now. Any thread, without asking the
+ * private one; on_lost and the descriptor report the same as soon as the private thread runs. */
 HILOCK_API uint32_t hilock_blocking_remaining_ms(const hilock_blocking_lock *lock);
-/* Fencing token of this hold; it stays the same after a loss. 0: the kind has none. See hilock_lock_token. */
+/* Fencing token of this hold, the same after a loss. 0: the kind has none. See
+ * hilock_lock_token. */
 HILOCK_API uint64_t hilock_blocking_token(const hilock_blocking_lock *lock);
-/* A descriptor that becomes readable when this hold is lost, and stays so; for poll, beside others. Only poll it, never read or close it:
- * it is the lock's own, made when it is first asked for, and closed by hilock_blocking_release. -1: none could be made (errno). */
+/* A descriptor that becomes readable when this hold is lost, and stays so. Only poll it, never read
+ * or close it: it belongs to the lock, is made by the first call, and closed by
+ * hilock_blocking_release. -1: none could be made (errno). */
 HILOCK_API int hilock_blocking_lost_fd(hilock_blocking_lock *lock);
 
-/* From now on acquires are CLOSED, and so are those that other threads wait in. Holds live on until they are released, for drain_ms at most
- * (HILOCK_FOREVER: no limit), then they are lost (HILOCK_LOST_CLOSING) and given back. Returns when that is done, at the latest after drain_ms and
- * command_timeout_ms; the client still answers then (CLOSED). Called again, by another thread too, it can only shorten the drain.
- * Result: OK. Refusals: INVALID, WRONG_THREAD, FORKED. */
+/* Refuses new acquires and ends those that other threads wait in (CLOSED). Holds live on until they
+ * are released, for drain_ms at most (HILOCK_FOREVER: no limit); then they are lost
+ * (HILOCK_REASON_CLOSING) and released. Returns when that is done, after drain_ms +
+ * command_timeout_ms at the latest. The client still answers then (CLOSED). Called again, by
+ * another thread too, it can only shorten the drain. Result: OK. Refusals: INVALID, WRONG_THREAD,
+ * FORKED. */
 HILOCK_API hilock_status hilock_blocking_close(hilock_blocking *client, uint32_t drain_ms);
 
-/* Closes with no drain, if that was not done, waits for the private thread's end and frees the client. Locks that are left are lost, and
- * each is still to be released. NULL is allowed. */
+/* Closes with no drain if that was not done, waits for the private thread to end, and frees the
+ * client. Locks that are left are lost; each is still to be released. NULL is allowed. */
 HILOCK_API void hilock_blocking_free(hilock_blocking *client);
 
 HILOCK_END

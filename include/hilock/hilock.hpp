@@ -1,6 +1,7 @@
-/* hilock.hpp - hilock in C++17 and later: objects that give back what they have, function objects, chrono, and
- * coroutines where the compiler has them. Header only, on hilock.h, whose contract holds here too; what is not wrapped
- * is a call of that on native(). Link hilock and an adapter. One screen of it, with libevent:
+/* hilock.hpp - hilock in C++17 and later: objects that give back what they have, function objects,
+ * chrono, and coroutines where the compiler has them. Header only, on hilock.h, whose contract
+ * holds here too; what is not wrapped is a call of that on native(). Link hilock and an adapter.
+ * One screen of it, with libevent:
  *
  *     #include <event2/event.h>
  *     #include <hilock/adapters/libevent.h>
@@ -34,28 +35,36 @@
  *         event_base_free(base);
  *     }
  *
- * In a coroutine `auto result = co_await lock.acquire(1s);` and `co_await lock.release();` stand for the callbacks.
+ * In a coroutine `auto result = co_await lock.acquire(1s);` and `co_await lock.release();` stand
+ * for the callbacks.
  *
- *  1. client and lock may be moved at any time, also while they wait and inside callbacks: C points to a state on the
- *     heap, never to them. One that was moved from, or made by default, is empty, and its calls answer `invalid`.
- *  2. Nothing throws but std::bad_alloc, and then nothing has begun. A client or lock that was refused says so by
- *     status() and refusal(), and its calls answer that status again: a bad name may be noticed at acquire. What
- *     is refused under co_await does not suspend: the result has the refusal, and its words in `detail`.
- *  3. No exception may leave a function object given to hilock, nor a coroutine's unhandled_exception: it would cross
- *     frames of C, so it ends in std::terminate. So does std::bad_alloc while an answer is copied.
- *  4. The end of a lock (its destructor, or another moved into it) cancels its wait or releases its hold, and its
- *     function objects are destroyed uncalled. It may come inside each of them; the one that runs lives until it
- *     returns. A COROUTINE that awaits is resumed all the same, on a later turn of the loop and never inside the
- *     destructor: an acquire with `cancelled` (`closed`, if the client closed first), anything else with its true
- *     answer. The lock is gone by then, and the coroutine may not touch it. Until a coroutine has its answer, the
- *     function objects beside it are kept, uncalled.
- *  5. A coroutine that is destroyed while it awaits has its acquire cancelled (the handle is `in_use` until the loop
- *     has turned), and what is granted to it all the same is given back. A release goes on without it.
- *  6. The end of a client closes it with no drain, if nobody closed it before, and silences its on_log and on_event;
- *     the loop must turn until it is closed. Who called close() is answered then, though the object is gone. Where the
- *     loop will not turn again, and in a forked child (after event_reinit), abandon() comes first: nothing is answered
- *     after it, and a coroutine that awaits is to be destroyed by its owner.
- *  7. On a wrong thread ends give nothing back: what they should have ended goes on, and leaks (hilock.h, 6). */
+ *  1. client and lock may be moved at any time, also while they wait and inside callbacks: C points
+ *     to a state on the heap, never to them. One that was moved from, or made by default, is empty,
+ *     and its calls answer `invalid`.
+ *  2. Nothing throws but std::bad_alloc, and then nothing has begun. A client or lock that was
+ *     refused says so by status() and refusal(), and its calls answer that status again: a bad name
+ *     may be noticed at acquire. A refused call under co_await does not suspend: the result has the
+ *     refusal, and its words in `detail`.
+ *  3. No exception may leave a function object given to hilock, nor a coroutine's
+ *     unhandled_exception: it would cross frames of C, so it ends in std::terminate. So does
+ *     std::bad_alloc while an answer is copied.
+ *  4. The end of a lock (its destructor, or another moved into it) cancels its wait or releases its
+ *     hold, and destroys its function objects uncalled. It may come inside each of them; the one
+ *     that runs lives until it returns. A COROUTINE that awaits is resumed all the same, on a later
+ *     turn of the loop and never inside the destructor: an acquire with `cancelled` (`closed`, if
+ *     the client closed first), anything else with its true answer. The lock is gone by then, and
+ *     the coroutine may not touch it. Until a coroutine has its answer, the function objects beside
+ *     it are kept, uncalled.
+ *  5. A coroutine that is destroyed while it awaits cancels its acquire (the handle is `in_use`
+ *     until the loop has turned); if it is granted all the same, it is given back. A release goes
+ *     on.
+ *  6. The end of a client closes it with no drain, if nobody closed it before, and silences its
+ *     on_log and on_event; the loop must turn until it is closed. An earlier close() is then
+ *     answered, though the object is gone. Where the loop will not turn again, and in a forked
+ *     child (after event_reinit), call abandon() first: nothing is answered after it, and the owner
+ *     of a coroutine that awaits must destroy it.
+ *  7. On a wrong thread ends give nothing back: what they should have ended goes on, and leaks
+ *     (hilock.h, 6). */
 #ifndef HILOCK_HPP
 #define HILOCK_HPP
 
@@ -103,11 +112,11 @@ inline const char *to_string(status value) noexcept { return hilock_status_name(
 /* struct hilock_result, as a value that may be kept. */
 struct result {
     hilock::status status = hilock::status::invalid;
-    hilock_state state = HILOCK_IDLE;
+    hilock_state state = HILOCK_STATE_IDLE;
     milliseconds remaining{0}, waited{0}, holder_remaining{0}; /* forever: the holder's lease has no end */
     std::uint64_t fencing_token = 0;
     std::uint32_t hold_count = 0, attempts = 0, votes = 0, waiters = 0, position = 0;
-    std::string holder, detail;
+    std::string holder, holder_label, detail; /* the label: who holder is, in words; or "" */
 
     explicit operator bool() const noexcept { return status == hilock::status::ok; }
 };
@@ -115,12 +124,15 @@ struct result {
 using event = hilock_event; /* lives until the function that gets it returns */
 using on_result = std::function<void(const result &)>;
 using on_event = std::function<void(const event &)>;
+using on_trace = std::function<void(const hilock_trace &)>;
 using on_log = std::function<void(hilock_log_level, const char *)>; /* may not call hilock */
 
-inline void lost_ignored(const event &) noexcept {} /* on_lost of who asks remaining() before each write instead */
+/* For on_lost, if you ask remaining() before each write instead. */
+inline void lost_ignored(const event &) noexcept {}
 
-/* What is not set keeps its default; what is set goes before the same in `more`, which has all options by their names
- * in C (but its functions and `user` are not used). Designated: {.on_lost = stop, .lease = 5s}. */
+/* What is not set keeps its default; what is set goes before the same in `more`, which has all
+ * options by their names in C (but its functions and `user` are not used). Designated: {.on_lost =
+ * stop, .lease = 5s}. */
 struct client_options {
     const char *url = nullptr;
     const char *label = nullptr;
@@ -128,6 +140,7 @@ struct client_options {
     hilock_log_level log_level{};
     hilock::on_log on_log{};
     hilock::on_event on_event{};
+    hilock::on_trace on_trace{};
     hilock_client_options more = hilock_client_options_default();
 };
 
@@ -192,7 +205,8 @@ class client {
 
 public:
     client() = default;
-    /* open is hilock_client_open_libevent or its like, with a pointer to that loop; or hilock_client_open. */
+    /* open is hilock_client_open_libevent or its like, with a pointer to that loop; or
+     * hilock_client_open. */
     template <class Open, class Loop> client(Open open, Loop *loop, client_options options = {})
     {
         const auto opener = [&](hilock_client **made, const hilock_client_options *raw, hilock_error *error) {
@@ -201,13 +215,15 @@ public:
         state_ = detail::handle(std::make_shared<detail::client_state>(std::move(options), opener));
     }
 
-    /* ok, or why it was not opened; refusal() says in words why, or why the latest call was refused. */
+    /* ok, or why it was not opened; refusal() says in words why, or why the latest call was
+     * refused. */
     [[nodiscard]] hilock::status status() const noexcept { return state_ ? state_->status : hilock::status::invalid; }
     [[nodiscard]] const char *refusal() const noexcept { return state_ ? state_->refusal() : ""; }
     [[nodiscard]] bool is_connected() const noexcept { return hilock_client_is_connected(native()) != 0; }
     [[nodiscard]] hilock_client *native() const noexcept { return state_ ? state_->client : nullptr; } /* or closed */
 
-    /* As hilock_client_close, but each close that was accepted is answered. on_closed may be empty. */
+    /* As hilock_client_close, but each close that was accepted is answered. on_closed may be
+     * empty. */
     hilock::status close(milliseconds drain, std::function<void()> on_closed)
     {
         result refused;
@@ -319,8 +335,8 @@ public:
         return hilock::validity(native() && hilock_lock_validity(native(), &made) == HILOCK_OK ? made : nullptr);
     }
 
-    /* As hilock_acquire and the like: what is accepted (ok) is answered once, later. A function may be empty; what is
-     * granted to an empty one is given back. */
+    /* As hilock_acquire and the like: what is accepted (ok) is answered once, later. A function may
+     * be empty; what is granted to an empty one is given back. */
     [[nodiscard]] hilock::status acquire(milliseconds wait, on_result answer)
     {
         return start(acquiring(wait), std::move(answer), true);
@@ -338,7 +354,8 @@ public:
     awaiting release() const { return await(hilock_release); }
 #endif
     hilock::status cancel() noexcept { return static_cast<hilock::status>(hilock_cancel(native())); }
-    /* As at its end (4), but good for another acquire: at once, or when what coroutines await is answered. */
+    /* As at its end (4), but good for another acquire: at once, or when what coroutines await is
+     * answered. */
     void drop() noexcept
     {
         if (native())

@@ -1,12 +1,14 @@
-/* memory.h - a store inside this process, for the tests of a program that uses hilock. Link hilock-memory, which needs Lua 5.1; the core library
- * knows nothing of it.
+/* memory.h - a store inside this process, for tests of programs that use hilock. Link
+ * hilock-memory, which needs Lua 5.1; the core library knows nothing of it.
  *
- * It answers as a Redis server that stands alone: it runs the scripts that the clients send, so waiting, leases, loss, tokens and queues are the
- * real ones, between all clients that are opened with its URL, whichever loop or process they are in. What it holds is gone when it is closed. And it
- * can be broken on purpose: what it does then, clients learn as from a real server, over their links, in later turns of their loops.
+ * It answers as one Redis server does: it runs the scripts that clients send, so waiting, leases,
+ * loss, tokens and queues are real, for all clients that are opened with its URL, on any loop and
+ * in any process. Its data is gone when it is closed. It can be broken on purpose: clients then see
+ * what a real server would do, over their links, in later turns of their loops. Several make a
+ * quorum.
  *
- * It is for tests: no TLS, one database (0 to 15 are the same), no options of commands that hilock does not send. Where a process has no memory left it
- * ends it. Several of them at a time make a quorum. */
+ * It is for tests: no TLS, one database (0 to 15 are the same), only the commands and options that
+ * hilock sends. When a process runs out of memory it aborts. */
 #ifndef HILOCK_MEMORY_H
 #define HILOCK_MEMORY_H
 
@@ -18,71 +20,90 @@ typedef struct hilock_memory hilock_memory;
 
 struct hilock_memory_options {
     size_t size;
-    const char *path;     /* NULL: a socket in a fresh directory below TMPDIR. Else a socket is made there, in place of one that is there */
-    const char *password; /* NULL: none is asked for, and any is good. Of the user "default"; the URL has it not */
+    const char *path;     /* of the socket; one that is there is replaced. NULL: in a fresh
+                             directory below TMPDIR */
+    const char *password; /* of the user "default"; the URL does not have it. NULL: none is needed,
+                             and any is good */
 };
 
-/* Serves on this loop, whose thread makes all calls below, and which must turn for clients to be answered. It has a table of its own
- * (hilock_libevent_loop makes one), owns loop->ctx from HILOCK_OK on, and resolves no names. Time at the store is the loop's clock, so where that is
- * a test's own, leases run out when the test says. It counts as having been up for a day: no restart guard is on.
- * options may be NULL, so may ret_error. HILOCK_INVALID, HILOCK_NO_MEMORY (watches, timers, sockets, directories). */
-HILOCK_API HILOCK_CHECKED hilock_status hilock_memory_open(hilock_memory **ret_memory, const struct hilock_loop *loop,
-                                                           const struct hilock_memory_options *options, struct hilock_error *ret_error);
+/* Serves on this loop. Its thread makes all calls below, and it must turn for clients to be
+ * answered. The table is the store's own (hilock_libevent_loop fills one): it owns loop->ctx from
+ * HILOCK_OK on, and resolves no names. Time at the store is the loop's clock: with a test's own
+ * clock, leases run out when the test says so. It says that it has been up for a day, so no restart
+ * guard is on. options and ret_error may be NULL. Refusals: INVALID, NO_MEMORY (also watches,
+ * timers, sockets, directories). */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_memory_open(hilock_memory **ret_memory, const struct hilock_loop *loop,
+                   const struct hilock_memory_options *options, struct hilock_error *ret_error);
 
-/* Ends it now, with its links, its socket and its directory. Clients that are open see a server that went away, and take their time to close: so they
- * are closed first. NULL is allowed. */
+/* Ends it now, with its links, its socket and its directory. Close the clients before: to those
+ * that are still open the server went away, and they take their time to close. NULL is allowed. */
 HILOCK_API void hilock_memory_close(hilock_memory *memory);
 
-/* For the `url` of a client: "unix:///tmp/hilock-memory-x8Yz1Q/store". Good until it is closed. */
+/* For a client's `url`: "unix:///tmp/hilock-memory-x8Yz1Q/store". Good until it is closed. */
 HILOCK_API const char *hilock_memory_url(const hilock_memory *memory);
 
-/* ---- leases: names are those of the locks, prefix included, ended by a zero ---------------------------------------------- */
+/* ---- leases: names are those of locks, prefix included, ended by a zero ---------------------- */
 
-/* The lease ends at the store now, whoever has it, and nobody is notified: a holder learns it when it renews, extends or releases, a waiter when it
- * asks again. HILOCK_NOT_HELD: nobody had it, and nothing happened. */
+/* The lease ends at the store now, whoever has it, and nobody is notified: a holder learns it when
+ * it renews, extends or releases, a waiter when it asks again. HILOCK_NOT_HELD: it was free;
+ * nothing happened. */
 HILOCK_API hilock_status hilock_memory_expire(hilock_memory *memory, const char *name);
 
-/* Another program has it now, in place of whoever had: "holder", which may be any text, as an RLock or, for HILOCK_SIMPLE, as a SET. lease_ms from now;
- * HILOCK_FOREVER: it never runs out. Nobody is notified, as above. HILOCK_INVALID: NULL, an empty text, lease_ms 0, or a kind that is not known. */
-HILOCK_API hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const char *name, const char *holder, uint32_t lease_ms);
+/* Gives the lock to another program, whoever held it: to "holder", any text, as an RLock or
+ * (SIMPLE) a SET, for lease_ms from now (HILOCK_FOREVER: it never runs out). Nobody is notified.
+ * HILOCK_INVALID: NULL, an empty text, lease_ms 0, an unknown kind. */
+HILOCK_API hilock_status
+hilock_memory_take(hilock_memory *memory, hilock_kind kind, const char *name, const char *holder,
+                   uint32_t lease_ms);
 
-/* All is lost, the memory of tokens too, as by FLUSHALL, or by a failover to an empty replica. */
+/* Deletes everything, the memory of tokens too: FLUSHALL, or a failover to an empty replica. */
 HILOCK_API void hilock_memory_lose(hilock_memory *memory);
 
-/* The store's clock goes ahead of the loop's by so much more, from now on: leases at the store are over so much earlier than their holders believe. */
+/* Sets the store's clock ahead of the loop's by that much more: leases end that much earlier at the
+ * store than their holders believe. */
 HILOCK_API void hilock_memory_advance(hilock_memory *memory, uint32_t ms);
 
-/* ---- links ----------------------------------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
-/* All links end now; what was not answered is lost. Clients connect again at once, or after their pause. */
+/* Ends all links; what was not answered is lost. Clients reconnect, at once or after their
+ * pause. */
 HILOCK_API void hilock_memory_disconnect(hilock_memory *memory);
 
-/* The server is started again: all links end, scripts are forgotten, and it is up since now, which a restart guard heeds. It keeps its data, or has
- * none. */
+/* Restarts the server: links end, scripts are forgotten, and it has been up since now, which a
+ * restart guard heeds. keeps_data 0: it comes back empty. */
 HILOCK_API void hilock_memory_restart(hilock_memory *memory, int keeps_data);
 
-/* What the store says from now on comes so much later: answers and messages, in their order. 0: at once; what was delayed still comes when it was due.
- * Requests take effect as they come. */
+/* Delays all answers and messages from now on by ms, in their order; requests take effect when they
+ * come. 0: at once again, but what was delayed still comes when it was due. */
 HILOCK_API void hilock_memory_delay(hilock_memory *memory, uint32_t ms);
 
-/* 1: it hangs from now on: it reads nothing and says nothing, and its links stand. 0: it goes on, with all that came meanwhile. */
+/* 1: hangs: it reads nothing and writes nothing, and its links stay. 0: goes on, with all that came
+ * meanwhile. */
 HILOCK_API void hilock_memory_hang(hilock_memory *memory, int hangs);
 
-/* The next `count` requests for a lock (not of a new link's greeting, nor PUBLISH) are answered with this error, which begins with its code:
- * "OOM command not allowed when used memory > 'maxmemory'.". HILOCK_FOREVER: all, until it is called again; 0: none. HILOCK_INVALID: error is NULL,
- * empty, longer than 250 bytes or of several lines, with a count above 0. */
-HILOCK_API hilock_status hilock_memory_refuse(hilock_memory *memory, uint32_t count, const char *error);
+/* Answers the next `count` requests for a lock with this error, which begins with its code: "OOM
+ * command not allowed when used memory > 'maxmemory'.". HILOCK_FOREVER: all, until the next call;
+ * 0: none. Greetings of new links and PUBLISH are answered as ever. HILOCK_INVALID: with a count
+ * above 0, an error that is NULL, empty, longer than 250 bytes or of several lines. */
+HILOCK_API hilock_status hilock_memory_refuse(hilock_memory *memory, uint32_t count,
+                                              const char *error);
 
-/* ---- questions: of what the store has now, which changes nothing ---------------------------------------------------------- */
+/* ---- questions: they change nothing ---------------------------------------------------------- */
 
-/* Who has it: as hilock_peek names the holder, "" when it is free. Good until the next call for this store, or turn of its loop. */
+/* Who holds it, as hilock_peek names the holder; "" when it is free. Good until the next call for
+ * this store, or turn of its loop. */
 HILOCK_API const char *hilock_memory_holder(hilock_memory *memory, const char *name);
-HILOCK_API uint32_t hilock_memory_remaining_ms(hilock_memory *memory, const char *name); /* of its lease; 0: free, HILOCK_FOREVER: no end */
-HILOCK_API uint32_t hilock_memory_links(const hilock_memory *memory);                    /* open connections */
-HILOCK_API uint64_t hilock_memory_commands(const hilock_memory *memory);                 /* executed so far, those of greetings too */
+/* Of its lease. 0: it is free; HILOCK_FOREVER: it has no end. */
+HILOCK_API uint32_t hilock_memory_remaining_ms(hilock_memory *memory, const char *name);
+HILOCK_API uint32_t hilock_memory_links(const hilock_memory *memory); /* open connections */
+/* Executed so far, those of greetings too. */
+HILOCK_API uint64_t hilock_memory_commands(const hilock_memory *memory);
 
 #ifndef __cplusplus
-#define HILOCK_MEMORY_OPTIONS(...) (&(const struct hilock_memory_options){.size = sizeof(struct hilock_memory_options), __VA_ARGS__})
+#define HILOCK_MEMORY_OPTIONS(...) \
+    (&(const struct hilock_memory_options){.size = sizeof(struct hilock_memory_options), \
+                                           __VA_ARGS__})
 #endif
 
 HILOCK_END

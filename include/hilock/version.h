@@ -1,4 +1,5 @@
-/* version.h - the version these headers belong to, for the preprocessor; hilock_version() is the one of the library at run time. */
+/* version.h - the version these headers belong to, for the preprocessor; hilock_version() is the
+ * one of the library at run time. */
 #ifndef HILOCK_VERSION_H
 #define HILOCK_VERSION_H
 

@@ -4,6 +4,7 @@ tells whose it is:
 - on the line where a declaration or a member ends: of that one;
 - above declarations: of all that follow it without a blank line, but for those that have one of their own;
 - above enumerators: of all up to the next such comment; above a member of a struct: of that member;
+- a head (/* ---- head ---- */) in a struct: of all members up to the next one;
 - first of the file: of the header as a whole, under its file name.
 Invariant: no comment is dropped; what stands where this cannot tell whose it is ends in an error."""
 import re
@@ -11,14 +12,14 @@ from dataclasses import dataclass, field
 
 TOKEN = re.compile(r'(?P<space>\s+)|(?P<comment>/\*.*?\*/)|(?P<directive>#(?:\\\n|(?!/\*).)*?(?=\s*(?:/\*|\n)))', re.S)
 SECTION = re.compile(r'/\* -{4} (.*?) -{4,} \*/')
-LINE_IS_FULL = 120
+LINE_IS_FULL = 100
 
 
 @dataclass
 class Member:
     code: str
     doc: list = field(default_factory=list)  # blocks: (kind, text), see blocks()
-    group: list = field(default_factory=list)  # of the comment above it and its like; enumerators only
+    group: list = field(default_factory=list)  # of the comment above it and its like: enumerators; the head: of a struct
 
 
 @dataclass
@@ -38,7 +39,8 @@ def ends_paragraph(line, following):
 
 
 def blocks(comment, is_trailing=False):
-    """A comment as [(kind, text)]: 'p' a paragraph, 'li' a numbered point, 'pre' lines to be kept as they are."""
+    """A comment as [(kind, text)]: 'p' a paragraph, 'li' a numbered point, 'pre' lines to be kept as they are; a group may open with
+    a 'head'."""
     lines = [line.rstrip() for line in comment[2:-2].split('\n')]
     if is_trailing:
         return [('p', ' '.join(' '.join(lines).split()))]
@@ -73,8 +75,8 @@ def end_of_declaration(text, start):
 
 
 def split_members(body, separator):
-    """[(code, comment behind it, comment above it)] of a struct's or an enumeration's body."""
-    found, code, above, depth = [], '', '', 0
+    """[(code, comment behind it, comment above it, head above it)] of a struct's or an enumeration's body."""
+    found, code, above, head, depth = [], '', '', '', 0
     for match in re.finditer(r'(?P<comment>/\*.*?\*/)|(?P<line>\n)|(?P<mark>[(){}\[\]])|.', body + separator, re.S):
         text = match.group()
         if match['comment']:
@@ -83,19 +85,21 @@ def split_members(body, separator):
                 code = f'{code} {text}'
             elif is_behind:
                 found[-1][1] = text
+            elif SECTION.match(text):
+                head = SECTION.match(text).group(1)
             else:
                 above = text
         elif text == separator and depth == 0:
             behind = ''.join(re.findall(r'/\*.*?\*/', code, re.S))
             if re.sub(r'/\*.*?\*/', '', code, flags=re.S).strip():
-                found.append([' '.join(re.sub(r'/\*.*?\*/', '', code, flags=re.S).split()), behind, above, match.end()])
+                found.append([' '.join(re.sub(r'/\*.*?\*/', '', code, flags=re.S).split()), behind, above, match.end(), head])
                 above = ''
             code = ''
         else:
             depth += {'(': 1, ')': -1, '{': 1, '}': -1}.get(text, 0)
             code += text
     no_orphan(above)
-    return [member[:3] for member in found]
+    return [(*member[:3], member[4]) for member in found]
 
 
 def members(code):
@@ -106,8 +110,10 @@ def members(code):
     if whole:
         body = body[whole.end():]
     found, group = [], []
-    for text, behind, above in split_members(body, ',' if is_enum else ';'):
+    for text, behind, above, head in split_members(body, ',' if is_enum else ';'):
         doc = blocks(behind, True) if behind else []
+        if head:
+            group = [('head', head)]
         if above and is_enum:
             group = blocks(above)
         elif above:

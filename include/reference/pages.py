@@ -7,15 +7,15 @@ import textwrap
 
 import header
 
-HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h', 'adapters/libuv.h', 'adapters/libev.h', 'adapters/sd-event.h']
+HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h', 'adapters/libuv.h', 'adapters/libev.h', 'adapters/sd-event.h']
 OPENINGS = ['hilock.hpp']  # C++, of which the opening comment is read
 SYNOPSIS_COLUMNS = 90
 UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H', 'HILOCK_MEMORY_H',
           'HILOCK_ADAPTERS_LIBEVENT_H', 'HILOCK_ADAPTERS_LIBUV_H', 'HILOCK_ADAPTERS_LIBEV_H', 'HILOCK_ADAPTERS_SD_EVENT_H',
-          'HILOCK_BLOCKING_H'}
+          'HILOCK_BLOCKING_H', 'HILOCK_OPTIONS_H', 'HILOCK_STATS_H', 'HILOCK_TRACE_H'}
 PAGES = [
     ('hilock', 7, 'asynchronous distributed locks: the contract of every call',
-     'hilock.h hilock_client hilock_lock hilock_validity HILOCK_TRY HILOCK_FOREVER HILOCK_OFF HILOCK_NAME_MAX'),
+     'hilock.h hilock_client hilock_lock hilock_validity HILOCK_TRY HILOCK_FOREVER'),
     ('hilock.hpp', 3, 'hilock in C++: objects, function objects, coroutines', 'hilock.hpp'),
     ('hilock_status', 3, 'what a call answers', 'hilock_status hilock_status_name hilock_status_text'),
     ('hilock_result', 3, 'the answer to an accepted call', 'hilock_operation hilock_state hilock_result hilock_result_fn'),
@@ -28,13 +28,13 @@ PAGES = [
      'adapters/sd-event.h hilock_client_open_sd_event hilock_sd_event_loop'),
     ('hilock_client_open', 3, 'open a client on any event loop', 'hilock_client_open hilock_error'),
     ('hilock_client_options', 3, 'options of a client',
-     'hilock_client_options hilock_allocator hilock_log_level hilock_log_fn hilock_log_stderr'),
+     'options.h hilock_client_options HILOCK_GUARD_OFF hilock_allocator hilock_log_level hilock_log_fn hilock_log_stderr'),
     ('hilock_client_close', 3, 'end a client', 'hilock_closed_fn hilock_client_close hilock_client_abandon'),
     ('hilock_client_refusal', 3, 'why a call was refused', 'hilock_client_refusal'),
     ('hilock_client_uuid', 3, 'ask a client', 'hilock_client_uuid hilock_client_is_connected'),
     ('hilock_lock_create', 3, 'make a lock handle', 'hilock_lock_create'),
     ('hilock_lock_options', 3, 'options of a lock',
-     'hilock_kind hilock_renew hilock_wake hilock_lock_options hilock_lost_ignored HILOCK_CLIENT_OPTIONS HILOCK_LOCK_OPTIONS '
+     'hilock_kind hilock_renew hilock_wake hilock_lock_options hilock_lost_ignored HILOCK_NAME_MAX HILOCK_CLIENT_OPTIONS HILOCK_LOCK_OPTIONS '
      'hilock_client_options_default hilock_lock_options_default'),
     ('hilock_multi_create', 3, 'make one handle for several names', 'hilock_multi_create'),
     ('hilock_lock_free', 3, 'end whatever a handle does', 'hilock_lock_free hilock_lock_drop'),
@@ -47,11 +47,14 @@ PAGES = [
     ('hilock_lock_validity', 3, 'a hold as other threads see it',
      'hilock_lock_validity hilock_validity_remaining_ms hilock_validity_ref hilock_validity_unref'),
     ('hilock_client_each_lock', 3, 'list what is held and awaited',
-     'hilock_lock_info hilock_visit_fn hilock_client_each_lock hilock_lock_describe'),
+     'stats.h hilock_lock_info hilock_visit_fn hilock_client_each_lock hilock_lock_describe'),
     ('hilock_peek', 3, 'who holds a name', 'hilock_peek'),
     ('hilock_force_release', 3, "end somebody else's hold", 'hilock_force_release'),
     ('hilock_client_stats', 3, 'statistics',
      'HILOCK_BUCKETS HILOCK_STATUSES hilock_histogram hilock_stats hilock_client_stats hilock_stats_add hilock_stats_prometheus'),
+    ('hilock_trace', 3, 'every step of every lock, for tracing', 'trace.h hilock_trace_step hilock_trace hilock_trace_fn'),
+    ('hilock_libevent_metrics', 3, 'serve statistics to Prometheus on libevent',
+     'hilock_libevent_page hilock_libevent_served hilock_libevent_metrics hilock_libevent_metrics_drop hilock_libevent_metrics_free'),
     ('hilock_version', 3, 'which version this is', 'version.h hilock_version HILOCK_VERSION HILOCK_VERSION_NUMBER'),
     ('hilock_blocking_open', 3, 'a client for threads and scripts that may block',
      'blocking.h hilock_blocking hilock_blocking_lock hilock_blocking_open hilock_blocking_close hilock_blocking_free'),
@@ -71,8 +74,8 @@ PAGES = [
 
 
 class Page:
-    def __init__(self, name, section, brief, items):
-        self.name, self.section, self.brief, self.items = name, section, brief, items
+    def __init__(self, name, section, brief, items, example=''):
+        self.name, self.section, self.brief, self.items, self.example = name, section, brief, items, example
         self.includes = list(dict.fromkeys(item.path for item in items if item.kind != 'header' or item.path in OPENINGS))
 
     def aliases(self):
@@ -80,7 +83,14 @@ class Page:
         return [item.name for item in self.items if item.kind != 'header' and item.name != self.name]
 
 
-def read(include_dir, pages=None, names=None):
+def examples_in(path):
+    """{page: code}, of a source whose parts begin with a line that names the page."""
+    with open(path, encoding='utf-8') as file:
+        parts = re.split(r'^/\* page (\S+) \*/\n', file.read(), flags=re.M)[1:]
+    return {name: code.strip() for name, code in zip(parts[::2], parts[1::2])}
+
+
+def read(include_dir, pages=None, names=None, examples=None):
     """The pages, with what the headers in include_dir/hilock say."""
     items = {}
     for name in names or HEADERS:
@@ -96,7 +106,10 @@ def read(include_dir, pages=None, names=None):
             if word not in items:
                 raise SystemExit(f'{word}: no header declares it, but page {name} has it; include/reference/pages.py')
             used.add(word)
-        found.append(Page(name, section, brief, [items[word] for word in on_it.split()]))
+        found.append(Page(name, section, brief, [items[word] for word in on_it.split()], (examples or {}).get(name, '')))
+    unknown = set(examples or {}) - {page.name for page in found}
+    if unknown:
+        raise SystemExit(f'{", ".join(sorted(unknown))}: an example of no page')
     missing = sorted(items.keys() - used)
     if missing:
         raise SystemExit(f'{", ".join(missing)}: on no page; include/reference/pages.py')
@@ -120,6 +133,30 @@ def spans(text):
 def paragraphs(text):
     """A contract's results and refusals get paragraphs of their own."""
     return re.split(r'(?<=[.;:)] )(?=(?:Result|Refusals)(?: as for|:))', text)
+
+
+def answers(doc):
+    """(what a doc says of the call, what it says of its answers): paragraphs of results and refusals are answers, and all behind them."""
+    said, answered = [], []
+    for kind, text in doc:
+        for part in paragraphs(text) if kind == 'p' else [text]:
+            (answered if answered or re.match(r'(Result|Refusals)\b', part) else said).append((kind, part))
+    return said, answered
+
+
+def returned(item):
+    """What a function returns, in a sentence for each type; '' for what is no function."""
+    match = re.match(r'(?:static inline |HILOCK_API |HILOCK_CHECKED )*(.*?)\bhilock_\w+\((.*)\);', ' '.join(item.code.split()))
+    kind, arguments = (match.group(1).strip(), match.group(2)) if match else ('void', '')
+    if item.kind != 'function':
+        return ''
+    if kind == 'void':
+        return 'Nothing.'
+    if kind == 'hilock_status':
+        return 'HILOCK_OK: accepted, and what was asked for is done or answered later. Below 0: refused, and nothing happened.'
+    is_an_object = re.search(r'hilock_(client|lock|validity|blocking|memory)\b', arguments)
+    nothing = '""' if kind == 'const char *' else 'NULL' if kind.endswith('*') else '0'
+    return 'As described' + (f'. {nothing} of NULL, on a wrong thread and in a forked child, unless it says otherwise.' if is_an_object else '.')
 
 
 def names_in(item):

@@ -31,6 +31,8 @@ def described(doc, known):
             made, in_list = made + ('</ol>\n' if in_list else '<ol>\n'), not in_list
         if kind == 'pre':
             made += f'<pre>{escape(text)}</pre>\n'
+        elif kind == 'head':
+            made += f'<p><b>{escape(text)}</b></p>\n'
         elif kind == 'li':
             made += f'<li>{prose(text.split(" ", 1)[1], known)}</li>\n'
         else:
@@ -68,6 +70,8 @@ def section(page, known):
             made += f'<dl><dt>{anchors}{", ".join(item.shared)}</dt><dd>{described(item.doc, known)}</dd></dl>\n'
         elif not any(item.name in other.shared for other in page.items if other is not item):
             made += f'<p>{anchors}</p>\n'
+    if page.example:
+        made += f'<h3>Example</h3>\n<pre>{escape(page.example)}</pre>\n'
     return made
 
 

@@ -30,6 +30,8 @@ def described(doc, first='.PP'):
     for kind, text in doc:
         if kind == 'pre':
             made += ['.PP' if first else '.IP', '.nf', *(line(each) for each in text.split('\n')), '.fi']
+        elif kind == 'head':
+            made += ['.PP', line(text, 'B')]
         elif kind == 'li':
             number, rest = text.split(' ', 1)
             made += [f'.IP {number} 4', prose(rest)]
@@ -57,15 +59,27 @@ def member_list(item):
 def description(page):
     made, shared = [], set()
     functions = [item for item in page.items if item.kind not in ('struct', 'enum', 'header')]
+    docs = {item.name: pages.answers(item.doc)[0] if item.kind == 'function' else item.doc for item in page.items}
     for item in page.items:
         names = ', '.join(item.shared)
         if item.kind in ('struct', 'enum'):
             made += [f'.SS "{pages.title(item)}"', *described(item.doc), *member_list(item)]
         elif item.kind == 'header' or item.doc and len(functions) == 1:
-            made += described(item.doc)
+            made += described(docs[item.name])
         elif item.doc:
-            made += ([] if shared else ['.PP']) + tagged(names, item.doc)
+            made += ([] if shared else ['.PP']) + tagged(names, docs[item.name])
             shared.add(names)
+    return made
+
+
+def return_value(page):
+    """Of each function that returns something, what, and its contract's results and refusals."""
+    made = []
+    for item in page.items:
+        sentence = pages.returned(item)
+        answered = pages.answers(item.doc)[1]
+        if item.kind == 'function' and (sentence or answered):
+            made += tagged(item.name, [('p', sentence)] * bool(sentence) + answered)
     return made
 
 
@@ -94,6 +108,9 @@ def man(page, every, version):
     if page.section == 7:
         made += ['.SH LINKING', '.B cc $(pkg\\-config \\-\\-cflags \\-\\-libs hilock\\-libevent)', '.SH PAGES', *contents(every)]
     else:
+        made += ['.SH RETURN VALUE'] * bool(return_value(page)) + return_value(page)
+        if page.example:
+            made += ['.SH EXAMPLES', '.nf', *(line(each) for each in page.example.split('\n')), '.fi']
         made += ['.SH SEE ALSO', *see_also(page, every)]
     text = re.sub(r'\n(\.PP\n)+(?=\.(SH|SS|PP|TP|IP))', '\n', '\n'.join(made) + '\n')
     return re.sub(r'(\n\.(SH|SS) .*\n)\.PP\n', r'\1', text)

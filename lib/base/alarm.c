@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alarm - see alarm.h. The heap has its times beside its pointers, so that going up or down in it touches no alarm but those that move. Four
- * children each: they share a cache line. */
+/* alarm - see alarm.h. The heap keeps the times beside the pointers, so a move up or down touches only the alarms that
+ * move. Each entry has four children, which share a cache line. */
 #include "base/alarm.h"
 
 #include "base/contract.h"
@@ -13,7 +13,7 @@ static void put(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
     due.alarm->place = FIRST + i;
 }
 
-/* From i on towards the first, until what is above it is no later. */
+/* Moves entry i up, until the one above it is not later. */
 static void rise(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
 {
     while (i) {
@@ -61,9 +61,10 @@ static void wake_at(struct hl_alarms *alarms, uint64_t at_us, uint64_t now_us)
 
 void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us)
 {
-    uint64_t now_us = hl_now_us(alarms->host), soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
+    uint64_t now_us = hl_now_us(alarms->host),
+             soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
     const struct hl_alarm_due due = {at_us < soonest_us ? soonest_us : at_us, alarm};
-    HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its own, a wait looks */
+    HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its own; a wait checks first */
     if (alarm->place == STOPPED)
         rise(alarms, alarms->set++, due);
     else
@@ -90,7 +91,7 @@ static void fire_first(struct hl_alarms *alarms)
     alarms->fire(first.alarm);
 }
 
-/* The program is called at the leave, and may end all this. */
+/* The leave calls the program, which may end all this. */
 static void on_timer(void *arg)
 {
     struct hl_alarms *alarms = arg;
@@ -130,7 +131,7 @@ void hl_alarms_done(struct hl_alarms *alarms)
 {
     if (!alarms->host)
         return;
-    HL_REQUIRE(!alarms->begun); /* holds and waits are gone before */
+    HL_REQUIRE(!alarms->begun); /* holds and waits have ended before */
     hl_timer_free(alarms->host, alarms->timer);
     hl_memory_free(&alarms->host->memory, alarms->heap);
     *alarms = (struct hl_alarms){.host = NULL};
@@ -145,7 +146,7 @@ int hl_alarm_begin(struct hl_alarms *alarms, struct hl_alarm *alarm)
     return 0;
 }
 
-/* Where the room is much too large it is made smaller, if that can be. */
+/* Shrinks room that is much too large, if memory allows it. */
 void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm)
 {
     if (!hl_alarm_has_begun(alarm))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alarm - very many times to wait for, on one timer of the loop: each costs its place in a heap, not a timer.
+/* alarm - very many alarms on one timer of the loop: each costs a place in a heap, not a timer.
  *
- * A set has one function that is called for each of its alarms. Room in the heap is taken when an alarm begins, so that setting it needs no
- * memory. The timer is moved when an alarm is set to an earlier time than all others, never to a later one: it may fire for nothing.
- * What is due is called between hl_host_enter and hl_host_leave, a bounded batch in a turn of the loop, and may set, stop and end any alarm of
- * the set. Invariants: an alarm is never early, also where the loop's timers are; and one that is set meanwhile, however soon, is for a later turn. */
+ * A set has one function that is called for each of its alarms. Room in the heap is taken when an alarm begins, so that
+ * setting it needs no memory. The timer is moved when an alarm is set to an earlier time than all others, never to a
+ * later one: it may fire for nothing. Due alarms are called between hl_host_enter and hl_host_leave, a bounded batch in
+ * a turn of the loop; each may set, stop and end any alarm of the set. Invariants: an alarm is never early, even if the
+ * loop's timers are; and one that is set meanwhile, however soon, comes in a later turn. */
 #ifndef HL_BASE_ALARM_H
 #define HL_BASE_ALARM_H
 
@@ -23,16 +24,18 @@ struct hl_alarms {
     void (*fire)(struct hl_alarm *alarm); /* it is stopped by then */
     struct hl_alarm_due *heap;            /* the earliest first */
     uint32_t set, begun, room;            /* set <= begun <= room */
-    uint64_t wakes_us;                    /* when the timer fires; UINT64_MAX: it does not */
-    uint64_t passing_us;                  /* what is due by then is being called; 0: nothing is */
+    uint64_t wakes_us;                    /* when the timer fires; UINT64_MAX: never */
+    uint64_t passing_us;                  /* alarms due by then are being called; 0: none are */
 };
 
-int hl_alarms_init(struct hl_alarms *alarms, struct hl_host *host, void (*fire)(struct hl_alarm *alarm)); /* 0; -1: no memory */
-void hl_alarms_done(struct hl_alarms *alarms); /* also of one that was zeroed; all have ended */
+/* 0; -1: no memory */
+int hl_alarms_init(struct hl_alarms *alarms, struct hl_host *host, void (*fire)(struct hl_alarm *alarm));
+void hl_alarms_done(struct hl_alarms *alarms); /* legal on a zeroed set; all alarms have ended */
 
 int hl_alarm_begin(struct hl_alarms *alarms, struct hl_alarm *alarm); /* stopped. 0; -1: no memory */
-void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm);  /* also of one that has not begun */
-void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us); /* in place of what was set; the past: on the next turn */
+void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm);  /* legal on one that has not begun */
+/* replaces what was set; a time in the past: on the next turn */
+void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us);
 void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm);
 static inline int hl_alarm_has_begun(const struct hl_alarm *alarm) { return alarm->place != 0; }
 

@@ -31,7 +31,7 @@ void hl_command_load(struct hl_command *command, const struct hl_script *script)
 
 void hl_command_add(struct hl_command *command, const char *bytes, size_t length)
 {
-    HL_REQUIRE(command->argc < HL_COMMAND_ARGS_MAX); /* no command has more by its form: names are not counted into it */
+    HL_REQUIRE(command->argc < HL_COMMAND_ARGS_MAX); /* the form of a command needs no more; names are extra */
     command->argv[command->argc] = bytes;
     command->lengths[command->argc++] = length;
 }
@@ -56,8 +56,8 @@ size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number)
     return sizeof digits - at;
 }
 
-/* The most is what a release of kind FAIR takes: three keys and a channel of a name, of HILOCK_NAME_MAX bytes at most; a
- * holder and numbers. */
+/* The longest is a release of kind FAIR: three keys and a channel of a name of at most HILOCK_NAME_MAX bytes, a holder
+ * and numbers. */
 char *hl_command_room(struct hl_command *command, size_t length)
 {
     char *room = command->room + command->used;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command - one command's argv, built in fixed space just before it is sent.
- * Names and ids only ever become whole arguments: no text is pasted together into something a server parses (R9). Bytes given by
+ * Names and ids only ever become whole arguments: no text is assembled that a server would parse (R9). Bytes given by
  * reference must live until the command is sent. */
 #ifndef HL_BASE_COMMAND_H
 #define HL_BASE_COMMAND_H
@@ -20,13 +20,14 @@ struct hl_command {
     int argc;
     const char *argv[HL_COMMAND_ARGS_MAX];
     size_t lengths[HL_COMMAND_ARGS_MAX];
-    const struct hl_script *script; /* of an EVALSHA: what to load when the server does not know it */
+    const struct hl_script *script; /* of an EVALSHA: to load when the server does not know it */
     size_t used;
     char room[HL_COMMAND_ROOM];
 };
 
 void hl_command_begin(struct hl_command *command, const char *word);
-void hl_command_evalsha(struct hl_command *command, const struct hl_script *script, unsigned keys); /* begins it; keys are added next */
+/* begins the command; keys follow */
+void hl_command_evalsha(struct hl_command *command, const struct hl_script *script, unsigned keys);
 void hl_command_load(struct hl_command *command, const struct hl_script *script);                   /* SCRIPT LOAD */
 void hl_command_add(struct hl_command *command, const char *bytes, size_t length);                  /* by reference */
 void hl_command_add_word(struct hl_command *command, const char *word);                             /* by reference */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contract - assertions that stay on in release builds.
- * A broken invariant of ours could let two holders in; stopping is the safe answer. Never for what a user, a server or the network
- * sent: that is refused or answered with a status. */
+ * A broken invariant of ours could let two holders in; stopping is the safe answer. Never assert what a user, a server
+ * or the network sent: refuse it, or answer with a status. */
 #ifndef HL_BASE_CONTRACT_H
 #define HL_BASE_CONTRACT_H
 

@@ -15,14 +15,15 @@ static void on_wake(void *arg)
     hl_host_leave(host);
 }
 
-/* Started again while it runs, it could be put off for as long as other events come. */
+/* Not started again by each event, or other events could delay it for ever. */
 static void arm(struct hl_host *host)
 {
     if (!host->is_armed)
         hl_host_wake_next_turn(host);
 }
 
-/* From user code outside of the loop's calls. Not from inside one: an event that makes itself active again never lets the turn end. */
+/* Only from user code outside of the loop's calls: inside one, an event that activates itself again would never let the
+ * turn end. */
 static void hurry(struct hl_host *host)
 {
     if (host->is_armed || !host->loop.timer_hurry) {
@@ -78,11 +79,11 @@ void hl_host_enter(struct hl_host *host)
         host->on_enter(host->arg);
 }
 
-/* The depth stays 1 while on_leave runs: what it calls neither leaves again nor starts the wake timer for bytes that are written right
- * after. on_leave may free the host (a client that has closed): nothing is touched behind that. */
+/* The depth stays 1 while on_leave runs, so its calls neither leave again nor start the wake timer for bytes that are
+ * written right after. on_leave may free the host (of a client that has closed): touch nothing after it. */
 void hl_host_leave(struct hl_host *host)
 {
-    HL_REQUIRE(host->depth > 0); /* each leave stands in the function of its enter */
+    HL_REQUIRE(host->depth > 0); /* enter and leave stand in one function */
     if (host->depth > 1) {
         host->depth--;
         return;
@@ -136,8 +137,9 @@ void hl_host_fired(struct hl_host *host, uint64_t due_us)
     if (!host->stall_us || !due_us || due_us < host->stalled_until_us || late_us <= host->stall_us)
         return;
     host->stalled_until_us = now_us;
-    hl_text_set(&detail, "the loop did not turn for at least %" PRIu64 " ms, and %" PRIu64 " ms at most: did a callback "
-                         "take so long, or was the process stopped? renewals were late",
+    hl_text_set(&detail,
+                "the loop did not turn for at least %" PRIu64 " ms, and %" PRIu64 " ms at most: did a callback "
+                "take so long, or was the process stopped? renewals were late",
                 late_us / 1000, (now_us - host->turned_us) / 1000);
     hl_trace(host, HL_LOOP_STALLED,
              &(struct hl_fact){.waited_us = late_us, .longest_us = now_us - host->turned_us, .detail = detail.bytes});

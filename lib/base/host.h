@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host - the host program as the library sees it: its loop and clock, its memory, its random seed; and where each call from the loop
- * begins and ends.
+/* host - the host program as the library sees it: its loop and clock, its memory, its random seed; and where each call
+ * from the loop begins and ends.
  *
- * Everything the loop calls (a descriptor is ready, a timer fires, a name is resolved) runs between hl_host_enter and hl_host_leave.
- * When the outermost leave is reached, what links have buffered is written once (one system call for many commands), then on_leave
- * delivers what became known, then what that has buffered is written. A call from user code outside the loop asks for the same on a
- * later turn by hl_host_wake. Invariant: whatever is buffered or to be told when control goes back to the program has either a
- * leave above it or the wake timer running. */
+ * Everything the loop calls (a descriptor is ready, a timer fires, a name is resolved) runs between hl_host_enter and
+ * hl_host_leave. At the outermost leave the links write what they have buffered (one system call for many commands),
+ * on_leave delivers the news, and the links write what that has buffered. A call from user code outside the loop asks
+ * for the same on a later turn by hl_host_wake. Invariant: when control goes back to the program, whatever is buffered
+ * or to be reported has either a leave above it or the wake timer running. */
 #ifndef HL_BASE_HOST_H
 #define HL_BASE_HOST_H
 
@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "base/trace.h"
 
-struct hl_flush { /* what once a turn is enough for: bytes to write, holds to look after; done at the next leave */
+struct hl_flush { /* work for once a turn, at the next leave: bytes to write, holds to check */
     TAILQ_ENTRY(hl_flush) entry;
     void (*flush)(struct hl_flush *flush);
     int is_waiting;
@@ -29,13 +29,14 @@ struct hl_host {
     struct hilock_loop loop;
     struct hl_memory memory;
     struct hl_random random;
-    const char *const *secrets; /* what no text may show of a server's words (hl_quote_said), ended by NULL; or NULL */
+    const char *const *secrets; /* secrets that no quoted text of a server may show (hl_quote_said), ended by NULL;
+                                   or NULL */
     unsigned depth;
     void *wake_timer;
-    int is_woken, is_armed;    /* asked for; the wake timer runs */
-    uint64_t stall_us;         /* a timer that fires later than this says that the loop stood still; 0: never */
-    uint64_t turned_us;        /* when the loop last called: the end of that */
-    uint64_t stalled_until_us; /* end of the latest stall that was told */
+    int is_woken, is_armed;    /* asked for: the wake timer runs */
+    uint64_t stall_us;         /* a timer later than this shows that the loop stood still; 0: never */
+    uint64_t turned_us;        /* when the loop's last call ended */
+    uint64_t stalled_until_us; /* end of the latest stall that was reported */
     TAILQ_HEAD(, hl_flush) flushes;
     void (*on_enter)(void *arg); /* outermost enter */
     void (*on_leave)(void *arg); /* outermost leave */
@@ -45,14 +46,16 @@ struct hl_host {
 
 /* Takes loop->ctx over on success only. 0, or -1: no memory. */
 int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const struct hl_memory *memory, uint64_t seed);
-void hl_host_done(struct hl_host *host); /* ends the loop's ctx; everything made of it is gone by then */
+void hl_host_done(struct hl_host *host); /* ends the loop's ctx; everything made from it is gone by then */
 
 void hl_host_enter(struct hl_host *host);
 void hl_host_leave(struct hl_host *host);
-void hl_host_settle(struct hl_host *host); /* on_leave ends with it, unless the host is gone */
+void hl_host_settle(struct hl_host *host); /* on_leave calls it last, unless the host is gone */
 void hl_host_wake(struct hl_host *host); /* cannot fail */
-void hl_host_wake_next_turn(struct hl_host *host); /* and not in what is left of this one, though the wake timer may be due in it */
-void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave; again is nothing */
+void hl_host_wake_next_turn(struct hl_host *host); /* not in the rest of this one, though the wake timer may be due
+                                                      in it */
+void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave; calling it again
+                                                                           changes nothing */
 void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush);
 
 static inline void hl_trace(struct hl_host *host, enum hl_what what, const struct hl_fact *fact)
@@ -64,8 +67,14 @@ static inline void hl_trace(struct hl_host *host, enum hl_what what, const struc
 static inline uint64_t hl_now_us(const struct hl_host *host) { return host->loop.now_us(host->loop.clock); }
 
 /* A timer's fire function enters and leaves by itself. NULL: no memory. */
-static inline void *hl_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg) { return host->loop.timer_new(host->loop.ctx, fire, arg); }
-static inline void hl_timer_start(struct hl_host *host, void *timer, uint64_t delay_us) { host->loop.timer_start(timer, delay_us); }
+static inline void *hl_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg)
+{
+    return host->loop.timer_new(host->loop.ctx, fire, arg);
+}
+static inline void hl_timer_start(struct hl_host *host, void *timer, uint64_t delay_us)
+{
+    host->loop.timer_start(timer, delay_us);
+}
 static inline void hl_timer_stop(struct hl_host *host, void *timer) { host->loop.timer_stop(timer); }
 static inline void hl_timer_free(struct hl_host *host, void *timer) /* NULL is allowed */
 {
@@ -73,11 +82,11 @@ static inline void hl_timer_free(struct hl_host *host, void *timer) /* NULL is a
         host->loop.timer_free(timer);
 }
 
-/* A server's words for a text: without the secrets. */
+/* Quotes what a server said, without the secrets. */
 struct hl_quoted hl_host_quote(const struct hl_host *host, const char *bytes, size_t length);
 
-/* A timer has fired that was to fire at due_us; 0: at no known time. A stall is told once, by the first timer that it made late: whatever was
- * due before its end belongs to it. One that made no timer late is not told: it delayed nothing. */
+/* Called by a timer that was due at due_us (0: unknown). A stall is reported once, by the first timer that it delayed:
+ * all timers that were due before its end belong to it. A stall that delayed no timer is not reported. */
 void hl_host_fired(struct hl_host *host, uint64_t due_us);
 
 #endif

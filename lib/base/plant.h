@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plant - bugs planted on purpose, so that a test of a safety rule can be seen to go red.
- * HL_PLANTED(name) is the constant 0 in the library; only the test build (HL_PLANTS) has the switch. A plant is named after the
- * rule it breaks. */
+/* plant - bugs planted on purpose, to see that the test of a safety rule goes red. HL_PLANTED(name) is the constant 0
+ * in the library; only the test build (HL_PLANTS) has the switch. A plant is named after the rule it breaks. */
 #ifndef HL_BASE_PLANT_H
 #define HL_BASE_PLANT_H
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* ":<any number>" and a few bytes more, but no uuid */
+enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* of one that is not ours: no uuid */
 
-/* Appends one byte as text; 0: no room for it and for the ".." that would have to follow. */
+/* Appends one byte as text. 0: no room for it and the ".." that may follow. */
 static size_t quote_byte(char *to, size_t room, unsigned char byte)
 {
     int is_plain = byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"';
@@ -22,9 +22,10 @@ static size_t quote_byte(char *to, size_t room, unsigned char byte)
     return needed;
 }
 
-struct piece { const char *shown; size_t shown_length, length; }; /* what is shown of the next so many bytes */
+struct piece { const char *shown; size_t shown_length, length; }; /* how the next bytes are shown, and how many they
+                                                                     are */
 
-/* The longest that begins here: one secret may begin with another. */
+/* The longest secret that begins here: one secret may begin with another. */
 static size_t secret_length(const char *const *secrets, const char *bytes, size_t length)
 {
     size_t longest = 0;
@@ -75,12 +76,17 @@ struct hl_quoted hl_quote(const char *bytes, size_t length) { return hl_quote_sa
 
 struct hl_quoted hl_quote_holder(const char *holder, size_t length)
 {
+    static const char *const no_secrets[] = {NULL};
     const char *colon = length ? memchr(holder, ':', length) : NULL;
+    if (is_uuid(holder, length))
+        return hl_quote_said(no_secrets, holder, length);
     struct hl_quoted head = hl_quote(holder, length < 8 ? length : 8), tail;
-    size_t tail_length = colon ? (size_t)(holder + length - colon) : 0, shown = tail_length < HOLDER_TAIL ? tail_length : HOLDER_TAIL;
+    size_t tail_length = colon ? (size_t)(holder + length - colon) : 0,
+           shown = tail_length < HOLDER_TAIL ? tail_length : HOLDER_TAIL;
     if (!colon || colon - holder <= 8)
         return length > 8 ? (memcpy(head.bytes + strlen(head.bytes), "..", 3), head) : head;
     tail = hl_quote(colon, shown);
-    snprintf(head.bytes + strlen(head.bytes), sizeof head.bytes - strlen(head.bytes), "..%.60s%s", tail.bytes, shown < tail_length ? ".." : "");
+    snprintf(head.bytes + strlen(head.bytes), sizeof head.bytes - strlen(head.bytes), "..%.60s%s", tail.bytes,
+             shown < tail_length ? ".." : "");
     return head;
 }

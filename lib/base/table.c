@@ -22,8 +22,8 @@ static void sip_word(uint64_t v[4], uint64_t word)
 unsigned hl_table_hash(const struct hl_table *table, const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;
-    uint64_t v[4] = {table->seed[0] ^ 0x736f6d6570736575u, table->seed[1] ^ 0x646f72616e646f6du, table->seed[0] ^ 0x6c7967656e657261u,
-                     table->seed[1] ^ 0x7465646279746573u};
+    uint64_t v[4] = {table->seed[0] ^ 0x736f6d6570736575u, table->seed[1] ^ 0x646f72616e646f6du,
+                     table->seed[0] ^ 0x6c7967656e657261u, table->seed[1] ^ 0x7465646279746573u};
     uint64_t word, last = (uint64_t)length << 56;
     size_t whole = length - length % 8;
     for (size_t i = 0; i < whole; i += 8) {
@@ -63,7 +63,10 @@ struct hl_table_entry *hl_table_find(const struct hl_table *hl_table_here, const
     return entry;
 }
 
-void hl_table_remove(struct hl_table *hl_table_here, struct hl_table_entry *entry) { HASH_DEL(hl_table_here->first, entry); }
+void hl_table_remove(struct hl_table *hl_table_here, struct hl_table_entry *entry)
+{
+    HASH_DEL(hl_table_here->first, entry);
+}
 
 #pragma GCC diagnostic pop
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table - objects found by a byte string, each holding its own entry. uthash does the work; here it gets what it lacks: a keyed hash
- * (names come from outside, and a guessable hash lets an outsider line them all up in one bucket), the client's allocator, and
- * out-of-memory as an answer. */
+/* table - objects found by a byte string, each holding its own entry. uthash does the work; this adds a keyed hash
+ * (names come from outside, and with a guessable hash an outsider could put them all into one bucket), the client's
+ * allocator, and an answer when memory runs out. */
 #ifndef HL_BASE_TABLE_H
 #define HL_BASE_TABLE_H
 
@@ -24,10 +24,12 @@ struct hl_table {
 };
 
 void hl_table_init(struct hl_table *table, const struct hl_memory *memory, uint64_t seed0, uint64_t seed1);
-int hl_table_add(struct hl_table *table, struct hl_table_entry *entry, const char *key, size_t length); /* 0; -1: no memory. The key is new */
+/* 0; -1: no memory. The key is new */
+int hl_table_add(struct hl_table *table, struct hl_table_entry *entry, const char *key, size_t length);
 struct hl_table_entry *hl_table_find(const struct hl_table *table, const char *key, size_t length);
 void hl_table_remove(struct hl_table *table, struct hl_table_entry *entry);
-struct hl_table_entry *hl_table_next(const struct hl_table *table, const struct hl_table_entry *entry); /* NULL: the first one; in order of arrival */
+/* NULL: the first one; in order of arrival */
+struct hl_table_entry *hl_table_next(const struct hl_table *table, const struct hl_table_entry *entry);
 
 unsigned hl_table_hash(const struct hl_table *table, const void *bytes, size_t length);
 void *hl_table_allocate(const struct hl_table *table, size_t bytes);

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void hl_text_set_list(struct hl_text *text, const char *format, va_list list) { vsnprintf(text->bytes, sizeof text->bytes, format, list); }
+void hl_text_set_list(struct hl_text *text, const char *format, va_list list)
+{
+    vsnprintf(text->bytes, sizeof text->bytes, format, list);
+}
 
 void hl_text_set(struct hl_text *text, const char *format, ...)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text - sentences for humans in fixed space. What comes from outside goes into them by quote.h. */
+/* text - sentences for humans in fixed space. Text from outside goes into them by quote.h. */
 #ifndef HL_BASE_TEXT_H
 #define HL_BASE_TEXT_H
 

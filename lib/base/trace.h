@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace - the one inner event point.
- * Everything that happens to a lock, a node or the client is said here once, by the code that knows it. Statistics, log lines and user
- * events hang on it (client/observe.c); nothing else counts or logs. Said by hl_trace (host.h); a fact lives until that call returns. */
+/* trace - the one place that reports inner events.
+ * Code that knows of something that happened to a lock, a node or the client reports it here, once. Statistics, log
+ * lines and user events are made of it (client/observe.c); nothing else counts or logs. Reported by hl_trace (host.h);
+ * a fact lives until that call returns. */
 #ifndef HL_BASE_TRACE_H
 #define HL_BASE_TRACE_H
 
@@ -11,41 +12,45 @@ enum hl_what {
     HL_ACQUIRE_BEGUN,
     HL_ACQUIRE_ASKED,      /* a request for it left */
     HL_ACQUIRE_WAITS,      /* found held */
+    HL_ACQUIRE_PLACED,     /* another place in the queue at the store: position, waiters */
     HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: the grant is another handle's, handed on */
     HL_ACQUIRE_REENTERED,
     HL_WAKEUP,             /* an unlock message, or a grant, reached a waiter */
-    HL_GRANT_DOUBTED,      /* a grant that was pushed is confirmed first */
+    HL_GRANT_DOUBTED,      /* a pushed grant is confirmed first */
     HL_HOLD_RENEWED,       /* count: of failures before it */
     HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */
     HL_HOLD_RELEASED,      /* waited_us: held for */
-    HL_RELEASE_ANSWERED,   /* status, also when there is nobody to call back */
-    HL_HOLD_HANDED_ON,     /* to the next handle of this client: count of its turns before, waited_us since the grant, token */
+    HL_RELEASE_ANSWERED,   /* status, even without a callback */
+    HL_HOLD_HANDED_ON,     /* to the next handle of this client: count of its turns before, waited_us since the
+                              grant, token */
     HL_HOLD_LOST,          /* reason, held for, detail */
     HL_RELEASE_SETTLED,    /* detail */
-    HL_HOLD_UNDONE,        /* a grant nobody wanted any more was given back */
+    HL_HOLD_UNDONE,        /* an unwanted grant was given back */
     HL_INQUIRY_ENDED,      /* status, detail; count: 1 for a force_release */
     HL_CLOCK_ANOMALY,      /* remaining_us: at the store; detail */
     HL_COMMAND_SENT,
     HL_COMMAND_ANSWERED,   /* waited_us: since its send */
     HL_NODE_UP,
     HL_NODE_DOWN,          /* detail, retry_us; count: 1: it was up; is_news: the first failure of a row */
-    HL_ROUTE_UNSETTLED,    /* no server is known for what waits: detail, retry_us. Once until there is one */
+    HL_ROUTE_UNSETTLED,    /* no server is known for waiting requests: detail, retry_us. Reported once until there is
+                              one */
     HL_ROUTE_SETTLED,
-    HL_NODE_RESTS,         /* its links were closed, for nothing needs them; detail */
+    HL_NODE_RESTS,         /* its links were closed because nothing needs them; detail */
     HL_FAILOVER,           /* another server serves now, node; detail */
-    HL_REDIRECTED,         /* a request is sent on to another server, for the one that was asked said so */
-    HL_NODE_FAULT,         /* something a link can live with: a refused subscription, a refused CLIENT SETNAME */
+    HL_REDIRECTED,         /* a request is redirected: the server named another */
+    HL_NODE_FAULT,         /* the link goes on: a refused subscription, a refused CLIENT SETNAME */
     HL_STORE_RESTARTED,    /* detail */
     HL_EVICTION_RISK,      /* detail */
-    HL_LOOP_STALLED        /* waited_us, longest_us: for how long, at least and at most; detail */
+    HL_LOOP_STALLED        /* waited_us, longest_us: how long it stood still, at least and at most; detail */
 };
 
-struct hl_fact { /* what does not apply is 0 or NULL */
+struct hl_fact { /* members that do not apply are 0 or NULL */
+    const struct hilock_lock *lock; /* the handle, if it is the user's */
     const char *name;   /* of the lock */
     const char *node;
     const char *detail;
     uint64_t token, waited_us, longest_us, remaining_us, retry_us;
-    unsigned count;
+    unsigned count, position, waiters;
     int is_local, is_news;
     hilock_status status;
     hilock_lost_reason reason;

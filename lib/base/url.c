@@ -7,7 +7,13 @@
 #include <limits.h>
 #include <sys/un.h>
 
-enum { URL_MAX = 8192, HOST_MAX = 253, PORT_DEFAULT = 6379, SENTINEL_PORT_DEFAULT = 26379, PATH_MAX_BYTES = sizeof((struct sockaddr_un){0}.sun_path) - 1 };
+enum {
+    URL_MAX = 8192,
+    HOST_MAX = 253,
+    PORT_DEFAULT = 6379,
+    SENTINEL_PORT_DEFAULT = 26379,
+    PATH_MAX_BYTES = sizeof((struct sockaddr_un){0}.sun_path) - 1
+};
 
 struct reading {
     const char *text;
@@ -16,7 +22,8 @@ struct reading {
     struct hl_text *error;
 };
 
-__attribute__((format(printf, 3, 4))) static hilock_status refuse(const struct reading *reading, const char *at, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static hilock_status refuse(const struct reading *reading, const char *at,
+                                                                  const char *format, ...)
 {
     struct hl_text what;
     va_list list;
@@ -43,8 +50,8 @@ static const struct scheme {
     {"rediss+cluster", 1, HL_URL_CLUSTER},
 };
 
-/* What is left of a url without what could be a secret: between the scheme and the last '@', and from a second ':' or a '?' on. What stands
- * before "://" is a scheme only if nothing in it parts a url: else a user and a password may stand there. */
+/* A url without its possible secrets: cut between the scheme and the last '@', and from a second ':' or a '?' on. The
+ * text before "://" is a scheme only if it has no separator of a url: else a user and a password may be in it. */
 static void refuse_scheme(const struct reading *reading)
 {
     const char *colon = reading->text + strcspn(reading->text, ":/?#@"), *sign = strrchr(reading->text, '@');
@@ -52,7 +59,8 @@ static void refuse_scheme(const struct reading *reading)
     struct hl_quoted head = hl_quote(reading->text, (size_t)(head_end - reading->text));
     size_t tail_length = strcspn(tail, ":?");
     hl_text_set(reading->error,
-                "bad url \"%.40s%s%.60s%s\": the scheme must be redis, rediss, unix, redis+sentinel, rediss+sentinel, redis+cluster or "
+                "bad url \"%.40s%s%.60s%s\": the scheme must be redis, rediss, unix, redis+sentinel, rediss+sentinel, "
+                "redis+cluster or "
                 "rediss+cluster",
                 head.bytes, sign ? ".." : "", hl_quote(tail, tail_length).bytes, tail[tail_length] ? ".." : "");
 }
@@ -106,9 +114,9 @@ static hilock_status take_text(struct reading *reading, const char *from, const 
     return HILOCK_OK;
 }
 
-/* It is not shown, number or not: the url may lack an '@', and this may be its password. */
-static hilock_status take_number(const struct reading *reading, const char *from, const char *to, const char *name, long min, long max,
-                                 int *ret_number)
+/* Never shown, even if it is a number: the url may lack an '@', and this may be the password. */
+static hilock_status take_number(const struct reading *reading, const char *from, const char *to, const char *name,
+                                 long min, long max, int *ret_number)
 {
     long number = 0;
     const char *at = from;
@@ -158,7 +166,8 @@ int hl_url_is_address(const char *host)
 
 static hilock_status check_host_length(const struct reading *reading, const char *from, const char *to)
 {
-    return to - from > HOST_MAX ? refuse(reading, from, "host of %d letters: at most %d", (int)(to - from), HOST_MAX) : HILOCK_OK;
+    return to - from > HOST_MAX ? refuse(reading, from, "host of %d letters: at most %d", (int)(to - from), HOST_MAX)
+                                : HILOCK_OK;
 }
 
 static hilock_status take_bracketed(struct reading *reading, const char *from, const char *to, struct hl_url_host *ret)
@@ -179,7 +188,8 @@ static hilock_status take_host(struct reading *reading, const char *from, const 
         return HILOCK_INVALID;
     for (const char *at = from; at < to; at++)
         if (!strchr("-._", *at) && !((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') && !(*at >= '0' && *at <= '9'))
-            return refuse(reading, at, "a host has letters, digits, '-', '.' and '_' only; an IPv6 address stands in brackets");
+            return refuse(reading, at,
+                          "a host has letters, digits, '-', '.' and '_' only; an IPv6 address stands in brackets");
     return take_text(reading, from, to, &ret->host);
 }
 
@@ -193,7 +203,9 @@ static hilock_status take_host_and_port(struct reading *reading, const char *fro
         return refuse(reading, from, "[ must be closed by ]");
     host_end = host_end ? host_end : to;
     if (host_end < to && *host_end != ':')
-        return refuse(reading, host_end, reading->url->scheme == HL_URL_REDIS ? "only :port or /db may follow the address" : "only :port or a comma may follow the address");
+        return refuse(reading, host_end,
+                      reading->url->scheme == HL_URL_REDIS ? "only :port or /db may follow the address"
+                                                           : "only :port or a comma may follow the address");
     if (!close && host_end < to && memchr(host_end + 1, ':', (size_t)(to - host_end - 1)))
         return refuse(reading, from, "an IPv6 address must stand in brackets, as [::1]");
     reading->url->hosts_count++;
@@ -204,7 +216,7 @@ static hilock_status take_host_and_port(struct reading *reading, const char *fro
     return status;
 }
 
-/* user:password@host:port,host:port.. up to where no host can go on, which is returned in ret_end. */
+/* user:password@host:port,host:port.. Returns in ret_end where no host can go on. */
 static hilock_status take_hosts(struct reading *reading, const char *from, int is_list, const char **ret_end)
 {
     const char *end = from + strcspn(from, "/?#"), *sign = last_sign(from, end), *at = sign ? sign + 1 : from, *comma;
@@ -250,7 +262,9 @@ static hilock_status take_unix(struct reading *reading, const char *from)
     const char *path = from + strcspn(from, "/?#"), *path_end = path + strcspn(path, "?#");
     hilock_status status = HILOCK_OK;
     if (path > from && path[-1] != '@')
-        return refuse(reading, from, "an absolute path must follow, as unix:///run/redis.sock, before it at most user:password@ (with / written %%2F)");
+        return refuse(reading, from,
+                      "an absolute path must follow, as unix:///run/redis.sock, before it at most user:password@ (with "
+                      "/ written %%2F)");
     if (*path != '/')
         return refuse(reading, path, "an absolute path must follow, as unix:///run/redis.sock");
     if (path > from)
@@ -260,7 +274,8 @@ static hilock_status take_unix(struct reading *reading, const char *from)
     if (status != HILOCK_OK)
         return status;
     if (strlen(reading->url->path) > PATH_MAX_BYTES)
-        return refuse(reading, path, "path of %zu bytes: a unix socket's has at most %d", strlen(reading->url->path), (int)PATH_MAX_BYTES);
+        return refuse(reading, path, "path of %zu bytes: a unix socket's has at most %d", strlen(reading->url->path),
+                      (int)PATH_MAX_BYTES);
     if (*path_end == '#')
         return refuse(reading, path_end, "# in a path is written %%23");
     return *path_end ? take_query(reading, path_end + 1) : HILOCK_OK;
@@ -284,7 +299,8 @@ static hilock_status take_sentinel(struct reading *reading, const char *from)
     if (status != HILOCK_OK || !*master_end)
         return status;
     if (*master_end != '/')
-        return refuse(reading, master_end, "%c in the master's name must be written %%%02X", *master_end, (unsigned)*master_end);
+        return refuse(reading, master_end, "%c in the master's name must be written %%%02X", *master_end,
+                      (unsigned)*master_end);
     return take_number(reading, master_end + 1, master_end + strlen(master_end), "db", 0, INT_MAX, &reading->url->db);
 }
 
@@ -294,7 +310,9 @@ static hilock_status take_cluster(struct reading *reading, const char *from)
     hilock_status status = take_hosts(reading, from, 1, &end);
     if (status != HILOCK_OK || !*end || strcmp(end, "/") == 0 || strcmp(end, "/0") == 0)
         return status;
-    return refuse(reading, end, *end == '/' ? "a cluster has no databases but 0: leave it out" : "nothing may follow the nodes of a cluster");
+    return refuse(reading, end,
+                  *end == '/' ? "a cluster has no databases but 0: leave it out"
+                              : "nothing may follow the nodes of a cluster");
 }
 
 /* ---- the whole ---- */
@@ -321,7 +339,7 @@ static hilock_status read_url(struct reading *reading, const struct hl_memory *m
         status = check_alphabet(reading);
     if (status != HILOCK_OK)
         return status;
-    reading->url->block_size = length + 1; /* decoding shortens, and each piece but the last has a separator behind it */
+    reading->url->block_size = length + 1; /* decoding shortens; each piece but the last has a separator behind it */
     reading->url->block = reading->unused = hl_memory_new(memory, reading->url->block_size);
     if (!reading->url->block) {
         hl_text_set(reading->error, "out of memory");
@@ -336,7 +354,8 @@ static hilock_status read_url(struct reading *reading, const struct hl_memory *m
     return HILOCK_INVALID;
 }
 
-hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text, struct hl_text *ret_error)
+hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text,
+                           struct hl_text *ret_error)
 {
     struct hl_url url = {.db = 0};
     struct reading reading = {text ? text : "redis://127.0.0.1:6379/0", &url, NULL, ret_error};

@@ -7,8 +7,9 @@
  *   redis+cluster://[user[:password]@]host[:port],..
  *   rediss, rediss+sentinel, rediss+cluster: the same over TLS
  *
- * User, password, path and master may have %-escapes. Pure: nothing is looked up. A refusal names the place and what must stand there; it shows
- * neither what could be a user or a password, nor what could be one because a letter in it was not escaped. */
+ * User, password, path and master may have %-escapes. Pure: nothing is looked up. A refusal names the place and what is
+ * expected there. It shows nothing that could be a user or a password, even one with a letter that should have been
+ * escaped. */
 #ifndef HL_BASE_URL_H
 #define HL_BASE_URL_H
 
@@ -30,14 +31,15 @@ struct hl_url {
     struct hl_url_host hosts[HL_URL_HOSTS_MAX]; /* hosts_count of them; REDIS: one, UNIX: none */
     unsigned hosts_count;
     char *path;            /* UNIX: absolute, short enough for a socket's address */
-    char *master;          /* SENTINEL: what they call it; NULL: not told */
+    char *master;          /* SENTINEL: what they call it; NULL: not given */
     int db;
-    char *block;    /* all of the strings: one, so that it can be wiped */
+    char *block;    /* all strings in one block, so that it can be wiped */
     size_t block_size;
 };
 
 /* text NULL: redis://127.0.0.1:6379/0. OK, INVALID, NO_MEMORY. */
-hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text, struct hl_text *ret_error);
+hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text,
+                           struct hl_text *ret_error);
 int hl_url_is_address(const char *host); /* numeric: it needs no resolving */
 void hl_url_done(struct hl_url *url, const struct hl_memory *memory); /* wipes and frees; all zero is allowed */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client - birth and death of a client. Closing: waits end CLOSED, holds live on until drained, then what is being released is waited for,
- * each with its limit; abandon skips all that. */
+/* client - birth and death of a client. Closing: waits end CLOSED, holds live on until drained, then releases are
+ * waited for, each with its limit; abandon skips all that. */
 #include "client/client.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "client/logins.h"
 #include "client/observe.h"
 #include "client/options.h"
+#include "group/group.h"
 #include "lock/arrival.h"
 #include "lock/belief.h"
 #include "lock/channel.h"
@@ -18,13 +19,13 @@
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
+#include "lock/name.h"
 #include "lock/owner.h"
 #include "lock/recent.h"
 #include "lock/requests.h"
 #include "lock/shortage.h"
 #include "lock/teardown.h"
 #include "lock/terms.h"
-#include "lock/walk.h"
 #include "lock/watchdog.h"
 
 enum { VERIFY_STEP_US = 20 };
@@ -52,7 +53,7 @@ static int is_quiet(const struct hl_core *core)
     return !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core);
 }
 
-/* What was accepted is answered, however late it is. 1: nothing is left to tell. */
+/* Answers what was accepted, however late it is. 1: nothing is left to report. */
 static int is_all_told(struct hl_core *core)
 {
     hl_inquiries_end(core);
@@ -68,14 +69,15 @@ static void leave_soon(struct hilock_client *client)
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
-/* 1: the client has gone, and its closer has been told. */
+/* 1: the client is gone, and its on_closed was called. */
 static int has_left(struct hilock_client *client)
 {
     hilock_closed_fn *on_closed = client->on_closed;
     void *user = client->closed_user;
     if (client->phase == CLIENT_DRAINING && !client->core.held)
         leave_soon(client);
-    if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && !HL_PLANTED(CLOSE_IN_HASTE) && hl_now_us(&client->core.host) < client->leave_ends_us))
+    if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && !HL_PLANTED(CLOSE_IN_HASTE) &&
+                                            hl_now_us(&client->core.host) < client->leave_ends_us))
         return 0;
     if (!HL_PLANTED(CLOSED_UNTOLD) && !HL_PLANTED(CLOSE_IN_HASTE) && !is_all_told(&client->core))
         return 0;
@@ -104,7 +106,7 @@ static void verify(struct hl_hold *hold, void *arg)
         hl_watchdog_verify(hold, verifying->within_us);
 }
 
-/* What is held there is asked for again, paced when it is much; whoever waits tries again at once. */
+/* Asks again about the holds there, paced if they are many; waiters try again at once. */
 static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
@@ -112,25 +114,31 @@ static void on_node_up(void *arg, struct hl_node *node)
     hl_hold_each_held(&client->core, verify, &verifying);
     hl_channels_retry_at(&client->core, node);
     hl_recent_at(&client->core, node);
+    hl_groups_retry(&client->core);
 }
 
-/* A hold that was last heard of at another node than where it is now is asked for there. */
-static void on_moved(void *arg, uint64_t since_us)
+/* A hold that was last confirmed by another node than its present one is verified there. */
+static void on_moved(void *arg, int is_failover)
 {
     struct hilock_client *client = arg;
     struct verifying verifying = {NULL, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
     hl_hold_each_held(&client->core, verify, &verifying);
     hl_grants_follow(&client->core);
     hl_channels_follow(&client->core);
-    hl_recent_again(&client->core, since_us);
+    if (is_failover)
+        hl_recent_again(&client->core);
 }
 
-static void on_node_down(void *arg, struct hl_node *node) { (void)arg, (void)node; /* requests under way are answered one by one */ }
+static void on_node_down(void *arg, struct hl_node *node)
+{
+    (void)node; /* requests under way are answered one by one */
+    hl_groups_turn(&((struct hilock_client *)arg)->core);
+}
 
 static void lose(struct hl_hold *hold, void *core)
 {
     if (hold->is_told && !(HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending))
-        hl_belief_lose(core, hold, HILOCK_LOST_CLOSING);
+        hl_belief_lose(core, hold, HILOCK_REASON_CLOSING);
 }
 
 static void on_close_timer(void *arg)
@@ -153,18 +161,22 @@ static void on_close_timer(void *arg)
 
 static uint32_t guard_ms(const struct hilock_client_options *options)
 {
-    if (options->restart_guard_ms == HILOCK_OFF)
+    if (options->restart_guard_ms == HILOCK_GUARD_OFF)
         return 0;
     return options->restart_guard_ms || !options->quorum_urls ? options->restart_guard_ms : options->lease_ms;
 }
 
-static void init_core(struct hilock_client *client, const struct hl_doors *doors, const struct hilock_client_options *options)
+static void init_core(struct hilock_client *client, const struct hl_doors *doors,
+                      const struct hilock_client_options *options)
 {
     struct hl_core *core = &client->core;
-    core->limits = (struct hl_limits){options->command_timeout_ms, options->waiters_max, options->name_waiters_max, options->token_ttl_ms,
-                                      options->turns_max};
+    core->limits = (struct hl_limits){options->command_timeout_ms, options->waiters_max, options->name_waiters_max,
+                                      options->token_ttl_ms, options->turns_max};
+    const char *label = options->label ? options->label : doors->label;
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
-    hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random), hl_random_next(&core->host.random));
+    memcpy(core->label, label ? label : "", label ? strlen(label) : 0); /* checked */
+    hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random),
+                  hl_random_next(&core->host.random));
     hl_grants_init(core);
     hl_notices_init(&core->notices, hl_belief_sweep);
     hl_owner_init(core);
@@ -178,15 +190,18 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     core->host.stall_us = (uint64_t)options->stall_report_ms * 1000;
     client->on_log = options->on_log;
     client->on_event = options->on_event;
+    client->on_trace = options->on_trace;
     client->user = options->user;
     client->log_level = options->log_level;
     client->lease_ms = options->lease_ms;
     client->restart_guard_ms = guard_ms(options);
 }
 
-static hilock_status begin_tls(struct hilock_client *client, const struct hilock_client_options *options, struct hl_text *why)
+static hilock_status begin_tls(struct hilock_client *client, const struct hilock_client_options *options,
+                               struct hl_text *why)
 {
-    const struct hl_tls_options tls = {options->tls_ca_file, options->tls_ca_dir, options->tls_cert_file, options->tls_key_file};
+    const struct hl_tls_options tls = {options->tls_ca_file, options->tls_ca_dir, options->tls_cert_file,
+                                       options->tls_key_file};
     hilock_status status = client->links.secure(&client->links, &client->core.host.memory, &tls, why);
     client->is_secured = status == HILOCK_OK;
     return status;
@@ -203,6 +218,7 @@ static void end_alarms(struct hl_core *core)
 {
     hl_alarms_done(&core->hold_alarms);
     hl_alarms_done(&core->wait_alarms);
+    hl_groups_done(core);
 }
 
 static void free_half_open(struct hilock_client *client, int has_host)
@@ -224,21 +240,26 @@ static void free_half_open(struct hilock_client *client, int has_host)
     hl_memory_free(&memory, client);
 }
 
-static int furnish(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options)
+static int furnish(struct hilock_client *client, const struct hl_urls *urls,
+                   const struct hilock_client_options *options)
 {
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     struct hl_core *core = &client->core;
-    if ((core->cell = hl_cell_new(&core->host.memory)) == NULL || (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
-        hl_shortage_init(core) != 0 || hl_requests_init(core) != 0 ||
+    if ((core->cell = hl_cell_new(&core->host.memory)) == NULL ||
+        (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
+        hl_shortage_init(core) != 0 || hl_requests_init(core) != 0 || hl_groups_init(core) != 0 ||
         hl_alarms_init(&core->wait_alarms, &core->host, hl_arrival_on_alarm) != 0 ||
-        hl_logins_keep(client, urls, options) != 0 || (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
+        hl_logins_keep(client, urls, options) != 0 ||
+        (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;
     core->cell->core = core;
     return 0;
 }
 
-static hilock_status client_new(struct hilock_client **ret_client, const struct hilock_loop *loop, const struct hl_doors *doors, const struct hl_memory *memory,
-                                const struct hl_urls *urls, const struct hilock_client_options *options, struct hl_text *why)
+static hilock_status client_new(struct hilock_client **ret_client, const struct hilock_loop *loop,
+                                const struct hl_doors *doors, const struct hl_memory *memory,
+                                const struct hl_urls *urls, const struct hilock_client_options *options,
+                                struct hl_text *why)
 {
     struct hilock_client *client = hl_memory_new(memory, sizeof *client);
     hilock_status status = HILOCK_OK;
@@ -264,10 +285,13 @@ static hilock_status client_new(struct hilock_client **ret_client, const struct 
 
 static hilock_status check_loop(const struct hilock_loop *loop, struct hl_text *why)
 {
-    if (loop && loop->size >= sizeof *loop && loop->now_us && loop->watch_new && loop->watch_set && loop->watch_free && loop->timer_new &&
-        loop->timer_start && loop->timer_stop && loop->timer_free && loop->resolve && loop->resolve_cancel)
+    if (loop && loop->size >= sizeof *loop && loop->now_us && loop->watch_new && loop->watch_set && loop->watch_free &&
+        loop->timer_new && loop->timer_start && loop->timer_stop && loop->timer_free && loop->resolve &&
+        loop->resolve_cancel)
         return HILOCK_OK;
-    hl_text_set(why, "loop is NULL, of a smaller size, or lacks a function: an adapter fills struct hilock_loop (hilock/loop.h)");
+    hl_text_set(
+        why,
+        "loop is NULL, of a smaller size, or lacks a function: an adapter fills struct hilock_loop (hilock/loop.h)");
     return HILOCK_INVALID;
 }
 
@@ -278,13 +302,14 @@ static hilock_status refuse_open(hilock_status status, const struct hl_text *why
     return status;
 }
 
-hilock_status hl_client_open_with(hilock_client **ret_client, const struct hilock_loop *loop, const struct hl_doors *doors,
-                                  const struct hilock_client_options *options, struct hilock_error *ret_error)
+hilock_status hl_client_open_with(hilock_client **ret_client, const struct hilock_loop *loop,
+                                  const struct hl_doors *doors, const struct hilock_client_options *options,
+                                  struct hilock_error *ret_error)
 {
     struct hilock_client_options settled;
     struct hl_memory memory;
     struct hl_urls urls;
-    struct hl_text why = {"ret_client is NULL: where should the client go?"};
+    struct hl_text why = {"ret_client is NULL: give a place for the client"};
     hilock_status status = ret_client ? check_loop(loop, &why) : HILOCK_INVALID;
     if (status == HILOCK_OK)
         status = hl_options_read_client(&settled, options, &why);
@@ -304,12 +329,14 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
 
 /* ---- close, abandon ---- */
 
-/* All but the client's own memory and its host: what a callback's frame below us may still look at. */
+/* Frees all but the client's own memory and its host: a callback that is still on the stack may read these. */
 static void detach(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
     core->is_closing = 1;
+    hl_groups_forget(core);
     hl_teardown(core);
+    hl_names_detach(core);
     core->route->ops->free(core->route);
     core->route = NULL;
     end_tls(client);
@@ -362,6 +389,7 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
         client->closed_user = user;
         client->drain_ends_us = UINT64_MAX;
         client->core.is_closing = 1;
+        hl_groups_close(&client->core);
         hl_gates_close(&client->core);
     }
     if (client->phase == CLIENT_DRAINING && ends_us < client->drain_ends_us) {
@@ -380,9 +408,11 @@ const char *hilock_client_refusal(const hilock_client *client)
     if (status == HILOCK_CLOSED)
         return "the client is closed";
     if (status == HILOCK_WRONG_THREAD)
-        return "called from another thread than the one that turns this client's loop: open one client per loop, or post to that loop";
+        return "called from another thread than the one that turns this client's loop: open one client per loop, or "
+               "post to that loop";
     if (status == HILOCK_FORKED)
-        return "forked child: these handles are the parent's; event_reinit, hilock_client_abandon, then open a client of its own";
+        return "forked child: these handles are the parent's; event_reinit, hilock_client_abandon, then open a client "
+               "of its own";
     return client->refusal.bytes;
 }
 

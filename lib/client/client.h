@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client - what the public entry points work on: the lock machine and, around it, options, ownership, closing and observation.
+/* client - what the public entry points work on: the lock machine and, around it, options, ownership, closing and
+ * observation.
  *
  *   OPEN -> DRAINING (holds live on) -> LEAVING (releases are answered) -> gone
  *
- * Invariant: memory is returned in one place (destroy, in client.c), reached from the end of a call from the loop, or by abandon. */
+ * Invariant: memory is returned in one place (destroy, in client.c), reached from the end of a call from the loop, or
+ * by abandon. */
 #ifndef HL_CLIENT_CLIENT_H
 #define HL_CLIENT_CLIENT_H
 
@@ -21,11 +23,12 @@ struct hilock_client {
     void *closed_user;
     hilock_log_fn *on_log;
     hilock_event_fn *on_event;
-    void *user; /* of both */
+    hilock_trace_fn *on_trace;
+    void *user; /* of all three */
     hilock_log_level log_level;
     struct hl_text refusal;
     struct hl_link_factory links;
-    int is_secured; /* which it gives back */
+    int is_secured; /* gives it back */
     struct hl_login logins[HL_MASTERS_MAX], sentinel_login; /* of a quorum's masters; else the first */
     const char *secrets[2 * (HL_MASTERS_MAX + 1) + 1]; /* users and passwords of the logins, ended by NULL */
     char *strings; /* user, password, prefix, name of the connection: one block, wiped */
@@ -33,23 +36,26 @@ struct hilock_client {
     const char *prefix, *tls_server_name; /* the latter NULL: each server's own */
     size_t prefix_length;
     uint32_t lease_ms, restart_guard_ms; /* guard 0: off */
-    struct hl_terms *terms; /* of the handle made last, referenced: the next one is likely to be made alike */
+    struct hl_terms *terms; /* of the handle made last, referenced: the next one probably has the same */
     struct hilock_stats stats;
 };
 
-/* The doors by which a client reaches the world, but for its loop: which the adapter gives. */
+/* The doors by which a client reaches the world; its loop comes from the adapter. */
 struct hl_doors {
     struct hl_link_factory links;
     uint64_t seed;
-    const char *uuid; /* 36 characters */
+    const char *uuid;  /* 36 characters */
+    const char *label; /* where the options have none; NULL: no label */
 };
 
-/* hilock_client_open with the doors in the caller's hand: the simulator's and the tests' way in. */
-hilock_status hl_client_open_with(hilock_client **ret_client, const struct hilock_loop *loop, const struct hl_doors *doors,
-                                  const struct hilock_client_options *options, struct hilock_error *ret_error);
+/* hilock_client_open with the caller's own doors, for the simulator and the tests. */
+hilock_status hl_client_open_with(hilock_client **ret_client, const struct hilock_loop *loop,
+                                  const struct hl_doors *doors, const struct hilock_client_options *options,
+                                  struct hilock_error *ret_error);
 
-/* Says why the call is refused: kept for hilock_client_refusal, and logged. Returns status. */
-__attribute__((format(printf, 3, 4))) hilock_status hl_client_refuse(struct hilock_client *client, hilock_status status, const char *format, ...);
+/* Keeps the reason of a refusal for hilock_client_refusal, and logs it. Returns status. */
+__attribute__((format(printf, 3, 4))) hilock_status hl_client_refuse(struct hilock_client *client, hilock_status status,
+                                                                     const char *format, ...);
 /* HILOCK_OK: the client may be used by this thread. */
 hilock_status hl_client_admit(const struct hilock_client *client);
 

@@ -7,14 +7,16 @@
 
 #include "base/plant.h"
 #include "lock/watchdog.h"
-#include "node/confirm.h"
+#include "node/wait_link.h"
 #include "wire/natives.h"
 #include "wire/scripts.h"
 
-static hilock_status check_url(const struct hl_url *url, const struct hilock_client_options *options, struct hl_text *why)
+static hilock_status check_url(const struct hl_url *url, const struct hilock_client_options *options,
+                               struct hl_text *why)
 {
     if ((options->sentinel_username || options->sentinel_password) && url->scheme != HL_URL_SENTINEL) {
-        hl_text_set(why, "%s is set, but the url is not redis+sentinel: nobody would be told", options->sentinel_password ? "sentinel_password" : "sentinel_username");
+        hl_text_set(why, "%s is set, but the url is not redis+sentinel: no server would get it",
+                    options->sentinel_password ? "sentinel_password" : "sentinel_username");
         return HILOCK_INVALID;
     }
     return HILOCK_OK;
@@ -35,13 +37,16 @@ static hilock_status check_master(const struct hl_urls *urls, struct hl_text *wh
     unsigned latest = urls->count - 1;
     const struct hl_url *url = &urls->of[latest];
     if (url->scheme != HL_URL_REDIS && url->scheme != HL_URL_UNIX) {
-        hl_text_set(why, "quorum_urls: number %u is no redis://, rediss:// or unix:// url: each is one independent master", urls->count);
+        hl_text_set(why,
+                    "quorum_urls: number %u is no redis://, rediss:// or unix:// url: each is one independent master",
+                    urls->count);
         return HILOCK_UNSUPPORTED;
     }
     for (unsigned i = 0; i < latest; i++) {
         if (!are_one_server(&urls->of[i], url))
             continue;
-        hl_text_set(why, "quorum_urls: number %u and number %u are the same server: it would vote twice", i + 1, urls->count);
+        hl_text_set(why, "quorum_urls: number %u and number %u are the same server: it would vote twice", i + 1,
+                    urls->count);
         return HILOCK_INVALID;
     }
     return HILOCK_OK;
@@ -51,8 +56,10 @@ static hilock_status check_needed(unsigned count, unsigned needed, struct hl_tex
 {
     if (needed == 0 || (needed >= count / 2 + 1 && needed <= count))
         return HILOCK_OK;
-    hl_text_set(why, "bad quorum_needed %u of %u masters: must be %u..%u, or 0 for the majority; with fewer two could hold at a time", needed, count,
-                count / 2 + 1, count);
+    hl_text_set(why,
+                "bad quorum_needed %u of %u masters: must be %u..%u, or 0 for the majority; with fewer two could hold "
+                "at a time",
+                needed, count, count / 2 + 1, count);
     return HILOCK_INVALID;
 }
 
@@ -62,19 +69,20 @@ static hilock_status check_count(const struct hilock_client_options *options, st
     while (options->quorum_urls && count <= HL_MASTERS_MAX && options->quorum_urls[count])
         count++;
     if (!options->quorum_urls && options->quorum_needed)
-        hl_text_set(why, "quorum_needed %u without quorum_urls: give the masters, or leave it 0", options->quorum_needed);
+        hl_text_set(why, "quorum_needed %u without quorum_urls: give the masters, or leave it 0",
+                    options->quorum_needed);
     else if (options->quorum_urls && options->url)
         hl_text_set(why, "url and quorum_urls are both set: give one of them");
     else if (options->quorum_urls && (count < 2 || count > HL_MASTERS_MAX))
-        hl_text_set(why, "bad quorum_urls: %s%u given, must be 2..%d and end with NULL; for one server use url", count > HL_MASTERS_MAX ? "at least " : "", count,
-                    HL_MASTERS_MAX);
+        hl_text_set(why, "bad quorum_urls: %s%u given, must be 2..%d and end with NULL; for one server use url",
+                    count > HL_MASTERS_MAX ? "at least " : "", count, HL_MASTERS_MAX);
     else
         return options->quorum_urls ? check_needed(count, options->quorum_needed, why) : HILOCK_OK;
     return HILOCK_INVALID;
 }
 
-static hilock_status read_url(struct hl_urls *urls, const struct hl_memory *memory, const char *text, const struct hilock_client_options *options,
-                              struct hl_text *why)
+static hilock_status read_url(struct hl_urls *urls, const struct hl_memory *memory, const char *text,
+                              const struct hilock_client_options *options, struct hl_text *why)
 {
     struct hl_url *url = &urls->of[urls->count];
     hilock_status status;
@@ -106,15 +114,18 @@ int hl_deployment_is_tls(const struct hl_urls *urls)
     return 0;
 }
 
-static hilock_status check_tls(const struct hl_urls *urls, const struct hilock_client_options *options, struct hl_text *why)
+static hilock_status check_tls(const struct hl_urls *urls, const struct hilock_client_options *options,
+                               struct hl_text *why)
 {
     if (!tls_option(options) || hl_deployment_is_tls(urls))
         return HILOCK_OK;
-    hl_text_set(why, "%s is set, but %s: nothing would be encrypted", tls_option(options), options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
+    hl_text_set(why, "%s is set, but %s: nothing would be encrypted", tls_option(options),
+                options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
     return HILOCK_INVALID;
 }
 
-hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory, const struct hilock_client_options *options, struct hl_text *why)
+hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory,
+                                 const struct hilock_client_options *options, struct hl_text *why)
 {
     hilock_status status = check_count(options, why);
     ret_urls->count = 0;
@@ -140,10 +151,11 @@ unsigned hl_deployment_needed(const struct hl_urls *urls, const struct hilock_cl
     return options->quorum_needed ? options->quorum_needed : urls->count / 2 + 1;
 }
 
-static struct hl_route *quorum_new(struct hilock_client *client, const struct hl_urls *urls, unsigned needed, const struct hl_node_options *node,
-                                   const struct hl_route_events *events)
+static struct hl_route *quorum_new(struct hilock_client *client, const struct hl_urls *urls, unsigned needed,
+                                   const struct hl_node_options *node, const struct hl_route_events *events)
 {
-    struct hl_quorum_options quorum = {.count = urls->count, .needed = HL_PLANTED(QUORUM_OF_HALF) ? urls->count / 2 : needed};
+    struct hl_quorum_options quorum = {.count = urls->count,
+                                       .needed = HL_PLANTED(QUORUM_OF_HALF) ? urls->count / 2 : needed};
     for (unsigned i = 0; i < urls->count; i++) {
         const struct hl_url *url = &urls->of[i];
         quorum.places[i] = (struct hl_place){url->path, url->hosts[0].host, url->hosts[0].port};
@@ -153,12 +165,13 @@ static struct hl_route *quorum_new(struct hilock_client *client, const struct hl
     return hl_quorum_new(&client->core.host, &quorum, node, events, client);
 }
 
-static struct hl_route *route_new(struct hilock_client *client, const struct hl_url *url, const struct hl_node_options *node,
-                                  const struct hl_route_events *events)
+static struct hl_route *route_new(struct hilock_client *client, const struct hl_url *url,
+                                  const struct hl_node_options *node, const struct hl_route_events *events)
 {
     const struct hl_place place = {url->path, url->hosts[0].host, url->hosts[0].port};
     struct hl_host *host = &client->core.host;
-    struct hl_sentinel_options sentinel = {.count = url->hosts_count, .master = url->master ? url->master : "mymaster", .login = &client->sentinel_login};
+    struct hl_sentinel_options sentinel = {
+        .count = url->hosts_count, .master = url->master ? url->master : "mymaster", .login = &client->sentinel_login};
     for (unsigned i = 0; i < url->hosts_count; i++)
         sentinel.places[i] = (struct hl_place){NULL, url->hosts[i].host, url->hosts[i].port};
     switch (url->scheme) {
@@ -176,16 +189,20 @@ static uint64_t left_us(void *arg, const struct hl_node *node)
     return hl_watchdog_left_us(&client->core, node);
 }
 
-struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options,
-                                   const struct hl_route_events *events)
+struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
+                                   const struct hilock_client_options *options, const struct hl_route_events *events)
 {
     const struct hl_node_options node = {
-        .session = {.links = client->links, .login = &client->logins[0], .connect_timeout_ms = options->connect_timeout_ms,
-                    .retry_max_ms = options->retry_max_ms, .is_tls = urls->of[0].is_tls, .tls_server_name = client->tls_server_name},
+        .session = {.links = client->links,
+                    .login = &client->logins[0],
+                    .connect_timeout_ms = options->connect_timeout_ms,
+                    .retry_max_ms = options->retry_max_ms,
+                    .is_tls = urls->of[0].is_tls,
+                    .tls_server_name = client->tls_server_name},
         .scripts = hl_scripts,
         .ask_natives = hl_natives_ask,
         .natives_told = hl_natives_told,
-        .confirm = &hl_confirm_ops,
+        .wait_link = &hl_wait_link_ops,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* deployment - from a url and options to the route of a client: which servers, with which logins and limits. */
+/* deployment - makes a client's route from its url and options: which servers, with which logins and limits. */
 #ifndef HL_CLIENT_DEPLOYMENT_H
 #define HL_CLIENT_DEPLOYMENT_H
 
@@ -11,14 +11,17 @@ struct hl_urls { /* one, or a quorum's */
     unsigned count;
 };
 
-/* Also what only one deployment knows, with the url of another: INVALID. OK: to be given back. */
-hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory, const struct hilock_client_options *options, struct hl_text *why);
+/* INVALID also for options of one deployment with the url of another. OK: give it back later. */
+hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory,
+                                 const struct hilock_client_options *options, struct hl_text *why);
 void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory);
 int hl_deployment_is_tls(const struct hl_urls *urls); /* one of them at least */
-unsigned hl_deployment_needed(const struct hl_urls *urls, const struct hilock_client_options *options); /* of a quorum's votes */
+/* of a quorum's votes */
+unsigned hl_deployment_needed(const struct hl_urls *urls, const struct hilock_client_options *options);
 
-/* The client's strings are kept by then, its links secured where need be: its logins are used by reference. events is called with the client. NULL: no memory. */
-struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options,
-                                   const struct hl_route_events *events);
+/* Call it when the client's strings are kept and its links secured: its logins are used by reference. events is called
+ * with the client. NULL: no memory. */
+struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
+                                   const struct hilock_client_options *options, const struct hl_route_events *events);
 
 #endif

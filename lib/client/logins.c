@@ -2,7 +2,6 @@
 /* logins - see logins.h. */
 #include "client/logins.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "client/options.h"
@@ -27,14 +26,17 @@ static void put_login(char *to, size_t *used, struct hl_login *login, const char
 }
 
 /* name: of the connections. */
-static size_t put_strings(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options, const char *name)
+static size_t put_strings(struct hilock_client *client, const struct hl_urls *urls,
+                          const struct hilock_client_options *options, const char *name)
 {
     char *to = client->strings;
-    size_t used = 0, prefix_at = put(to, &used, options->name_prefix ? options->name_prefix : ""), name_at = put(to, &used, name);
+    size_t used = 0, prefix_at = put(to, &used, options->name_prefix ? options->name_prefix : ""),
+           name_at = put(to, &used, name);
     size_t tls_at = put(to, &used, options->tls_server_name ? options->tls_server_name : "");
     for (unsigned i = 0; i < urls->count; i++) {
         const struct hl_url *url = &urls->of[i];
-        put_login(to, &used, &client->logins[i], options->username ? options->username : url->user, options->password ? options->password : url->password);
+        put_login(to, &used, &client->logins[i], options->username ? options->username : url->user,
+                  options->password ? options->password : url->password);
         client->logins[i].database = url->db;
         client->logins[i].client_name = to ? to + name_at : NULL;
     }
@@ -58,13 +60,11 @@ static void collect_secrets(struct hilock_client *client)
     client->core.host.secrets = client->secrets;
 }
 
-int hl_logins_keep(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options)
+int hl_logins_keep(struct hilock_client *client, const struct hl_urls *urls,
+                   const struct hilock_client_options *options)
 {
-    const char *label = options->label ? options->label : program_invocation_short_name;
     char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16];
-    snprintf(name, sizeof name, "hilock:%.64s:%s", label, client->core.uuid);
-    for (char *c = name; *c; c++)
-        *c = *c > ' ' && *c < 0x7f ? *c : '_';
+    snprintf(name, sizeof name, "hilock:%s:%s", client->core.label, client->core.uuid);
     client->strings_size = put_strings(client, urls, options, name);
     client->strings = hl_memory_new(&client->core.host.memory, client->strings_size);
     if (!client->strings)

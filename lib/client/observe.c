@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* observe - see observe.h. A client event carries a copy of what it tells, for it is told later; when there is no memory for the copy it
- * is only logged: events of locks, which somebody acts on, need none. */
+/* observe - see observe.h. A client event carries a copy of its facts, as it is delivered later; without memory for the
+ * copy it is only logged. Events of locks, on which programs act, need no memory. */
 #include "client/observe.h"
 
 #include <stdio.h>
 
 #include "base/plant.h"
 #include "base/quote.h"
+#include "client/handles.h"
 #include "client/stats.h"
+#include "client/tracing.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/walk.h"
 
 struct client_event {
     struct hl_notice notice;
@@ -61,7 +62,9 @@ static void raise_event(struct hilock_client *client, hilock_event_kind kind, co
     news->notice.ops = &ops;
     hl_text_set(&news->node, "%s", fact->node ? fact->node : "");
     hl_text_set(&news->detail, "%s", fact->detail ? fact->detail : "");
-    news->event = (struct hilock_event){.size = sizeof news->event, .kind = kind, .retry_ms = hl_lease_span_ms(fact->retry_us),
+    news->event = (struct hilock_event){.size = sizeof news->event,
+                                        .kind = kind,
+                                        .retry_ms = hl_lease_span_ms(fact->retry_us),
                                         .remaining_ms = hl_lease_span_ms(fact->remaining_us),
                                         .stalled_ms = hl_lease_span_ms(fact->waited_us),
                                         .waited_ms = hl_lease_span_ms(fact->longest_us)};
@@ -70,8 +73,9 @@ static void raise_event(struct hilock_client *client, hilock_event_kind kind, co
 
 static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
 {
-    static const uint32_t bounds_us[HILOCK_BUCKETS - 1] = {100,    250,    500,     1000,    2000,    5000,     10000,    20000,   50000,
-                                                           100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 30000000, 60000000};
+    static const uint32_t bounds_us[HILOCK_BUCKETS - 1] = {100,     250,     500,     1000,     2000,     5000,
+                                                           10000,   20000,   50000,   100000,   200000,   500000,
+                                                           1000000, 2000000, 5000000, 10000000, 30000000, 60000000};
     size_t i = 0;
     while (i < HILOCK_BUCKETS - 1 && span_us > bounds_us[i])
         i++;
@@ -100,12 +104,12 @@ static void count_loss(struct hilock_stats *stats, const struct hl_fact *fact)
 {
     histogram_add(&stats->hold, fact->waited_us);
     switch (fact->reason) {
-    case HILOCK_LOST_NONE: break;
-    case HILOCK_LOST_TAKEN: stats->lost_taken++; break;
-    case HILOCK_LOST_EXPIRED: stats->lost_expired++; break;
-    case HILOCK_LOST_SUSPENDED: stats->lost_suspended++; break;
-    case HILOCK_LOST_HOLD_MAX: stats->lost_hold_max++; break;
-    case HILOCK_LOST_CLOSING: stats->lost_closing++; break;
+    case HILOCK_REASON_NONE: break;
+    case HILOCK_REASON_TAKEN: stats->lost_taken++; break;
+    case HILOCK_REASON_EXPIRED: stats->lost_expired++; break;
+    case HILOCK_REASON_SUSPENDED: stats->lost_suspended++; break;
+    case HILOCK_REASON_HOLD_MAX: stats->lost_hold_max++; break;
+    case HILOCK_REASON_CLOSING: stats->lost_closing++; break;
     }
 }
 
@@ -138,6 +142,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HL_REDIRECTED: stats->redirects++; break;
     case HL_ACQUIRE_ASKED:
     case HL_ACQUIRE_WAITS:
+    case HL_ACQUIRE_PLACED:
     case HL_HOLD_HANDED_ON:
     case HL_GRANT_DOUBTED:
     case HL_RELEASE_SETTLED:
@@ -155,10 +160,12 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
 {
     const struct hl_quoted name = hl_quote(fact->name ? fact->name : "", fact->name ? strlen(fact->name) : 0);
     if (what == HL_HOLD_LOST)
-        hl_observe_log(client, fact->reason == HILOCK_LOST_CLOSING ? HILOCK_LOG_WARN : HILOCK_LOG_ERROR, "lost: %s", fact->detail);
+        hl_observe_log(client, fact->reason == HILOCK_REASON_CLOSING ? HILOCK_LOG_WARN : HILOCK_LOG_ERROR, "lost: %s",
+                       fact->detail);
     else if (what == HL_HOLD_RENEWAL_FAILED)
-        hl_observe_log(client, fact->count < 2 ? HILOCK_LOG_INFO : HILOCK_LOG_WARN, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count,
-               name.bytes, fact->detail, hl_lease_span_ms(fact->remaining_us));
+        hl_observe_log(client, fact->count < 2 ? HILOCK_LOG_INFO : HILOCK_LOG_WARN,
+                       "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count, name.bytes,
+                       fact->detail, hl_lease_span_ms(fact->remaining_us));
     else if (what == HL_CLOCK_ANOMALY)
         hl_observe_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
     else if (what == HL_HOLD_RENEWED && fact->count >= 2)
@@ -168,16 +175,18 @@ static void log_lock(struct hilock_client *client, enum hl_what what, const stru
     else if (what == HL_ACQUIRE_WAITS)
         hl_observe_log(client, HILOCK_LOG_DEBUG, "\"%s\" is held: waiting", name.bytes);
     else if (what == HL_INQUIRY_ENDED)
-        hl_observe_log(client, fact->count ? HILOCK_LOG_INFO : HILOCK_LOG_DEBUG, "%s of \"%s\": %s: %s", fact->count ? "force_release" : "peek", name.bytes,
-               hilock_status_name(fact->status), fact->detail);
+        hl_observe_log(client, fact->count ? HILOCK_LOG_INFO : HILOCK_LOG_DEBUG, "%s of \"%s\": %s: %s",
+                       fact->count ? "force_release" : "peek", name.bytes, hilock_status_name(fact->status),
+                       fact->detail);
     else if (what == HL_ACQUIRE_ENDED)
-        hl_observe_log(client, HILOCK_LOG_DEBUG, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes, hilock_status_name(fact->status),
-               hl_lease_span_ms(fact->waited_us), fact->count);
+        hl_observe_log(client, HILOCK_LOG_DEBUG, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes,
+                       hilock_status_name(fact->status), hl_lease_span_ms(fact->waited_us), fact->count);
     else if (what == HL_HOLD_RELEASED)
-        hl_observe_log(client, HILOCK_LOG_DEBUG, "released \"%s\" after %u ms", name.bytes, hl_lease_span_ms(fact->waited_us));
+        hl_observe_log(client, HILOCK_LOG_DEBUG, "released \"%s\" after %u ms", name.bytes,
+                       hl_lease_span_ms(fact->waited_us));
     else if (what == HL_HOLD_HANDED_ON)
-        hl_observe_log(client, HILOCK_LOG_DEBUG, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant", name.bytes, fact->count + 1,
-               hl_lease_span_ms(fact->waited_us));
+        hl_observe_log(client, HILOCK_LOG_DEBUG, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant",
+                       name.bytes, fact->count + 1, hl_lease_span_ms(fact->waited_us));
     else if (what == HL_HOLD_UNDONE)
         hl_observe_log(client, HILOCK_LOG_INFO, "a grant of \"%s\" came too late and is given back", name.bytes);
 }
@@ -187,7 +196,7 @@ struct risk { unsigned holds; uint64_t left_us, now_us; };
 static void count_risk(const struct hilock_lock *lock, void *arg)
 {
     struct risk *risk = arg;
-    uint64_t left_us = hl_lock_left_us(lock, risk->now_us);
+    uint64_t left_us = lock->ops->look(lock, risk->now_us).left_us;
     risk->holds += left_us > 0;
     if (left_us && left_us < risk->left_us)
         risk->left_us = left_us;
@@ -198,9 +207,10 @@ static struct hl_text words_of_outage(const struct hilock_client *client, const 
     struct risk risk = {0, UINT64_MAX, hl_now_us(&client->core.host)};
     struct hl_text text;
     hl_text_set(&text, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_lease_span_ms(fact->retry_us));
-    hl_walk_locks(&client->core, count_risk, &risk);
+    hl_handles_visit(&client->core, count_risk, &risk);
     if (risk.holds)
-        hl_text_add(&text, ", %u holds at risk in %u.%u s", risk.holds, hl_lease_span_ms(risk.left_us) / 1000, hl_lease_span_ms(risk.left_us) % 1000 / 100);
+        hl_text_add(&text, ", %u holds at risk in %u.%u s", risk.holds, hl_lease_span_ms(risk.left_us) / 1000,
+                    hl_lease_span_ms(risk.left_us) % 1000 / 100);
     return text;
 }
 
@@ -218,10 +228,12 @@ static void raise_outage(struct hilock_client *client, const struct hl_fact *fac
 static void log_node(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
     if (what == HL_NODE_UP)
-        hl_observe_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node, HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
-               HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
+        hl_observe_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node,
+                       HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
+                       HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     else if (what == HL_NODE_DOWN)
-        hl_observe_log(client, fact->is_news ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s", words_of_outage(client, fact).bytes);
+        hl_observe_log(client, fact->is_news ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s",
+                       words_of_outage(client, fact).bytes);
     else if (what == HL_ROUTE_SETTLED)
         hl_observe_log(client, HILOCK_LOG_INFO, "%s: connected", fact->node);
     else if (what == HL_ROUTE_UNSETTLED)
@@ -240,6 +252,8 @@ void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
 {
     struct hilock_client *client = arg;
     count(&client->stats, what, fact);
+    if (client->on_trace)
+        hl_tracing_tell(client, what, fact);
     if (client->on_log) {
         log_lock(client, what, fact);
         log_node(client, what, fact);

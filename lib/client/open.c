@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* open - fills the doors of a real client: links by hiredis, the uuid by libuuid, the random seed from its bytes. */
+/* open - fills the doors of a real client: links by hiredis, the uuid by libuuid, the random seed from its bytes,
+ * and as label who this process is. */
+#include <errno.h>
 #include <hilock/loop.h>
 #include <hilock/version.h>
+#include <stdio.h>
+#include <unistd.h>
 #include <uuid/uuid.h>
 
 #include "client/client.h"
 
-hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock_loop *loop, const struct hilock_client_options *options,
-                                 struct hilock_error *ret_error)
+/* program@host/pid: of long names the begin of the one and of the other. */
+static void name_process(char label[HL_LABEL_MAX + 1])
+{
+    char host[HL_LABEL_MAX + 1] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || !*host)
+        snprintf(host, sizeof host, "unknown");
+    snprintf(label, HL_LABEL_MAX + 1, "%.20s@%.32s/%u", program_invocation_short_name, host, (unsigned)getpid());
+    hl_label_mend(label);
+}
+
+hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock_loop *loop,
+                                 const struct hilock_client_options *options, struct hilock_error *ret_error)
 {
     uuid_t bytes, seed;
-    char text[HL_UUID_LENGTH + 1];
-    struct hl_doors doors = {.links = hl_link_hiredis(), .uuid = text};
+    char text[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1];
+    struct hl_doors doors = {.links = hl_link_hiredis(), .uuid = text, .label = label};
     uuid_generate_random(bytes);
     uuid_unparse_lower(bytes, text);
     uuid_generate_random(seed);
+    name_process(label);
     memcpy(&doors.seed, seed, sizeof doors.seed);
     return hl_client_open_with(ret_client, loop, &doors, options, ret_error);
 }

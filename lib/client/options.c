@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options - see options.h. What belongs to a kind or deployment that this version does not have yet is refused as UNSUPPORTED. */
+/* options - see options.h. Options of a kind or deployment that this version does not have are refused as
+ * UNSUPPORTED. */
 #include "client/options.h"
 #include "base/quote.h"
+#include "wire/label.h"
 
 #include <hilock/version.h>
 #include <string.h>
@@ -14,8 +16,8 @@ static hilock_status refuse(struct hl_text *why, hilock_status status, const cha
     return status;
 }
 
-/* A program built for an older header gives less, and gets the defaults; one built for a newer header may only leave what we do not know at
- * zero. */
+/* A program built for an older header has fewer members, and gets the defaults; one built for a newer header must leave
+ * unknown members at zero. */
 static hilock_status read_sized(void *to, size_t known, const void *from, const char *macro, struct hl_text *why)
 {
     const unsigned char *bytes = from;
@@ -27,8 +29,10 @@ static hilock_status read_sized(void *to, size_t known, const void *from, const 
     }
     for (size_t i = known; i < size; i++) {
         if (bytes[i]) {
-            hl_text_set(why, "options has unknown members set beyond byte %zu: this is hilock %s, the program was built for a newer one", known,
-                        HILOCK_VERSION);
+            hl_text_set(why,
+                        "options has unknown members set beyond byte %zu: this is hilock %s, the program was built for "
+                        "a newer one",
+                        known, HILOCK_VERSION);
             return HILOCK_INVALID;
         }
     }
@@ -45,7 +49,7 @@ int hl_options_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *w
     return 1;
 }
 
-struct span { /* one that zero gives a default, with its bounds */
+struct span { /* an option whose zero is a default, with its bounds */
     const char *name;
     uint32_t *value;
     uint32_t normal, least, most;
@@ -59,7 +63,8 @@ static int settle_span(const struct span *span, struct hl_text *why)
         *span->value = span->normal;
     if (*span->value >= span->least && *span->value <= span->most)
         return 0;
-    hl_text_set(why, "bad %s %u: must be %u..%u, or 0 for %u", span->name, *span->value, span->least, span->most, span->normal);
+    hl_text_set(why, "bad %s %u: must be %u..%u, or 0 for %u", span->name, *span->value, span->least, span->most,
+                span->normal);
     return -1;
 }
 
@@ -75,20 +80,25 @@ static hilock_status check_tls(const struct hilock_client_options *options, stru
 {
     size_t length = options->tls_server_name ? strlen(options->tls_server_name) : 1;
     if (options->tls_key_file && !options->tls_cert_file)
-        return refuse(why, HILOCK_INVALID, "tls_key_file is set, but tls_cert_file is not: a key is nothing without its certificate");
+        return refuse(why, HILOCK_INVALID,
+                      "tls_key_file is set, but tls_cert_file is not: a key needs its certificate");
     if (length == 0 || length > TLS_NAME_MAX)
-        return refuse(why, HILOCK_INVALID, "bad tls_server_name: must be the name or address in the server's certificate, 1..253 letters");
+        return refuse(why, HILOCK_INVALID,
+                      "bad tls_server_name: must be the name or address in the server's certificate, 1..253 letters");
     return HILOCK_OK;
 }
 
 static int guard_is_bad(uint32_t guard_ms, struct hl_text *why)
 {
-    if (guard_ms == 0 || guard_ms == HILOCK_OFF)
+    if (guard_ms == 0 || guard_ms == HILOCK_GUARD_OFF)
         return 0;
     if (hl_options_span_is_bad(guard_ms, "restart_guard_ms", why))
-        hl_text_add(why, ", or HILOCK_OFF");
+        hl_text_add(why, ", or HILOCK_GUARD_OFF");
     else if (guard_ms < HL_LEASE_MIN_MS)
-        hl_text_set(why, "bad restart_guard_ms %u: at least the longest lease, so %d or more; 0 or HILOCK_OFF for no guard", guard_ms, HL_LEASE_MIN_MS);
+        hl_text_set(
+            why,
+            "bad restart_guard_ms %u: at least the longest lease, so %d or more; 0 or HILOCK_GUARD_OFF for no guard",
+            guard_ms, HL_LEASE_MIN_MS);
     else
         return 0;
     return 1;
@@ -98,17 +108,19 @@ int hl_options_void_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct h
 {
     if (!restart_guard_ms || lease_ms <= restart_guard_ms)
         return 0;
-    hl_text_set(why, "lease_ms %u is longer than restart_guard_ms %u: a restarted store would let others in too early; raise the guard or lower the lease", lease_ms,
-                restart_guard_ms);
+    hl_text_set(why,
+                "lease_ms %u is longer than restart_guard_ms %u: a restarted store could grant the lock to others too "
+                "early; raise the guard or lower the lease",
+                lease_ms, restart_guard_ms);
     return 1;
 }
 
 static hilock_status check_label(const char *label, struct hl_text *why)
 {
-    size_t length = strspn(label, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/=,");
-    if (label[length] == '\0' && length > 0 && length <= HL_LABEL_MAX)
+    if (hl_label_is_good(label))
         return HILOCK_OK;
-    hl_text_set(why, "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (CLIENT LIST shows it)", hl_quote(label, strlen(label)).bytes, HL_LABEL_MAX);
+    hl_text_set(why, "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (it stands in the holder)",
+                hl_quote(label, strlen(label)).bytes, HL_LABEL_MAX);
     return HILOCK_INVALID;
 }
 
@@ -116,9 +128,11 @@ static hilock_status check_pointers(const struct hilock_client_options *options,
 {
     const struct hilock_allocator *allocator = options->allocator;
     if (allocator && (!allocator->allocate || !allocator->reallocate || !allocator->release))
-        return refuse(why, HILOCK_INVALID, "allocator lacks a function: give allocate, reallocate and release, or none");
+        return refuse(why, HILOCK_INVALID,
+                      "allocator lacks a function: give allocate, reallocate and release, or none");
     if (options->log_level > HILOCK_LOG_DEBUG) {
-        hl_text_set(why, "bad log_level %d: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN", (int)options->log_level);
+        hl_text_set(why, "bad log_level %d: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN",
+                    (int)options->log_level);
         return HILOCK_INVALID;
     }
     if (options->name_prefix && strlen(options->name_prefix) >= HILOCK_NAME_MAX)
@@ -126,7 +140,8 @@ static hilock_status check_pointers(const struct hilock_client_options *options,
     return options->label ? check_label(options->label, why) : HILOCK_OK;
 }
 
-hilock_status hl_options_read_client(struct hilock_client_options *to, const struct hilock_client_options *from, struct hl_text *why)
+hilock_status hl_options_read_client(struct hilock_client_options *to, const struct hilock_client_options *from,
+                                     struct hl_text *why)
 {
     static const struct hilock_client_options none = {.size = sizeof none};
     hilock_status status = read_sized(to, sizeof *to, from ? from : &none, "HILOCK_CLIENT_OPTIONS", why);
@@ -162,10 +177,13 @@ hilock_status hl_options_read_client(struct hilock_client_options *to, const str
 static hilock_status check_values(const struct hilock_lock_options *options, struct hl_text *why)
 {
     if (!options->on_lost)
-        return refuse(why, HILOCK_INVALID, "on_lost is NULL: a hold can end without you; give a function, or hilock_lost_ignored if you check "
-                                           "hilock_lock_remaining_ms() before every write");
+        return refuse(
+            why, HILOCK_INVALID,
+            "on_lost is NULL: a hold can end without you; give a function, or hilock_lost_ignored if you check "
+            "hilock_lock_remaining_ms() before every write");
     if (options->kind > HILOCK_SIMPLE || options->renew > HILOCK_RENEW_NEVER || options->wake > HILOCK_WAKE_POLL) {
-        hl_text_set(why, "bad kind %d, renew %d or wake %d: use the names of the header", (int)options->kind, (int)options->renew, (int)options->wake);
+        hl_text_set(why, "bad kind %d, renew %d or wake %d: use the names of the header", (int)options->kind,
+                    (int)options->renew, (int)options->wake);
         return HILOCK_INVALID;
     }
     if (options->reentrant != 0 && options->reentrant != 1) {
@@ -175,31 +193,36 @@ static hilock_status check_values(const struct hilock_lock_options *options, str
     return HILOCK_OK;
 }
 
-/* With all defaults in place. */
+/* When all defaults are filled in. */
 static hilock_status check_lengths(const struct hilock_lock_options *options, struct hl_text *why)
 {
     if (options->lease_ms < HL_LEASE_MIN_MS || options->lease_ms > HL_LEASE_MAX_MS)
-        hl_text_set(why, "bad lease_ms %u: must be %d..%d, or 0 for the client's", options->lease_ms, HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
+        hl_text_set(why, "bad lease_ms %u: must be %d..%d, or 0 for the client's", options->lease_ms, HL_LEASE_MIN_MS,
+                    HL_LEASE_MAX_MS);
     else if (options->hold_max_ms && options->hold_max_ms < options->lease_ms)
-        hl_text_set(why, "hold_max_ms %u is less than lease_ms %u: lower the lease or raise the limit", options->hold_max_ms, options->lease_ms);
+        hl_text_set(why, "hold_max_ms %u is less than lease_ms %u: lower the lease or raise the limit",
+                    options->hold_max_ms, options->lease_ms);
     else if (options->min_validity_ms > options->lease_ms - options->lease_ms / 100 - 7)
-        hl_text_set(why, "min_validity_ms %u is more than a lease_ms of %u can give: no grant would ever be good enough", options->min_validity_ms,
-                    options->lease_ms);
+        hl_text_set(why,
+                    "min_validity_ms %u is more than a lease_ms of %u can give: no grant would ever be good enough",
+                    options->min_validity_ms, options->lease_ms);
     else
         return HILOCK_OK;
     return HILOCK_INVALID;
 }
 
-/* With the lease in place. A WAIT that takes the whole lease confirms what is over. */
+/* Called when the lease is filled in. A WAIT as long as the lease would confirm a hold that is over. */
 static hilock_status settle_replicas(struct hilock_lock_options *options, struct hl_text *why)
 {
     if (options->replicas > REPLICAS_MAX)
         hl_text_set(why, "bad replicas %u: must be 1..%d, or 0 for no confirmation", options->replicas, REPLICAS_MAX);
     else if (options->replica_timeout_ms && !options->replicas)
-        hl_text_set(why, "replica_timeout_ms is %u, but replicas is 0: nobody would be waited for", options->replica_timeout_ms);
+        hl_text_set(why, "replica_timeout_ms is %u, but replicas is 0: no replica would be waited for",
+                    options->replica_timeout_ms);
     else if (options->replica_timeout_ms > options->lease_ms)
-        hl_text_set(why, "replica_timeout_ms %u is longer than lease_ms %u: the grant would be over before it is confirmed", options->replica_timeout_ms,
-                    options->lease_ms);
+        hl_text_set(why,
+                    "replica_timeout_ms %u is longer than lease_ms %u: the grant would be over before it is confirmed",
+                    options->replica_timeout_ms, options->lease_ms);
     else {
         if (options->replicas && !options->replica_timeout_ms)
             options->replica_timeout_ms = options->lease_ms / 2 < REPLICAS_MS ? options->lease_ms / 2 : REPLICAS_MS;
@@ -208,7 +231,8 @@ static hilock_status settle_replicas(struct hilock_lock_options *options, struct
     return HILOCK_INVALID;
 }
 
-/* Nobody publishes the release of a SIMPLE lock. Who subscribes polls as well, where the server refuses it. */
+/* Nobody publishes the release of a SIMPLE lock. A handle that subscribes polls too, where the server refuses the
+ * subscription. */
 static void settle_wake(struct hilock_lock_options *options)
 {
     if (options->kind == HILOCK_SIMPLE)
@@ -219,26 +243,29 @@ static void settle_wake(struct hilock_lock_options *options)
         options->poll_jitter_ms = POLL_MS;
 }
 
-hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
-                                   struct hl_text *why)
+hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from,
+                                   uint32_t client_lease_ms, struct hl_text *why)
 {
-    hilock_status status = from ? read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why)
-                                : refuse(why, HILOCK_INVALID, "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
+    hilock_status status =
+        from ? read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why)
+             : refuse(why, HILOCK_INVALID,
+                      "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
     if (status == HILOCK_OK)
         status = check_values(to, why);
     if (status != HILOCK_OK)
         return status;
     if (to->hold_max_ms == HILOCK_FOREVER)
         to->hold_max_ms = 0;
-    if (hl_options_span_is_bad(to->hold_max_ms, "hold_max_ms", why) || hl_options_span_is_bad(to->lease_ms, "lease_ms", why) ||
-        hl_options_span_is_bad(to->min_validity_ms, "min_validity_ms", why) || hl_options_span_is_bad(to->wait_report_ms, "wait_report_ms", why) ||
-        hl_options_span_is_bad(to->poll_min_ms, "poll_min_ms", why) || hl_options_span_is_bad(to->poll_jitter_ms, "poll_jitter_ms", why))
+    if (hl_options_span_is_bad(to->hold_max_ms, "hold_max_ms", why) ||
+        hl_options_span_is_bad(to->lease_ms, "lease_ms", why) ||
+        hl_options_span_is_bad(to->min_validity_ms, "min_validity_ms", why) ||
+        hl_options_span_is_bad(to->wait_report_ms, "wait_report_ms", why) ||
+        hl_options_span_is_bad(to->poll_min_ms, "poll_min_ms", why) ||
+        hl_options_span_is_bad(to->poll_jitter_ms, "poll_jitter_ms", why))
         return HILOCK_INVALID;
     settle_wake(to);
     if (!to->lease_ms)
         to->lease_ms = client_lease_ms;
-    if (!to->min_validity_ms && to->kind != HILOCK_FAIR) /* there it depends on how the grant came */
-        to->min_validity_ms = to->lease_ms / 2;
     status = check_lengths(to, why);
     return status == HILOCK_OK ? settle_replicas(to, why) : status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options - reads option structs of any version of the header, fills in the defaults, and says what is wrong with them. Pure. */
+/* options - reads option structs of any version of the header, fills in the defaults, and says what is wrong with them.
+ * Pure. */
 #ifndef HL_CLIENT_OPTIONS_H
 #define HL_CLIENT_OPTIONS_H
 
@@ -7,16 +8,18 @@
 
 #include <hilock/hilock.h>
 
-enum { HL_LEASE_MIN_MS = 100, HL_LEASE_MAX_MS = 86400000, HL_SPAN_MAX_MS = 0x7fffffff, HL_LABEL_MAX = 64 };
+enum { HL_LEASE_MIN_MS = 100, HL_LEASE_MAX_MS = 86400000, HL_SPAN_MAX_MS = 0x7fffffff };
 
 /* Both: every default filled in; OK, INVALID or UNSUPPORTED with the sentence. */
-hilock_status hl_options_read_client(struct hilock_client_options *to, const struct hilock_client_options *from, struct hl_text *why);
-hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from, uint32_t client_lease_ms,
-                                   struct hl_text *why);
+hilock_status hl_options_read_client(struct hilock_client_options *to, const struct hilock_client_options *from,
+                                     struct hl_text *why);
+hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from,
+                                   uint32_t client_lease_ms, struct hl_text *why);
 
-/* 1: a lease that would outlast the restart guard (0: there is none), and the sentence. Create asks it, and whoever lets a lease grow. */
+/* 1, and the sentence: the lease would outlast the restart guard (0: there is none). Asked by create and by extend. */
 int hl_options_void_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why);
 
-int hl_options_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why); /* above the ceiling: "a negative number by mistake?" */
+/* above the ceiling: "a negative number by mistake?" */
+int hl_options_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* prometheus - statistics as text, format 0.0.4. Pure, and the same for any locale: numbers are whole ones, milliseconds become seconds by
- * placing the point (microseconds, of sums). Invariant: the text is valid whatever the label's bytes are, and its length does not depend on the buffer. */
+/* prometheus - statistics as text, format 0.0.4. Pure, and the same in any locale: numbers are integers, and
+ * milliseconds (microseconds in sums) become seconds by placing the point. Invariant: the text is valid whatever the
+ * label's bytes are, and its length does not depend on the buffer. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "client/stats.h"
 
-struct page { /* snprintf's manner: counts all, writes what there is room for */
+struct page { /* like snprintf: counts all, writes what fits */
     char *buffer;
     size_t room, length;
     const char *label;
@@ -33,18 +34,23 @@ __attribute__((format(printf, 2, 3))) static void say(struct page *page, const c
 
 /* ---- the label ---- */
 
-/* Length of the UTF-8 character at text; 0: there is none (overlong, a surrogate, out of range, cut). */
+/* Length of the UTF-8 character at text; 0: not one (overlong, a surrogate, out of range, cut). */
 static size_t utf8_length(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 : (*text & 0xf0) == 0xe0 ? 3 : (*text & 0xf8) == 0xf0 ? 4 : 0;
+    size_t length = *text < 0x80                    ? 1
+                    : *text >= 0xc2 && *text < 0xe0 ? 2
+                    : (*text & 0xf0) == 0xe0        ? 3
+                    : (*text & 0xf8) == 0xf0        ? 4
+                                                    : 0;
     uint32_t character = *text & (0xffu >> (length + 1));
     for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
         character = character << 6 | (text[i] & 0x3fu);
     }
-    if (length > 1 && (character < least[length] || character > 0x10ffff || (character >= 0xd800 && character < 0xe000)))
+    if (length > 1 &&
+        (character < least[length] || character > 0x10ffff || (character >= 0xd800 && character < 0xe000)))
         return 0;
     return length;
 }
@@ -67,7 +73,7 @@ static void say_label_value(struct page *page, const char *label)
     }
 }
 
-/* name: of one more label, whose value needs no escape; NULL: no more. */
+/* name: one more label, whose value needs no escape; or NULL. */
 static void say_labels(struct page *page, const char *name, const char *value)
 {
     say(page, "{client=\"");
@@ -84,7 +90,8 @@ static void say_head(struct page *page, const char *name, const char *suffix, co
     say(page, "# HELP hilock_%s%s %s\n# TYPE hilock_%s%s %s\n", name, suffix, help, name, suffix, type);
 }
 
-static void say_number(struct page *page, const char *name, const char *suffix, const char *type, const char *help, uint64_t number)
+static void say_number(struct page *page, const char *name, const char *suffix, const char *type, const char *help,
+                       uint64_t number)
 {
     say_head(page, name, suffix, type, help);
     say(page, "hilock_%s%s", name, suffix);
@@ -107,9 +114,10 @@ static void say_reason(struct page *page, const char *name, const char *reason, 
     say(page, "%" PRIu64 "\n", number);
 }
 
-/* A line for each status from `first` down to `last`, also where it is 0, for a rate needs a line to begin at; and for any other that was.
- * Statuses of a newer version have no name here: they share a line. */
-static void say_reasons(struct page *page, const char *name, const char *help, const uint64_t *by_status, int first, int last)
+/* A line for each status from `first` down to `last`, even if it is 0, as a rate needs a line to begin at; and one for
+ * any other that occurred. Statuses of a newer version have no name here: they share a line. */
+static void say_reasons(struct page *page, const char *name, const char *help, const uint64_t *by_status, int first,
+                        int last)
 {
     const char *const unnamed = hilock_status_name((hilock_status)-HILOCK_STATUSES);
     uint64_t others = 0;
@@ -169,10 +177,12 @@ static const struct metric { const char *name, *help; size_t at; } counters[] = 
     COUNTER(nodes, "Nodes."),
 };
 
-static void say_histogram(struct page *page, const char *name, const char *help, const struct hilock_histogram *histogram)
+static void say_histogram(struct page *page, const char *name, const char *help,
+                          const struct hilock_histogram *histogram)
 {
-    static const char *const bounds[HILOCK_BUCKETS] = {"0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1",
-                                                       "0.2",    "0.5",     "1",      "2",     "5",     "10",    "30",   "60",   "+Inf"};
+    static const char *const bounds[HILOCK_BUCKETS] = {"0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01",
+                                                       "0.02",   "0.05",    "0.1",    "0.2",   "0.5",   "1",     "2",
+                                                       "5",      "10",      "30",     "60",    "+Inf"};
     uint64_t sum = 0;
     say_head(page, name, "_seconds", "histogram", help);
     for (size_t i = 0; i < HILOCK_BUCKETS; i++) {
@@ -204,8 +214,10 @@ size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *lab
         memcpy(&gauge, (const char *)&known + gauges[i].at, sizeof gauge);
         say_number(&page, gauges[i].name, "", "gauge", gauges[i].help, gauge);
     }
-    say_reasons(&page, "failed", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE, HILOCK_PROTOCOL);
-    say_reasons(&page, "refused", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID, HILOCK_FORKED);
+    say_reasons(&page, "failed", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE,
+                HILOCK_PROTOCOL);
+    say_reasons(&page, "refused", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID,
+                HILOCK_FORKED);
     say_age(&page, "oldest_hold", "Age of the oldest hold.", known.oldest_hold_ms);
     say_age(&page, "oldest_wait", "Age of the oldest acquire that waits.", known.oldest_wait_ms);
     say_build(&page);

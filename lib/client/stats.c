@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats - statistics given to the program: a copy of the client's counters, with what is counted where it stands; and sums of them. */
+/* stats - statistics for the program: a copy of the client's counters and gauges; and sums of them. */
 #include "client/stats.h"
 
 #include "client/client.h"
+#include "client/handles.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/walk.h"
 
 struct ages { uint64_t now_us, hold_us, wait_us; };
 
@@ -14,10 +14,11 @@ static uint64_t later(uint64_t one, uint64_t other) { return one > other ? one :
 static void age(const struct hilock_lock *lock, void *arg)
 {
     struct ages *ages = arg;
-    if (hl_lock_state(lock) == HILOCK_WAITING)
-        ages->wait_us = later(ages->wait_us, ages->now_us - lock->acquire->begun_us);
-    else if (hl_lock_state(lock) == HILOCK_HELD)
-        ages->hold_us = later(ages->hold_us, ages->now_us - lock->hold->since_us);
+    const struct hl_look look = lock->ops->look(lock, ages->now_us);
+    if (look.state == HILOCK_STATE_WAITING)
+        ages->wait_us = later(ages->wait_us, ages->now_us - look.since_us);
+    else if (look.state == HILOCK_STATE_HELD)
+        ages->hold_us = later(ages->hold_us, ages->now_us - look.since_us);
 }
 
 void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats)
@@ -36,11 +37,12 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
         stats.held = core->held;
         stats.locks = core->locks;
         ages.now_us = hl_now_us(&core->host);
-        hl_walk_locks(core, age, &ages);
+        hl_handles_visit(core, age, &ages);
         stats.oldest_hold_ms = hl_lease_span_ms(ages.hold_us);
         stats.oldest_wait_ms = hl_lease_span_ms(ages.wait_us);
         stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
-        for (struct hl_node *node; (node = core->route->ops->node_at(core->route, stats.nodes)) != NULL; stats.nodes++) {
+        for (struct hl_node *node; (node = core->route->ops->node_at(core->route, stats.nodes)) != NULL;
+             stats.nodes++) {
             stats.inflight += node->sent_count;
             stats.nodes_up += node->is_up ? 1u : 0u;
         }
@@ -65,12 +67,13 @@ void hl_stats_read(struct hilock_stats *to, const struct hilock_stats *stats)
         memcpy(to, stats, size < sizeof *to ? size : sizeof *to);
 }
 
-/* Between size and the gauges stand counters only, one after the other. */
+/* Between size and the gauges are only counters, without gaps. */
 static void add(struct hilock_stats *total, const struct hilock_stats *part)
 {
     uint64_t *to = &total->acquires;
     const uint64_t *from = &part->acquires;
-    for (size_t i = 0; i < (offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires)) / sizeof *to; i++)
+    for (size_t i = 0;
+         i < (offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires)) / sizeof *to; i++)
         to[i] += from[i];
     total->waiting += part->waiting;
     total->held += part->held;

@@ -5,10 +5,10 @@
 
 #include <hilock/hilock.h>
 
-/* What `stats` (NULL is allowed) does not have is 0; what is unknown here is left out. */
+/* Members that `stats` (may be NULL) does not have are 0; unknown ones are left out. */
 void hl_stats_read(struct hilock_stats *to, const struct hilock_stats *stats);
 
-/* Where failed_by and refused_by count a status. */
+/* The index of a status in failed_by and refused_by. */
 static inline unsigned hl_stats_index(hilock_status status) { return (unsigned)-(int)status % HILOCK_STATUSES; }
 
 #endif

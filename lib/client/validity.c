@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* validity - the public calls on a hold as other threads see it. All but the first are for any thread, and touch no client and no lock. */
+/* validity - the public calls on a hold as other threads see it. All but the first may be called on any thread, and
+ * touch no client and no lock. */
 #include "client/client.h"
 #include "base/quote.h"
 #include "lock/lease.h"
+#include "lock/lock.h"
 #include "lock/validity.h"
-
-static hilock_status check(struct hilock_client *client, const struct hilock_lock *lock, hilock_validity **ret_validity)
-{
-    if (!ret_validity)
-        return hl_client_refuse(client, HILOCK_INVALID, "ret_validity is NULL: give a place for the validity");
-    if (!lock->hold || lock->hold->state != HOLD_HELD)
-        return hl_client_refuse(client, HILOCK_NOT_HELD, "handle of \"%s\" does not hold: never acquired, released before, or lost",
-                         hl_quote(lock->name->bytes, lock->name->length).bytes);
-    return HILOCK_OK;
-}
 
 hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_validity)
 {
@@ -24,14 +16,20 @@ hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_vali
         return status;
     if (!core)
         return HILOCK_CLOSED;
-    status = check(client, lock, ret_validity);
-    if (status != HILOCK_OK)
-        return status;
-    *ret_validity = hl_validity_of(core, lock->hold);
-    return *ret_validity ? HILOCK_OK : hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for a validity");
+    if (!ret_validity)
+        return hl_client_refuse(client, HILOCK_INVALID, "ret_validity is NULL: give a place for the validity");
+    status = lock->ops->validity(core, lock, ret_validity);
+    if (status == HILOCK_NOT_HELD)
+        return hl_client_refuse(client, status,
+                                "handle of \"%s\" does not hold: never acquired, released before, or lost",
+                                hl_quote(lock->name->bytes, lock->name->length).bytes);
+    return status == HILOCK_OK ? status : hl_client_refuse(client, status, "out of memory for a validity");
 }
 
-uint32_t hilock_validity_remaining_ms(const hilock_validity *validity) { return validity ? hl_lease_span_ms(hl_validity_left_us(validity)) : 0; }
+uint32_t hilock_validity_remaining_ms(const hilock_validity *validity)
+{
+    return validity ? hl_lease_span_ms(hl_validity_left_us(validity)) : 0;
+}
 
 hilock_validity *hilock_validity_ref(hilock_validity *validity)
 {

@@ -8,7 +8,8 @@
 #include "base/command.h"
 #include "base/memory.h"
 
-enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 + 1 }; /* of an argument: $, its length, two line ends, and the terminator behind the last */
+enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 + 1 }; /* of an argument: $, its length, two line ends, and the
+                                                        terminator behind the last */
 
 static char *add_count(char *to, char mark, size_t count)
 {

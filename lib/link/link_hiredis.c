@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_hiredis - the library's own links: a redisAsyncContext each, whose event hooks lie over the loop's watches.
+/* link_hiredis - the library's own links: each a redisAsyncContext, whose event hooks use the loop's watches.
  *
- * hiredis connects, formats, parses and keeps the row of pending commands. It never writes: what it has buffered goes out at the host's
- * next leave in one send (hiredis' own write would raise SIGPIPE), and only after a short one the descriptor is watched for writing.
- * A stream (subscriptions) is read past hiredis' rows of callbacks, which lose their place at the first error reply.
- * With TLS the handshake stands between the connect and on_up, hiredis writes (through OpenSSL, in one go), and each event lets both
- * directions go on, for either may have waited for the other.
+ * hiredis connects, formats, parses and queues the pending commands. It never writes: its buffer goes out at the host's
+ * next leave in one send (hiredis' own write would raise SIGPIPE), and only after a short one the descriptor is watched
+ * for writing. A stream (subscriptions) bypasses hiredis' queues of callbacks, which lose their place at the first
+ * error reply. With TLS the handshake comes between the connect and on_up, hiredis writes (through OpenSSL, in one go),
+ * and each event continues both directions, as each may have waited for the other.
  *
- * A context ends in two ways, and both pass on_cleanup, the last moment at which its descriptor and its error text are there: by itself
- * inside hiredis' handlers, or by redisAsyncFree, which we call only when none of these is on the stack (0.14.1 then touches freed
- * memory). Invariant: context is NULL from on_cleanup on; on_down is told at the end of the turn in which that is first seen; a link that
- * is closed inside a turn of its own dies at the turn's end. */
+ * A context ends in two ways, and both pass on_cleanup, the last moment at which its descriptor and its error text are
+ * there: by itself inside hiredis' handlers, or by redisAsyncFree, which we call only when none of these is on the
+ * stack (0.14.1 then touches freed memory). Invariant: context is NULL from on_cleanup on; on_down is called at the end
+ * of the turn in which that is first seen; a link that is closed inside a turn of its own dies at the turn's end. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -34,12 +34,12 @@ struct hl_link {
     char *tls_host;
     struct ssl_st *ssl;  /* from the begin of the handshake on; the context's */
     void *watch;
-    void *timer; /* what must be told or read and has no event of its own */
+    void *timer; /* for news and bytes that have no event of their own */
     unsigned interest;
     unsigned depth; /* of turns */
     int is_up, is_stream, is_down, is_closed;
     int is_failing; /* ends when the timer fires, at the latest */
-    int is_deaf;    /* a reply was lost for want of memory: those behind it would be taken for it */
+    int is_deaf;    /* no memory for a reply: the next ones would be taken for it */
     struct hl_reader reader;
     struct hl_text why;
 };
@@ -120,7 +120,7 @@ static void turn_begin(struct hl_link *link)
     link->depth++;
 }
 
-/* The host's leave may free everything: nothing is touched behind it. */
+/* The host's leave may free everything: touch nothing after it. */
 static void turn_end(struct hl_link *link)
 {
     struct hl_host *host = link->host;
@@ -147,7 +147,7 @@ static void deliver(struct hl_link *link, const redisReply *reply)
     fail_later(link, "out of memory for the server's answer");
 }
 
-/* Without a reply: the context ends, and on_down says so for all. */
+/* No reply: the context ends, and on_down reports it for all. */
 static void on_answer(redisAsyncContext *context, void *reply, void *arg)
 {
     struct hl_link *link = arg;
@@ -204,7 +204,7 @@ static void read_some(struct hl_link *link)
         hl_timer_start(link->host, link->timer, 0);
 }
 
-/* What had arrived before the failure is read first: it says more, and answers some of what would else be unknown. */
+/* Read first what had arrived before the failure: it says more, and answers some requests that would be unknown. */
 static void give_up(struct hl_link *link)
 {
     struct hl_text why = link->why;
@@ -220,7 +220,7 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-/* What has come may tell why nothing more is taken (an alert of TLS), so it is read: hiredis would not, in error. */
+/* Read what has come: it may say why the server takes no more (a TLS alert). hiredis in error would not read it. */
 static void fail_to_write(struct hl_link *link, redisContext *context)
 {
     struct hl_text why = {""};
@@ -231,7 +231,7 @@ static void fail_to_write(struct hl_link *link, redisContext *context)
     want(link, HILOCK_READABLE);
 }
 
-/* What has left the process is not left in its memory: it may have been a password. */
+/* Wipe what was sent: it may have been a password. */
 static void drop_written(redisContext *context, size_t written)
 {
     sdsrange(context->obuf, (int)written, -1);
@@ -294,7 +294,8 @@ static void on_add_write(void *arg)
     hl_host_flush_later(link->host, &link->flush);
 }
 
-/* 0.14.1 does not say when memory runs out between the row of callbacks and the buffer; the two would be out of step for ever. */
+/* 0.14.1 does not report when memory runs out between its queue of callbacks and its buffer; the two would stay out of
+ * step. */
 static int append(struct hl_link *link, const char *bytes, size_t length)
 {
     redisAsyncContext *context = link->context;
@@ -316,7 +317,7 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
         return -1;
     if (!link->context || link->is_failing)
         return 0;
-    HL_REQUIRE(link->is_up); /* a session sends when its link has said so */
+    HL_REQUIRE(link->is_up); /* a session sends after on_up only */
     if (hl_encode(&command, argc, argv, lengths) != 0)
         return -1;
     result = append(link, command.bytes, command.length);
@@ -326,11 +327,14 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
 
 static void make_stream(struct hl_link *link)
 {
-    HL_REQUIRE(!link->context || !link->context->replies.head); /* behind the last answer of its greeting */
+    HL_REQUIRE(!link->context || !link->context->replies.head); /* after the last answer of its greeting */
     link->is_stream = 1;
 }
 
-static size_t backlog(const struct hl_link *link) { return link->context && link->context->c.obuf ? sdslen(link->context->c.obuf) : 0; }
+static size_t backlog(const struct hl_link *link)
+{
+    return link->context && link->context->c.obuf ? sdslen(link->context->c.obuf) : 0;
+}
 
 /* ---- the loop ---- */
 
@@ -365,7 +369,7 @@ static void begin_tls(struct hl_link *link)
 
 static void finish_connect(struct hl_link *link)
 {
-    redisAsyncHandleWrite(link->context); /* nothing is buffered yet: it only asks how the connect went */
+    redisAsyncHandleWrite(link->context); /* nothing is buffered yet: this only checks how the connect went */
     if (!link->context || !(link->context->c.flags & REDIS_CONNECTED))
         return;
     if (link->tls)
@@ -410,7 +414,8 @@ static void on_fire(void *arg)
 
 /* ---- open and close ---- */
 
-static hilock_status secure(struct hl_link_factory *factory, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why)
+static hilock_status secure(struct hl_link_factory *factory, const struct hl_memory *memory,
+                            const struct hl_tls_options *options, struct hl_text *why)
 {
     struct hl_tls *tls = NULL;
     hilock_status status = hl_tls_new(&tls, memory, options, why);
@@ -442,7 +447,8 @@ static int install(struct hl_link *link, redisAsyncContext *context, int is_tcp)
 
 static int connect_to(struct hl_link *link, const struct hl_link_target *target)
 {
-    redisAsyncContext *context = target->path ? redisAsyncConnectUnix(target->path) : redisAsyncConnect(target->address, target->port);
+    redisAsyncContext *context = target->path ? redisAsyncConnectUnix(target->path)
+                                              : redisAsyncConnect(target->address, target->port);
     if (!context)
         return -1;
     if (!context->err)
@@ -453,8 +459,8 @@ static int connect_to(struct hl_link *link, const struct hl_link_target *target)
     return 0;
 }
 
-static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
-                                 void *arg)
+static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct hl_link_target *target,
+                                 const struct hl_link_events *events, void *arg)
 {
     struct hl_link *link = hl_memory_new(&host->memory, sizeof *link);
     if (!link)

@@ -8,8 +8,9 @@ static const char *objection(const struct hl_reader *reader, const redisReadTask
 {
     if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
         return "the server's answer is of a type that protocol version 2 does not have";
-    if (!task->parent && reader->asked && !reader->asked->head && task->type != REDIS_REPLY_ERROR) /* an error says why it closes */
-        return "the server answered what was not asked";
+    /* an error says why it closes */
+    if (!task->parent && reader->asked && !reader->asked->head && task->type != REDIS_REPLY_ERROR)
+        return "the server sent a reply that no command asked for";
     if (reader->items > HL_REPLY_ITEMS_MAX || reader->named > HL_READER_NAMED_MAX)
         return "the server's answer has too many items";
     if (reader->bytes > HL_READER_BYTES_MAX)
@@ -33,7 +34,7 @@ static int admits(const redisReadTask *task, size_t named, size_t items, size_t 
     return !reader->refusal;
 }
 
-/* It stands for what is passed over, as the object of that: hiredis never looks at objects, its own functions do. */
+/* Stands for an item that is skipped: hiredis itself never looks at objects, only its functions do. */
 static void *stand_in(const redisReadTask *task) { return task->privdata; }
 
 static int is_inner(const redisReadTask *task) { return task->parent != NULL; }
@@ -44,13 +45,16 @@ static int is_passed_over(const redisReadTask *task)
     return list && (list->obj == stand_in(task) || (is_inner(list) && task->idx >= HL_REPLY_INNER_MAX));
 }
 
-/* hiredis' functions, or NULL: not this object. */
+/* hiredis' own functions get it, or NULL if the object is not theirs. */
 static const redisReplyObjectFunctions *makers_for(const redisReadTask *task, size_t named, size_t items, size_t bytes)
 {
     return admits(task, named, items, bytes) ? ((struct hl_reader *)task->privdata)->makers : NULL;
 }
 
-static void *pass_over(const redisReadTask *task, size_t named) { return admits(task, named, 0, 0) ? stand_in(task) : NULL; }
+static void *pass_over(const redisReadTask *task, size_t named)
+{
+    return admits(task, named, 0, 0) ? stand_in(task) : NULL;
+}
 
 static void *make_string(const redisReadTask *task, char *bytes, size_t length)
 {
@@ -172,7 +176,9 @@ static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **
     case REDIS_REPLY_STRING:
     case REDIS_REPLY_STATUS:
     case REDIS_REPLY_ERROR:
-        to->type = from->type == REDIS_REPLY_STRING ? HL_REPLY_STRING : from->type == REDIS_REPLY_STATUS ? HL_REPLY_STATUS : HL_REPLY_ERROR;
+        to->type = from->type == REDIS_REPLY_STRING   ? HL_REPLY_STRING
+                   : from->type == REDIS_REPLY_STATUS ? HL_REPLY_STATUS
+                                                      : HL_REPLY_ERROR;
         to->bytes = from->str, to->length = from->len;
         return;
     case REDIS_REPLY_ARRAY:
@@ -210,12 +216,13 @@ const struct hl_reply *hl_reader_view(struct hl_reader *reader, const redisReply
     return flat;
 }
 
-/* A bulk string's length stands in a line before it, so this bounds lines only. Each byte that is added to one makes hiredis look for its
- * end from the start. */
+/* The length of a bulk string comes before it, so this bounds lines only. With each byte of a line hiredis searches for
+ * its end from the start. */
 int hl_reader_is_full(const struct hl_reader *reader)
 {
     size_t unread = reader->parser->len - reader->parser->pos;
     if (unread > HL_READER_BYTES_MAX)
         return 1;
-    return unread > HL_READER_LINE_MAX && !memmem(reader->parser->buf + reader->parser->pos, HL_READER_LINE_MAX, "\r\n", 2);
+    return unread > HL_READER_LINE_MAX &&
+           !memmem(reader->parser->buf + reader->parser->pos, HL_READER_LINE_MAX, "\r\n", 2);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tls - see tls.h; made of OpenSSL and hiredis_ssl.
  *
- * The SSL object is ours, for hiredis' own (redisInitiateSSLWithContext) accepts a certificate of any name. hiredis_ssl puts it between the
- * context and the socket, where we replace its BIO, which would raise SIGPIPE. The first bytes it writes before that.
- * OpenSSL reads ahead, so that many short answers cost one system call: what it has read no socket announces (has_more).
- * hiredis_ssl repeats a write that could not be finished with the length it had; so all of the buffer is one write, and only hiredis
- * writes (a part taken away meanwhile would let it read past the end).
- * OpenSSL's errors are a list of the thread, shared with the program: it is emptied before each step, or an old one is taken for ours. */
+ * The SSL object is ours, because hiredis' own (redisInitiateSSLWithContext) accepts a certificate for any name.
+ * hiredis_ssl puts it between the context and the socket, where we replace its BIO, which would raise SIGPIPE. The
+ * first bytes it writes before that. OpenSSL reads ahead, so that many short answers cost one system call: no socket
+ * event announces what it has read (has_more). hiredis_ssl repeats a write that could not be finished with the length
+ * it had; so all of the buffer is one write, and only hiredis writes (a part taken away meanwhile would let it read
+ * past the end).
+ * OpenSSL's errors are a list of the thread, shared with the program: it is emptied before each step, or an old one is
+ * taken for ours. */
 #include "link/tls.h"
 
 #include <arpa/inet.h>
@@ -49,24 +51,29 @@ static int is_about_trust(long result)
 static void tell_certificate(long result, const char *host, struct hl_text *why)
 {
     if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
-        hl_text_set(why, "the server's certificate is not for %s: give the name it is for as tls_server_name, or mend the certificate",
+        hl_text_set(why,
+                    "the server's certificate is not for %s: give the name it is for as tls_server_name, or mend the "
+                    "certificate",
                     hl_quote(host, strlen(host)).bytes);
     else
         hl_text_set(why, "the server's certificate is refused: %s%s", X509_verify_cert_error_string(result),
-                    is_about_trust(result) ? "; tls_ca_file or tls_ca_dir must have who signed it" : "");
+                    is_about_trust(result) ? "; tls_ca_file or tls_ca_dir must have the authority that signed it" : "");
 }
 
-/* The first of the errors is the one that happened; what follows are those whom it stopped. */
+/* The first error is the cause; the others follow from it. */
 static void tell_error(const SSL *ssl, struct hl_text *why)
 {
     unsigned long error = ERR_peek_error();
     int code = ERR_GET_REASON(error), is_ssl = ERR_GET_LIB(error) == ERR_LIB_SSL;
-    if (is_ssl && (code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_HTTP_REQUEST || code == SSL_R_PACKET_LENGTH_TOO_LONG))
+    if (is_ssl &&
+        (code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_HTTP_REQUEST || code == SSL_R_PACKET_LENGTH_TOO_LONG))
         hl_text_set(why, "the server does not speak TLS on this port (%s)", reason(error));
     else if (is_ssl && code == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED)
         hl_text_set(why, "the server wants a client certificate: give tls_cert_file and tls_key_file");
     else if (is_ssl && code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && !SSL_get_certificate(ssl))
-        hl_text_set(why, "the server refused the TLS handshake: it may want a client certificate (tls_cert_file, tls_key_file)");
+        hl_text_set(
+            why,
+            "the server refused the TLS handshake: it may want a client certificate (tls_cert_file, tls_key_file)");
     else
         hl_text_set(why, "%s%s", ERR_SYSTEM_ERROR(error) ? "" : "TLS: ", reason(error));
 }
@@ -111,12 +118,13 @@ static hilock_status trust(struct tls *tls, const struct hl_tls_options *options
         return refuse_file(why, "tls_ca_file", options->ca_file);
     if (status == HILOCK_OK && options->ca_dir && SSL_CTX_load_verify_dir(tls->settings, options->ca_dir) != 1)
         return refuse_file(why, "tls_ca_dir", options->ca_dir);
-    if (status == HILOCK_OK && !options->ca_file && !options->ca_dir && SSL_CTX_set_default_verify_paths(tls->settings) != 1)
+    if (status == HILOCK_OK && !options->ca_file && !options->ca_dir &&
+        SSL_CTX_set_default_verify_paths(tls->settings) != 1)
         return refuse_file(why, "the system's", "certificates");
     return status;
 }
 
-/* Nobody is asked: OpenSSL would, at the terminal. */
+/* Asks nobody: OpenSSL would ask at the terminal. */
 static int no_passphrase(char *to, int room, int is_writing, void *was_asked)
 {
     (void)to, (void)room, (void)is_writing;
@@ -126,7 +134,8 @@ static int no_passphrase(char *to, int room, int is_writing, void *was_asked)
 
 static hilock_status present(struct tls *tls, const struct hl_tls_options *options, struct hl_text *why)
 {
-    const char *key = options->key_file ? options->key_file : options->cert_file, *key_option = options->key_file ? "tls_key_file" : "tls_cert_file";
+    const char *key = options->key_file ? options->key_file : options->cert_file,
+               *key_option = options->key_file ? "tls_key_file" : "tls_cert_file";
     int was_asked = 0;
     hilock_status status = check_path(why, "tls_cert_file", options->cert_file, 0);
     if (status == HILOCK_OK)
@@ -141,7 +150,8 @@ static hilock_status present(struct tls *tls, const struct hl_tls_options *optio
         status = refuse_file(why, key_option, key);
     SSL_CTX_set_default_passwd_cb_userdata(tls->settings, NULL);
     if (status != HILOCK_OK && was_asked)
-        hl_text_set(why, "%s \"%s\" is locked by a passphrase, and nobody is asked for one: give the key without", key_option, hl_quote(key, strlen(key)).bytes);
+        hl_text_set(why, "%s \"%s\" has a passphrase, and hilock asks for none: give a key without one",
+                    key_option, hl_quote(key, strlen(key)).bytes);
     return status;
 }
 
@@ -149,7 +159,7 @@ static int set_policy(struct tls *tls)
 {
     SSL_CTX *settings = tls->settings;
     SSL_CTX_set_verify(settings, HL_PLANTED(TLS_CHAIN_UNVERIFIED) ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-    /* A reply tells its own length: an end without farewell can cut none off unseen. */
+    /* A reply has its length: an end without farewell cannot cut one off unseen. */
     SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(settings, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_read_ahead(settings, 1);
@@ -173,12 +183,12 @@ static void free_tls(struct hl_tls *shared)
 
 /* ---- a connection ---- */
 
-/* An address is a name of its own kind in a certificate, and is not asked for by name (SNI). */
+/* In a certificate an address is a kind of its own, and SNI does not ask for it. */
 static int set_name(SSL *ssl, const char *host)
 {
     unsigned char binary[sizeof(struct in6_addr)];
     char address[INET6_ADDRSTRLEN] = "";
-    size_t length = strcspn(host, "%"); /* a zone is this machine's own affair */
+    size_t length = strcspn(host, "%"); /* a zone means something on this machine only */
     X509_VERIFY_PARAM *wanted = SSL_get0_param(ssl);
     if (!*host)
         return -1; /* OpenSSL would take that for any */
@@ -192,8 +202,8 @@ static int set_name(SSL *ssl, const char *host)
     return X509_VERIFY_PARAM_set1_host(wanted, host, 0) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 ? 0 : -1;
 }
 
-/* It begins the handshake by hiredis' own BIO. The signal of a broken pipe is one of the thread, so it is held back here without anybody else
- * missing his. */
+/* Begins the handshake by hiredis' own BIO. SIGPIPE goes to the thread, so blocking it here takes no signal from
+ * others. */
 static int initiate(redisContext *context, SSL *ssl, int *ret_error)
 {
     const struct timespec at_once = {0, 0};
@@ -267,15 +277,20 @@ static enum hl_tls_step shake(SSL *ssl, const char *host, struct hl_text *why)
     return HL_TLS_FAILED;
 }
 
-/* A record that is there in part is no more until its rest comes, which the socket announces: the read before has asked for it. */
-static int has_more(const SSL *ssl) { return !HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN) && SSL_has_pending(ssl) && !SSL_want_read(ssl); }
+/* A record that is there in part does not count until its rest comes; the socket announces that, as the last read asked
+ * for it. */
+static int has_more(const SSL *ssl)
+{
+    return !HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN) && SSL_has_pending(ssl) && !SSL_want_read(ssl);
+}
 
 /* Not redisBufferWrite, which gives the buffer back as it is. */
 static ssize_t write_buffered(redisContext *context) { return context->err ? -1 : context->funcs->write(context); }
 
 static int wants_write(const SSL *ssl) { return SSL_want_write(ssl); }
 
-hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why)
+hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, const struct hl_tls_options *options,
+                         struct hl_text *why)
 {
     static const struct hl_tls_ops ops = {free_tls,       begin,    shake,       ERR_clear_error,
                                           write_buffered, has_more, wants_write, explain};

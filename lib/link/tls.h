@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tls - TLS on the connections of one client: whom it trusts, how a handshake goes on, and what to say when one fails.
+/* tls - TLS on the connections of one client: trust, the handshake, and what to report when one fails.
  *
- * tls.c is made of OpenSSL and hiredis_ssl; a build without them has tls_none.c, whose hl_tls_new refuses. A link therefore knows the
- * functions through the settings that it was given, and one without settings is plain.
- * Invariant: shake says DONE only when the server's certificate was signed by somebody trusted, is in its time, and is of the host
- * that was asked for; TLS is 1.2 or later. */
+ * tls.c is made of OpenSSL and hiredis_ssl; a build without them has tls_none.c, whose hl_tls_new refuses. A link
+ * therefore knows the functions through the settings that it was given, and one without settings is plain.
+ * Invariant: shake answers DONE only if a trusted authority signed the server's certificate, it is valid now, and it is
+ * for the host that was asked for; TLS is 1.2 or later. */
 #ifndef HL_LINK_TLS_H
 #define HL_LINK_TLS_H
 
@@ -26,16 +26,20 @@ struct hl_tls_ops {
     void (*free)(struct hl_tls *tls);
     /* On a context that is connected. NULL: cannot, and the sentence. */
     struct ssl_st *(*begin)(struct hl_tls *tls, redisContext *context, const char *host, struct hl_text *why);
-    enum hl_tls_step (*shake)(struct ssl_st *ssl, const char *host, struct hl_text *why); /* FAILED: with the sentence */
+    /* FAILED: with the sentence */
+    enum hl_tls_step (*shake)(struct ssl_st *ssl, const char *host, struct hl_text *why);
     void (*prepare)(void);                         /* before each read and write */
-    ssize_t (*write)(redisContext *context);       /* what it has buffered: so many bytes of it; below 0: failed */
-    int (*has_more)(const struct ssl_st *ssl);     /* after a read: bytes that no event will announce, for they have left the socket */
-    int (*wants_write)(const struct ssl_st *ssl);  /* what was tried last goes on when the socket takes bytes */
-    void (*explain)(struct ssl_st *ssl, struct hl_text *why); /* why hiredis' read or write failed; untouched: nothing is known */
+    ssize_t (*write)(redisContext *context);       /* writes its buffer and returns how many bytes; below 0: failed */
+    int (*has_more)(const struct ssl_st *ssl);     /* after a read: bytes that no event will announce, as they have
+                                                      left the socket */
+    int (*wants_write)(const struct ssl_st *ssl);  /* the last step goes on when the socket takes bytes */
+    void (*explain)(struct ssl_st *ssl, struct hl_text *why); /* why hiredis' read or write failed; untouched:
+                                                                 nothing is known */
 };
 
 /* One reference is the caller's. INVALID: a file cannot be used; UNSUPPORTED: this build has no TLS; NO_MEMORY. */
-hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why);
+hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, const struct hl_tls_options *options,
+                         struct hl_text *why);
 
 static inline struct hl_tls *hl_tls_ref(struct hl_tls *tls)
 {

@@ -41,7 +41,8 @@ static long control(BIO *bio, int what, long number, void *pointer)
 BIO_METHOD *hl_tls_socket_method(void)
 {
     BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOCKET, "link");
-    if (method && BIO_meth_set_read(method, read_some) && BIO_meth_set_write(method, write_some) && BIO_meth_set_ctrl(method, control))
+    if (method && BIO_meth_set_read(method, read_some) && BIO_meth_set_write(method, write_some) &&
+        BIO_meth_set_ctrl(method, control))
         return method;
     BIO_meth_free(method);
     return NULL;

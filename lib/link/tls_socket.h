@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tls_socket - how OpenSSL reads and writes a link's socket: as its own socket BIO does, but a write raises no SIGPIPE. For tls.c alone. */
+/* tls_socket - how OpenSSL reads and writes a link's socket: as its own socket BIO does, but a write raises no SIGPIPE.
+ * For tls.c alone. */
 #ifndef HL_LINK_TLS_SOCKET_H
 #define HL_LINK_TLS_SOCKET_H
 

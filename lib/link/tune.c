@@ -17,7 +17,8 @@ void hl_tune_socket(redisContext *context, int is_tcp)
                                      {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
                                      {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
                                      {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES}};
-    int moved = context->fd == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 1) : -1; /* stdin was closed; 0.14.1 takes 0 for none: it would never close it */
+    int moved = context->fd == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 1) : -1; /* stdin was closed; 0.14.1 takes 0 for none:
+                                                                         it would never close it */
     if (moved > 0)
         context->fd = moved, close(0);
     fcntl(context->fd, F_SETFD, FD_CLOEXEC);

@@ -35,10 +35,10 @@ struct hl_alive *hl_alive_new(const struct hl_memory *memory)
     return alive;
 }
 
-/* relaxed: who takes a reference has one, and nothing is read by virtue of the count. */
+/* relaxed: a thread that takes a reference already has one, and reads nothing because of the count. */
 void hl_alive_ref(struct hl_alive *alive) { atomic_fetch_add_explicit(&alive->refs, 1, memory_order_relaxed); }
 
-/* release: what a thread read comes before it gives back; acquire: the last one gives the memory back behind all that. */
+/* release: a thread's reads come before it gives back; acquire: the last thread frees the memory after all of them. */
 void hl_alive_unref(struct hl_alive *alive)
 {
     struct hl_memory memory = alive->memory;

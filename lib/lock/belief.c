@@ -8,6 +8,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/notice.h"
+#include "lock/terms.h"
 #include "lock/words.h"
 
 static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
@@ -29,9 +30,11 @@ void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reas
     struct hl_text detail;
     hold->reason = (uint8_t)reason;
     hl_words_of_loss(core, hold, &detail);
-    hl_trace(&core->host, HL_HOLD_LOST, &(struct hl_fact){.name = hold->parts[0].name->bytes, .reason = reason, .detail = detail.bytes,
-                                                          .token = hl_hold_token(hold), .waited_us = hl_now_us(&core->host) - hold->since_us});
-    hl_notice_cancel(core, &hold->notice); /* what is still to be reported of its renewals would keep it */
+    hl_terms_trace(hold->terms, HL_HOLD_LOST,
+                   &(struct hl_fact){.lock = hold->is_told ? hold->owner.lock : NULL, .name = hold->name->bytes,
+                                     .reason = reason, .detail = detail.bytes, .token = hl_hold_token(hold),
+                                     .waited_us = hl_now_us(&core->host) - hold->since_us});
+    hl_notice_cancel(core, &hold->notice); /* pending reports about its renewals would keep it */
     if (!HL_PLANTED(LOSS_UNTOLD))
         hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
     hl_ending_begin(hold);
@@ -46,13 +49,15 @@ void hl_belief_end(struct hl_hold *hold, hilock_lost_reason reason)
         hl_hold_core(hold)->owner->ended(hold);
 }
 
-/* EXPIRED if the watchdog had its turns and no renewal got through; SUSPENDED if what it was to do well before the deadline was still to be
- * done (a little late every loop is), or the loop was away for long at the deadline itself. */
+/* EXPIRED if the watchdog had its turns and no renewal got through. SUSPENDED if work that was due well before the
+ * deadline was still not done (a little late every loop is), or if the loop was away for long at the deadline
+ * itself. */
 static hilock_lost_reason expiry_reason(const struct hl_hold *hold, uint64_t now_us)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold);
-    int missed_its_turn = hold->due_us && hold->due_us < deadline_us && now_us - hold->due_us > hl_belief_stood_us(hold) / 6 && hold->terms->is_renewed;
-    return missed_its_turn || now_us - deadline_us > stall_us ? HILOCK_LOST_SUSPENDED : HILOCK_LOST_EXPIRED;
+    int missed_its_turn = hold->due_us && hold->due_us < deadline_us &&
+        now_us - hold->due_us > hl_belief_stood_us(hold) / 6 && hold->terms->is_renewed;
+    return missed_its_turn || now_us - deadline_us > stall_us ? HILOCK_REASON_SUSPENDED : HILOCK_REASON_EXPIRED;
 }
 
 static int has_ended(struct hl_hold *hold, uint64_t now_us)
@@ -60,7 +65,7 @@ static int has_ended(struct hl_hold *hold, uint64_t now_us)
     if (hl_hold_deadline_us(hold) <= now_us && !HL_PLANTED(EXPIRY_IGNORED))
         hl_belief_end(hold, expiry_reason(hold, now_us));
     else if (hl_hold_max_ends_us(hold) <= now_us)
-        hl_belief_end(hold, HILOCK_LOST_HOLD_MAX);
+        hl_belief_end(hold, HILOCK_REASON_HOLD_MAX);
     else
         return 0;
     return 1;
@@ -71,15 +76,16 @@ int hl_belief_has_ended(struct hl_hold *hold) { return has_ended(hold, hl_now_us
 static void sweep(struct hl_hold *hold, void *arg)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold), now_us = *(const uint64_t *)arg;
+    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold),
+        now_us = *(const uint64_t *)arg;
     if (ends_us <= now_us)
         has_ended(hold, now_us);
     else if (ends_us < core->earliest_us)
         core->earliest_us = ends_us;
 }
 
-/* Runs before every delivery, and looks only when something may have ended: earliest_us is never later than the first end (hold_max is not
- * below a lease). */
+/* Runs before every delivery, and looks only when something may have ended: earliest_us is never later than the first
+ * end (hold_max is at least a lease). */
 void hl_belief_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);

@@ -3,18 +3,21 @@
 #include "lock/callback.h"
 
 #include "base/plant.h"
-#include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 
-void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, const struct hilock_result *result, void *user)
+void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, const struct hilock_result *result,
+                        void *user)
 {
+    struct hilock_result told = *result;
+    told.holder_label = hl_holder_label(told.holder);
     lock->refs++;
-    on_result(result, user);
+    on_result(&told, user);
     hl_lock_unref(lock);
 }
 
-void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event, struct hilock_event *event)
+void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event,
+                       struct hilock_event *event)
 {
     event->size = sizeof *event;
     event->client = (struct hilock_client *)(void *)core;
@@ -22,6 +25,7 @@ void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
     event->holder = event->holder ? event->holder : "";
     event->node = event->node ? event->node : "";
     event->detail = event->detail ? event->detail : "";
+    event->holder_label = hl_holder_label(event->holder);
     if (!on_event)
         return;
     lock->refs++;
@@ -31,14 +35,13 @@ void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
 
 void hl_callback_fill(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result)
 {
+    const struct hl_look look = lock->ops->look(lock, hl_now_us(&core->host));
     result->size = sizeof *result;
-    result->state = hl_lock_state(lock);
-    if (result->state != HILOCK_HELD)
-        return;
-    result->remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
-    result->fencing_token = hl_hold_token(lock->hold);
-    result->hold_count = hl_hold_entries(lock->hold);
-    result->votes = hl_hold_votes(lock->hold);
+    result->state = look.state;
+    result->remaining_ms = hl_lease_span_ms(look.left_us);
+    result->fencing_token = look.token;
+    result->hold_count = look.count;
+    result->votes = look.votes;
 }
 
 int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice)

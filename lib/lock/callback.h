@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* callback - the only place that calls a lock's user. The handle is kept for as long as its callback runs, whatever that does. */
+/* callback - the only place that calls a lock's user. It keeps the handle for as long as the callback runs, whatever
+ * the callback does. */
 #ifndef HL_LOCK_CALLBACK_H
 #define HL_LOCK_CALLBACK_H
 
 #include "lock/core.h"
 
-void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, const struct hilock_result *result, void *user);
-void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event, struct hilock_event *event);
-void hl_callback_fill(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result); /* how the handle stands right now */
-int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice); /* the handle was dropped or freed meanwhile */
+void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, const struct hilock_result *result,
+                        void *user);
+void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event,
+                       struct hilock_event *event);
+void hl_callback_fill(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result); /* the
+                                                                                                              state
+                                                                                                              of the
+                                                                                                              handle
+                                                                                                              right
+                                                                                                              now */
+int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice); /* the handle was dropped or
+                                                                                           freed meanwhile */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cell - what a client and its handles share, and what is left for the handles when the client is gone: who may call, and whether there
- * still is a client.
- * Invariant: every call of the public API asks the cell first and touches nothing else when it is refused, so that a call from a wrong
- * thread or a forked child reads no memory that the loop's thread may be writing or freeing. */
+/* cell - what a client and its handles share, and what handles keep when the client is gone: which thread may call, and
+ * whether there still is a client.
+ * Invariant: every call of the public API asks the cell first and touches nothing else if it is refused, so that a call
+ * from a wrong thread or a forked child reads no memory that the loop's thread may be writing or freeing. */
 #ifndef HL_LOCK_CELL_H
 #define HL_LOCK_CELL_H
 
@@ -28,7 +28,7 @@ void hl_cell_unref(struct hl_cell *cell);
 void hl_cell_claim(struct hl_cell *cell); /* this thread turns the loop */
 
 int hl_cell_is_forked(const struct hl_cell *cell);
-/* HILOCK_OK, HILOCK_WRONG_THREAD (counted) or HILOCK_FORKED. CLOSED is the caller's to find out: cell->core. */
+/* HILOCK_OK, HILOCK_WRONG_THREAD (counted) or HILOCK_FORKED. The caller checks for CLOSED: cell->core. */
 hilock_status hl_cell_admit(struct hl_cell *cell);
 
 #endif

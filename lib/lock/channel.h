@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* channel - the unlock channel of a name that is waited for: news wakes whose turn it is. With several masters a gate listens at each of them.
+/* channel - the unlock channel of a name that is waited for: news wakes whose turn it is.
  * Invariant: whoever sleeps has asked after the latest news, and after the channel was on (R7). */
 #ifndef HL_LOCK_CHANNEL_H
 #define HL_LOCK_CHANNEL_H
 
 #include "lock/core.h"
 
-int hl_channel_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us); /* listens. 0: news came after that request left: ask again */
-void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node); /* a link is back: whose name is there tries again */
+/* listens. 0: news came after that request left: ask again */
+int hl_channel_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us);
+void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node); /* a link is back: whose name is there
+                                                                                tries again */
 void hl_channels_follow(struct hl_core *core); /* names have moved: listens where they are now, and tries again there */
 
 #endif

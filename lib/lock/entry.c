@@ -6,14 +6,14 @@
 
 void hl_entry_unlink(struct hl_entry *entry)
 {
-    struct hl_side *side = entry->side;
-    if (side && entry->is_leaving)
-        TAILQ_REMOVE(&side->leaving, entry, entry);
-    else if (side) {
-        TAILQ_REMOVE(&side->entries, entry, entry);
-        side->entries_count--;
+    struct hl_desk *desk = entry->desk;
+    if (desk && entry->is_leaving)
+        TAILQ_REMOVE(&desk->leaving, entry, entry);
+    else if (desk) {
+        TAILQ_REMOVE(&desk->entries, entry, entry);
+        desk->count--;
     }
-    entry->side = NULL;
+    entry->desk = NULL;
 }
 
 void hl_entry_free(struct hl_core *core, struct hl_entry *entry)
@@ -36,19 +36,17 @@ static void part_with(struct hl_core *core, struct hl_entries *entries)
     }
 }
 
-void hl_entries_end(struct hl_core *core, struct hl_hold *hold)
+void hl_entries_end(struct hl_core *core, struct hl_desk *desk)
 {
-    if (!hold->side)
-        return;
-    part_with(core, &hold->side->entries);
-    part_with(core, &hold->side->leaving);
+    part_with(core, &desk->entries);
+    part_with(core, &desk->leaving);
 }
 
-void hl_entries_forget(struct hl_core *core, struct hl_side *side)
+void hl_entries_forget(struct hl_core *core, struct hl_desk *desk)
 {
     struct hl_entry *entry;
-    while ((entry = TAILQ_FIRST(&side->entries)) != NULL)
+    while ((entry = TAILQ_FIRST(&desk->entries)) != NULL)
         hl_entry_free(core, entry);
-    while ((entry = TAILQ_FIRST(&side->leaving)) != NULL)
+    while ((entry = TAILQ_FIRST(&desk->leaving)) != NULL)
         hl_entry_free(core, entry);
 }

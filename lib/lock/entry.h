@@ -9,21 +9,21 @@ enum { REPORT_ENTERED = 1, REPORT_LEFT = 2 };
 
 struct hl_entry {
     struct hl_notice notice;      /* the bits above */
-    TAILQ_ENTRY(hl_entry) entry;  /* in its side: entries while it counts, then leaving until it is answered */
-    struct hl_side *side;         /* NULL: stands in neither */
+    TAILQ_ENTRY(hl_entry) entry;  /* at its desk: entries while it counts, then leaving until it is answered */
+    struct hl_desk *desk;         /* NULL: in neither */
     struct hilock_lock *lock;     /* referenced */
-    uint64_t hold_id;
+    uint64_t tenure;              /* of the hold that it entered */
     hilock_result_fn *on_entered, *on_left;
     void *entered_user, *left_user;
-    uint64_t entered_us, left_us; /* the calls */
-    uint32_t entered_count, left_count; /* what they made of the hold's count */
+    uint64_t entered_us, left_us; /* when the calls came */
+    uint32_t entered_count, left_count; /* the hold's count after them */
     uint8_t is_leaving, is_cancelled;
-    uint8_t turn;                 /* of that hold */
 };
 
 void hl_entry_unlink(struct hl_entry *entry); /* it counts no more, or has been answered */
 void hl_entry_free(struct hl_core *core, struct hl_entry *entry);
-void hl_entries_end(struct hl_core *core, struct hl_hold *hold); /* all counts are over; who was not answered will be */
-void hl_entries_forget(struct hl_core *core, struct hl_side *side);
+void hl_entries_end(struct hl_core *core, struct hl_desk *desk); /* all counts are over; entries without an answer
+                                                                    get one */
+void hl_entries_forget(struct hl_core *core, struct hl_desk *desk);
 
 #endif

@@ -6,15 +6,20 @@
 #include "lock/callback.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/part.h"
+#include "lock/proof.h"
 #include "lock/side.h"
 #include "lock/lock.h"
 #include "lock/words.h"
 
 static void report_answer(struct hl_core *core, struct hl_notice *notice);
-static void forget(struct hl_core *core, struct hl_notice *notice) { hl_extend_free(core, (struct hl_extend *)(void *)notice); }
 
-hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
+static void forget(struct hl_core *core, struct hl_notice *notice)
+{
+    hl_extend_free(core, (struct hl_extend *)(void *)notice);
+}
+
+hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                              hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report_answer, forget};
     struct hl_side *side = hl_side_of(core, lock->hold);
@@ -54,7 +59,10 @@ void hl_extends_forget(struct hl_core *core, struct hl_side *side)
 
 /* ---- rounds ---- */
 
-static struct hl_extend *first_of(const struct hl_hold *hold) { return hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL; }
+static struct hl_extend *first_of(const struct hl_hold *hold)
+{
+    return hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL;
+}
 
 /* In milliseconds, one at least. */
 static uint32_t left_ms(const struct hl_hold *hold)
@@ -63,8 +71,8 @@ static uint32_t left_ms(const struct hl_hold *hold)
     return left ? left : 1;
 }
 
-/* A watched hold is renewed by the same request, so it asks for its own lease at least. To ask whether one that is not renewed still stands
- * is to ask for what is left of it, which makes it no longer. */
+/* A watched hold is renewed by the same request, so it asks for its own lease at least. For a hold without renewals, to
+ * check whether it still stands means to ask for what is left of it, which does not lengthen it. */
 void hl_extend_round(struct hl_hold *hold)
 {
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
@@ -80,20 +88,18 @@ void hl_extend_round(struct hl_hold *hold)
     hold->side->asked_ms = longest_ms;
 }
 
-/* Less than the lock's own lease counts as well: the store keeps it for longer than that asks for. */
+/* Less than the lock's own lease counts as well: the store keeps the hold for longer than such a request asks. */
 int hl_extend_was_asked(const struct hl_hold *hold)
 {
     const struct hl_side *side = hold->side;
     return side && (side->reach_us || (side->asked_ms && side->asked_ms != hold->terms->lease_ms));
 }
 
-void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part, uint32_t lease_ms)
+void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms)
 {
     struct hl_side *side = hold->side;
-    struct hl_share *share = hl_part_share(hold, part);
-    uint64_t lease_us = (uint64_t)lease_ms * 1000, reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
-    if (share)
-        share->asked_ms = lease_ms;
+    uint64_t lease_us = (uint64_t)lease_ms * 1000,
+        reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
     if (!side || !side->asked_ms)
         return;
     if (reach_us > side->reach_us)
@@ -177,8 +183,9 @@ static void report(struct hl_core *core, struct hl_extend *extend, const char *d
     hilock_result_fn *on_result = hl_callback_is_off(lock, &extend->notice) ? NULL : extend->on_result;
     void *user = extend->user;
     char *words = extend->detail;
-    struct hilock_result result = {.status = extend->status, .operation = HILOCK_EXTEND, .lock = lock, .holder = "", .attempts = extend->attempts,
-                                   .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - extend->begun_us)};
+    struct hilock_result result =
+        {.status = extend->status, .operation = HILOCK_OP_EXTEND, .lock = lock, .holder = "",
+         .attempts = extend->attempts, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - extend->begun_us)};
     result.detail = detail ? detail : words ? words : hilock_status_text(result.status);
     extend->detail = NULL;
     lock->refs++;
@@ -191,9 +198,15 @@ static void report(struct hl_core *core, struct hl_extend *extend, const char *d
     hl_lock_unref(lock);
 }
 
-static void report_answer(struct hl_core *core, struct hl_notice *notice) { report(core, (struct hl_extend *)(void *)notice, NULL); }
+static void report_answer(struct hl_core *core, struct hl_notice *notice)
+{
+    report(core, (struct hl_extend *)(void *)notice, NULL);
+}
 
-void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail) { report(core, extend, detail); }
+void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail)
+{
+    report(core, extend, detail);
+}
 
 /* ---- the end ---- */
 
@@ -213,5 +226,6 @@ uint64_t hl_extend_reach_us(const struct hl_hold *hold) { return hold->side ? ho
 
 uint64_t hl_extend_over_us(const struct hl_hold *hold)
 {
-    return hold->side && hold->side->reach_us ? hold->side->reach_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : 0;
+    return hold->side && hold->side->reach_us
+           ? hold->side->reach_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : 0;
 }

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* extend - accepted extends of a hold: what they ask for, and what they are answered. The watchdog does the asking: a part has one request,
- * and an extend is a renewal that asks for more.
+/* extend - accepted extends of a hold: what they ask for, and their answers. The watchdog does the asking: a hold has
+ * one request, and an extend is a renewal that asks for more.
  *
  *   accepted  --a round begins-->  asked  --its answer, or its time is over-->  decided  --told-->  gone
  *       `------------------------ the hold ends -------------------------------> LOST
  *
- * A round is one renewal of every part; it asks for the longest lease that anybody wants. What is accepted while one is under way waits
- * for the next, which follows at once. Invariants: an extend is decided only by the answer to a round that began after it was accepted;
- * one whose hold has ended before it is told is told LOST, and if that end is a loss, instead of on_lost. */
+ * A round is one renewal; it asks for the longest lease that anybody wants. What is accepted while one is under way
+ * waits for the next, which follows at once. Invariants: an extend is decided only by the answer to a round that began
+ * after it was accepted; one whose hold has ended before its answer is answered LOST, and if that end is a loss,
+ * instead of on_lost. */
 #ifndef HL_LOCK_EXTEND_H
 #define HL_LOCK_EXTEND_H
 
 #include "lock/core.h"
 
 struct hl_extend {
-    struct hl_notice notice;     /* one thing to tell */
-    TAILQ_ENTRY(hl_extend) entry; /* in its side, until it is told or the hold has ended */
+    struct hl_notice notice;     /* one thing to report */
+    TAILQ_ENTRY(hl_extend) entry; /* in its side, until it is reported or the hold has ended */
     struct hl_side *side;        /* NULL: the hold has ended */
     struct hilock_lock *lock;    /* referenced */
     hilock_result_fn *on_result;
@@ -27,26 +28,35 @@ struct hl_extend {
     char *detail;                /* decided; NULL: the status' own sentence */
 };
 
-/* Accepted: the watchdog is to ask, if it is HELD; else its loss is about to be told. */
-hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user); /* OK or NO_MEMORY */
+/* Accepted: a HELD hold's watchdog asks; otherwise its loss is about to be reported. */
+/* OK or NO_MEMORY */
+hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                              hilock_result_fn *on_result, void *user);
 
 /* ---- the watchdog's ---- */
 
-void hl_extend_round(struct hl_hold *hold);                     /* one begins: no part is asking */
+void hl_extend_round(struct hl_hold *hold);                     /* one begins */
 int hl_extend_was_asked(const struct hl_hold *hold);            /* the store may keep it for longer than its lease */
-void hl_extend_sent(struct hl_hold *hold, const struct hl_part *part, uint32_t lease_ms); /* a request of it leaves that asks for so much */
+void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms); /* a request of it leaves that asks for so much */
 int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
 int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
-void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why); /* the round; why NULL: the status' own sentence */
-uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us); /* the watchdog's own next, or an extend's end before it */
-int hl_extend_tick(struct hl_hold *hold, uint64_t now_us);      /* decides whose time is over. 1: the watchdog's own next is still to come */
+/* the round; why NULL: the status' own sentence */
+void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why);
+uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us); /* the watchdog's own next time, or an extend's
+                                                                       end before it */
+int hl_extend_tick(struct hl_hold *hold, uint64_t now_us);      /* decides those whose time is over. 1: the
+                                                                   watchdog's own time is still to come */
 
 /* ---- the end ---- */
 
-void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss); /* all are LOST; is_loss: reported first of all */
-void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail); /* in place of on_lost */
-uint64_t hl_extend_reach_us(const struct hl_hold *hold); /* until when what was asked for may stand at the store, once it is answered; 0: nothing was */
-uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when what was asked for is over at the store whatever got through; 0: at once */
+void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss); /* all are LOST; is_loss: reported first of
+                                                                                all */
+/* in place of on_lost */
+void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail);
+uint64_t hl_extend_reach_us(const struct hl_hold *hold); /* until when a longer lease may stand at the store, once
+                                                            it is answered; 0: none was asked for */
+uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when any lease that was asked for is over at the
+                                                           store, whatever got through; 0: at once */
 void hl_extend_free(struct hl_core *core, struct hl_extend *extend);
 void hl_extends_forget(struct hl_core *core, struct hl_side *side);
 

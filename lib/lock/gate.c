@@ -4,31 +4,27 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
-#include "lock/courtesy.h"
-#include "lock/fair.h"
+#include "lock/place.h"
 #include "lock/hold.h"
 #include "lock/known.h"
 #include "lock/lease.h"
-#include "lock/multi.h"
 #include "lock/name.h"
 #include "lock/wait.h"
 
-enum { YIELDS_MAX = 3, YIELD_MAX_US = 1000000, CROWD_MAX = 31, PACE_US = 20 };
+enum { OTHERS_US = 1000000 };
 
 /* ---- the line ---- */
 
-static struct hl_gate *gate_of(struct hl_core *core, struct hl_name *name)
+struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
 {
     struct hl_gate *gate = hl_gate_at(name);
     if (gate)
         return gate;
-    gate = hl_memory_new(&core->host.memory, sizeof *gate + hl_route_members(core->route) * sizeof gate->channels[0]);
+    gate = hl_memory_new(&core->host.memory, sizeof *gate);
     if (!gate)
         return NULL;
     gate->core = core;
     gate->name = name;
-    gate->courtesy = name->courtesy;
-    hl_courtesy_come_back(&gate->courtesy, core);
     TAILQ_INIT(&gate->line);
     TAILQ_INIT(&gate->aside);
     TAILQ_INIT(&gate->asking);
@@ -62,11 +58,9 @@ static void drop_if_empty(struct hl_gate *gate)
     struct hl_name *name = gate->name;
     if (last_of(gate))
         return;
-    for (unsigned i = 0; i < hl_route_members(core->route); i++)
-        hl_listener_close(gate->channels[i]);
+    hl_listener_close(gate->channel);
     forget_grants(gate);
     name->is_awaited = 0;
-    name->courtesy = gate->courtesy;
     hl_memory_free(&core->host.memory, gate->holder);
     hl_memory_free(&core->host.memory, gate->note);
     hl_memory_free(&core->host.memory, gate);
@@ -75,13 +69,14 @@ static void drop_if_empty(struct hl_gate *gate)
 
 static struct hl_line *line_of(struct hl_gate *gate, enum hl_stands stands)
 {
-    struct hl_line *const lines[] = {NULL, &gate->line, &gate->aside, &gate->asking, &gate->queued}; /* as in the enum */
+    /* as in the enum */
+    struct hl_line *const lines[] = {NULL, &gate->line, &gate->aside, &gate->asking, &gate->queued};
     return lines[stands];
 }
 
 static enum hl_stands stands_of(const struct hl_acquire *acquire)
 {
-    return acquire->lock->terms->kind->has_queue ? STANDS_QUEUED : acquire->is_try ? STANDS_ASIDE : STANDS_IN_LINE;
+    return acquire->lock->terms->kind->place_each ? STANDS_QUEUED : acquire->is_try ? STANDS_ASIDE : STANDS_IN_LINE;
 }
 
 static void stand(struct hl_gate *gate, struct hl_acquire *acquire, enum hl_stands stands)
@@ -116,16 +111,12 @@ void hl_gate_advance(struct hl_gate *gate, int wakes)
         gate->core->waiter->ask(acquire);
     }
     acquire = TAILQ_FIRST(&gate->line);
-    gate->has_missed = !may_ask(gate) && (wakes || gate->has_missed);
     if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes) || !gate->core->waiter->may_ask(gate->core, acquire))
         return;
-    if (gate->courtesy.until_us > hl_now_us(&gate->core->host))
-        hl_wait_resume_at(acquire, gate->courtesy.until_us);
-    else
-        gate->core->waiter->ask(acquire);
+    gate->core->waiter->ask(acquire);
 }
 
-/* Who asks, or may have left something at the store, is not to be had. */
+/* Not one that asks, or may have left something at the store. */
 struct hl_acquire *hl_gate_next(const struct hl_name *name)
 {
     const struct hl_gate *gate = hl_gate_at(name);
@@ -139,7 +130,7 @@ void hl_gate_wake(struct hl_name *name) { hl_gate_advance(name->gate, 1); }
 
 void hl_gate_wake_for(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = hl_wait_name(acquire)->gate;
+    struct hl_gate *gate = acquire->lock->name->gate;
     if (acquire->is_try && acquire->state == ACQUIRE_IN_LINE)
         stand(gate, acquire, STANDS_ASIDE);
     hl_gate_advance(gate, 1);
@@ -166,9 +157,13 @@ void hl_gates_close(struct hl_core *core)
     }
 }
 
-static int is_untold(const struct hl_acquire *acquire) { return acquire && acquire->is_untold && acquire->state != ACQUIRE_GRANTED; }
+static int is_untold(const struct hl_acquire *acquire)
+{
+    return acquire && acquire->is_untold && acquire->state != ACQUIRE_GRANTED;
+}
 
-/* Once per acquire, and then as often as it asked for. Who is not told yet came last; but the first, if it was granted when the others were. */
+/* Once per acquire, and then as often as it asked for. A waiter without a report came last; but the first, if it was
+ * granted when the others were. */
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
 {
     struct hl_line *line = &name->gate->line;
@@ -181,40 +176,35 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
         core->waiter->tell_waiting(core, acquire);
 }
 
-hilock_status hl_gate_join(struct hl_core *core, struct hl_acquire *acquire)
+void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = gate_of(core, hl_wait_name(acquire));
-    if (!gate)
-        return HILOCK_NO_MEMORY;
     acquire->is_untold = !acquire->is_try;
     stand(gate, acquire, stands_of(acquire));
-    if (acquire->lock->terms->kind->has_queue)
+    if (acquire->stands == STANDS_QUEUED)
         gate->core->waiter->ask(acquire);
     else
         hl_gate_advance(gate, 0);
-    return HILOCK_OK;
-}
-
-int hl_gate_move(struct hl_core *core, struct hl_acquire *acquire, unsigned at)
-{
-    struct hl_gate *gate = at == acquire->at ? NULL : gate_of(core, acquire->lock->terms->multi->of[at]);
-    enum hl_stands stands = (enum hl_stands)acquire->stands;
-    if (!gate)
-        return at == acquire->at;
-    hl_gate_leave(acquire);
-    acquire->at = (uint8_t)at;
-    stand(gate, acquire, stands);
-    return 1;
 }
 
 int hl_gate_is_head(const struct hl_acquire *acquire)
 {
-    return acquire->is_try || TAILQ_FIRST(&hl_wait_name(acquire)->gate->line) == acquire;
+    return acquire->is_try || TAILQ_FIRST(&acquire->lock->name->gate->line) == acquire;
+}
+
+struct hl_acquire *hl_gate_behind(const struct hl_acquire *acquire) { return TAILQ_NEXT(acquire, line); }
+
+/* The first of the line, and all who stand for themselves. */
+struct hl_acquire *hl_gate_next_place(struct hl_gate *gate, const struct hl_acquire *after)
+{
+    struct hl_acquire *head = TAILQ_FIRST(&gate->line);
+    if (!after && head && head->place)
+        return head;
+    return after && after->stands == STANDS_QUEUED ? TAILQ_NEXT(after, line) : TAILQ_FIRST(&gate->queued);
 }
 
 void hl_gate_leave(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = hl_wait_name(acquire)->gate;
+    struct hl_gate *gate = acquire->lock->name->gate;
     stand(gate, acquire, STANDS_NOWHERE);
     hl_gate_advance(gate, 0);
     drop_if_empty(gate);
@@ -222,19 +212,19 @@ void hl_gate_leave(struct hl_acquire *acquire)
 
 void hl_gate_step_back(struct hl_acquire *acquire)
 {
-    struct hl_line *line = line_of(hl_wait_name(acquire)->gate, (enum hl_stands)acquire->stands);
+    struct hl_line *line = line_of(acquire->lock->name->gate, (enum hl_stands)acquire->stands);
     TAILQ_REMOVE(line, acquire, line);
     TAILQ_INSERT_TAIL(line, acquire, line);
 }
 
 void hl_gate_place(struct hl_acquire *acquire)
 {
-    struct hl_line *line = &hl_wait_name(acquire)->gate->queued;
+    struct hl_line *line = &acquire->lock->name->gate->queued;
     struct hl_acquire *other, *later = NULL;
-    uint64_t ticket = hl_fair_of(acquire)->ticket;
+    uint64_t ticket = acquire->place->ticket;
     TAILQ_REMOVE(line, acquire, line);
     for (other = TAILQ_LAST(line, hl_line); other; other = TAILQ_PREV(other, hl_line, line)) {
-        uint64_t has = hl_fair_of(other)->ticket;
+        uint64_t has = other->place->ticket;
         if (has && has < ticket)
             break;
         later = has ? other : later;
@@ -245,66 +235,13 @@ void hl_gate_place(struct hl_acquire *acquire)
         TAILQ_INSERT_TAIL(line, acquire, line);
 }
 
-void hl_gate_yield(struct hl_core *core, const struct hl_acquire *acquire)
-{
-    struct hl_name *name = hl_wait_name(acquire);
-    struct hl_gate *gate = name->gate;
-    uint64_t turns = HL_PLANTED(LOSERS_YIELD_LONGER) ? 0 : 1 + hl_multi_crowd(acquire), doubled = (uint64_t)1 << gate->yields;
-    uint64_t most_us = 2 * (turns > doubled ? turns : doubled) * hl_courtesy_span_us(core, name);
-    if (acquire->lock->terms->multi && most_us > YIELD_MAX_US)
-        most_us = YIELD_MAX_US;
-    hl_courtesy_for(&gate->courtesy, core, hl_random_below(&core->host.random, most_us));
-    gate->yields_until_us = acquire->lock->terms->multi ? gate->courtesy.until_us : 0;
-    gate->yields += gate->yields < (HL_PLANTED(LOSERS_YIELD_LONGER) ? 7 : YIELDS_MAX);
-}
-
-/* Longer than those who are before it take to be told, and to let go what they hold for moments only. */
-uint64_t hl_gate_pause_us(struct hl_core *core, const struct hl_acquire *acquire)
-{
-    uint64_t span_us = 2 * (2 + hl_multi_crowd(acquire)) * hl_courtesy_span_us(core, hl_wait_name(acquire));
-    return span_us + hl_random_below(&core->host.random, span_us);
-}
-
-uint64_t hl_gate_yields_until_us(const struct hl_name *name) { return name->gate->courtesy.until_us; }
-
-static void count_crowd(struct hl_core *core, struct hl_name *name, uint64_t listeners)
-{
-    uint64_t others = hl_courtesy_others(core, name, listeners);
-    name->crowd = (others < CROWD_MAX ? others : CROWD_MAX) & CROWD_MAX;
-}
-
-/* Nothing that was held is free now: who sleeps goes on sleeping, unless its pause ended, or a message came, while it could not ask. */
-void hl_gate_returned(struct hl_core *core, struct hl_name *name, uint64_t listeners)
+void hl_gate_released(struct hl_name *name)
 {
     struct hl_gate *gate = hl_gate_at(name);
-    count_crowd(core, name, listeners);
-    if (gate)
-        hl_gate_advance(gate, gate->has_missed);
-}
-
-void hl_gate_released(struct hl_core *core, struct hl_name *name, uint64_t listeners)
-{
-    struct hl_gate *gate = hl_gate_at(name);
-    count_crowd(core, name, listeners);
-    hl_courtesy_begin(gate ? &gate->courtesy : &name->courtesy, core, name, listeners);
     if (!gate)
         return;
     gate->known = HILOCK_OK;
-    gate->yields = 0;
     hl_gate_advance(gate, 1);
-}
-
-/* Those that found too few masters to ask. */
-void hl_gate_wake_tries(struct hl_gate *gate)
-{
-    struct hl_acquire *acquire, *next;
-    for (acquire = TAILQ_FIRST(&gate->asking); acquire; acquire = next) {
-        next = TAILQ_NEXT(acquire, line);
-        if (acquire->state != ACQUIRE_SLEEPING)
-            continue;
-        acquire->state = ACQUIRE_IN_LINE;
-        stand(gate, acquire, STANDS_ASIDE);
-    }
 }
 
 void hl_gates_advance(struct hl_core *core)
@@ -319,7 +256,7 @@ void hl_gates_advance(struct hl_core *core)
 
 void hl_gate_forget(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = hl_wait_name(acquire)->gate;
+    struct hl_gate *gate = acquire->lock->name->gate;
     stand(gate, acquire, STANDS_NOWHERE);
     drop_if_empty(gate);
 }
@@ -350,7 +287,8 @@ static void visit_line(const struct hl_line *line, void (*visit)(const struct hi
 {
     const struct hl_acquire *acquire;
     TAILQ_FOREACH(acquire, line, line)
-        visit(acquire->lock, arg);
+        if (!acquire->lock->terms->is_internal)
+            visit(acquire->lock, arg);
 }
 
 void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
@@ -368,3 +306,14 @@ void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hiloc
 }
 
 unsigned hl_gate_waiting(const struct hl_name *name) { return name->is_awaited ? name->gate->waiting : 0; }
+
+void hl_gate_saw_others(struct hl_name *name)
+{
+    if (name->is_awaited)
+        name->gate->others_until_us = hl_now_us(&name->gate->core->host) + OTHERS_US;
+}
+
+int hl_gate_has_others(const struct hl_name *name)
+{
+    return name->is_awaited && name->gate->others_until_us > hl_now_us(&name->gate->core->host);
+}

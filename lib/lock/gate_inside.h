@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gate_inside - a gate from the inside, for gate.c (the lines of those who stand there), known.c (what it knows of its name), channel.c (what it hears) and
- * grants.c (where grants of it are pushed). */
+/* gate_inside - a gate from the inside, for gate.c (the lines of those who stand there), known.c (what it knows of its
+ * name), channel.c (what it hears) and grants.c (where grants of it are pushed). */
 #ifndef HL_LOCK_GATE_INSIDE_H
 #define HL_LOCK_GATE_INSIDE_H
 
@@ -11,30 +11,31 @@ TAILQ_HEAD(hl_line, hl_acquire);
 struct hl_gate {
     struct hl_core *core;
     struct hl_name *name;
-    struct hl_line line;           /* who wait, in order of arrival; the last ones, and now and then the first, are untold that it is held */
+    struct hl_line line;           /* who wait, in order of arrival; the last ones, and now and then the first, are
+                                      untold that it is held */
     struct hl_line aside, asking;  /* tries: that have not asked, and that have */
-    struct hl_line queued;         /* of kinds with a queue at the store: each asks for itself. Who has a ticket stands behind who has a lower one */
+    struct hl_line queued;         /* of kinds with a queue at the store: each asks for itself. Who has a ticket stands
+                                      behind who has a lower one */
     struct hl_grants *grants;      /* NULL: nobody asked for pushes, or there was no memory */
     LIST_ENTRY(hl_gate) by_grants; /* in these */
     unsigned waiting;              /* of all but tries */
-    int is_deaf;                   /* no subscription to be had: poll */
-    int has_missed;                /* somebody was to be woken while a release of ours was out */
+    int is_deaf;                   /* the subscription was refused: poll */
+    uint64_t others_until_us;      /* other programs want the name, too, as far as was seen lately */
     uint64_t news_us;              /* latest message, or begin of listening: an older request proves nothing */
-    struct hl_courtesy courtesy;   /* to others who wait */
-    uint64_t yields_until_us;      /* courtesy's end, when that is the pause of a multi that lost: a message cuts it */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is right for another */
     unsigned faults;               /* in a row */
-    unsigned yields, silences;     /* since the name was last free; in a row */
-    uint64_t left_until_us;        /* end of the holder's lease, as last told */
+    uint64_t left_until_us;        /* end of the holder's lease, as last heard */
     int has_no_ttl;
     char *holder, *note;           /* NULL: "" */
-    struct hl_listener *channels[]; /* one at each node that decides; NULL: not wanted yet */
+    struct hl_listener *channel;   /* NULL: not wanted yet */
 };
 
 static inline struct hl_gate *hl_gate_at(const struct hl_name *name) { return name->is_awaited ? name->gate : NULL; }
 
 void hl_gate_advance(struct hl_gate *gate, int wakes); /* whose turn it is asks; wakes: also if it sleeps */
-void hl_gate_wake_tries(struct hl_gate *gate); /* those that found too few masters to ask */
+
+/* Everybody who has, or is to have, a place at the store: the one behind `after`, which is NULL for the first. */
+struct hl_acquire *hl_gate_next_place(struct hl_gate *gate, const struct hl_acquire *after);
 
 #endif

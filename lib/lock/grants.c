@@ -5,7 +5,7 @@
 #include "base/plant.h"
 #include "base/slot.h"
 #include "lock/ending.h"
-#include "lock/fair.h"
+#include "lock/place.h"
 #include "lock/gate_inside.h"
 #include "lock/hold.h"
 #include "lock/terms.h"
@@ -22,7 +22,7 @@ struct hl_grants {
     struct hl_listener *channel;    /* NULL: there was no memory for it */
     uint64_t used_us;
     int is_refused;
-    unsigned slot;                  /* 0 where there are none */
+    unsigned slot;                  /* where there are none: the master */
     char tag[HL_SLOT_TAG + 1];      /* of the slot; "" */
     char said[HL_FAIR_CHANNEL_MAX]; /* the channel, as heartbeats name it */
     uint64_t undone_since_us; /* of the grants that nobody knew, only so many are released a second: the rest lapse */
@@ -32,7 +32,7 @@ struct hl_grants {
 void hl_grants_init(struct hl_core *core)
 {
     TAILQ_INIT(&core->grants);
-    hl_roll_init(&core->fair_waits, &core->host.memory);
+    hl_id_table_init(&core->places, &core->host.memory);
     hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
 }
 
@@ -49,9 +49,19 @@ void hl_grants_done(struct hl_core *core)
     struct hl_grants *grants;
     while ((grants = TAILQ_FIRST(&core->grants)) != NULL)
         drop(grants);
-    if (core->fair_terms)
-        hl_terms_unref(core->fair_terms);
-    core->fair_terms = NULL;
+    if (core->queue_terms)
+        hl_terms_unref(core->queue_terms);
+    core->queue_terms = NULL;
+}
+
+static unsigned master_of(const struct hl_grants *grants)
+{
+    return grants->core->route->ops->is_spread ? 0 : grants->slot;
+}
+
+static struct hl_node *node_of(const struct hl_grants *grants)
+{
+    return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), master_of(grants)});
 }
 
 /* ---- what is pushed ---- */
@@ -69,8 +79,8 @@ static int is_too_much(struct hl_grants *grants)
 /* Without memory it lapses. */
 static void undo(struct hl_core *core, struct hl_name *name, uint64_t id)
 {
-    const struct hilock_lock some = {.terms = core->fair_terms, .name = name};
-    if (core->fair_terms && hl_ending_of(core, &some, id))
+    const struct hilock_lock some = {.terms = core->queue_terms, .name = name};
+    if (core->queue_terms && hl_ending_of(core, &some, id))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
 }
 
@@ -81,7 +91,7 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
     struct hl_name *name;
     if (push->id > core->id_last || is_too_much(grants) || HL_PLANTED(FAIR_UNKNOWN_KEPT))
         return;
-    name = hl_name_ref(core, push->name, push->name_length);
+    name = hl_name_ref(core, push->name, push->name_length, master_of(grants));
     if (!name)
         return;
     if (!name->hold || name->hold->id != push->id)
@@ -89,28 +99,30 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
     hl_name_unref(core, &core->host.memory, name);
 }
 
-static int is_of(const struct hl_fair *fair, const struct hl_push *push)
+static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 {
-    const struct hl_name *name = fair->acquire.lock->name;
-    return (name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0) || HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
+    const struct hl_name *name = place->acquire->lock->name;
+    return (name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0) ||
+           HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
 }
 
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 {
     const struct hl_push push = hl_queued_heard(message, grants->core->uuid);
-    struct hl_roll_entry *entry = hl_roll_find(&grants->core->fair_waits, push.id);
-    struct hl_fair *fair = entry ? (struct hl_fair *)(void *)((char *)entry - offsetof(struct hl_fair, entry)) : NULL;
+    struct hl_id_table_entry *entry = hl_id_table_find(&grants->core->places, push.id);
+    struct hl_queue_place *place = entry
+        ? (struct hl_queue_place *)(void *)((char *)entry - offsetof(struct hl_queue_place, entry)) : NULL;
     switch (push.what) {
     case HL_PUSH_NONSENSE: break;
     case HL_PUSH_GRANT:
-        if (fair && is_of(fair, &push))
-            grants->core->waiter->pushed(fair, grants->node, &push);
+        if (place && is_of(place, &push))
+            grants->core->waiter->pushed(place, grants->node, &push);
         else
             on_unknown(grants, &push);
         break;
     case HL_PUSH_YIELD:
-        if (fair)
-            grants->core->waiter->pushed(fair, grants->node, &push);
+        if (place)
+            grants->core->waiter->pushed(place, grants->node, &push);
         break;
     }
 }
@@ -120,7 +132,7 @@ static void wake_all(struct hl_grants *grants)
     struct hl_gate *gate;
     struct hl_acquire *acquire;
     LIST_FOREACH(gate, &grants->gates, by_grants)
-        TAILQ_FOREACH(acquire, &gate->queued, line)
+        for (acquire = hl_gate_next_place(gate, NULL); acquire; acquire = hl_gate_next_place(gate, acquire))
             grants->core->waiter->wake(acquire, (uint64_t)grants->core->waiting * PACE_US);
 }
 
@@ -131,10 +143,11 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     case HL_CHANNEL_ON:
         grants->is_refused = 0;
         hl_counts_wanted(grants->node);
-        wake_all(grants);
+        if (!HL_PLANTED(R7_NO_HEARTBEAT_WHEN_HEARD))
+            wake_all(grants);
         break;
     case HL_CHANNEL_MESSAGE: on_push(grants, message); break;
-    case HL_CHANNEL_OFF: break; /* who asks meanwhile is passed over, and keeps the place */
+    case HL_CHANNEL_OFF: break; /* a waiter is passed over meanwhile, and keeps its place */
     case HL_CHANNEL_REFUSED:
         grants->is_refused = 1;
         wake_all(grants);
@@ -144,28 +157,38 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
 
 /* ---- channels ---- */
 
-static void listen_where_it_is(struct hl_grants *grants)
+static int is_where_it_was(const struct hl_grants *grants)
 {
-    struct hl_core *core = grants->core;
+    return grants->node && (grants->node == node_of(grants) || HL_PLANTED(FAIR_CHANNEL_STAYS));
+}
+
+static void locate(struct hl_grants *grants)
+{
+    if (is_where_it_was(grants))
+        return;
+    hl_listener_close(grants->channel);
+    grants->channel = NULL;
+    grants->is_refused = 0;
+    grants->node = node_of(grants);
+    hl_queued_channel(grants->said, grants->core->uuid, grants->tag, grants->node->subscription.is_sharded);
+}
+
+static void listen(struct hl_grants *grants)
+{
     struct hl_subscription *subscription;
     const char *channel;
-    hl_listener_close(grants->channel);
-    grants->node = hl_route_node(core->route, grants->tag, strlen(grants->tag));
-    grants->is_refused = 0;
+    locate(grants);
     subscription = &grants->node->subscription;
-    hl_queued_channel(grants->said, core->uuid, grants->tag, subscription->is_sharded);
-    channel = grants->said + (subscription->is_sharded != 0);
+    hl_subscription_start(subscription); /* it may have rested */
+    if (grants->channel)
+        return;
+    channel = grants->said + (*grants->said == '!');
     grants->channel = hl_listener_open(subscription, channel, strlen(channel), on_channel, grants);
     if (!grants->channel)
         return;
     hl_listener_let_rest(grants->channel);
     if (hl_listener_is_on(grants->channel)) /* it lingered there, and nobody listened */
         wake_all(grants);
-}
-
-static int is_where_it_was(const struct hl_grants *grants)
-{
-    return grants->channel && (grants->node == hl_route_node(grants->core->route, grants->tag, strlen(grants->tag)) || HL_PLANTED(FAIR_CHANNEL_STAYS));
 }
 
 static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
@@ -182,7 +205,6 @@ static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
         return NULL;
     }
     TAILQ_INSERT_TAIL(&core->grants, grants, by_use);
-    listen_where_it_is(grants);
     return grants;
 }
 
@@ -209,8 +231,9 @@ static void sweep(struct hl_core *core)
 
 static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *name)
 {
-    unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : 0;
-    struct hl_grants *grants = (struct hl_grants *)(void *)hl_table_find(&core->slot_grants, (const char *)&slot, sizeof slot);
+    unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
+    struct hl_grants *grants =
+        (struct hl_grants *)(void *)hl_table_find(&core->slot_grants, (const char *)&slot, sizeof slot);
     if (!grants)
         grants = grants_new(core, slot);
     if (grants) {
@@ -220,46 +243,61 @@ static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *n
     return grants;
 }
 
-void hl_grants_join(struct hl_core *core, struct hl_fair *fair)
+static void keep_terms(struct hl_core *core, struct hl_terms *terms)
 {
-    struct hl_gate *gate = fair->acquire.lock->name->gate;
+    if (core->queue_terms)
+        return;
+    core->queue_terms = terms;
+    terms->refs++;
+}
+
+void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
+{
+    struct hl_gate *gate = place->acquire->lock->name->gate;
     struct hl_grants *grants = grants_of(core, gate->name);
+    keep_terms(core, place->acquire->lock->terms);
     if (!gate->grants && grants) {
         gate->grants = grants;
         LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
     }
-    fair->is_found = gate->grants && hl_roll_add(&core->fair_waits, &fair->entry, fair->acquire.hold->id) == 0;
+    place->is_found = gate->grants && hl_id_table_add(&core->places, &place->entry, place->acquire->hold->id) == 0;
 }
 
-void hl_grants_leave(struct hl_core *core, struct hl_fair *fair)
+void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
 {
-    hl_roll_remove(&core->fair_waits, &fair->entry);
-    fair->is_found = 0;
+    hl_id_table_remove(&core->places, &place->entry);
+    place->is_found = 0;
 }
 
-const char *hl_grants_channel(const struct hl_fair *fair)
+/* Whoever has no place yet only names it: a free name needs no grant. */
+const char *hl_grants_channel(const struct hl_queue_place *place)
 {
-    struct hl_grants *grants = fair->acquire.lock->name->gate->grants;
-    if (!is_where_it_was(grants))
-        listen_where_it_is(grants);
-    hl_subscription_start(&grants->node->subscription); /* it may have rested */
-    return grants->channel && !grants->is_refused ? grants->said : "";
+    struct hl_grants *grants = place->acquire->lock->name->gate->grants;
+    locate(grants);
+    if (place->ticket)
+        listen(grants);
+    return grants->is_refused || (place->ticket && !grants->channel) ? "" : grants->said;
+}
+
+int hl_grants_listen(const struct hl_queue_place *place)
+{
+    struct hl_grants *grants = place->acquire->lock->name->gate->grants;
+    listen(grants);
+    return grants->channel && !grants->is_refused;
 }
 
 void hl_grants_follow(struct hl_core *core)
 {
     struct hl_grants *grants;
     TAILQ_FOREACH(grants, &core->grants, by_use)
-        if (!is_where_it_was(grants))
-            listen_where_it_is(grants);
+        if (grants->channel && !is_where_it_was(grants))
+            listen(grants);
 }
 
 void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock)
 {
-    if (!core->fair_terms) {
-        core->fair_terms = lock->terms;
-        lock->terms->refs++;
-    }
-    if (!lock->terms->is_polling)
-        (void)grants_of(core, lock->name);
+    struct hl_grants *grants = lock->terms->is_polling ? NULL : grants_of(core, lock->name);
+    keep_terms(core, lock->terms);
+    if (grants)
+        listen(grants);
 }

@@ -10,33 +10,46 @@
 #include "lock/lease.h"
 #include "lock/side.h"
 #include "lock/lock.h"
+#include "lock/place.h"
 #include "lock/terms.h"
 #include "lock/validity.h"
 #include "lock/wait.h"
 #include "lock/watchdog.h"
 #include "lock/words.h"
 
+enum { TURNS_BESIDE_OTHERS = 1 }; /* after the first */
+
+/* Beside programs that get a turn only when the name is freed, a hold serves few handles. */
+static unsigned turns_max(const struct hl_hold *hold)
+{
+    unsigned most = hl_hold_reserved(hold);
+    return most > TURNS_BESIDE_OTHERS && hl_gate_has_others(hold->name) ? TURNS_BESIDE_OTHERS : most;
+}
+
 static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
 {
-    int is_within = hold->turn < hl_hold_reserved(hold) && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
+    int is_within = hold->turn < turns_max(hold) && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
     return hold->state == HOLD_HELD && (is_within || (HL_PLANTED(HANDOFF_UNBOUNDED) && hold->turn < UINT8_MAX));
 }
 
-/* No script shortens a lease, so what may stand at the store must not outlast the next one's own from now: his crash would cost more than
- * he said. */
+/* No script shortens a lease, so the lease at the store must not outlast the next handle's own from now: its crash
+ * would cost more than its user asked for. */
 static int is_short_enough(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
-    return (to->lease_ms >= hold->terms->lease_ms && hl_extend_reach_us(hold) <= own_us) || HL_PLANTED(HANDOFF_ANY_LEASE);
+    return (to->lease_ms >= hold->terms->lease_ms && hl_extend_reach_us(hold) <= own_us) ||
+           HL_PLANTED(HANDOFF_ANY_LEASE);
 }
 
-/* What a renewal under way asked for is forgotten with the turn: its answer will be taken for one about the next one's lease. */
+/* The turn's end forgets the lease that a renewal under way asked for: its answer will count for the next one's
+ * lease. */
 static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
 {
-    return !hl_hold_asking(hold) || hl_hold_asked_ms(hold) == to->lease_ms || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
+    return !hl_request_is_busy(&hold->request) || hl_hold_asked_ms(hold) == to->lease_ms ||
+           HL_PLANTED(HANDOFF_ANSWER_TAKEN);
 }
 
-/* Renewals are not waited for: what a hold has is what its grant was confirmed by. */
+/* Nothing waits for renewals here: a hold has as many replicas as confirmed its grant. */
 static int is_confirmed_enough(const struct hl_hold *hold, const struct hl_terms *to)
 {
     return to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
@@ -45,28 +58,29 @@ static int is_confirmed_enough(const struct hl_hold *hold, const struct hl_terms
 static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
-    return to->kind == hold->terms->kind && !to->multi && is_confirmed_enough(hold, to) && is_short_enough(hold, to, now_us) && is_answer_good(hold, to) &&
-           (left_us >= (uint64_t)to->min_validity_ms * 1000 || HL_PLANTED(HANDOFF_BLIND));
+    return to->kind == hold->terms->kind && is_confirmed_enough(hold, to) && is_short_enough(hold, to, now_us) &&
+           is_answer_good(hold, to) && (left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND));
 }
 
-/* Another server that took over, or does while this one is away, may not know of this hold, and grant the name: whose turn it is learns of that
- * when the hold is verified, but nobody begins to believe in it meanwhile. */
+/* Another server that took over, or does while this one is away, may not know this hold, and grant the name. The holder
+ * of the turn learns that when the hold is verified, but no new turn begins to believe in it meanwhile. */
 static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
 {
-    const struct hl_name *name = hold->parts[0].name;
-    const struct hl_node *node = hl_route_node(core->route, name->bytes, name->length);
-    return !core->route->ops->can_forget || (node->is_up && node->moved_us < hold->granted_us) || HL_PLANTED(HANDOFF_ADRIFT);
+    const struct hl_name *name = hold->name;
+    const struct hl_node *node = hl_name_node(core, name);
+    return !core->route->ops->can_forget || (node->is_up && node->moved_us < hold->granted_us) ||
+           HL_PLANTED(HANDOFF_ADRIFT);
 }
 
 /* The first in line or nobody: a handle that does not fit is not passed over. */
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&core->host);
-    struct hl_acquire *next = hold->parts_count == 1 && may_go_on(hold, now_us) ? hl_gate_next(hold->parts[0].name) : NULL;
+    struct hl_acquire *next = may_go_on(hold, now_us) ? hl_gate_next(hold->name) : NULL;
     return next && is_vouched_for(core, hold) && fits(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
-/* What the next one would have asked with, if it has that already, it needs no more. */
+/* The next one drops the hold that it would have asked with. */
 static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
     struct hl_terms *from = hold->terms;
@@ -78,6 +92,8 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     hold->terms = next->lock->terms;
     hold->terms->refs++;
     hl_terms_unref(from);
+    if (next->place)
+        hl_place_forget(core, next->place);
     if (next->hold)
         hl_hold_free(next->hold);
     hold->owner.acquire = next;
@@ -94,8 +110,9 @@ void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *n
     hold->turn++;
     hold->is_owed = hold->is_owed || (is_more && !HL_PLANTED(HANDOFF_LEASE_UNASKED));
     hold->since_us = hl_now_us(&core->host);
-    hl_trace(&core->host, HL_HOLD_HANDED_ON, &(struct hl_fact){.name = hold->parts[0].name->bytes, .count = hold->turn, .token = hl_hold_token(hold),
-                                                               .waited_us = hold->since_us - hold->granted_us});
+    hl_trace(&core->host, HL_HOLD_HANDED_ON,
+             &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->turn,
+                               .token = hl_hold_token(hold), .waited_us = hold->since_us - hold->granted_us});
     hl_watchdog_go_on(hold, early_us);
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
@@ -115,8 +132,9 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     hilock_result_fn *on_result = hl_callback_is_off(lock, &receipt->notice) ? NULL : receipt->on_result;
     void *user = receipt->user;
     struct hl_text detail;
-    struct hilock_result result = {.size = sizeof result, .status = HILOCK_OK, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
-                                   .detail = detail.bytes, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
+    struct hilock_result result =
+        {.size = sizeof result, .status = HILOCK_OK, .operation = HILOCK_OP_RELEASE, .lock = lock, .holder = "",
+         .detail = detail.bytes, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
     lock->refs++;
     receipt_free(core, receipt);
     if (on_result) {
@@ -128,16 +146,21 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     hl_lock_unref(lock);
 }
 
-static void forget(struct hl_core *core, struct hl_notice *notice) { receipt_free(core, (struct hl_receipt *)(void *)notice); }
+static void forget(struct hl_core *core, struct hl_notice *notice)
+{
+    receipt_free(core, (struct hl_receipt *)(void *)notice);
+}
 
-struct hl_receipt *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+struct hl_receipt *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                                      void *user)
 {
     static const struct hl_notice_ops ops = {report, forget};
     struct hl_receipt *receipt = hl_memory_new(&core->host.memory, sizeof *receipt);
     if (!receipt)
         return NULL;
-    *receipt = (struct hl_receipt){.notice = {.ops = &ops, .epoch = lock->epoch}, .lock = lock, .on_result = on_result, .user = user,
-                                   .begun_us = hl_now_us(&core->host)};
+    *receipt =
+        (struct hl_receipt){.notice = {.ops = &ops, .epoch = lock->epoch}, .lock = lock, .on_result = on_result,
+                            .user = user, .begun_us = hl_now_us(&core->host)};
     lock->refs++;
     return receipt;
 }

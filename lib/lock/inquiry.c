@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry - see inquiry.h. No answer is asked for again while there is time (a release that names its holder may run twice); an error is the
- * answer. */
+/* inquiry - see inquiry.h. Without an answer it asks again while there is time (a release that names its holder may run
+ * twice); an error is the answer. */
 #include "lock/inquiry.h"
 
 #include "base/plant.h"
 #include "lock/callback.h"
-#include "lock/fair.h"
+#include "lock/place.h"
+#include "lock/terms.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 #include "lock/words.h"
@@ -26,7 +27,7 @@ static uint64_t ends_us(const struct hl_inquiry *inquiry)
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
     const struct hl_inquiry *inquiry = inquiry_of((struct hl_request *)(uintptr_t)request);
-    *ret = (struct hl_about){inquiry->lock->name->bytes, inquiry->lock->name->length, inquiry->part};
+    *ret = (struct hl_about){inquiry->lock->name->bytes, inquiry->lock->name->length, inquiry->lock->name->master};
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
@@ -35,20 +36,25 @@ static void encode(struct hl_request *request, struct hl_command *command)
     const struct hl_name *name = inquiry->lock->name;
     const struct hl_kind *kind = inquiry->lock->terms->kind;
     struct hl_acquire *acquire = inquiry->lock->acquire;
-    const struct hl_words words = {.name = name->bytes, .name_length = name->length, .uuid = core_of(inquiry)->uuid};
+    const struct hl_words words =
+        {.name = name->bytes, .name_length = name->length, .uuid = core_of(inquiry)->uuid,
+         .label = core_of(inquiry)->label};
     inquiry->attempts++;
     inquiry->was_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        hl_peek(command, kind, &words, kind->has_queue && acquire ? hl_fair_of(acquire)->ticket : 0);
+        hl_peek(command, kind, &words, acquire && acquire->place ? acquire->place->ticket : 0);
     else
-        kind->force(command, &words, &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms, .is_sharded = request->node->subscription.is_sharded,
-                                                        .is_second = inquiry->is_second}, inquiry->holder, inquiry->holder_length);
+        kind->force(command, &words,
+                    &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms,
+                                       .is_sharded = request->node->subscription.is_sharded,
+                                       .is_second = inquiry->is_second}, inquiry->holder, inquiry->holder_length);
 }
 
 static void ask(struct hl_inquiry *inquiry)
 {
     struct hl_core *core = core_of(inquiry);
-    hl_route_submit(core->route, &inquiry->request, core->limits.command_timeout_ms, inquiry->state == INQUIRY_RELEASING ? HL_REQUEST_URGENT : 0);
+    hl_route_submit(core->route, &inquiry->request, core->limits.command_timeout_ms,
+                    inquiry->state == INQUIRY_RELEASING ? HL_REQUEST_URGENT : 0);
 }
 
 /* ---- the end ---- */
@@ -69,7 +75,7 @@ static void retire(struct hl_core *core, struct hl_inquiry *inquiry)
         inquiry_free(core, inquiry);
 }
 
-/* The inquiry may be gone with its retirement, so its texts are copied. */
+/* The inquiry may be gone after its retirement, so its texts are copied. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)notice;
@@ -78,13 +84,14 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     void *user = inquiry->user;
     char holder[sizeof inquiry->holder];
     struct hl_text detail = inquiry->detail;
-    struct hilock_result result = {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
-                                   .operation = inquiry->is_forcing ? HILOCK_FORCE_RELEASE : HILOCK_PEEK, .attempts = inquiry->attempts,
-                                   .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
-                                   .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters, .position = inquiry->position};
+    struct hilock_result result =
+        {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
+         .operation = inquiry->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK, .attempts = inquiry->attempts,
+         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
+         .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters,
+         .position = inquiry->position};
     memcpy(holder, inquiry->holder, sizeof holder);
     hl_callback_fill(core, lock, &result);
-    result.votes = inquiry->votes; /* not those of a hold of its own */
     hl_notice_take(core, &inquiry->notice);
     lock->refs++;
     retire(core, inquiry);
@@ -93,108 +100,21 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     hl_lock_unref(lock);
 }
 
-/* All inquiries are freed behind the notices. */
+/* All inquiries are freed after the notices. */
 static void forget(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
-
-/* ---- on a quorum ---- */
-
-static void decide(struct hl_inquiry *inquiry, hilock_status status);
-
-static int is_same(const struct hl_inquiry *a, const struct hl_inquiry *b)
-{
-    return a->holder_length == b->holder_length && strcmp(a->holder, b->holder) == 0;
-}
-
-static unsigned count(const struct hl_inquiry *whole, hilock_status status, const struct hl_inquiry *like)
-{
-    const struct hl_inquiry *part;
-    unsigned found = 0;
-    TAILQ_FOREACH(part, &core_of(whole)->inquiries, entry)
-        found += part->whole == whole && part->state == INQUIRY_DECIDED && part->status == status && (!like || is_same(part, like));
-    return found;
-}
-
-/* What the most of them saw: who holds, or that nobody does. */
-static void keep_most(struct hl_inquiry *whole)
-{
-    const struct hl_inquiry *part;
-    TAILQ_FOREACH(part, &core_of(whole)->inquiries, entry) {
-        unsigned votes = part->whole == whole && part->state == INQUIRY_DECIDED && part->status == HILOCK_OK ? count(whole, HILOCK_OK, part) : 0;
-        if (votes <= whole->votes)
-            continue;
-        whole->votes = (uint8_t)votes;
-        whole->holder_length = part->holder_length;
-        whole->holder_remaining_ms = part->holder_remaining_ms;
-        whole->found = part->found;
-        memcpy(whole->holder, part->holder, sizeof whole->holder);
-    }
-}
-
-/* What is still on its way is answered to nobody. */
-static void part_with_parts(struct hl_inquiry *whole)
-{
-    struct hl_core *core = core_of(whole);
-    struct hl_inquiry *part, *next;
-    for (part = TAILQ_FIRST(&core->inquiries); part; part = next) {
-        next = TAILQ_NEXT(part, entry);
-        if (part->whole != whole)
-            continue;
-        if (part->state != INQUIRY_DECIDED) {
-            hl_node_withdraw(&part->request);
-            part->state = INQUIRY_DECIDED;
-            core->inquiries_open--;
-            hl_timer_stop(&core->host, part->timer);
-        }
-        part->whole = NULL;
-        retire(core, part);
-    }
-}
-
-static void conclude(struct hl_inquiry *whole)
-{
-    const struct hl_route *route = core_of(whole)->route;
-    unsigned yes = count(whole, HILOCK_OK, NULL), lost = count(whole, HILOCK_LOST, NULL);
-    if (yes)
-        keep_most(whole);
-    if (whole->is_forcing)
-        whole->votes = (uint8_t)yes;
-    if (yes >= route->needed)
-        decide(whole, HILOCK_OK);
-    else if (lost > (unsigned)(route->masters - route->needed))
-        decide(whole, HILOCK_LOST);
-    else
-        decide(whole, whole->is_forcing && whole->was_sent ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
-}
-
-static void decide_part(struct hl_inquiry *part, hilock_status status)
-{
-    struct hl_inquiry *whole = part->whole;
-    part->status = status;
-    part->state = INQUIRY_DECIDED;
-    core_of(part)->inquiries_open--;
-    hl_timer_stop(&core_of(part)->host, part->timer);
-    whole->attempts += part->attempts;
-    whole->was_sent |= part->was_sent;
-    if (--whole->open == 0)
-        conclude(whole);
-}
 
 static void decide(struct hl_inquiry *inquiry, hilock_status status)
 {
     struct hl_core *core = core_of(inquiry);
-    if (inquiry->whole) {
-        decide_part(inquiry, status);
-        return;
-    }
-    part_with_parts(inquiry);
     inquiry->status = status;
     if (!*inquiry->detail.bytes)
         hl_inquiry_words(core, inquiry);
     inquiry->state = INQUIRY_DECIDED;
     core->inquiries_open--;
     hl_timer_stop(&core->host, inquiry->timer);
-    hl_trace(&core->host, HL_INQUIRY_ENDED, &(struct hl_fact){.name = inquiry->lock->name->bytes, .status = status, .detail = inquiry->detail.bytes,
-                                                              .count = inquiry->is_forcing});
+    hl_terms_trace(inquiry->lock->terms, HL_INQUIRY_ENDED,
+                   &(struct hl_fact){.name = inquiry->lock->name->bytes, .status = status,
+                                     .detail = inquiry->detail.bytes, .count = inquiry->is_forcing});
     hl_notice_post(core, &inquiry->notice, 1);
 }
 
@@ -209,11 +129,9 @@ void hl_inquiries_end(struct hl_core *core)
 {
     struct hl_inquiry *inquiry = TAILQ_FIRST(&core->inquiries);
     while (inquiry) {
-        if (inquiry->state != INQUIRY_DECIDED && !inquiry->whole) {
+        if (inquiry->state != INQUIRY_DECIDED)
             run_out(inquiry);
-            inquiry = TAILQ_FIRST(&core->inquiries); /* others may have gone with it */
-        } else
-            inquiry = TAILQ_NEXT(inquiry, entry);
+        inquiry = TAILQ_NEXT(inquiry, entry);
     }
 }
 
@@ -269,7 +187,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
     }
 }
 
-/* "Not held" after one that went unanswered: that one did it. */
+/* "Not held" after a request that went unanswered: that request did it. */
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
     struct hl_said said = inquiry->lock->terms->kind->forced(reply, HL_FORM_SCRIPT);
@@ -316,7 +234,8 @@ static void on_timer(void *arg)
 
 /* ---- the begin ---- */
 
-static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                                      void *user)
 {
     static const struct hl_request_ops ops = {about, encode, done};
     static const struct hl_notice_ops reports = {report, forget};
@@ -351,54 +270,13 @@ static void name_holder(struct hl_inquiry *inquiry, const char *holder)
     memcpy(inquiry->holder, holder, inquiry->holder_length);
 }
 
-static int is_able(struct hl_inquiry *whole, unsigned i)
-{
-    const struct hl_name *name = whole->lock->name;
-    return hl_route_member(core_of(whole)->route, name->bytes, name->length, i)->is_up;
-}
-
-/* Those that are away are not asked, if the others are enough. */
-static hilock_status begin_parts(struct hl_inquiry *whole, const char *holder)
-{
-    struct hl_core *core = core_of(whole);
-    struct hl_inquiry *parts[HL_MASTERS_MAX];
-    const struct hl_name *name = whole->lock->name;
-    int is_enough = hl_route_can_decide(core->route, name->bytes, name->length);
-    unsigned count = 0;
-    for (unsigned i = 0; i < core->route->masters; i++) {
-        struct hl_inquiry *part = is_enough && !is_able(whole, i) ? NULL : inquiry_new(core, whole->lock, NULL, NULL);
-        if (!part && (!is_enough || is_able(whole, i)))
-            return HILOCK_NO_MEMORY;
-        if (!part)
-            continue;
-        part->part = (uint8_t)i;
-        part->whole = whole;
-        part->is_forcing = whole->is_forcing;
-        name_holder(part, holder);
-        parts[count++] = part;
-    }
-    whole->open = (uint8_t)count;
-    for (unsigned i = 0; i < count; i++)
-        ask(parts[i]);
-    return HILOCK_OK;
-}
-
 static hilock_status begin(struct hl_inquiry *inquiry, const char *holder)
 {
-    struct hl_core *core = inquiry ? core_of(inquiry) : NULL;
     if (!inquiry)
         return HILOCK_NO_MEMORY;
     name_holder(inquiry, holder);
-    if (!core->route->masters) {
-        ask(inquiry);
-        return HILOCK_OK;
-    }
-    if (begin_parts(inquiry, holder) == HILOCK_OK)
-        return HILOCK_OK;
-    part_with_parts(inquiry);
-    core->inquiries_open--;
-    inquiry_free(core, inquiry);
-    return HILOCK_NO_MEMORY;
+    ask(inquiry);
+    return HILOCK_OK;
 }
 
 hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -406,7 +284,8 @@ hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hi
     return begin(inquiry_new(core, lock, on_result, user), NULL);
 }
 
-hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user)
+hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
+                               hilock_result_fn *on_result, void *user)
 {
     struct hl_inquiry *inquiry = inquiry_new(core, lock, on_result, user);
     if (inquiry)

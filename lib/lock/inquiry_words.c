@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry_words - the sentence with which an inquiry is answered. */
+/* inquiry_words - the sentence that answers an inquiry. */
 #include "lock/inquiry.h"
 
 #include "base/quote.h"
 #include "lock/lease.h"
+#include "lock/name.h"
 #include "lock/words.h"
 #include "wire/peek.h"
 
@@ -17,7 +18,8 @@ static void answered(const struct hl_inquiry *inquiry, const struct hl_name *nam
     const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
     struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
     if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
-        hl_text_set(text, "the hold of %s on \"%s\" is ended; it learns so at its next renewal", holder.bytes, quoted(name).bytes);
+        hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
+                    quoted(name).bytes);
     else if (!*inquiry->holder)
         hl_text_set(text, "nobody holds \"%s\"", quoted(name).bytes);
     else if (inquiry->is_forcing)
@@ -32,14 +34,14 @@ static void answered(const struct hl_inquiry *inquiry, const struct hl_name *nam
 void hl_inquiry_words(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     const struct hl_name *name = inquiry->lock->name;
-    const struct hl_node *node = hl_words_node_of(core, name);
+    const struct hl_node *node = hl_name_node(core, name);
     uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->begun_us);
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
-        hl_text_set(&inquiry->detail, "no answer from %s within %u ms: %s%s", hl_node_name(node), waited_ms, hl_words_silence_of(node),
-                    inquiry->was_sent ? "; the hold may have been ended" : "");
+        hl_text_set(&inquiry->detail, "no answer from %s within %u ms: %s%s", hl_node_name(node), waited_ms,
+                    hl_words_silence_of(node), inquiry->was_sent ? "; the hold may have been ended" : "");
     else if (inquiry->status == HILOCK_PROTOCOL)
-        hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes, at most %d are told apart", quoted(name).bytes, inquiry->holder_length,
-                    HL_INQUIRY_HOLDER_MAX);
+        hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes; hilock can name at most %d",
+                    quoted(name).bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
         hl_words_of_refusal(core, name, inquiry->lock->terms->kind, inquiry->status, "", &inquiry->detail);
     else

@@ -3,7 +3,6 @@
 #include "lock/known.h"
 
 #include "base/plant.h"
-#include "lock/courtesy.h"
 #include "lock/gate_inside.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
@@ -11,13 +10,8 @@
 #include "lock/wait.h"
 #include "lock/words.h"
 
-enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCES_MAX = 5, SILENCE_US = 200000 };
+enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000 };
 enum { HOLDER_MAX = 255 };
-
-static int is_another(const struct hl_gate *gate, const struct hl_asked *asked)
-{
-    return !gate->holder || strlen(gate->holder) != asked->holder_length || memcmp(gate->holder, asked->holder, asked->holder_length) != 0;
-}
 
 static void keep(struct hl_core *core, char **text, const char *bytes, size_t length, size_t length_max)
 {
@@ -25,33 +19,25 @@ static void keep(struct hl_core *core, char **text, const char *bytes, size_t le
     *text = bytes ? hl_memory_copy(&core->host.memory, bytes, length < length_max ? length : length_max) : NULL;
 }
 
-void hl_known_hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
+static void hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
 {
-    struct hl_gate *gate = hl_wait_name(acquire)->gate;
+    struct hl_gate *gate = acquire->lock->name->gate;
     struct hl_text note;
     gate->asker = acquire->lock->terms->kind;
     note = hl_words_of_server(core, asked->quote ? asked->quote : "", asked->quote_length);
     keep(core, &gate->note, asked->quote ? note.bytes : NULL, strlen(note.bytes), sizeof note.bytes);
     if (asked->answer != ASKED_HELD)
         return;
-    if (is_another(gate, asked))
-        hl_courtesy_done(&gate->courtesy);
     keep(core, &gate->holder, asked->holder, asked->holder_length, HOLDER_MAX);
     gate->has_no_ttl = asked->has_no_ttl;
     gate->left_until_us = hl_now_us(&core->host) + asked->left_ms * 1000;
 }
 
-unsigned hl_known_silences(const struct hl_name *name) { return hl_gate_at(name) ? name->gate->silences : 0; }
-
 void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
 {
-    struct hl_gate *gate = hl_wait_name(acquire)->gate;
-    if (!asked->is_verdict)
-        hl_known_hear(core, acquire, asked);
+    struct hl_gate *gate = acquire->lock->name->gate;
+    hear(core, acquire, asked);
     gate->faults = asked->answer == ASKED_FAULT ? gate->faults + 1 : 0;
-    if (asked->answer == ASKED_HELD && asked->is_verdict && !asked->is_split && !HL_PLANTED(LOSERS_YIELD_LONGER))
-        gate->yields = 0; /* one of them has won: the next race begins anew for all */
-    gate->silences = asked->answer != ASKED_UNANSWERED ? 0 : gate->silences + (gate->silences < SILENCES_MAX);
     switch (asked->answer) {
     case ASKED_GRANTED: break;
     case ASKED_HELD: gate->known = HILOCK_TIMED_OUT; break;
@@ -66,17 +52,13 @@ int hl_known_is_held(const struct hl_name *name)
     return name->hold || (gate && gate->known == HILOCK_TIMED_OUT && gate->waiting);
 }
 
-/* So many requests have been out for longer than any answer takes that the others are too few. */
+/* A request has been out for longer than any answer takes. */
 static int is_silent(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
-    const struct hl_acquire *head = acquire->lock->terms->kind->has_queue || acquire->is_try ? acquire : TAILQ_FIRST(&gate->line);
-    const struct hl_hold *hold = head ? head->hold : NULL;
-    unsigned silent = 0;
-    for (unsigned i = 0; hold && i < hold->parts_count; i++) {
-        const struct hl_request *request = &hold->parts[i].request;
-        silent += request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
-    }
-    return hold && silent > (unsigned)(hold->parts_count - hold->needed);
+    const struct hl_acquire *head = acquire->stands == STANDS_QUEUED || acquire->is_try ? acquire
+        : TAILQ_FIRST(&gate->line);
+    const struct hl_request *request = head && head->hold ? &head->hold->request : NULL;
+    return request && request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
 }
 
 static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquire *acquire)
@@ -84,7 +66,7 @@ static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquir
     return gate->known == HILOCK_WRONG_KIND && gate->asker != acquire->lock->terms->kind;
 }
 
-/* Granted to it, and replicas are asked: who stands behind it need not know of replicas. */
+/* The name was granted to it, and replicas are asked: the waiters behind it need not know of replicas. */
 static int is_taken_by_head(const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
     const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
@@ -93,10 +75,11 @@ static int is_taken_by_head(const struct hl_gate *gate, const struct hl_acquire 
 
 static hilock_status known_status(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
-    const struct hl_name *name = hl_wait_name(acquire);
+    const struct hl_name *name = acquire->lock->name;
     if (name->hold || is_taken_by_head(gate, acquire))
         return HILOCK_TIMED_OUT;
-    if (!gate || !hl_route_can_decide(core->route, name->bytes, name->length) || is_silent(core, gate, acquire) || is_of_another_kind(gate, acquire))
+    if (!gate || !hl_name_node(core, name)->is_up || is_silent(core, gate, acquire) ||
+        is_of_another_kind(gate, acquire))
         return HILOCK_UNREACHABLE;
     if (gate->known == HILOCK_NOT_REPLICATED && !acquire->lock->terms->replicas)
         return HILOCK_TIMED_OUT;
@@ -107,7 +90,7 @@ static hilock_status known_status(struct hl_core *core, const struct hl_gate *ga
 
 struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire)
 {
-    const struct hl_name *name = hl_wait_name(acquire);
+    const struct hl_name *name = acquire->lock->name;
     const struct hl_gate *gate = hl_gate_at(name);
     struct hl_known known = {known_status(core, gate, acquire), "", 0, ""};
     if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
@@ -118,23 +101,25 @@ struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acqui
     return known;
 }
 
-/* A part of the pause is chance, so that those who poll do not come in step. Also for who listens, where the server refuses it. */
+/* A part of the pause is chance, so that those who poll do not come in step. Also for who listens, where the server
+ * refuses it, and for who could stand in the queue and does not: it hears of no release that hands over. */
 static uint64_t poll_us(struct hl_gate *gate, const struct hl_terms *terms)
 {
     uint64_t jitter_us = (uint64_t)terms->poll_jitter_ms * 1000;
-    if (!terms->is_polling && !gate->is_deaf)
+    if (!terms->is_polling && !gate->is_deaf && !terms->kind->has_queue)
         return SAFETY_POLL_US;
     return (uint64_t)terms->poll_min_ms * 1000 + hl_random_below(&gate->core->host.random, jitter_us + 1);
 }
 
-/* Until the holder's lease is over at the server (the last millisecond is still his), or the next poll, or the safety poll: other kinds of
- * lock on this name exclude us but do not publish here. Until the restart guard is over. After another fault: a pause that doubles. */
+/* Until the holder's lease is over at the server (the last millisecond is still the holder's), or the next poll, or the
+ * safety poll: other kinds of lock on this name exclude us but do not publish here. Until the restart guard is over.
+ * After another fault: a pause that doubles. */
 uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquire)
 {
-    const struct hl_name *name = hl_wait_name(acquire);
+    const struct hl_name *name = acquire->lock->name;
     struct hl_gate *gate = name->gate;
     uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(gate->left_until_us, now_us) + 1000, step;
-    uint64_t guard_us = hl_route_guard_left_us(core->route, name->bytes, name->length, now_us);
+    uint64_t guard_us = hl_node_guard_left_us(hl_name_node(core, name), now_us);
     if (HL_PLANTED(SLEEPS_FOR_EVER))
         return (uint64_t)1 << 50;
     if (gate->known == HILOCK_UNWRITABLE && guard_us)

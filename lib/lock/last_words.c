@@ -3,21 +3,24 @@
 #include "lock/last_words.h"
 
 #include "base/quote.h"
-#include "lock/fair.h"
+#include "lock/place.h"
 #include "lock/hold.h"
 #include "lock/known.h"
 #include "lock/lease.h"
+#include "lock/name.h"
 #include "lock/replicas.h"
 #include "lock/wait.h"
 #include "lock/words.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
-static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known, uint32_t waited_ms)
+static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known,
+                      uint32_t waited_ms)
 {
-    const struct hl_name *name = hl_wait_name(acquire);
-    if (!*known->holder && acquire->lock->terms->kind->has_queue)
-        hl_text_set(text, "\"%s\" was free, but kept for others who came first", quoted(name).bytes);
+    const struct hl_name *name = acquire->lock->name;
+    int has_asked = acquire->place || acquire->is_try; /* else it waits behind a sibling */
+    if (!*known->holder && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
+        hl_text_set(text, "\"%s\" was free, but kept for others that came first", quoted(name).bytes);
     else if (name->hold)
         hl_text_set(text, "\"%s\" is held by another handle of this client, %s, for %u ms at least", quoted(name).bytes,
                     hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
@@ -27,53 +30,38 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
         hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted(name).bytes,
                     hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
     else
-        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms", quoted(name).bytes,
-                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms, acquire->attempts, known->holder_remaining_ms);
-    if (acquire->lock->terms->kind->has_queue)
-        hl_text_add(text, "; place %u of %u in its queue", ((const struct hl_fair *)(const void *)acquire)->position,
-                    ((const struct hl_fair *)(const void *)acquire)->waiters);
+        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms",
+                    quoted(name).bytes, hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms,
+                    acquire->attempts, known->holder_remaining_ms);
+    if (acquire->lock->terms->kind->place_each)
+        hl_text_add(text, "; place %u of %u in its queue", acquire->place->position, acquire->place->waiters);
 }
 
-/* Of a quorum: the masters that are away. */
-static void add_away(struct hl_core *core, const struct hl_name *name, struct hl_text *text)
-{
-    const char *lead = "; away: ";
-    for (unsigned i = 0; core->route->masters && i < core->route->masters; i++) {
-        const struct hl_node *node = hl_route_member(core->route, name->bytes, name->length, i);
-        if (node->is_up)
-            continue;
-        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), *hl_node_why(node) ? hl_node_why(node) : "not connected yet");
-        lead = ", ";
-    }
-}
-
-static void outvoted(struct hl_core *core, struct hl_text *text, uint32_t waited_ms, unsigned tries)
-{
-    hl_text_set(text, "no answer from %u of %u masters within %u ms, %u tries%s", core->route->needed, core->route->masters, waited_ms, tries,
-                tries ? "; a late grant will be undone" : "");
-}
-
-static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node, uint32_t waited_ms)
+static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node,
+                        uint32_t waited_ms)
 {
     if (acquire->lock->terms->replicas && node->is_up && node->third && !node->third->is_up)
         node = node->third; /* its third link alone is away */
     if (acquire->attempts)
-        hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone", hl_node_name(node),
-                    waited_ms, hl_words_silence_of(node), acquire->attempts);
+        hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone",
+                    hl_node_name(node), waited_ms, hl_words_silence_of(node), acquire->attempts);
     else
-        hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms, hl_words_silence_of(node));
+        hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms,
+                    hl_words_silence_of(node));
 }
 
 static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire, const char *note, uint32_t waited_ms)
 {
     if (hl_replicas_are_asked(acquire->hold))
-        hl_text_set(text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone", acquire->lock->terms->replicas, waited_ms);
+        hl_text_set(text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone",
+                    acquire->lock->terms->replicas, waited_ms);
     else
         hl_text_set(text, "%s; the grant was undone", note);
 }
 
 /* A hold of ours need not be asked for. */
-static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl_known *known, char holder[HL_HOLDER_MAX + 1])
+static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl_known *known,
+                     char holder[HL_HOLDER_MAX + 1])
 {
     hl_words_of_holder(core, hold, holder);
     known->holder = holder;
@@ -84,28 +72,25 @@ struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acqu
 {
     struct hl_last_words words = {NULL, NULL, 0};
     struct hl_known known = hl_known_of(core, acquire);
-    const struct hl_name *name = hl_wait_name(acquire);
+    const struct hl_name *name = acquire->lock->name;
     char own[HL_HOLDER_MAX + 1];
-    struct hl_node *node = hl_words_node_of(core, name);
+    struct hl_node *node = hl_name_node(core, name);
     uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - acquire->begun_us);
     struct hl_text text;
     if (name->hold)
         know_own(core, name->hold, &known, own);
     if (status == HILOCK_TIMED_OUT)
         timed_out(&text, acquire, &known, waited_ms);
-    else if (status == HILOCK_UNREACHABLE && core->route->masters)
-        outvoted(core, &text, waited_ms, acquire->attempts);
     else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, node, waited_ms);
     else if (status == HILOCK_NO_MEMORY)
-        hl_text_set(&text, "\"%s\": its turn to ask came, and there was no memory for that until its end", quoted(name).bytes);
+        hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", quoted(name).bytes);
     else if (status == HILOCK_NOT_REPLICATED)
         unreplicated(&text, acquire, known.note, waited_ms);
     else if (status <= HILOCK_DENIED)
         hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, known.note, &text);
     else
         return words;
-    add_away(core, name, &text);
     words.detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
     if (status != HILOCK_TIMED_OUT)
         return words;

@@ -6,11 +6,20 @@
 
 enum { CLOCK_US = 2000, LATENESS_US = 5000, RETRY_MIN_US = 5000, RETRY_MAX_US = 1000000 };
 
-uint64_t hl_lease_drift_us(uint64_t lease_us) { return HL_PLANTED(R1_NO_DRIFT) ? 0 : lease_us / 100 + CLOCK_US + LATENESS_US; }
+uint64_t hl_lease_drift_us(uint64_t lease_us)
+{
+    return HL_PLANTED(R1_NO_DRIFT) ? 0 : lease_us / 100 + CLOCK_US + LATENESS_US;
+}
 
-uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - hl_lease_drift_us(lease_us); }
+uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us)
+{
+    return sent_us + lease_us - hl_lease_drift_us(lease_us);
+}
 
-uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + (HL_PLANTED(RENEWS_TOO_LATE) ? lease_us - lease_us / 64 : lease_us / 3); }
+uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us)
+{
+    return sent_us + (HL_PLANTED(RENEWS_TOO_LATE) ? lease_us - lease_us / 64 : lease_us / 3);
+}
 
 uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms)
 {
@@ -30,4 +39,7 @@ uint64_t hl_lease_over_us(uint64_t ended_us, uint64_t lease_us, uint32_t command
     return ended_us + lease_us + hl_lease_drift_us(lease_us) + (uint64_t)command_timeout_ms * 1000;
 }
 
-uint32_t hl_lease_span_ms(uint64_t span_us) { return span_us / 1000 < UINT32_MAX ? (uint32_t)(span_us / 1000) : UINT32_MAX - 1; }
+uint32_t hl_lease_span_ms(uint64_t span_us)
+{
+    return span_us / 1000 < UINT32_MAX ? (uint32_t)(span_us / 1000) : UINT32_MAX - 1;
+}

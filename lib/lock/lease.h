@@ -6,8 +6,8 @@
  *    |<------ lease / 3 --------->|                 |< drift >|
  *    |<--------------------- lease ------------------------->|
  *
- * Invariant R1: a deadline counts from before the send of the very request that set the lease, less a margin for clocks that run
- * apart (Redlock's 1 % + 2 ms) and for a loop's lateness (5 ms). */
+ * Invariant R1: a deadline counts from before the send of the very request that set the lease, minus a margin for
+ * clocks that run apart (Redlock's 1 % + 2 ms) and for a loop's lateness (5 ms). */
 #ifndef HL_LOCK_LEASE_H
 #define HL_LOCK_LEASE_H
 
@@ -16,12 +16,17 @@
 uint64_t hl_lease_drift_us(uint64_t lease_us);
 uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us);
 uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us);            /* when the watchdog renews */
-/* After it a renewal counts as failed. */
+/* After that long a renewal counts as failed. */
 uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms);
 uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* pause after a failed renewal */
-/* By when a hold is over at the server whatever got through, for one believed in until `ended_us` at most. */
+/* By when a hold is over at the server whatever got through, if it is believed in until `ended_us` at most. */
 uint64_t hl_lease_over_us(uint64_t ended_us, uint64_t lease_us, uint32_t command_timeout_ms);
-uint32_t hl_lease_span_ms(uint64_t span_us);                                        /* rounded down, cut at UINT32_MAX - 1 */
-static inline uint64_t hl_left_us(uint64_t until_us, uint64_t now_us) { return until_us > now_us ? until_us - now_us : 0; }
+/* rounded down, cut at UINT32_MAX - 1 */
+uint32_t hl_lease_span_ms(uint64_t span_us);
+
+static inline uint64_t hl_left_us(uint64_t until_us, uint64_t now_us)
+{
+    return until_us > now_us ? until_us - now_us : 0;
+}
 
 #endif

@@ -12,6 +12,7 @@ void hl_lock_unref(struct hilock_lock *lock)
     struct hl_memory memory = lock->terms->cell->memory;
     if (--lock->refs)
         return;
+    lock->ops->done(lock);
     hl_name_unref(lock->terms->cell->core, &memory, lock->name);
     hl_terms_unref(lock->terms);
     hl_memory_free(&memory, lock);
@@ -19,7 +20,7 @@ void hl_lock_unref(struct hilock_lock *lock)
 
 hilock_state hl_lock_state(const struct hilock_lock *lock)
 {
-    return lock->acquire ? HILOCK_WAITING : lock->hold ? HILOCK_HELD : HILOCK_IDLE;
+    return lock->acquire ? HILOCK_STATE_WAITING : lock->hold ? HILOCK_STATE_HELD : HILOCK_STATE_IDLE;
 }
 
 uint64_t hl_lock_left_us(const struct hilock_lock *lock, uint64_t now_us)

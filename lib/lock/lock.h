@@ -1,12 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lock - a handle: how it stands, and how long it lives. Its user has a reference, and so has each callback that is under way. */
+/* lock - a handle: its state, its life, and the table of its calls. The user has a reference, and so has each callback
+ * that is under way. Two tables exist: plain.h, a handle of one name; and group/group.h, a handle made of several plain
+ * ones. */
 #ifndef HL_LOCK_LOCK_H
 #define HL_LOCK_LOCK_H
 
 #include "lock/core.h"
+#include "lock/validity.h"
+
+struct hl_look { /* how a handle stands at this moment */
+    hilock_state state;
+    uint64_t since_us; /* when the wait, or the hold, began */
+    uint64_t left_us;  /* HELD: 0 if a loss is still to be reported */
+    uint64_t token;
+    uint64_t tenure;   /* HELD: no two turns of a handle have the same */
+    uint32_t count;    /* how many releases it needs */
+    uint32_t votes;    /* of a quorum: masters that have it; else 0 */
+};
+
+struct hl_handle_ops { /* the caller has checked the arguments and the handle's state */
+    /* OK, NO_MEMORY */
+    hilock_status (*acquire)(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+                             hilock_result_fn *on_result, void *user);
+    int (*cancel)(struct hl_core *core, struct hilock_lock *lock); /* 0: it does not wait */
+    void (*release)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
+    /* OK, NO_MEMORY */
+    hilock_status (*extend)(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                            hilock_result_fn *on_result, void *user);
+    void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, and it calls back no more */
+    /* OK, NOT_HELD, NO_MEMORY */
+    hilock_status (*validity)(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
+    struct hl_look (*look)(const struct hilock_lock *lock, uint64_t now_us); /* now_us 0: the client is gone */
+    /* OK, NO_MEMORY, UNSUPPORTED. holder NULL: whoever holds */
+    hilock_status (*peek)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
+    hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,
+                           hilock_result_fn *on_result, void *user);
+    uint64_t (*token)(const struct hilock_lock *lock, size_t index); /* of one of several names */
+    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* in a forked child: frees its memory, sends
+                                                                         nothing */
+    void (*done)(struct hilock_lock *lock); /* the last reference is gone */
+};
 
 void hl_lock_unref(struct hilock_lock *lock);
-hilock_state hl_lock_state(const struct hilock_lock *lock);
+hilock_state hl_lock_state(const struct hilock_lock *lock); /* of a plain handle */
 uint64_t hl_lock_left_us(const struct hilock_lock *lock, uint64_t now_us);
 
 #endif

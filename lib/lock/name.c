@@ -4,21 +4,33 @@
 
 #include "base/contract.h"
 
-struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length)
+enum { KEY_MORE = 2 }; /* behind the bytes */
+
+static struct hl_name *find(const struct hl_core *core, const char *bytes, size_t length, unsigned master)
 {
-    struct hl_table_entry *entry = hl_table_find(&core->names, bytes, length);
-    struct hl_name *name = (struct hl_name *)(void *)entry;
+    char key[HILOCK_NAME_MAX + KEY_MORE];
+    memcpy(key, bytes, length);
+    key[length] = '\0';
+    key[length + 1] = (char)master;
+    return (struct hl_name *)(void *)hl_table_find(&core->names, key, length + KEY_MORE);
+}
+
+struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master)
+{
+    struct hl_name *name = find(core, bytes, length, master);
     if (name) {
         name->refs++;
         return name;
     }
-    name = hl_memory_new(&core->host.memory, sizeof *name + length + 1);
+    name = hl_memory_new(&core->host.memory, sizeof *name + length + KEY_MORE);
     if (!name)
         return NULL;
     name->refs = 1;
     name->length = length & 0x7ff;
+    name->master = master & 0x1f;
     memcpy(name->bytes, bytes, length);
-    if (hl_table_add(&core->names, &name->entry, name->bytes, length) == 0)
+    name->bytes[length + 1] = (char)master;
+    if (hl_table_add(&core->names, &name->entry, name->bytes, length + KEY_MORE) == 0)
         return name;
     hl_memory_free(&core->host.memory, name);
     return NULL;
@@ -34,42 +46,14 @@ void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct 
     hl_memory_free(memory, name);
 }
 
+struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name)
+{
+    return hl_route_node(core->route, &(struct hl_about){name->bytes, name->length, name->master});
+}
+
 void hl_names_detach(struct hl_core *core)
 {
     struct hl_table_entry *entry;
     while ((entry = hl_table_next(&core->names, NULL)) != NULL)
         hl_table_remove(&core->names, entry);
-}
-
-/* ---- several ---- */
-
-static int is_before(const struct hl_name *a, const struct hl_name *b)
-{
-    int differs = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
-    return differs ? differs < 0 : a->length < b->length;
-}
-
-struct hl_names *hl_names_new(const struct hl_memory *memory, struct hl_name *const *names, unsigned count)
-{
-    struct hl_names *own = hl_memory_new(memory, sizeof *own + count * (sizeof own->of[0] + 1));
-    uint8_t *order = own ? (uint8_t *)(own->of + count) : NULL;
-    if (!own)
-        return NULL;
-    own->count = count;
-    own->order = order;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned at = i;
-        own->of[i] = names[i];
-        for (; at > 0 && is_before(names[i], names[order[at - 1]]); at--)
-            order[at] = order[at - 1];
-        order[at] = (uint8_t)i;
-    }
-    return own;
-}
-
-void hl_names_free(struct hl_core *core, const struct hl_memory *memory, struct hl_names *names)
-{
-    for (unsigned i = 0; i < names->count; i++)
-        hl_name_unref(core, memory, names->of[i]);
-    hl_memory_free(memory, names);
 }

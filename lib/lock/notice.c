@@ -17,7 +17,8 @@ void hl_notices_init(struct hl_notices *notices, void (*look)(struct hl_core *co
 
 static struct hl_notice_list *list_of(struct hl_core *core, enum hl_notice_place place)
 {
-    struct hl_notice_list *const lists[] = {NULL, &core->notices.losses, &core->notices.news}; /* as in the enum */
+    struct hl_notice_list *const lists[] = {NULL, &core->notices.losses, &core->notices.news}; /* in the order of the
+                                                                                                  enum */
     return lists[place];
 }
 
@@ -64,7 +65,7 @@ void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice) { hl_notic
 
 /* ---- the drain ---- */
 
-/* Losses first, also those that a callback of this drain brought about; of the news only what stood before the marker. */
+/* Losses first, also those that a callback of this drain caused; of the news only what came before the marker. */
 static struct hl_notice *next_notice(struct hl_core *core, int is_for_losses)
 {
     struct hl_notice *notice = TAILQ_FIRST(&core->notices.losses);
@@ -83,11 +84,12 @@ static void drain(struct hl_core *core, int is_for_losses)
     if (!hl_notices_are_due(core))
         return;
     move(core, &notices->marker, NOTICE_NEWS);
-    for (int reported = 0; !core->is_gone && reported < BATCH && (notice = next_notice(core, is_for_losses)) != NULL; reported++) {
+    for (int reported = 0; !core->is_gone && reported < BATCH &&
+         (notice = next_notice(core, is_for_losses)) != NULL; reported++) {
         notice->ops->report(core, notice);
         if (!core->is_gone)
             notices->look(core);
-        /* not what ended while a callback took its time: the loop may have something else to do before the next turn is ours */
+        /* not what ended while a callback took its time: the loop may have other work before our next turn */
         if (hl_now_us(&core->host) > ends_us && TAILQ_EMPTY(&notices->losses))
             break;
     }
@@ -97,7 +99,8 @@ static void drain(struct hl_core *core, int is_for_losses)
         hl_host_wake_next_turn(&core->host);
 }
 
-/* A turn of the loop may bring several events of ours: after a whole batch the next one is for the next turn, but for losses. */
+/* One turn of the loop may bring several of our events: after a whole batch the rest waits for the next turn, except
+ * losses. */
 void hl_notices_deliver(struct hl_core *core)
 {
     HL_REQUIRE(!core->notices.is_delivering); /* the host leaves once, at its outermost level */
@@ -106,7 +109,10 @@ void hl_notices_deliver(struct hl_core *core)
     core->notices.is_delivering = 0;
 }
 
-int hl_notices_are_due(const struct hl_core *core) { return !TAILQ_EMPTY(&core->notices.news) || !TAILQ_EMPTY(&core->notices.losses); }
+int hl_notices_are_due(const struct hl_core *core)
+{
+    return !TAILQ_EMPTY(&core->notices.news) || !TAILQ_EMPTY(&core->notices.losses);
+}
 
 static void forget_list(struct hl_core *core, struct hl_notice_list *list)
 {

@@ -5,23 +5,23 @@
 #include "lock/acquire.h"
 #include "lock/arrival.h"
 #include "lock/attempt.h"
-#include "lock/fair.h"
+#include "lock/next.h"
+#include "lock/place.h"
 #include "lock/gate.h"
 #include "lock/report.h"
 #include "lock/wait.h"
 
-static void asks(struct hl_hold *hold, const struct hl_part *part, struct hl_wants *wants)
+static void asks(struct hl_hold *hold, struct hl_wants *wants)
 {
-    hl_attempt_counts(hold, part);
+    hl_attempt_counts(hold);
     if (hold->terms->kind->has_queue)
-        hl_fair_say(hold, part, wants);
+        hl_place_say(hold, wants);
 }
 
-static void answered(struct hl_hold *hold, struct hl_part *part, const struct hl_asked *asked)
+static void answered(struct hl_hold *hold, const struct hl_asked *asked)
 {
-    struct hl_asked verdict;
-    if (hl_attempt_weigh(hold, part, asked, &verdict))
-        hl_acquire_answered(hold->owner.acquire, &verdict);
+    
+    hl_acquire_answered(hold->owner.acquire, asked);
 }
 
 static void ended(struct hl_hold *hold) { hl_acquire_regain(hold->owner.acquire); }
@@ -32,23 +32,18 @@ static void wake_at(struct hl_hold *hold, uint64_t at_us) { hl_wait_resume_at(ho
 
 static void tick(struct hl_hold *hold) { hl_acquire_tick(hold->owner.acquire); }
 
-static void freed(struct hl_core *core, struct hl_name *name, uint64_t listeners, int is_attempt)
-{
-    if (is_attempt)
-        hl_gate_returned(core, name, listeners);
-    else
-        hl_gate_released(core, name, listeners);
-}
-
-static void wake(struct hl_acquire *acquire, uint64_t within_us) { hl_fair_wake(hl_fair_of(acquire), within_us); }
+static void wake(struct hl_acquire *acquire, uint64_t within_us) { hl_place_wake(acquire->place, within_us); }
 
 void hl_owner_init(struct hl_core *core)
 {
-    static const struct hl_owner_ops ops = {.notice = &hl_report_hold, .asks = asks, .answered = answered, .crossed = hl_fair_crossed, .ended = ended,
-                                            .returned = returned, .wake_at = wake_at, .tick = tick, .freed = freed};
-    static const struct hl_waiter_ops waiter = {.may_ask = hl_arrival_may_ask, .ask = hl_acquire_ask, .answered = hl_acquire_answered,
-                                                .decide = hl_acquire_decide, .tell_waiting = hl_acquire_tell_waiting, .free = hl_acquire_free,
-                                                .wake = wake, .pushed = hl_fair_pushed};
+    static const struct hl_owner_ops ops =
+        {.notice = &hl_report_hold, .asks = asks, .answered = answered, .crossed = hl_place_crossed,
+         .next = hl_next_of, .next_asked = hl_next_asked, .next_answered = hl_next_answered, .ended = ended,
+         .returned = returned, .wake_at = wake_at, .tick = tick, .freed = hl_gate_released};
+    static const struct hl_waiter_ops waiter =
+        {.may_ask = hl_arrival_may_ask, .ask = hl_acquire_ask, .answered = hl_acquire_answered,
+         .decide = hl_acquire_decide, .tell_waiting = hl_acquire_tell_waiting, .free = hl_acquire_free, .wake = wake,
+         .pushed = hl_place_pushed};
     core->owner = &ops;
     core->waiter = &waiter;
     core->acquire_notice = &hl_report_acquire;

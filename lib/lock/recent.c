@@ -7,18 +7,17 @@
 #include "lock/gate.h"
 #include "wire/queued.h"
 
-/* BEFORE: a Sentinel promotes first and tells of it up to seconds later; until then the old master acknowledges what nobody will know. */
-enum { RECENT_MAX = 1024, BEFORE_US = 10000000, TRIES_MAX = 3, REFUSED_US = 200000 };
+enum { RECENT_MAX = 1024, TRIES_MAX = 3, REFUSED_US = 200000 };
 
 struct released {
     struct hl_request request; /* first: found from it */
     struct hl_core *core;
     struct hl_name *name;      /* NULL: never used; referenced */
     const struct hl_kind *kind;
-    uint64_t id, at_us, lasts_us; /* lasts: the lease, and what may stand in a queue */
-    uint64_t until_us;            /* when it was said again: until when that matters */
-    unsigned tries, part;
-    int is_refused;               /* for now: it is said again in a moment */
+    uint64_t id, at_us, lasts_us; /* lasts: the lease, and the time that a place in a queue lasts */
+    uint64_t until_us;            /* once repeated: until when that matters */
+    unsigned tries;
+    int is_refused;               /* refused for now: repeated in a moment */
     enum hl_form form;
 };
 
@@ -32,26 +31,32 @@ struct hl_recent {
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
     const struct released *released = (const struct released *)(const void *)request;
-    *ret = (struct hl_about){released->name->bytes, released->name->length, released->part};
+    *ret = (struct hl_about){released->name->bytes, released->name->length, released->name->master};
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct released *released = (struct released *)(void *)request;
-    const struct hl_words words = {released->name->bytes, released->name->length, released->core->uuid, released->id};
-    const struct hl_wants wants = {.natives = request->node->natives, .is_sharded = request->node->subscription.is_sharded,
-                                   .token_ttl_ms = released->core->limits.token_ttl_ms};
+    const struct hl_words words =
+        {released->name->bytes, released->name->length, released->core->uuid, released->id, released->core->label};
+    const struct hl_wants wants =
+        {.natives = request->node->natives, .is_sharded = request->node->subscription.is_sharded,
+         .token_ttl_ms = released->core->limits.token_ttl_ms};
     released->form = released->kind->release(command, &words, &wants);
 }
 
 static void submit(struct released *released)
 {
     released->tries++;
-    hl_route_submit(released->core->route, &released->request, released->core->limits.command_timeout_ms, HL_REQUEST_URGENT);
+    hl_route_submit(released->core->route, &released->request, released->core->limits.command_timeout_ms,
+                    HL_REQUEST_URGENT);
 }
 
 /* A new master may not be writable at once: it loads, or waits for replicas. */
-static int is_for_now(const struct hl_said *said) { return said->verdict == HL_AGAIN || (said->verdict == HL_FAULT && said->fault.kind == HL_FAULT_PASSING); }
+static int is_for_now(const struct hl_said *said)
+{
+    return said->verdict == HL_AGAIN || (said->verdict == HL_FAULT && said->fault.kind == HL_FAULT_PASSING);
+}
 
 static void say_later(struct released *released)
 {
@@ -89,13 +94,15 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     if (!answer->reply)
         return;
     said = released->kind->released(answer->reply, released->form);
-    if (is_for_now(&said) && hl_now_us(&released->core->host) < released->until_us && !HL_PLANTED(LOST_RELEASES_SAID_ONCE))
+    if (is_for_now(&said) && hl_now_us(&released->core->host) < released->until_us &&
+        !HL_PLANTED(LOST_RELEASES_SAID_ONCE))
         say_later(released);
     if (said.verdict != HL_YES)
         return;
     hl_text_set(&detail, "a release of \"%s\" had been acknowledged, and was lost in the failover: it is repeated",
                 hl_quote(released->name->bytes, released->name->length).bytes);
-    hl_trace(&released->core->host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = released->name->bytes, .detail = detail.bytes});
+    hl_trace(&released->core->host, HL_RELEASE_SETTLED,
+             &(struct hl_fact){.name = released->name->bytes, .detail = detail.bytes});
 }
 
 static struct hl_recent *recent_of(struct hl_core *core)
@@ -112,10 +119,11 @@ static struct hl_recent *recent_of(struct hl_core *core)
 
 static uint64_t lasts_us(const struct hl_terms *terms)
 {
-    return hl_terms_lease_us(terms) + (terms->kind->has_queue ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0);
+    return hl_terms_lease_us(terms) +
+           (terms->kind->has_queue ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0);
 }
 
-void hl_recent_add(struct hl_core *core, const struct hl_hold *hold, const struct hl_part *part)
+void hl_recent_add(struct hl_core *core, const struct hl_hold *hold)
 {
     static const struct hl_request_ops ops = {about, encode, done};
     struct released *released;
@@ -127,15 +135,16 @@ void hl_recent_add(struct hl_core *core, const struct hl_hold *hold, const struc
     core->recent->next = (core->recent->next + 1) % RECENT_MAX;
     if (released->name)
         hl_name_unref(core, &core->host.memory, released->name);
-    *released = (struct released){.request.ops = &ops, .core = core, .name = part->name, .kind = hold->terms->kind, .id = hold->id, .part = part->index,
-                                  .at_us = hl_now_us(&core->host), .lasts_us = lasts_us(hold->terms)};
-    part->name->refs++;
+    *released =
+        (struct released){.request.ops = &ops, .core = core, .name = hold->name, .kind = hold->terms->kind,
+                          .id = hold->id, .at_us = hl_now_us(&core->host), .lasts_us = lasts_us(hold->terms)};
+    hold->name->refs++;
 }
 
-/* Another server has the name than the one that acknowledged its release. */
+/* Does another server have the name now than the one that acknowledged its release? */
 static int has_moved(struct hl_core *core, const struct released *released)
 {
-    return hl_route_node(core->route, released->name->bytes, released->name->length)->moved_us >= released->at_us;
+    return hl_name_node(core, released->name)->moved_us >= released->at_us;
 }
 
 static void say_again(struct released *released)
@@ -146,7 +155,13 @@ static void say_again(struct released *released)
     submit(released);
 }
 
-/* Said to that run: once is enough. */
+/* Its lease and its place in a queue are over: wherever it came back to life, it is over there as well. */
+static int is_over(const struct released *released)
+{
+    return released->at_us + released->lasts_us < hl_now_us(&released->core->host);
+}
+
+/* Repeated at that run: once is enough. */
 static int was_said_since(const struct released *released, uint64_t since_us)
 {
     return released->until_us && released->until_us - released->lasts_us >= since_us;
@@ -154,22 +169,24 @@ static int was_said_since(const struct released *released, uint64_t since_us)
 
 void hl_recent_at(struct hl_core *core, const struct hl_node *node)
 {
-    uint64_t since_us = node->vitals.started_us > 0 ? (uint64_t)node->vitals.started_us : 0;
+    uint64_t since_us = node->server_info.started_us > 0 ? (uint64_t)node->server_info.started_us : 0;
     for (unsigned i = 0; core->recent && i < RECENT_MAX; i++) {
         struct released *released = &core->recent->ring[i];
-        int is_older = released->name && released->at_us <= since_us && released->at_us + BEFORE_US >= since_us;
-        if (!is_older || was_said_since(released, since_us) || hl_request_is_busy(&released->request) || HL_PLANTED(LOST_RELEASES_IGNORED))
+        int is_older = released->name && released->at_us <= since_us && !is_over(released);
+        if (!is_older || was_said_since(released, since_us) || hl_request_is_busy(&released->request) ||
+            HL_PLANTED(LOST_RELEASES_IGNORED))
             continue;
-        if (hl_route_node(core->route, released->name->bytes, released->name->length) == node)
+        if (hl_name_node(core, released->name) == node)
             say_again(released);
     }
 }
 
-void hl_recent_again(struct hl_core *core, uint64_t since_us)
+void hl_recent_again(struct hl_core *core)
 {
-    for (unsigned i = 0; core->recent && since_us != UINT64_MAX && i < RECENT_MAX; i++) {
+    for (unsigned i = 0; core->recent && i < RECENT_MAX; i++) {
         struct released *released = &core->recent->ring[i];
-        if (!released->name || !has_moved(core, released) || hl_request_is_busy(&released->request) || released->at_us + BEFORE_US < since_us || HL_PLANTED(LOST_RELEASES_IGNORED))
+        if (!released->name || !has_moved(core, released) || hl_request_is_busy(&released->request) ||
+            is_over(released) || HL_PLANTED(LOST_RELEASES_IGNORED))
             continue;
         say_again(released);
     }

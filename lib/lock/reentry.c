@@ -6,36 +6,37 @@
 #include "base/plant.h"
 #include "lock/callback.h"
 #include "lock/entry.h"
-#include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/side.h"
-#include "lock/turn.h"
 
 static void report(struct hl_core *core, struct hl_notice *notice);
-static void forget(struct hl_core *core, struct hl_notice *notice) { hl_entry_free(core, (struct hl_entry *)(void *)notice); }
 
-hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+static void forget(struct hl_core *core, struct hl_notice *notice)
+{
+    hl_entry_free(core, (struct hl_entry *)(void *)notice);
+}
+
+hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_desk *desk,
+                               hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report, forget};
-    struct hl_side *side = hl_side_of(core, lock->hold);
-    struct hl_entry *entry = side ? hl_memory_new(&core->host.memory, sizeof *entry) : NULL;
+    const struct hl_look look = lock->ops->look(lock, hl_now_us(&core->host));
+    struct hl_entry *entry = desk ? hl_memory_new(&core->host.memory, sizeof *entry) : NULL;
     if (!entry)
         return HILOCK_NO_MEMORY;
     entry->notice.ops = &ops;
     entry->notice.epoch = lock->epoch;
-    entry->side = side;
+    entry->desk = desk;
     entry->lock = lock;
     lock->refs++;
-    entry->hold_id = lock->hold->id;
-    entry->turn = lock->hold->turn;
+    entry->tenure = look.tenure;
     entry->on_entered = on_result;
     entry->entered_user = user;
     entry->entered_us = hl_now_us(&core->host);
-    TAILQ_INSERT_TAIL(&side->entries, entry, entry);
-    side->entries_count++;
-    entry->entered_count = hl_hold_entries(lock->hold);
-    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.name = lock->name->bytes});
+    TAILQ_INSERT_TAIL(&desk->entries, entry, entry);
+    desk->count++;
+    entry->entered_count = 1 + desk->count;
+    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
     hl_notice_post(core, &entry->notice, REPORT_ENTERED);
     return HILOCK_OK;
 }
@@ -45,54 +46,54 @@ static void reported(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_leaving)
         hl_entry_unlink(entry);
-    if (!entry->side && !entry->notice.pending)
+    if (!entry->desk && !entry->notice.pending)
         hl_entry_free(core, entry);
 }
 
-/* One count less: the oldest entry's, which is an answered one if there is any. NULL: only the hold's own is left. */
-static struct hl_entry *uncount(struct hl_side *side)
+/* One count less: that of the oldest entry, which is answered if any is. NULL: only the hold's own is left. */
+static struct hl_entry *uncount(struct hl_desk *desk)
 {
-    struct hl_entry *entry = TAILQ_FIRST(&side->entries);
+    struct hl_entry *entry = TAILQ_FIRST(&desk->entries);
     if (!entry)
         return NULL;
     hl_entry_unlink(entry);
     if (entry->notice.pending & REPORT_ENTERED) {
-        entry->side = side;
+        entry->desk = desk;
         entry->is_leaving = 1;
-        TAILQ_INSERT_TAIL(&side->leaving, entry, entry);
+        TAILQ_INSERT_TAIL(&desk->leaving, entry, entry);
     }
     return entry;
 }
 
-void hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+void hl_reentry_leave(struct hl_core *core, struct hl_desk *desk, hilock_result_fn *on_result, void *user)
 {
-    struct hl_entry *entry = uncount(lock->hold->side);
+    struct hl_entry *entry = uncount(desk);
     HL_REQUIRE(entry); /* hilock_release asks for the count first */
     entry->on_left = on_result;
     entry->left_user = user;
     entry->left_us = hl_now_us(&core->host);
-    entry->left_count = hl_hold_entries(lock->hold);
+    entry->left_count = 1 + desk->count;
     if (on_result)
         hl_notice_post(core, &entry->notice, REPORT_LEFT);
-    else if (!entry->side)
+    else if (!entry->desk)
         hl_entry_free(core, entry);
 }
 
-/* An acquire that is not to be counts no more. Was its count released already, then that release was of another one. */
+/* An acquire that fails counts no more. If its count was released already, that release took another one. */
 static void withdraw(struct hl_core *core, struct hl_entry *entry)
 {
-    struct hl_side *side = entry->side;
+    struct hl_desk *desk = entry->desk;
     struct hilock_lock *lock = entry->lock;
     int was_leaving = entry->is_leaving;
     struct hl_entry *other;
     hl_entry_unlink(entry);
     entry->is_leaving = 0;
-    if (!was_leaving || !side)
+    if (!was_leaving || !desk)
         return;
-    other = uncount(side);
+    other = uncount(desk);
     if (!other)
-        hl_turn_release(core, lock, NULL, NULL);
-    else if (!other->side)
+        lock->ops->release(core, lock, NULL, NULL);
+    else if (!other->desk)
         hl_entry_free(core, other);
 }
 
@@ -101,12 +102,11 @@ static struct hl_entry *unanswered(struct hl_entry *entry)
     return entry && entry->notice.pending & REPORT_ENTERED && !entry->is_cancelled ? entry : NULL;
 }
 
-int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
+int hl_reentry_cancel(struct hl_core *core, struct hl_desk *desk)
 {
-    struct hl_side *side = lock->hold ? lock->hold->side : NULL;
-    struct hl_entry *entry = side ? unanswered(TAILQ_LAST(&side->entries, hl_entries)) : NULL;
-    if (side && !entry)
-        entry = unanswered(TAILQ_LAST(&side->leaving, hl_entries));
+    struct hl_entry *entry = unanswered(TAILQ_LAST(&desk->entries, hl_entries));
+    if (!entry)
+        entry = unanswered(TAILQ_LAST(&desk->leaving, hl_entries));
     if (!entry)
         return 0;
     entry->is_cancelled = 1;
@@ -114,19 +114,19 @@ int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
     return 1;
 }
 
-/* The hold that it entered stands. */
-static int is_in(const struct hl_entry *entry)
+/* The hold that it entered still stands. */
+static int is_in(const struct hl_core *core, const struct hl_entry *entry)
 {
-    const struct hl_hold *hold = entry->lock->hold;
-    return hold && hold->id == entry->hold_id && hold->turn == entry->turn && hold->state == HOLD_HELD;
+    const struct hl_look look = entry->lock->ops->look(entry->lock, hl_now_us(&core->host));
+    return look.state == HILOCK_STATE_HELD && look.left_us && look.tenure == entry->tenure;
 }
 
-/* As it is reported; what is not OK counts no more. */
+/* As it is reported; an entry that is not OK counts no more. */
 static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_cancelled)
         return HILOCK_CANCELLED;
-    if (!is_in(entry) && !HL_PLANTED(REENTRY_UNCHECKED))
+    if (!is_in(core, entry) && !HL_PLANTED(REENTRY_UNCHECKED))
         return HILOCK_LOST;
     if (!core->is_closing)
         return HILOCK_OK;
@@ -134,27 +134,30 @@ static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
     return HILOCK_CLOSED;
 }
 
-/* What nobody is told any more was given up: as a wait that is dropped. */
+/* A dropped entry reports nothing: it was given up, like a wait that is dropped. */
 static void trace_entry(struct hl_core *core, const struct hl_entry *entry, hilock_status status)
 {
     status = hl_callback_is_off(entry->lock, &entry->notice) ? HILOCK_CANCELLED : status;
     hl_trace(&core->host, status == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
-             &(struct hl_fact){.name = entry->lock->name->bytes, .status = status, .waited_us = hl_now_us(&core->host) - entry->entered_us});
+             &(struct hl_fact){.lock = entry->lock, .name = entry->lock->name->bytes, .status = status,
+                               .waited_us = hl_now_us(&core->host) - entry->entered_us});
 }
 
-/* An entry's acquire, or the release that took its count. */
+/* Answers an entry's acquire, or the release that took its count. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_entry *entry = (struct hl_entry *)(void *)notice;
     int has_entered = hl_notice_take(core, &entry->notice) == REPORT_ENTERED;
     struct hilock_lock *lock = entry->lock;
-    hilock_result_fn *on_result = hl_callback_is_off(lock, &entry->notice) ? NULL : has_entered ? entry->on_entered : entry->on_left;
+    hilock_result_fn *on_result = hl_callback_is_off(lock, &entry->notice) ? NULL : has_entered ? entry->on_entered
+        : entry->on_left;
     void *user = has_entered ? entry->entered_user : entry->left_user;
-    struct hilock_result result = {.status = has_entered ? verdict(core, entry) : HILOCK_OK, .lock = lock, .holder = "",
-                                   .operation = has_entered ? HILOCK_ACQUIRE : HILOCK_RELEASE,
-                                   .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - (has_entered ? entry->entered_us : entry->left_us))};
+    struct hilock_result result =
+        {.status = has_entered ? verdict(core, entry) : HILOCK_OK, .lock = lock, .holder = "",
+         .operation = has_entered ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE,
+         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - (has_entered ? entry->entered_us : entry->left_us))};
     uint32_t count = has_entered ? entry->entered_count : entry->left_count;
-    int stands = is_in(entry);
+    int stands = is_in(core, entry);
     if (has_entered)
         trace_entry(core, entry, result.status);
     lock->refs++;
@@ -162,7 +165,8 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     if (on_result) {
         hl_callback_fill(core, lock, &result);
         result.hold_count = stands && result.status == HILOCK_OK ? count : result.hold_count;
-        result.detail = result.status == HILOCK_LOST ? "the hold had ended before this re-entry was told" : hilock_status_text(result.status);
+        result.detail = result.status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
+            : hilock_status_text(result.status);
         hl_callback_result(lock, on_result, &result, user);
     }
     hl_lock_unref(lock);

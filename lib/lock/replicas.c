@@ -5,23 +5,25 @@
 #include "base/plant.h"
 #include "lock/ending.h"
 #include "lock/hold.h"
-#include "lock/part.h"
+#include "lock/proof.h"
+#include "lock/terms.h"
 #include "lock/words.h"
-#include "node/confirm.h"
+#include "node/wait_link.h"
 
-void hl_replicas_ask(struct hl_hold *hold, struct hl_part *part)
+void hl_replicas_ask(struct hl_hold *hold)
 {
-    part->state = PART_MAYBE;
-    part->ask = PART_CONFIRM;
-    hl_confirm_ask(&part->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
+    hold->kept = KEPT_MAYBE;
+    hold->ask = ASK_CONFIRM;
+    hl_wait_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
 }
 
-static void on_too_few(struct hl_hold *hold, struct hl_part *part, const struct hl_reply *reply)
+static void on_too_few(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    struct hl_asked asked = {.answer = ASKED_FAULT, .is_granted = 1, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
+    struct hl_asked asked =
+        {.answer = ASKED_FAULT, .is_granted = 1, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
     struct hl_said said;
     struct hl_text words;
-    hl_trace(&hl_hold_core(hold)->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = part->name->bytes, .token = part->token});
+    hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = hold->token});
     if (reply->type == HL_REPLY_INTEGER)
         hl_words_of_replicas(hold->terms, reply->integer, &words);
     else {
@@ -31,29 +33,27 @@ static void on_too_few(struct hl_hold *hold, struct hl_part *part, const struct 
     }
     asked.quote = words.bytes;
     asked.quote_length = strlen(words.bytes);
-    hl_part_answered(hold, part, asked);
+    hl_proof_told(hold, asked);
 }
 
-void hl_replicas_answered(struct hl_hold *hold, struct hl_part *part, const struct hl_answer *answer)
+void hl_replicas_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_reply *reply = answer->reply;
     if (hold->state != HOLD_ASKING)
-        hl_ending_answered(hold, part, answer);
+        hl_ending_answered(hold, answer);
     else if (!reply) {
-        if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, though what asks for it again may never leave */
-            hl_ending_haunt(hold, part);
-        hl_part_answered(hold, part, (struct hl_asked){.answer = ASKED_UNANSWERED});
+        if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, though the request for it may never
+                                                        leave again */
+            hl_ending_haunt(hold);
+        hl_proof_told(hold, (struct hl_asked){.answer = ASKED_UNANSWERED});
     } else if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
-        part->state = PART_OURS;
-        hl_part_answered(hold, part, (struct hl_asked){.answer = ASKED_GRANTED});
+        hold->kept = KEPT_OURS;
+        hl_proof_told(hold, (struct hl_asked){.answer = ASKED_GRANTED});
     } else
-        on_too_few(hold, part, reply);
+        on_too_few(hold, reply);
 }
 
 int hl_replicas_are_asked(const struct hl_hold *hold)
 {
-    for (unsigned i = 0; hold && i < hold->parts_count; i++)
-        if (hold->parts[i].request.place == REQUEST_CONFIRMING)
-            return 1;
-    return 0;
+    return hold && hold->request.place == REQUEST_CONFIRMING;
 }

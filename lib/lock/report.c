@@ -8,11 +8,12 @@
 #include "lock/callback.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
-#include "lock/fair.h"
+#include "lock/place.h"
 #include "lock/hold.h"
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
+#include "lock/terms.h"
 #include "lock/turn.h"
 #include "lock/wait.h"
 #include "lock/words.h"
@@ -22,24 +23,26 @@
 static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
-    const struct hl_name *name = hl_wait_name(acquire);
+    const struct hl_name *name = acquire->lock->name;
     uint64_t now_us = hl_now_us(&core->host);
     const struct hl_known known = hl_known_of(core, acquire);
     char holder[HILOCK_NAME_MAX];
-    struct hilock_event event = {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - acquire->begun_us), .detail = "found held by another"};
+    struct hilock_event event =
+        {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - acquire->begun_us),
+         .detail = "found held by another"};
     if (name->hold)
         hl_words_of_holder(core, name->hold, holder);
     else
         memccpy(holder, known.holder, 0, sizeof holder);
     event.holder = holder;
-    if (hl_fair_of(acquire)) {
-        event.position = hl_fair_of(acquire)->position;
-        event.waiters = hl_fair_of(acquire)->waiters;
+    if (acquire->lock->terms->kind->place_each) {
+        event.position = acquire->place->position;
+        event.waiters = acquire->place->waiters;
     }
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-/* R8: what was granted may have aged in our own queues. With too little left it goes back and is asked for again. */
+/* R8: a grant may have aged in our own queues. With too little left it goes back, and the store is asked again. */
 static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
@@ -51,11 +54,10 @@ static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct 
     struct hilock_lock *lock = acquire->lock;
     hl_turn_begin(core, lock, hl_acquire_hand_over(acquire));
     result->status = HILOCK_OK;
-    result->state = HILOCK_HELD;
+    result->state = HILOCK_STATE_HELD;
     result->remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     result->fencing_token = hl_hold_token(lock->hold);
     result->hold_count = 1;
-    result->votes = hl_hold_votes(lock->hold);
 }
 
 static void report_result(struct hl_core *core, struct hl_acquire *acquire)
@@ -66,31 +68,27 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
     int is_decided = acquire->state == ACQUIRE_DECIDED;
     char *holder = is_decided ? acquire->words.holder : NULL, *detail = is_decided ? acquire->words.detail : NULL;
-    struct hl_text votes;
-    struct hilock_result result = {.size = sizeof result, .operation = HILOCK_ACQUIRE, .lock = lock};
+    struct hilock_result result = {.size = sizeof result, .operation = HILOCK_OP_ACQUIRE, .lock = lock};
     lock->acquire = NULL;
-    core->waiting--;
+    core->waiting -= hl_terms_count(lock->terms);
     if (is_decided) {
         result.status = acquire->verdict.status;
         result.holder_remaining_ms = acquire->verdict.holder_remaining_ms;
         acquire->words.holder = acquire->words.detail = NULL;
     } else
         fill_grant(core, acquire, &result);
-    if (is_decided && hl_fair_of(acquire)) {
-        result.position = hl_fair_of(acquire)->position;
-        result.waiters = hl_fair_of(acquire)->waiters;
+    if (is_decided && lock->terms->kind->place_each) {
+        result.position = acquire->place->position;
+        result.waiters = acquire->place->waiters;
     }
     result.waited_ms = hl_lease_span_ms(waited_us);
     result.attempts = acquire->attempts;
     result.holder = holder ? holder : "";
     result.detail = detail ? detail : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
-    if (result.votes) {
-        hl_words_of_votes(core, lock->hold, &votes);
-        result.detail = votes.bytes;
-    }
-    hl_trace(&core->host, HL_ACQUIRE_ENDED, &(struct hl_fact){.name = lock->name->bytes, .status = result.status, .waited_us = waited_us,
-                                                              .token = result.fencing_token, .detail = result.detail, .count = result.attempts,
-                                                              .is_local = lock->hold && lock->hold->turn});
+    hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
+                                     .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
+                                     .count = result.attempts, .is_local = lock->hold && lock->hold->turn});
     hl_acquire_free(core, acquire);
     hl_callback_result(lock, on_result, &result, user);
     hl_memory_free(&core->host.memory, holder);
@@ -123,25 +121,30 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->owner.lock;
     struct hl_text detail;
-    struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
-                                 .detail = detail.bytes};
-    struct hl_extend *extend = hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL; /* a loss is reported once: by the answer to the extend */
+    struct hilock_event event =
+        {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
+         .detail = detail.bytes};
+    /* a loss is reported once: by the answer to the extend */
+    struct hl_extend *extend = hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL;
     hl_words_of_loss(core, hold, &detail);
     hl_turn_lost(core, hold);
-    hl_ending_retry(hold); /* leaves with the flush behind this drain */
+    hl_ending_retry(hold); /* leaves with the flush after this drain */
     hl_ending_settle(hold);
+    lock->refs++;
+    if (!extend || lock->terms->is_internal)
+        hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)
         hl_extend_report_loss(core, extend, detail.bytes);
-    else
-        hl_callback_event(core, lock, lock->terms->on_lost, &event);
+    hl_lock_unref(lock);
 }
 
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
     struct hilock_lock *lock = hold->owner.lock;
     struct hl_text detail;
-    struct hilock_event event = {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
-                                 .fencing_token = hl_hold_token(hold)};
+    struct hilock_event event =
+        {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
+         .fencing_token = hl_hold_token(hold)};
     if (!hold->is_told || !lock)
         return;
     if (bit == REPORT_RENEWED)
@@ -157,7 +160,7 @@ static int is_silenced(const struct hl_hold *hold)
     return !hold->owner.lock || hl_callback_is_off(hold->owner.lock, &hold->notice);
 }
 
-/* The hold may be over with this; the handle is referenced by it until then. */
+/* This may end the hold; until then the hold has a reference to the handle. */
 static void report_released(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->owner.lock;
@@ -165,10 +168,10 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
     hilock_result_fn *on_result = is_silenced(hold) ? NULL : hold->on_result;
     void *user = hold->user;
     struct hl_text detail;
-    struct hilock_result result = {.size = sizeof result, .status = status, .operation = HILOCK_RELEASE, .lock = lock, .holder = "",
-                                   .detail = detail.bytes, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
+    struct hilock_result result =
+        {.size = sizeof result, .status = status, .operation = HILOCK_OP_RELEASE, .lock = lock, .holder = "",
+         .detail = detail.bytes, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
     hl_words_of_release(hold, status, &detail);
-    result.votes = hl_hold_is_quorum(hold) ? hl_hold_heard(hold, HEARD_YES) : 0;
     if (!on_result) {
         hl_ending_settle(hold);
         return;
@@ -185,8 +188,9 @@ static void report_settled(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->owner.lock;
     struct hl_text detail;
-    struct hilock_event event = {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
-                                 .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
+    struct hilock_event event =
+        {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
+         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
     int silenced = is_silenced(hold);
     if (silenced) {
         hl_ending_settle(hold);
@@ -213,7 +217,8 @@ static void report_hold(struct hl_core *core, struct hl_notice *notice)
         report_renewals(core, hold, bit);
 }
 
-/* All holds are freed behind the notices. */
+/* All holds are freed after the notices. */
 static void forget_hold(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
-const struct hl_notice_ops hl_report_acquire = {report_acquire, forget_acquire}, hl_report_hold = {report_hold, forget_hold};
+const struct hl_notice_ops hl_report_acquire = {report_acquire, forget_acquire},
+    hl_report_hold = {report_hold, forget_hold};

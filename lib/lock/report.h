@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report - what the user of a handle is called back with: the answers to acquire and release, a loss, and how renewals go. What else can be
- * asked of a handle (extend, re-entry, hand-off, inquiry) reports for itself. */
+/* report - the callbacks of a handle's user: the answers to acquire and release, a loss, and renewals. Extends,
+ * re-entries, hand-offs and inquiries report for themselves. */
 #ifndef HL_LOCK_REPORT_H
 #define HL_LOCK_REPORT_H
 

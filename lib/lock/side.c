@@ -3,14 +3,14 @@
 #include "lock/side.h"
 
 #include "base/contract.h"
+#include "lock/desk.h"
 
 struct hl_side *hl_side_of(struct hl_core *core, struct hl_hold *hold)
 {
     if (hold->side || !(hold->side = hl_memory_new(&core->host.memory, sizeof *hold->side)))
         return hold->side;
     TAILQ_INIT(&hold->side->extends);
-    TAILQ_INIT(&hold->side->entries);
-    TAILQ_INIT(&hold->side->leaving);
+    hl_desk_init(&hold->side->desk);
     hold->side->next_us = hold->due_us ? hold->due_us : UINT64_MAX;
     return hold->side;
 }
@@ -20,8 +20,8 @@ void hl_side_free(struct hl_core *core, struct hl_hold *hold)
     const struct hl_side *side = hold->side;
     if (!side)
         return;
-    /* the end of a turn and a teardown empty it first */
-    HL_REQUIRE(!side->validity && TAILQ_EMPTY(&side->extends) && TAILQ_EMPTY(&side->entries) && TAILQ_EMPTY(&side->leaving));
+    /* the end of a turn and a teardown have emptied it */
+    HL_REQUIRE(!side->validity && TAILQ_EMPTY(&side->extends) && hl_desk_is_empty(&side->desk));
     hl_memory_free(&core->host.memory, hold->side);
     hold->side = NULL;
 }

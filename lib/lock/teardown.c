@@ -25,17 +25,15 @@ static void empty_side(struct hl_core *core, struct hl_hold *hold)
     if (!hold->side)
         return;
     hl_extends_forget(core, hold->side);
-    hl_entries_forget(core, hold->side);
+    hl_entries_forget(core, &hold->side->desk);
 }
 
 static void forget_hold(struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->state == HOLD_HELD || hold->state == HOLD_ENDING ? hold->owner.lock : NULL;
-    for (unsigned i = 0; i < hold->parts_count; i++) {
-        hold->parts[i].request.place = REQUEST_IDLE;
-        if (hold->parts[i].name->hold == hold)
-            hold->parts[i].name->hold = NULL;
-    }
+    hold->request.place = REQUEST_IDLE;
+    if (hold->name->hold == hold)
+        hold->name->hold = NULL;
     empty_side(hl_hold_core(hold), hold);
     if (hold->is_told && lock)
         lock->hold = NULL;
@@ -65,6 +63,5 @@ void hl_teardown(struct hl_core *core)
     hl_inquiries_clear(core);
     hl_recent_free(core);
     hl_grants_done(core);
-    hl_names_detach(core);
     core->waiting = core->held = 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* turn - see turn.h. The handle's state changes only by its user's calls and as its callbacks start. */
+#include "lock/terms.h"
 #include "lock/turn.h"
 
 #include "base/plant.h"
@@ -12,7 +13,8 @@
 #include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/multi.h"
+#include "lock/next.h"
+#include "lock/terms.h"
 #include "lock/watchdog.h"
 
 void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)
@@ -20,17 +22,18 @@ void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hol
     hold->owner.lock = lock;
     hold->is_told = 1;
     lock->hold = hold;
-    core->held++;
+    core->held += hl_terms_count(lock->terms);
 }
 
-/* What was asked of the hold and is not told yet is told that it has ended. */
+/* Calls on the hold that are not reported yet are answered with its end. */
 static void end_side(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     hl_extend_end(core, hold, is_loss);
-    hl_entries_end(core, hold);
+    if (hold->side)
+        hl_entries_end(core, &hold->side->desk);
 }
 
-/* The hold is the store's business from here on; the handle may acquire again at once. */
+/* From here on the hold is between us and the store; the handle may acquire again at once. */
 static void end(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_hold *hold = lock->hold;
@@ -38,10 +41,12 @@ static void end(struct hl_core *core, struct hilock_lock *lock)
     lock->hold = NULL;
     hold->owner.lock = NULL;
     hold->is_told = 0;
-    core->held--;
+    core->held -= hl_terms_count(lock->terms);
     if (hold->state == HOLD_HELD)
-        hl_trace(&core->host, HL_HOLD_RELEASED,
-                 &(struct hl_fact){.name = lock->name->bytes, .waited_us = hl_now_us(&core->host) - hold->since_us, .token = hl_hold_token(hold)});
+        hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
+                       &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
+                                         .waited_us = hl_now_us(&core->host) - hold->since_us,
+                                         .token = hl_hold_token(hold)});
 }
 
 static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -64,19 +69,22 @@ static void hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquir
     hl_handoff(core, hold, next);
 }
 
-static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold, hilock_result_fn *on_result, void *user)
+static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold,
+                      hilock_result_fn *on_result, void *user)
 {
     int was_lost = hold->state == HOLD_ENDING;
     ask_of(hold, lock, on_result, user);
     hold->is_release = 1;
     hl_notice_cancel(core, &hold->notice);
-    if (was_lost) { /* in the very turn in which its loss was to be told: one wound is told once, by the release */
+    if (was_lost) { /* in the very turn in which its loss was due: a loss is reported once, by the release */
         hl_ending_retry(hold);
         hold->is_answered = 0;
         hl_ending_answer(hold, HILOCK_LOST);
         hl_ending_settle(hold);
-    } else
-        hl_ending_begin(hold);
+        return;
+    }
+    hl_next_take(core, hold);
+    hl_ending_begin(hold);
 }
 
 void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -98,7 +106,7 @@ void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)
     lock->hold = NULL;
     hold->owner.lock = NULL;
     hold->is_told = 0;
-    core->held--;
+    core->held -= hl_terms_count(lock->terms);
 }
 
 void hl_turn_silence(struct hl_core *core, struct hilock_lock *lock)
@@ -108,4 +116,14 @@ void hl_turn_silence(struct hl_core *core, struct hilock_lock *lock)
         hl_acquire_drop(lock->acquire);
     if (lock->hold)
         hl_turn_release(core, lock, NULL, NULL);
+}
+
+void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
+{
+    struct hl_terms *from = hold->terms;
+    terms->refs++;
+    hold->terms = terms;
+    hl_terms_unref(from);
+    hold->since_us = since_us;
+    hl_watchdog_go_on(hold, UINT64_MAX);
 }

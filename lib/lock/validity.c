@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* validity - see validity.h.
  *
- * Memory orders. The deadline carries no other data with it: each value is true by itself, so nobody needs what was written before it.
- * The load is an acquire so that the clock is read behind it: an old clock under a new deadline would say too much, the other way round
- * it says too little. The store is a release so that nothing that led to it can seem to come later; of the store of 0 it is also asked that
- * it be seen before the release of the lock can be heard of, and between them lies a system call that hands bytes to the kernel.
- * A reader that looked just before the end acts on an answer that was true when it was given: that is what the fencing token is for. */
+ * Memory orders. The deadline carries no other data with it: each value is true by itself, so no reader needs what was
+ * written before it. The load is an acquire so that the clock is read after it: an old clock with a new deadline would
+ * promise too much; the other way round it promises too little. The store is a release so that nothing that led to it
+ * can seem to come later. The store of 0 must also be visible before anyone can hear of the lock's release; between the
+ * two lies a system call that hands bytes to the kernel.
+ * A reader that looked just before the end acts on an answer that was true when it was given: the fencing token is
+ * there for that. */
 #include "lock/validity.h"
 
 #include "base/plant.h"
@@ -15,16 +17,21 @@
 
 static void set(struct hl_hold *hold, uint64_t deadline_us)
 {
-    atomic_store_explicit(&hold->side->validity->deadline_us, deadline_us, memory_order_release);
+    const struct hl_side *side = hold->side;
+    atomic_store_explicit(&side->validity->deadlines_us[side->validity_at], deadline_us, memory_order_release);
 }
 
-static struct hilock_validity *validity_new(struct hl_core *core)
+struct hilock_validity *hl_validity_new(struct hl_core *core, unsigned count, unsigned needed)
 {
-    struct hilock_validity *validity = hl_memory_new(&core->host.memory, sizeof *validity);
+    struct hilock_validity *validity =
+        hl_memory_new(&core->host.memory, sizeof *validity + count * sizeof validity->deadlines_us[0]);
     if (!validity)
         return NULL;
     atomic_init(&validity->refs, 1);
-    atomic_init(&validity->deadline_us, 0);
+    for (unsigned i = 0; i < count; i++)
+        atomic_init(&validity->deadlines_us[i], 0);
+    validity->count = count;
+    validity->needed = needed;
     validity->now_us = core->host.loop.now_us;
     validity->clock = core->host.loop.clock;
     validity->alive = core->cell->alive;
@@ -33,18 +40,30 @@ static struct hilock_validity *validity_new(struct hl_core *core)
     return validity;
 }
 
-struct hilock_validity *hl_validity_of(struct hl_core *core, struct hl_hold *hold)
+int hl_validity_join(struct hl_core *core, struct hl_hold *hold, struct hilock_validity *validity, unsigned at)
 {
     struct hl_side *side = hl_side_of(core, hold);
     if (!side)
-        return NULL;
-    if (!side->validity) {
-        side->validity = validity_new(core);
-        hl_validity_follow(hold);
+        return -1;
+    hl_validity_ref(validity);
+    side->validity = validity;
+    side->validity_at = (uint8_t)at;
+    hl_validity_follow(hold);
+    return 0;
+}
+
+struct hilock_validity *hl_validity_of(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_validity *validity = hold->side ? hold->side->validity : NULL;
+    if (validity) {
+        hl_validity_ref(validity);
+        return validity;
     }
-    if (side->validity)
-        hl_validity_ref(side->validity);
-    return side->validity;
+    validity = hl_validity_new(core, 1, 1);
+    if (!validity || hl_validity_join(core, hold, validity, 0) == 0)
+        return validity;
+    hl_validity_unref(validity);
+    return NULL;
 }
 
 void hl_validity_follow(struct hl_hold *hold)
@@ -63,17 +82,39 @@ void hl_validity_end(struct hl_hold *hold)
     hold->side->validity = NULL;
 }
 
+static uint64_t deadline_of(const struct hilock_validity *validity, unsigned i)
+{
+    return atomic_load_explicit(&validity->deadlines_us[i], memory_order_acquire);
+}
+
+/* Holds move one by one meanwhile: each deadline was true when it was read, so enough of them stood. */
+static uint64_t needed_deadline_us(const struct hilock_validity *validity)
+{
+    uint64_t sorted_us[HL_VALIDITY_MAX];
+    for (unsigned i = 0; i < validity->count; i++) {
+        uint64_t deadline_us = deadline_of(validity, i);
+        unsigned at = i;
+        for (; at > 0 && sorted_us[at - 1] < deadline_us; at--)
+            sorted_us[at] = sorted_us[at - 1];
+        sorted_us[at] = deadline_us;
+    }
+    return sorted_us[validity->needed - 1];
+}
+
 uint64_t hl_validity_left_us(const struct hilock_validity *validity)
 {
     uint64_t deadline_us;
     if (hl_alive_is_forked(validity->alive))
         return 0;
-    deadline_us = atomic_load_explicit(&validity->deadline_us, memory_order_acquire);
+    deadline_us = needed_deadline_us(validity);
     return deadline_us ? hl_left_us(deadline_us, validity->now_us(validity->clock)) : 0;
 }
 
 /* As in alive.c: relaxed up, acquire and release down. */
-void hl_validity_ref(struct hilock_validity *validity) { atomic_fetch_add_explicit(&validity->refs, 1, memory_order_relaxed); }
+void hl_validity_ref(struct hilock_validity *validity)
+{
+    atomic_fetch_add_explicit(&validity->refs, 1, memory_order_relaxed);
+}
 
 void hl_validity_unref(struct hilock_validity *validity)
 {

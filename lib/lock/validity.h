@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* validity - one hold as other threads see it: a counted object with one atomic deadline, which the loop's thread alone writes.
+/* validity - what a handle holds as other threads see it: a counted object with an atomic deadline for each of its
+ * holds (one, for a plain handle), which only the loop's thread writes. It is good until the needed-th longest of them.
  *
- * Invariants: what it says is never more than the hold's own deadline at some moment not before the last end of belief, and 0 from the
- * end of the hold on, before anybody is told and before a release leaves; a hold has at most one, and it never shows another hold. It
- * touches neither client nor lock: both may be gone. In a forked child it says 0. */
+ * Invariants: it never promises more than the hold's own deadline at some moment not before the last end of belief, and
+ * it is 0 from the end of the hold on, before any report and before a release leaves; a hold has at most one, and it
+ * never shows another hold. It touches neither client nor lock: both may be gone. In a forked child it is 0. */
 #ifndef HL_LOCK_VALIDITY_H
 #define HL_LOCK_VALIDITY_H
 
 #include "lock/core.h"
 
+enum { HL_VALIDITY_MAX = 64 }; /* names of a multi */
+
 struct hilock_validity {
-    atomic_uint refs; /* the users', and its hold's until that ends */
-    atomic_uint_fast64_t deadline_us; /* 0: over */
+    atomic_uint refs; /* the users' references, and its hold's until that ends */
     uint64_t (*now_us)(const void *clock);
     const void *clock;
     struct hl_alive *alive;
     struct hl_memory memory;
+    unsigned count, needed;
+    atomic_uint_fast64_t deadlines_us[]; /* 0: over */
 };
 
 /* ---- the loop's thread ---- */
 
-struct hilock_validity *hl_validity_of(struct hl_core *core, struct hl_hold *hold); /* one more reference; NULL: no memory */
+/* one reference; NULL: no memory */
+struct hilock_validity *hl_validity_new(struct hl_core *core, unsigned count, unsigned needed);
+struct hilock_validity *hl_validity_of(struct hl_core *core, struct hl_hold *hold); /* for a plain handle: one more
+                                                                                       reference; NULL: no memory */
+/* -1: no memory */
+int hl_validity_join(struct hl_core *core, struct hl_hold *hold, struct hilock_validity *validity, unsigned at);
 void hl_validity_follow(struct hl_hold *hold); /* its deadline has moved */
-void hl_validity_end(struct hl_hold *hold);    /* it is over: 0 for ever. Once more is nothing */
+void hl_validity_end(struct hl_hold *hold);    /* the hold is over: 0 for ever. A second call changes nothing */
 
 /* ---- any thread ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog - see watchdog.h. What the alarm means next is read from the hold: due_us is the next renewal or retry, unless the end of belief
- * or of hold_max comes first. */
+/* watchdog - see watchdog.h. The hold says what the alarm means next: due_us is the next renewal or retry, unless the
+ * end of belief or of hold_max comes first. */
 #include "lock/watchdog.h"
 
 #include "base/plant.h"
@@ -11,21 +11,11 @@
 #include "lock/renewal.h"
 #include "lock/side.h"
 
-/* A fixed lease is to end for all names of a multi at the same time. What was asked for later than the first is in the store for longer:
- * all are asked for once more, which shortens nothing. */
-static int is_uneven(const struct hl_hold *hold)
-{
-    for (unsigned i = 1; hold->terms->multi && !hold->terms->is_renewed && i < hold->parts_count; i++)
-        if (hold->parts[i].request.sent_us != hold->parts[0].request.sent_us)
-            return 1;
-    return 0;
-}
-
-/* A turn whose own lease is still to be asked for asks at once. */
+/* A turn with a lease of its own that was not asked for yet asks at once. */
 static void begin(struct hl_hold *hold)
 {
     hold->failures = 0;
-    if ((hold->is_owed && !hl_renewal_is_open(hold)) || (is_uneven(hold) && !HL_PLANTED(MULTI_UNEVEN)))
+    if (hold->is_owed && !hl_renewal_is_open(hold))
         hl_renewal_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
     else
         hl_renewal_sleep(hold);
@@ -36,12 +26,10 @@ void hl_watchdog_keep(struct hl_hold *hold)
     struct hl_core *core = hl_hold_core(hold);
     uint64_t deadline_us = hl_hold_deadline_us(hold);
     hold->state = HOLD_HELD;
-    hold->is_round_over = 1;
     hold->since_us = hold->granted_us = hl_now_us(&core->host);
     hold->turn = 0;
     hold->is_owed = 0;
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        hold->parts[i].name->hold = hold;
+    hold->name->hold = hold;
     if (deadline_us < core->earliest_us)
         core->earliest_us = deadline_us;
     begin(hold);
@@ -53,7 +41,8 @@ uint64_t hl_watchdog_early_us(const struct hl_hold *hold)
     return next_us && next_us < hl_renewal_due_us(hold) && next_us < hl_hold_ends_us(hold) ? next_us : UINT64_MAX;
 }
 
-/* What was to be asked soon (the link is back, or a renewal had failed) is about the hold, not about who has it. */
+/* A request that was due soon (the link is back, or a renewal had failed) is about the hold, whichever handle has
+ * it. */
 void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us)
 {
     begin(hold);
@@ -86,7 +75,7 @@ void hl_watchdog_ask(struct hl_hold *hold)
         hl_renewal_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
-/* Without memory for that it is believed in until its deadline. */
+/* Without memory for that, belief lasts until the deadline. */
 static void doubt(struct hl_hold *hold)
 {
     struct hl_side *side = hl_side_of(hl_hold_core(hold), hold);
@@ -101,7 +90,9 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
     if (!hold->terms->is_renewed && hold->is_told && !HL_PLANTED(FIXED_UNVERIFIED))
         doubt(hold);
     if (!hl_renewal_is_open(hold) && (hold->terms->is_renewed || is_doubted(hold)))
-        hl_belief_sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us < left_us ? within_us : left_us));
+        hl_belief_sleep_until(hold,
+                              hl_now_us(host) +
+                              hl_random_below(&host->random, within_us < left_us ? within_us : left_us));
 }
 
 struct ends { const struct hl_node *node; uint64_t first_us; };

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* words - the sentences of results and events: what happened, to which name, and what comes next. Never a password, never a whole
- * holder id. */
+/* words - the sentences of results and events: what happened, to which name, and what comes next. Never a password,
+ * never a whole holder id. */
 #ifndef HL_LOCK_WORDS_H
 #define HL_LOCK_WORDS_H
 
 #include "base/text.h"
 #include "lock/core.h"
 
-/* Of several masters one that grants nothing for now, or else the first. */
-struct hl_node *hl_words_node_of(struct hl_core *core, const struct hl_name *name);
 const char *hl_words_silence_of(const struct hl_node *node); /* why it does not answer */
-void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1]); /* whole */
+/* whole */
+void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1]);
 /* A server's words of a fault; first the right that is missing, if they tell that. */
 struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length);
 void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text);
 /* note: the server's words, quoted. */
-void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind, hilock_status status, const char *note,
-                         struct hl_text *text);
-void hl_words_of_votes(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text); /* a quorum's grant: who did not say yes */
+void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind,
+                         hilock_status status, const char *note, struct hl_text *text);
 void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
-void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text); /* an extend's time is over */
+/* an extend's time is over */
+void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text);
 void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text);
-void hl_words_of_handing_on(const struct hl_name *name, struct hl_text *text); /* the answer to the release of what was handed on */
+/* the answer to the release of what was handed on */
+void hl_words_of_handing_on(const struct hl_name *name, struct hl_text *text);
 void hl_words_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text);
-void hl_words_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text); /* of a release that was UNKNOWN */
+/* of a release that was UNKNOWN */
+void hl_words_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text);
 void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 
 #endif

@@ -22,14 +22,18 @@ int hl_address_read(struct hl_address *ret, const char *host, size_t host_length
         host_length = 0;
     if (host_length > HL_ADDRESS_HOST_MAX || !is_visible(host, host_length))
         return 0;
-    if (port_length == 0 || hl_reply_decimal(port, port_length, &number) != port_length || number == 0 || number > 65535)
+    if (port_length == 0 || hl_reply_decimal(port, port_length, &number) != port_length || number == 0 ||
+        number > 65535)
         return 0;
-    *ret = (struct hl_address){.port = (int)number}; /* no byte of it is what stood there before */
+    *ret = (struct hl_address){.port = (int)number}; /* and no byte is left of what was there before */
     memcpy(ret->host, host, host_length);
     return 1;
 }
 
-int hl_address_is_same(const struct hl_address *a, const struct hl_address *b) { return a->port == b->port && strcmp(a->host, b->host) == 0; }
+int hl_address_is_same(const struct hl_address *a, const struct hl_address *b)
+{
+    return a->port == b->port && strcmp(a->host, b->host) == 0;
+}
 
 void hl_address_write(char to[HL_ADDRESS_TEXT_MAX], const struct hl_address *address)
 {

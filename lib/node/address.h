@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* address - host and port of a server as another server tells of it: hostile (R9), so what cannot be one is none. */
+/* address - host and port of a server, as another server gives them: hostile (R9), so what cannot be an address is
+ * refused. */
 #ifndef HL_NODE_ADDRESS_H
 #define HL_NODE_ADDRESS_H
 
@@ -12,9 +13,10 @@ struct hl_address { /* port 0: none */
     int port;
 };
 
-/* 1: it may be one. Of an empty host or "?" (the server's way to say "as you reached me") the host is "". */
+/* 1: it can be one. An empty host or "?" (the server means "as you reached me") becomes "". */
 int hl_address_read(struct hl_address *ret, const char *host, size_t host_length, const char *port, size_t port_length);
 int hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
-void hl_address_write(char to[HL_ADDRESS_TEXT_MAX], const struct hl_address *address); /* "10.0.0.5:6379", "[::1]:6379" */
+/* "10.0.0.5:6379", "[::1]:6379" */
+void hl_address_write(char to[HL_ADDRESS_TEXT_MAX], const struct hl_address *address);
 
 #endif

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cluster - the deployment of a Redis Cluster: a key is at the server that has its hash slot.
  *
- * The table of slots is asked for (CLUSTER SLOTS) at the start, after MOVED, and while a server that has slots is away; one question at a time,
- * not more often than a pause that grows while nothing changes. What MOVED says of one slot counts at once. A request that comes to the
- * wrong place is sent on: MOVED and ASK to where they say, TRYAGAIN and CLUSTERDOWN again after a moment, all of it within bounds.
- * A server's own word gives it no slot that another has, but where that one has been away for a while and nobody else may be left to tell:
- * a server that was stopped and goes on knows old things. Of a server that lost all its slots nothing is read any more.
- * Invariant: what waits for a slot that nobody serves, or that nobody told of yet, waits at the node `nobody`, which has no links. */
+ * The table of slots is asked for (topology.h) at the start, after MOVED, and while a server with slots is away; one
+ * question at a time, with a pause that grows while nothing changes. MOVED is believed at once for its one slot. A
+ * request that came to the wrong place is sent on: for MOVED and ASK to where they say, for TRYAGAIN and CLUSTERDOWN
+ * again after a moment, all of it within bounds. A server that was stopped and goes on knows old things: topology.h
+ * decides whose word gives a slot of one server to another. Nothing more is read from a server that lost all its
+ * slots.
+ * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no
+ * links. */
 #include "base/contract.h"
 #include "base/plant.h"
 #include "node/members.h"
 #include "node/route.h"
-#include "node/slots.h"
+#include "node/topology.h"
 
-enum { HOPS_MAX = 5, REDIRECTS_MAX = 250, AGAIN_MAX = 100, PARK_MIN_US = 5000, PARK_MAX_US = 50000, PAUSE_MIN_US = 100000, PAUSE_MAX_US = 500000, UNUSED_US = 60000000, OWN_WORD_US = 10000000 };
+enum { HOPS_MAX = 5, REDIRECTS_MAX = 250, AGAIN_MAX = 100, PARK_MIN_US = 5000, PARK_MAX_US = 50000,
+       PAUSE_MIN_US = 100000, PAUSE_MAX_US = 500000, UNUSED_US = 60000000 };
 
 struct cluster {
     struct hl_route route;
@@ -22,28 +25,28 @@ struct cluster {
     void *arg;
     struct hl_members members;
     struct hl_node nobody;
-    unsigned seed;                  /* which was tried last */
-    struct hl_request question;     /* CLUSTER SLOTS */
-    struct hl_member *asked;
+    unsigned seed;                  /* the one tried last */
+    struct hl_topology topology;
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us, rest_us;
-    struct hl_flush given;          /* slots have gone from one server to others in this turn */
-    unsigned vain;                  /* answers in a row by which what waits found no server, cut when it was reported */
+    struct hl_flush given;          /* in this turn slots have gone from one server to others */
+    unsigned vain;                  /* answers in a row that named no server for what waits; stops at the count that was
+                                       reported */
     int has_table, has_mode, is_refreshing, is_parking;
-    uint16_t owners[HL_SLOTS], told[HL_SLOTS]; /* 1 + index of the member, 0: nobody */
+    uint16_t owners[HL_SLOTS];      /* 1 + index of the member, 0: none */
 };
 
 static void refresh(struct cluster *cluster);
 static void refresh_later(struct cluster *cluster);
 
-/* ---- who has a slot ---- */
+/* ---- owners of slots ---- */
 
 static struct hl_member *owner_of(struct cluster *cluster, unsigned slot)
 {
     return cluster->owners[slot] ? cluster->members.list[cluster->owners[slot] - 1] : NULL;
 }
 
-/* A slot that the table does not have is asked for again: whoever asks for it is going to wait. */
+/* A slot that the table lacks is asked for again, because the request for it must wait. */
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     struct cluster *cluster = (struct cluster *)route;
@@ -57,15 +60,17 @@ static void give(struct cluster *cluster, unsigned slot, struct hl_member *to)
 {
     struct hl_member *from = owner_of(cluster, slot);
     if (from) {
+        hl_topology_succeed(&cluster->topology, from, to);
         from->slots--;
         from->is_losing = 1;
-        to->node.moved_us = to->node.used_us = hl_now_us(cluster->host); /* of use: what is begun there now has not been submitted yet */
+        to->node.moved_us = to->node.used_us = hl_now_us(cluster->host); /* in use: a request that goes there now has
+                                                                            not been submitted yet */
     }
     to->slots++;
     cluster->owners[slot] = (uint16_t)(to->index + 1);
 }
 
-/* To the node where it belongs by now; in order. */
+/* Submits the request again at the node where it belongs now. place_all keeps the order. */
 static void place(struct cluster *cluster, struct hl_request *request)
 {
     struct hl_about about;
@@ -90,12 +95,12 @@ static void place_all(struct cluster *cluster, struct hl_node *from, struct hl_r
     }
 }
 
-/* Slots have gone from one server to others: looked after once a turn, however many of them say MOVED. From one that has none left now they went by a failover, which may have forgotten what it
- * acknowledged last; and nothing of it is read any more. */
+/* Slots have gone from one server to others: handled once a turn, however many servers say MOVED. A server that has
+ * none left lost them in a failover, which may have forgotten the last writes it acknowledged; nothing more is read
+ * from it. */
 static void on_given(struct hl_flush *flush)
 {
     struct cluster *cluster = (struct cluster *)(void *)((char *)flush - offsetof(struct cluster, given));
-    uint64_t since_us = UINT64_MAX, now_us = hl_now_us(cluster->host);
     int is_failover = 0, is_moved = 0;
     for (unsigned i = 0; i < cluster->members.count; i++) {
         struct hl_member *member = cluster->members.list[i];
@@ -107,14 +112,15 @@ static void on_given(struct hl_flush *flush)
         if (member->slots)
             continue;
         is_failover = 1;
-        since_us = member->lost_us && member->lost_us < since_us ? member->lost_us : since_us < now_us ? since_us : now_us;
         hl_node_break(&member->node, "another server has its slots now");
     }
     place_all(cluster, &cluster->nobody, hl_node_take);
     if (is_failover)
-        hl_trace(cluster->host, HL_FAILOVER, &(struct hl_fact){.node = "cluster", .detail = "other servers have the slots of one that has none left"});
+        hl_trace(cluster->host, HL_FAILOVER,
+                 &(struct hl_fact){.node = "cluster",
+                                   .detail = "a server has lost all of its slots to others"});
     if (is_moved && !HL_PLANTED(MOVES_UNNOTICED))
-        cluster->events->on_moved(cluster->arg, since_us);
+        cluster->events->on_moved(cluster->arg, is_failover);
     hl_members_rest(&cluster->members, UNUSED_US);
 }
 
@@ -125,11 +131,12 @@ static void refresh_later(struct cluster *cluster)
     if (cluster->is_refreshing)
         return;
     cluster->is_refreshing = 1;
-    hl_timer_start(cluster->host, cluster->refresh_timer, cluster->pause_us / 2 + hl_random_below(&cluster->host->random, cluster->pause_us / 2));
+    hl_timer_start(cluster->host, cluster->refresh_timer,
+                   cluster->pause_us / 2 + hl_random_below(&cluster->host->random, cluster->pause_us / 2));
     cluster->pause_us = cluster->pause_us * 2 < PAUSE_MAX_US ? cluster->pause_us * 2 : PAUSE_MAX_US;
 }
 
-/* Nobody is up: the seeds are tried, one after the other. */
+/* No server is up: try the seeds one after the other. */
 static void try_seed(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->members.seeds; i++) {
@@ -141,7 +148,7 @@ static void try_seed(struct cluster *cluster)
     }
 }
 
-/* Somebody who has slots too, and whose word may settle it: linked, it is among those who are asked. */
+/* Links another server with slots, whose word may settle it, so that it is asked too. */
 static void ask_another(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->members.count; i++) {
@@ -153,7 +160,7 @@ static void ask_another(struct cluster *cluster)
     }
 }
 
-/* Once each that the url names could have answered: one of them may be none of the cluster. */
+/* Reported after as many answers as the url has names: one of them may belong to another cluster. */
 static int is_reported(const struct cluster *cluster) { return cluster->vain == cluster->members.seeds; }
 
 static int is_unsettled(const struct cluster *cluster)
@@ -170,57 +177,36 @@ static int is_unsettled(const struct cluster *cluster)
 
 static void refresh(struct cluster *cluster)
 {
-    if (hl_request_is_busy(&cluster->question))
+    struct hl_member *asked;
+    if (hl_topology_is_asked(&cluster->topology))
         return;
-    cluster->asked = hl_members_up(&cluster->members, cluster->asked); /* not the same one again, whose word may be in doubt */
-    if (cluster->asked)
-        hl_node_submit(&cluster->asked->node, &cluster->question, cluster->members.options.command_timeout_ms, HL_REQUEST_URGENT);
-    else {
-        try_seed(cluster);
-        ask_another(cluster);
-        refresh_later(cluster);
+    asked = hl_members_up(&cluster->members, cluster->topology.asked); /* not the same one again: its word may be in
+                                                                          doubt */
+    if (asked) {
+        hl_topology_ask(&cluster->topology, asked);
+        return;
     }
-}
-
-static void encode_question(struct hl_request *request, struct hl_command *command)
-{
-    (void)request;
-    hl_command_begin(command, "CLUSTER");
-    hl_command_add_word(command, "SLOTS");
-}
-
-static void on_range(void *arg, unsigned from, unsigned to, const struct hl_address *master)
-{
-    struct cluster *cluster = arg;
-    struct hl_member *member = hl_members_find(&cluster->members, master, cluster->asked);
-    if (!member)
-        return;
-    member->is_named = 1;
-    for (unsigned slot = from; slot <= to; slot++)
-        cluster->told[slot] = (uint16_t)(member->index + 1);
-}
-
-static int is_believed(struct cluster *cluster, unsigned slot)
-{
-    const struct hl_member *owner = owner_of(cluster, slot);
-    int is_own_word = cluster->told[slot] == cluster->asked->index + 1;
-    return !owner || !is_own_word || HL_PLANTED(STALE_OWNER_BELIEVED) ||
-           (owner->lost_us && hl_now_us(cluster->host) - owner->lost_us > OWN_WORD_US);
+    try_seed(cluster);
+    ask_another(cluster);
+    refresh_later(cluster);
 }
 
 static void adopt(struct cluster *cluster)
 {
     unsigned changes = 0, doubts = 0;
     for (unsigned slot = 0; slot < HL_SLOTS; slot++) {
-        if (!cluster->told[slot] || cluster->told[slot] == cluster->owners[slot])
+        unsigned told = cluster->topology.slots[slot];
+        struct hl_member *to = told ? cluster->members.list[told - 1] : NULL;
+        if (!to || told == cluster->owners[slot])
             continue;
-        if (!is_believed(cluster, slot)) {
+        if (!hl_topology_believes(&cluster->topology, owner_of(cluster, slot), to)) {
             doubts++;
             continue;
         }
-        give(cluster, slot, cluster->members.list[cluster->told[slot] - 1]);
+        give(cluster, slot, to);
         changes++;
     }
+    hl_topology_keep_epochs(&cluster->topology);
     cluster->has_table = 1;
     if (doubts) {
         ask_another(cluster);
@@ -235,7 +221,7 @@ static void adopt(struct cluster *cluster)
     cluster->vain = 0;
 }
 
-/* Whatever waits has no server by this answer either: somebody else may know more. */
+/* This answer names no server either for what waits; another server may know more. */
 static void on_vain(struct cluster *cluster, const char *why)
 {
     hl_text_set(&cluster->nobody.session.why, "%s", why);
@@ -248,12 +234,13 @@ static void on_vain(struct cluster *cluster, const char *why)
     cluster->vain++;
     if (is_reported(cluster))
         hl_trace(cluster->host, HL_ROUTE_UNSETTLED,
-                 &(struct hl_fact){.node = hl_node_name(&cluster->nobody), .detail = why, .retry_us = cluster->pause_us});
+                 &(struct hl_fact){.node = hl_node_name(&cluster->nobody), .detail = why,
+                                   .retry_us = cluster->pause_us});
 }
 
 static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
 {
-    const char *teller = hl_node_name(&cluster->asked->node);
+    const char *teller = hl_node_name(&cluster->topology.asked->node);
     unsigned unserved = 0, first = HL_SLOTS;
     struct hl_text why;
     for (unsigned slot = HL_SLOTS; slot-- > 0;)
@@ -264,23 +251,20 @@ static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
                     reply->type != HL_REPLY_ERROR ? "is it part of a cluster?"
                                                   : hl_host_quote(cluster->host, reply->bytes, reply->length).bytes);
     else if (unserved && !hl_node_is_idle(&cluster->nobody))
-        hl_text_set(&why, "%s knows no server for what waits: %u hash slots have none, the first is %u", teller, unserved,
-                    first);
+        hl_text_set(&why, "%s names no server for %u hash slots, the first is %u: locks there have to wait", teller,
+                    unserved, first);
     else
         return;
     on_vain(cluster, why.bytes);
 }
 
-static void on_question_done(struct hl_request *request, const struct hl_answer *answer)
+static void on_told(void *arg, const struct hl_reply *reply, int has_slots)
 {
-    struct cluster *cluster = (struct cluster *)(void *)((char *)request - offsetof(struct cluster, question));
-    memset(cluster->told, 0, sizeof cluster->told);
-    for (unsigned i = 0; i < cluster->members.count; i++)
-        cluster->members.list[i]->is_named = 0;
-    if (answer->reply && hl_slots_read(answer->reply, on_range, cluster))
+    struct cluster *cluster = arg;
+    if (has_slots)
         adopt(cluster);
-    if (answer->reply)
-        look_for_vain(cluster, answer->reply);
+    if (reply)
+        look_for_vain(cluster, reply);
     if (is_unsettled(cluster))
         refresh_later(cluster);
 }
@@ -311,7 +295,8 @@ static int park(struct cluster *cluster, struct hl_node *node, struct hl_request
     request->detours++;
     hl_node_park(node, request);
     if (!cluster->is_parking)
-        hl_timer_start(cluster->host, cluster->park_timer, PARK_MIN_US + hl_random_below(&cluster->host->random, PARK_MAX_US - PARK_MIN_US));
+        hl_timer_start(cluster->host, cluster->park_timer,
+                       PARK_MIN_US + hl_random_below(&cluster->host->random, PARK_MAX_US - PARK_MIN_US));
     cluster->is_parking = 1;
     return 1;
 }
@@ -335,7 +320,8 @@ static int send_to(struct hl_member *to, struct hl_request *request, unsigned ho
     return 1;
 }
 
-static int on_moved(struct cluster *cluster, struct hl_member *at, struct hl_request *request, unsigned slot, const struct hl_address *address)
+static int on_moved(struct cluster *cluster, struct hl_member *at, struct hl_request *request, unsigned slot,
+                    const struct hl_address *address)
 {
     struct hl_member *to = hl_members_find(&cluster->members, address, at);
     refresh_later(cluster);
@@ -361,12 +347,13 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
         return on_moved(cluster, at, request, slot, &address);
     if (hl_slots_redirect(error, "ASK", &slot, &address)) {
         to = hl_members_find(&cluster->members, &address, at);
-        return to && to != at && request->hops < HOPS_MAX ? send_to(to, request, HL_PLANTED(ASK_WITHOUT_ASKING) ? 0 : HL_REQUEST_ASKING)
-                                                              : park(cluster, node, request);
+        return to && to != at && request->hops < HOPS_MAX
+               ? send_to(to, request, HL_PLANTED(ASK_WITHOUT_ASKING) ? 0 : HL_REQUEST_ASKING)
+               : park(cluster, node, request);
     }
     if (request->detours >= AGAIN_MAX)
         return 0;
-    if (hl_reply_has_code(error, "TRYAGAIN")) /* a release may have another way of saying it */
+    if (hl_reply_has_code(error, "TRYAGAIN")) /* a release may have another form */
         return request->how & HL_REQUEST_URGENT ? 0 : park(cluster, node, request);
     if (!hl_reply_has_code(error, "CLUSTERDOWN") && !hl_reply_has_code(error, "READONLY"))
         return 0;
@@ -394,13 +381,14 @@ static void on_down(void *arg, struct hl_node *node)
     struct hl_member *member = hl_member_of(node);
     if (!member->lost_us)
         member->lost_us = hl_now_us(cluster->host);
+    hl_topology_lose(&cluster->topology, member);
     if (!cluster->has_table)
         hl_text_set(&cluster->nobody.session.why, "%s: %s", hl_node_name(node), hl_node_why(node));
     cluster->events->on_down(cluster->arg, node);
     refresh_later(cluster);
 }
 
-/* Another may have its slots by now, and it would go on with what was asked when it wakes. */
+/* Another server may have its slots by now, and a stopped one would run what it was sent when it wakes. */
 static void on_silence(void *arg, struct hl_node *node)
 {
     (void)node;
@@ -437,6 +425,7 @@ static void start(struct hl_route *route)
 static void free_memory(struct cluster *cluster)
 {
     hl_host_flush_never(cluster->host, &cluster->given);
+    hl_topology_done(&cluster->topology);
     hl_members_done(&cluster->members);
     hl_timer_free(cluster->host, cluster->refresh_timer);
     hl_timer_free(cluster->host, cluster->park_timer);
@@ -450,34 +439,36 @@ static void free_route(struct hl_route *route)
     free_memory((struct cluster *)route);
 }
 
-static int make(struct cluster *cluster, const struct hl_place *places, unsigned count, const struct hl_node_options *options)
+static int make(struct cluster *cluster, const struct hl_place *places, unsigned count,
+                const struct hl_node_options *options)
 {
     static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     struct hl_node_options nobody = *options;
     struct hl_address address;
     hl_members_init(&cluster->members, cluster->host, options, &events, on_misplaced, cluster);
+    hl_topology_init(&cluster->topology, &cluster->members, on_told, cluster);
     cluster->refresh_timer = hl_timer_new(cluster->host, on_refresh_timer, cluster);
     cluster->park_timer = hl_timer_new(cluster->host, on_park_timer, cluster);
     cluster->rest_timer = hl_timer_new(cluster->host, on_rest_timer, cluster);
     if (!cluster->refresh_timer || !cluster->park_timer || !cluster->rest_timer)
         return -1;
     for (unsigned i = 0; i < count; i++) {
-        HL_REQUIRE(strlen(places[i].host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one, with a zone, too */
+        HL_REQUIRE(strlen(places[i].host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one, with a zone,
+                                                                      too */
         address = (struct hl_address){.port = places[i].port};
         memcpy(address.host, places[i].host, strlen(places[i].host));
         if (!hl_members_find(&cluster->members, &address, NULL))
             return -1;
     }
-    cluster->members.seeds = cluster->members.count; /* one that was named twice is one */
+    cluster->members.seeds = cluster->members.count; /* without those that are named twice */
     nobody.session.endpoint = (struct hl_endpoint){NULL, NULL, 0, "the cluster"};
     return hl_node_init(&cluster->nobody, cluster->host, &nobody, &events, cluster);
 }
 
-struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *places, unsigned count, const struct hl_node_options *options,
-                                const struct hl_route_events *events, void *arg)
+struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *places, unsigned count,
+                                const struct hl_node_options *options, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1, 1};
-    static const struct hl_request_ops question = {NULL, encode_question, on_question_done};
     struct cluster *cluster = hl_memory_new(&host->memory, sizeof *cluster);
     if (!cluster)
         return NULL;
@@ -485,7 +476,6 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *pla
     cluster->host = host;
     cluster->events = events;
     cluster->arg = arg;
-    cluster->question.ops = &question;
     cluster->given.flush = on_given;
     cluster->pause_us = PAUSE_MIN_US;
     cluster->rest_us = (uint64_t)options->keepalive_ms * 1000;

@@ -14,10 +14,11 @@ static void encode_counts(struct hl_request *request, struct hl_command *command
 static void on_counts(struct hl_request *request, const struct hl_answer *answer)
 {
     if (answer->reply && answer->was_sent)
-        (void)hl_lacks_hear(request->node, HL_LACK_COUNTS, "PUBSUB NUMSUB", answer->reply, ": a FAIR waiter that dies holds up those behind it for 3 s");
+        (void)hl_missing_hear(request->node, HL_MISSING_COUNTS, "PUBSUB NUMSUB", answer->reply,
+                            ": a FAIR waiter that dies holds up those behind it for 3 s");
 }
 
-/* In a cluster each server was asked for its sharded ones as it came. */
+/* In a cluster each server was asked for its sharded ones when it was added. */
 void hl_counts_wanted(struct hl_node *node)
 {
     static const struct hl_request_ops ops = {NULL, encode_counts, on_counts};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* counts - may scripts count who listens to a channel? They ask PUBSUB NUMSUB by pcall, and do not say that it was refused. */
+/* counts - may scripts count the listeners of a channel? They ask PUBSUB NUMSUB by pcall, and do not report a
+ * refusal. */
 #ifndef HL_NODE_COUNTS_H
 #define HL_NODE_COUNTS_H
 
 struct hl_node;
 
-void hl_counts_wanted(struct hl_node *node); /* a lock is here whose scripts do: asks whether they may */
+void hl_counts_wanted(struct hl_node *node); /* a lock here has scripts that do: asks whether they may */
 
 #endif

@@ -2,7 +2,8 @@
 /* listeners - see listeners.h. */
 #include "node/listeners.h"
 
-struct hl_listener *hl_listeners_add(struct hl_listeners *listeners, const struct hl_memory *memory, const struct hl_listener *one)
+struct hl_listener *hl_listeners_add(struct hl_listeners *listeners, const struct hl_memory *memory,
+                                     const struct hl_listener *one)
 {
     struct hl_listener *listener = hl_memory_new(memory, sizeof *listener);
     if (!listener)
@@ -12,7 +13,8 @@ struct hl_listener *hl_listeners_add(struct hl_listeners *listeners, const struc
     return listener;
 }
 
-void hl_listeners_remove(struct hl_listeners *listeners, const struct hl_memory *memory, struct hl_listener **next, struct hl_listener *listener)
+void hl_listeners_remove(struct hl_listeners *listeners, const struct hl_memory *memory, struct hl_listener **next,
+                         struct hl_listener *listener)
 {
     if (*next == listener)
         *next = TAILQ_NEXT(listener, entry);
@@ -20,7 +22,8 @@ void hl_listeners_remove(struct hl_listeners *listeners, const struct hl_memory 
     hl_memory_free(memory, listener);
 }
 
-void hl_listeners_tell(const struct hl_listeners *listeners, struct hl_listener **next, enum hl_channel_event event, const struct hl_reply *message)
+void hl_listeners_notify(const struct hl_listeners *listeners, struct hl_listener **next, enum hl_channel_event event,
+                       const struct hl_reply *message)
 {
     struct hl_listener *listener;
     for (*next = TAILQ_FIRST(listeners); (listener = *next) != NULL;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listeners - those who listen to one channel, in the order they came: two names may share a channel. Each may go while they are called, by
- * its own doing or another's. */
+/* listeners - the listeners of one channel, in the order they came: two names may share a channel. Each may leave while
+ * they are called, by itself or by another. */
 #ifndef HL_NODE_LISTENERS_H
 #define HL_NODE_LISTENERS_H
 
@@ -10,10 +10,10 @@
 #include "base/reply.h"
 
 enum hl_channel_event {
-    HL_CHANNEL_ON,      /* confirmed: what is published from here on is heard */
+    HL_CHANNEL_ON,      /* confirmed: messages from here on arrive */
     HL_CHANNEL_MESSAGE,
     HL_CHANNEL_OFF,     /* the link is lost; ON follows when it is back */
-    HL_CHANNEL_REFUSED  /* the server will not (no right to it): nothing is heard, the listener must poll */
+    HL_CHANNEL_REFUSED  /* refused (no right): no messages, the listener must poll */
 };
 
 struct hl_channel;
@@ -24,14 +24,18 @@ struct hl_listener {
     struct hl_channel *channel;
     hl_channel_fn *hear;
     void *arg;
-    int may_rest; /* it is no reason to keep the link */
+    int may_rest; /* does not keep the link */
 };
 TAILQ_HEAD(hl_listeners, hl_listener);
 
-struct hl_listener *hl_listeners_add(struct hl_listeners *listeners, const struct hl_memory *memory, const struct hl_listener *one); /* a copy; NULL: no memory */
-/* next: who is called next; of one subscription, for all of its channels. */
-void hl_listeners_remove(struct hl_listeners *listeners, const struct hl_memory *memory, struct hl_listener **next, struct hl_listener *listener);
-void hl_listeners_tell(const struct hl_listeners *listeners, struct hl_listener **next, enum hl_channel_event event, const struct hl_reply *message);
+/* a copy; NULL: no memory */
+struct hl_listener *hl_listeners_add(struct hl_listeners *listeners, const struct hl_memory *memory,
+                                     const struct hl_listener *one);
+/* next: the next to call; one for all channels of a subscription. */
+void hl_listeners_remove(struct hl_listeners *listeners, const struct hl_memory *memory, struct hl_listener **next,
+                         struct hl_listener *listener);
+void hl_listeners_notify(const struct hl_listeners *listeners, struct hl_listener **next, enum hl_channel_event event,
+                       const struct hl_reply *message);
 int hl_listeners_may_rest(const struct hl_listeners *listeners); /* all of them */
 
 #endif

@@ -3,10 +3,10 @@
 #include "node/members.h"
 
 #include "base/plant.h"
-#include "node/confirm.h"
+#include "node/wait_link.h"
 
-void hl_members_init(struct hl_members *members, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
-                     void (*on_misplaced)(void *arg), void *arg)
+void hl_members_init(struct hl_members *members, struct hl_host *host, const struct hl_node_options *options,
+                     const struct hl_node_events *events, void (*on_misplaced)(void *arg), void *arg)
 {
     members->host = host;
     members->options = *options;
@@ -69,15 +69,18 @@ static struct hl_member *member_turned(struct hl_members *members, const struct 
         if (member->slots || member->is_named || !hl_node_is_idle(&member->node))
             continue;
         hl_node_rest(&member->node);
-        member->lost_us = 0;
+        member->lost_us = member->epoch = 0;
         name(members, member, address);
-        hl_node_move(&member->node, &(struct hl_endpoint){NULL, member->address.host, member->address.port, member->name}, "another server");
+        hl_node_move(&member->node,
+                     &(struct hl_endpoint){NULL, member->address.host, member->address.port, member->name},
+                     "another server");
         return member;
     }
     return NULL;
 }
 
-struct hl_member *hl_members_find(struct hl_members *members, const struct hl_address *told, const struct hl_member *teller)
+struct hl_member *hl_members_find(struct hl_members *members, const struct hl_address *told,
+                                  const struct hl_member *teller)
 {
     struct hl_address address = *told;
     unsigned hash;
@@ -97,11 +100,16 @@ void hl_members_shard(struct hl_members *members, int is_sharded)
         members->list[i]->node.subscription.is_sharded = is_sharded;
 }
 
-static unsigned is_up(const struct hl_member *member) { return member->node.is_up && hl_session_is_open(&member->node.session); }
+static unsigned is_up(const struct hl_member *member)
+{
+    return member->node.is_up && hl_session_is_open(&member->node.session);
+}
 
 struct hl_member *hl_members_up(struct hl_members *members, const struct hl_member *last)
 {
-    unsigned from = last ? last->index + 1 : members->count ? (unsigned)hl_random_below(&members->host->random, members->count) : 0;
+    unsigned from = last             ? last->index + 1
+                    : members->count ? (unsigned)hl_random_below(&members->host->random, members->count)
+                                     : 0;
     for (unsigned i = 0; i < members->count; i++) {
         struct hl_member *member = members->list[(from + i) % members->count];
         if (is_up(member) && !member->node.is_silent)
@@ -117,12 +125,13 @@ void hl_members_rest(struct hl_members *members, uint64_t unused_us)
     int is_heard;
     for (unsigned i = 0; i < members->count; i++)
         up += is_up(members->list[i]);
-    is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else whoever is being linked may be the one that tells */
+    is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else the member being linked may be the one that answered */
     for (unsigned i = 0; i < members->count; i++) {
         struct hl_node *node = &members->list[i]->node;
         int is_linked = node->is_started || node->subscription.is_started, is_last = is_up(members->list[i]) && up == 1;
-        hl_confirm_rest(node, unused_us);
-        if (!is_heard || !is_linked || is_last || !hl_node_is_idle(node) || (members->list[i]->slots && now_us - node->used_us <= unused_us))
+        hl_wait_link_rest(node, unused_us);
+        if (!is_heard || !is_linked || is_last || !hl_node_is_idle(node) ||
+            (members->list[i]->slots && now_us - node->used_us <= unused_us))
             continue;
         up -= is_up(members->list[i]);
         hl_node_rest(node);

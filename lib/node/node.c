@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node - see node.h. What is sent after the login and before any request is in prelude.c. */
+/* node - see node.h. handshake.c has what is sent between the login and the first request. */
 #include "node/node.h"
 
 #include "base/contract.h"
@@ -18,12 +18,12 @@ static void watch(struct hl_node *node, uint64_t due_us)
 
 static void encode_probe(struct hl_request *request, struct hl_command *command)
 {
-    hl_command_begin(command, request->node->options.is_guide ? "PING" : "TIME");
+    hl_command_begin(command, request->node->options.is_sentinel ? "PING" : "TIME");
 }
 
 static void on_probed(struct hl_request *request, const struct hl_answer *answer)
 {
-    if (answer->reply && !request->node->options.is_guide)
+    if (answer->reply && !request->node->options.is_sentinel)
         hl_node_sample(request->node, answer->reply, request->sent_us);
 }
 
@@ -37,7 +37,7 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
         watch(node, request->sent_us + SILENCE_US);
 }
 
-/* Of the oldest question, unless something was answered since. UINT64_MAX: nothing is to be looked after. */
+/* From the oldest question, unless an answer came since. UINT64_MAX: nothing to watch. */
 static uint64_t silence_us(const struct hl_node *node)
 {
     const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
@@ -59,7 +59,7 @@ static void look_for_silence(struct hl_node *node, uint64_t now_us)
     node->events->on_silence(node->arg, node);
 }
 
-/* Good for the one command behind it. */
+/* Good for the one command that follows. */
 static int send_asking(struct hl_node *node, struct hl_request *request)
 {
     struct hl_command command;
@@ -75,7 +75,7 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
     request->ops->encode(request, &command);
     request->sent_us = hl_now_us(node->host);
     if (!command.script)
-        request->reloads = HL_RELOADS_MAX; /* there is nothing to load, whatever the server says */
+        request->reloads = HL_RELOADS_MAX; /* nothing to load, whatever the server says */
     else if (with_script && hl_reload_send(node, request, command.script) != 0)
         return -1;
     if ((request->how & HL_REQUEST_ASKING) && send_asking(node, request) != 0)
@@ -92,7 +92,7 @@ static void finish(struct hl_request *request, const struct hl_answer *answer)
     request->ops->done(request, answer);
 }
 
-/* Up to a mark, and out of the very queue: whoever is answered may withdraw others of it, or submit again. */
+/* Up to a mark, and straight from the queue: a request that is answered may withdraw others, or submit again. */
 static void answer_all(struct hl_node *node, struct hl_requests *from, const struct hl_answer *answer)
 {
     struct hl_request *request;
@@ -106,7 +106,7 @@ static void answer_all(struct hl_node *node, struct hl_requests *from, const str
 
 /* ---- the restart guard ---- */
 
-/* Answered on the next turn: never inside the call that asks. */
+/* Answers on the next turn, never inside the call that asks. */
 static void bar(struct hl_node *node, struct hl_request *request)
 {
     request->place = REQUEST_BARRED;
@@ -120,14 +120,24 @@ static void answer_barred(struct hl_node *node)
     struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes};
     if (TAILQ_EMPTY(&node->barred))
         return;
-    hl_text_set(&words, TAILQ_FIRST(&node->barred)->how & HL_REQUEST_CONFIRM && !node->home ? "OOM this client has no memory for a link to confirm over" : "GUARD the store is under its restart guard");
+    hl_text_set(&words, TAILQ_FIRST(&node->barred)->how & HL_REQUEST_CONFIRM && !node->parent
+                            ? "OOM this client has no memory for the link over which replicas confirm"
+                            : "GUARD the store is under its restart guard");
     reply.length = strlen(words.bytes);
     answer_all(node, &node->barred, &(struct hl_answer){&reply, 0});
 }
 
 static int is_barred(const struct hl_node *node, const struct hl_request *request)
 {
-    return (request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) && !HL_PLANTED(GUARD_IGNORED);
+    return (request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) &&
+           !HL_PLANTED(GUARD_IGNORED);
+}
+
+static struct hl_requests *next_queue(struct hl_node *node)
+{
+    if (!TAILQ_EMPTY(&node->first))
+        return &node->first;
+    return TAILQ_EMPTY(&node->urgent) && !node->is_shut ? &node->normal : &node->urgent;
 }
 
 /* A failed send breaks the session; the request is then among the sent, since a part of it may have left. */
@@ -135,7 +145,7 @@ static void pump(struct hl_node *node)
 {
     struct hl_request *request;
     while (node->is_up && hl_session_is_open(&node->session) && node->sent_count < node->options.inflight_max) {
-        struct hl_requests *queue = TAILQ_EMPTY(&node->urgent) && !node->is_shut ? &node->normal : &node->urgent;
+        struct hl_requests *queue = next_queue(node);
         if ((request = TAILQ_FIRST(queue)) == NULL)
             return;
         TAILQ_REMOVE(queue, request, entry);
@@ -165,7 +175,7 @@ static void on_skipped(struct hl_node *node, struct hl_request *request, const s
     hl_reload_answered(node, reply);
 }
 
-/* Whoever knows where it belongs has sent it there. */
+/* The route knows where it belongs now, and has sent it there. */
 static int is_sent_on(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
     if (reply->type != HL_REPLY_ERROR || !node->events->on_error || !request->ops->about)
@@ -181,7 +191,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
         request = TAILQ_LAST(&node->sent, hl_requests);
     if (!request) {
-        hl_session_break(&node->session, "an answer to nothing that was asked");
+        hl_session_break(&node->session, "a reply that no command asked for");
         return;
     }
     if (request->skip) {
@@ -200,7 +210,8 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     told = hl_reload_told(node, request, reply);
     if (is_sent_on(node, request, &told))
         return;
-    if (request->ops->about) /* of a lock; what was never sent is not answered here, and says nothing of the way */
+    if (request->ops->about) /* of a lock; a request that was never sent is not answered here, and says nothing about
+                                the network */
         hl_node_saw_trip(node, node->active_us - request->sent_us);
     finish(request, &(struct hl_answer){&told, 1});
 }
@@ -208,8 +219,9 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
 static void up(struct hl_node *node)
 {
     node->is_up = 1;
+    node->has_no_queue = 0;
     watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
-    if (!node->options.is_guide && !node->home)
+    if (!node->options.is_sentinel && !node->parent)
         hl_trace(node->host, HL_NODE_UP, &(struct hl_fact){.node = hl_node_name(node)});
     node->events->on_up(node->arg, node);
     pump(node);
@@ -220,12 +232,12 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     struct hl_node *node = arg;
     node->active_us = hl_now_us(node->host);
     node->is_silent = 0;
-    if (hl_prelude_is_over(&node->prelude))
+    if (hl_handshake_is_over(&node->handshake))
         on_answer(node, reply);
-    else if (hl_prelude_answered(node, reply) == HL_PRELUDE_OVER)
+    else if (hl_handshake_answered(node, reply) == HL_HANDSHAKE_OVER)
         up(node);
-    if (node->home)
-        node->options.confirm->go_on(node);
+    if (node->parent)
+        node->options.wait_link->go_on(node);
     pump(node);
 }
 
@@ -237,20 +249,20 @@ static void on_open(void *arg)
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);
-    hl_prelude_begin(node);
-    if (hl_prelude_is_over(&node->prelude))
+    hl_handshake_begin(node);
+    if (hl_handshake_is_over(&node->handshake))
         up(node);
 }
 
-/* News is the first failure after it was up, or of all, and the first refusal of its login. Of a guide and of a third link
- * nothing else is told. */
+/* Reports the first failure after it was up, or ever, and the first refusal of its login. For a sentinel and a third
+ * link it reports nothing else. */
 static void tell_down(struct hl_node *node, const char *why, uint64_t retry_us, int was_up, int is_refused)
 {
     int is_news = was_up || node->session.failures == 1 || (is_refused && !node->is_refused);
     const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us,
                                  .count = (unsigned)was_up, .is_news = is_news};
     node->is_refused = is_refused || (node->is_refused && !was_up);
-    if (!node->options.is_guide && !node->home)
+    if (!node->options.is_sentinel && !node->parent)
         hl_trace(node->host, HL_NODE_DOWN, &fact);
     else if (is_news)
         hl_trace(node->host, HL_NODE_FAULT, &fact);
@@ -262,7 +274,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     const struct hl_answer refused = {refusal, 0}, unanswered = {NULL, 1};
     int was_up = node->is_up;
     node->is_up = 0;
-    node->prelude = (struct hl_prelude){0, 0};
+    node->handshake = (struct hl_handshake){0, 0};
     node->reload.count = 0;
     node->due_us = 0;
     node->sent_count = 0;
@@ -274,12 +286,13 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
         answer_barred(node);
     answer_all(node, &node->sent, &unanswered);
     if (refusal) {
+        answer_all(node, &node->first, &refused);
         answer_all(node, &node->urgent, &refused);
         answer_all(node, &node->normal, &refused);
     }
 }
 
-static void on_fault(void *arg, const char *what) { hl_lacks_tell(arg, HL_LACK_NAME, what); }
+static void on_fault(void *arg, const char *what) { hl_missing_report(arg, HL_MISSING_NAME, what); }
 
 static uint64_t earliest_timeout(const struct hl_node *node)
 {
@@ -290,15 +303,16 @@ static uint64_t earliest_timeout(const struct hl_node *node)
         uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
         earliest = ends_us < earliest ? ends_us : earliest;
     }
-    if (!hl_prelude_is_over(&node->prelude))
+    if (!hl_handshake_is_over(&node->handshake))
         earliest = node->active_us + (uint64_t)node->options.command_timeout_ms * 1000;
     return earliest;
 }
 
-/* Where another may serve in its place, and somebody only listens: of whom nothing is asked, nobody notices that it is silent. */
+/* For nodes that another server may replace and that are only listened to: nothing else would show their silence. */
 static uint64_t idle_us(const struct hl_node *node)
 {
-    int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription) && !HL_PLANTED(SILENCE_UNASKED);
+    int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription) &&
+                         !HL_PLANTED(SILENCE_UNASKED);
     uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000;
     return is_listened_to && keepalive_us > LISTENING_US ? LISTENING_US : keepalive_us;
 }
@@ -318,7 +332,7 @@ static void probe_if_idle(struct hl_node *node, uint64_t now_us)
         watch(node, idle_until_us);
 }
 
-/* A loop that stood still proves nothing about the server: its answers may be waiting to be read. They get a moment first, but not for ever:
+/* If the loop stood still, the server's answers may be waiting to be read: give them a moment first. But not for ever:
  * a loop may be late in every turn. */
 static void on_timer(void *arg)
 {
@@ -344,8 +358,8 @@ static void on_timer(void *arg)
     hl_host_leave(host);
 }
 
-int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options, const struct hl_node_events *events,
-                 void *arg)
+int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
+                 const struct hl_node_events *events, void *arg)
 {
     static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, hl_node_left_us};
     static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed};
@@ -356,6 +370,7 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     node->arg = arg;
     node->probe.ops = &probe_ops;
     TAILQ_INIT(&node->sent);
+    TAILQ_INIT(&node->first);
     TAILQ_INIT(&node->urgent);
     TAILQ_INIT(&node->normal);
     TAILQ_INIT(&node->barred);
@@ -367,7 +382,8 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
         hl_timer_free(host, node->timer);
         return -1;
     }
-    if (hl_subscription_init(&node->subscription, host, &node->options.session, options->command_timeout_ms, options->keepalive_ms) == 0)
+    if (hl_subscription_init(&node->subscription, host, &node->options.session, options->command_timeout_ms,
+                             options->keepalive_ms) == 0)
         return 0;
     hl_session_done(&node->session);
     hl_timer_free(host, node->timer);
@@ -384,7 +400,7 @@ void hl_node_start(struct hl_node *node)
 void hl_node_done(struct hl_node *node)
 {
     if (node->third)
-        node->options.confirm->free(node);
+        node->options.wait_link->free(node);
     hl_subscription_done(&node->subscription);
     hl_session_done(&node->session);
     hl_timer_free(node->host, node->timer);
@@ -397,13 +413,15 @@ static struct hl_requests *queue_of(struct hl_request *request)
         return &node->barred;
     if (request->place == REQUEST_PARKED)
         return &node->parked;
+    if (request->how & HL_REQUEST_FIRST)
+        return &node->first;
     return request->how & HL_REQUEST_URGENT ? &node->urgent : &node->normal;
 }
 
-/* Of the request: over the third link if it says so. Without memory for one it is barred. */
+/* The node for the request: the third link if it asks for that. Without memory for one it is refused. */
 static struct hl_node *link_of(struct hl_node *node, unsigned how)
 {
-    struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->home ? node->options.confirm->link(node) : node;
+    struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : node;
     if (link && link != node)
         hl_node_start(link);
     return link;
@@ -412,7 +430,8 @@ static struct hl_node *link_of(struct hl_node *node, unsigned how)
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how)
 {
     struct hl_node *link = link_of(node, how);
-    HL_REQUIRE(request->place == REQUEST_IDLE); /* a part, an inquiry and a release each have one, and ask again when it is answered */
+    HL_REQUIRE(request->place == REQUEST_IDLE); /* a part, an inquiry and a release each have one request, and use it
+                                                   again when it is answered */
     request->node = link ? link : node;
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
@@ -434,7 +453,7 @@ void hl_node_shut(struct hl_node *node, int is_shut) { node->is_shut = is_shut; 
 int hl_node_withdraw(struct hl_request *request)
 {
     if (request->place == REQUEST_CONFIRMING) {
-        request->node->options.confirm->withdraw(request);
+        request->node->options.wait_link->withdraw(request);
         return 1;
     }
     if (request->place != REQUEST_QUEUED && request->place != REQUEST_BARRED && request->place != REQUEST_PARKED)

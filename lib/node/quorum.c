@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quorum - the deployment of n independent masters that decide by votes: a hold has a part at each of them. Each is a deployment of one
- * server; they know nothing of each other. Two addresses of one server would be two votes that are lost together: it is
- * told. */
+/* quorum - the deployment of n independent masters that decide by votes: the same name is at each of them. Each is a
+ * deployment of one server and knows nothing of the others. Two addresses of one server would be two votes that are
+ * lost together: that is reported. */
 #include "node/route.h"
 
 struct quorum {
@@ -16,7 +16,7 @@ static struct hl_route *master_of(struct hl_route *route, unsigned i) { return (
 
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
-    struct hl_route *master = master_of(route, about->part);
+    struct hl_route *master = master_of(route, about->master);
     return master->ops->node_of(master, about);
 }
 
@@ -25,12 +25,12 @@ static struct hl_node *node_at(struct hl_route *route, unsigned i)
     return i < route->masters ? master_of(route, i)->ops->node_at(master_of(route, i), 0) : NULL;
 }
 
-/* The first of those before it that are the same run of a server; NULL: none is known to be. */
+/* The first master before it that is the same run of a server; NULL: none is known to be. */
 static struct hl_node *twin_of(struct hl_route *route, unsigned at)
 {
     const struct hl_node *node = node_at(route, at);
-    for (unsigned i = 0; i < at && *node->vitals.run_id; i++)
-        if (strcmp(node_at(route, i)->vitals.run_id, node->vitals.run_id) == 0)
+    for (unsigned i = 0; i < at && *node->server_info.run_id; i++)
+        if (strcmp(node_at(route, i)->server_info.run_id, node->server_info.run_id) == 0)
             return node_at(route, i);
     return NULL;
 }
@@ -41,8 +41,9 @@ static void look_for_twins(struct hl_route *route)
     for (unsigned i = 1; i < route->masters; i++) {
         const struct hl_node *twin = twin_of(route, i);
         if (twin)
-            hl_text_set(&what, "is the same server as %s: a quorum is of servers that are lost one by one", hl_node_name(twin));
-        hl_lacks_tell(node_at(route, i), HL_LACK_TWIN, twin ? what.bytes : NULL);
+            hl_text_set(&what, "is the same server as %s: both votes would be lost together; give independent servers",
+                        hl_node_name(twin));
+        hl_missing_report(node_at(route, i), HL_MISSING_TWIN, twin ? what.bytes : NULL);
     }
 }
 
@@ -59,7 +60,13 @@ static void on_down(void *arg, struct hl_node *node)
     quorum->events->on_down(quorum->arg, node);
 }
 
-static int is_up(struct hl_route *route) { return hl_route_can_decide(route, "", 0); }
+static int is_up(struct hl_route *route)
+{
+    unsigned up = 0;
+    for (unsigned i = 0; i < route->masters; i++)
+        up += node_at(route, i)->is_up != 0;
+    return up >= route->needed;
+}
 
 static void start(struct hl_route *route)
 {
@@ -77,11 +84,12 @@ static void free_route(struct hl_route *route)
     hl_memory_free(quorum->memory, quorum);
 }
 
-struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_options *options, const struct hl_node_options *node,
-                               const struct hl_route_events *events, void *arg)
+struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_options *options,
+                               const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_events own_events = {on_up, on_down, NULL}; /* one server is never another */
-    static const struct hl_route_ops ops = {.node_of = node_of, .node_at = node_at, .is_up = is_up, .start = start, .free = free_route};
+    static const struct hl_route_ops ops = {
+        .node_of = node_of, .node_at = node_at, .is_up = is_up, .start = start, .free = free_route};
     struct quorum *quorum = hl_memory_new(&host->memory, sizeof *quorum);
     if (!quorum)
         return NULL;

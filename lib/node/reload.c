@@ -28,7 +28,7 @@ int hl_reload_send(struct hl_node *node, struct hl_request *request, const struc
     for (unsigned i = 0; i < reload->count; i++)
         if (reload->sent[i] == script)
             return 0;
-    HL_REQUIRE(reload->count < HL_SCRIPTS_MAX); /* each script once, and there are no more */
+    HL_REQUIRE(reload->count < HL_SCRIPTS_MAX); /* each script at most once */
     reload->sent[reload->count++] = script;
     request->skip = !HL_PLANTED(RELOAD_OUT_OF_STEP);
     hl_command_load(&load, script);
@@ -44,7 +44,8 @@ void hl_reload_answered(struct hl_node *node, const struct hl_reply *reply)
     memmove(reload->sent, reload->sent + 1, reload->count * sizeof reload->sent[0]);
 }
 
-struct hl_reply hl_reload_told(const struct hl_node *node, const struct hl_request *request, const struct hl_reply *reply)
+struct hl_reply hl_reload_told(const struct hl_node *node, const struct hl_request *request,
+                               const struct hl_reply *reply)
 {
     const char *refusal = node->reload.refusal.bytes;
     if (!request->reloads || !*refusal || !is_missing(reply))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reload - a server that has forgotten a script is told it again, and what needs it is asked again behind that. Not for
- * ever: a user may lack the right to load.
- * A load is sent once for all that miss the script while it is under way: a link keeps its order, so they stand behind it. */
+/* reload - loads a script again that a server has forgotten, and repeats the requests that need it. Not for ever: a
+ * user may lack the right to load.
+ * One load serves all that miss the script while it is under way: a link keeps its order, so they stand behind it. */
 #ifndef HL_NODE_RELOAD_H
 #define HL_NODE_RELOAD_H
 
@@ -11,16 +11,18 @@
 enum { HL_RELOADS_MAX = 3, HL_SCRIPTS_MAX = 16 };
 
 struct hl_reload {
-    const struct hl_script *sent[HL_SCRIPTS_MAX]; /* unanswered, in order, each once; count of them. The library has fewer */
+    const struct hl_script *sent[HL_SCRIPTS_MAX]; /* unanswered loads, in order, each script once. The library has
+                                                     fewer */
     unsigned count;
     struct hl_text refusal; /* of the latest load: the server's error; "" */
 };
 
-int hl_reload_is_due(struct hl_request *request, const struct hl_reply *reply); /* 1: counted, it is to be sent again */
+int hl_reload_is_due(struct hl_request *request, const struct hl_reply *reply); /* 1: counted; send it again */
 /* Right before the request. 0; -1: the session breaks. */
 int hl_reload_send(struct hl_node *node, struct hl_request *request, const struct hl_script *script);
-void hl_reload_answered(struct hl_node *node, const struct hl_reply *reply); /* the oldest load */
-/* A script that is missing because it may not be loaded: why it may not is what the one who asked has to know. */
-struct hl_reply hl_reload_told(const struct hl_node *node, const struct hl_request *request, const struct hl_reply *reply);
+void hl_reload_answered(struct hl_node *node, const struct hl_reply *reply); /* of the oldest load */
+/* A script that is missing because it may not be loaded: the asker is given the refusal of the load. */
+struct hl_reply hl_reload_told(const struct hl_node *node, const struct hl_request *request,
+                               const struct hl_reply *reply);
 
 #endif

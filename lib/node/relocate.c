@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* relocate - what routes do with nodes, and with what waits there, when servers come and go. See node.h. */
+/* relocate - how routes move nodes, and the requests that wait there, when servers come and go. See node.h. */
 #include "base/contract.h"
 #include "node/node.h"
 
@@ -25,19 +25,20 @@ struct hl_request *hl_node_take_parked(struct hl_node *node) { return take_from(
 
 struct hl_request *hl_node_take(struct hl_node *node)
 {
-    struct hl_requests *const queues[] = {&node->urgent, &node->normal, &node->parked, node->third ? &node->third->normal : &node->parked};
+    struct hl_requests *const queues[] = {&node->first, &node->urgent, &node->normal, &node->parked,
+                                          node->third ? &node->third->normal : &node->parked};
     struct hl_request *request = NULL;
     for (size_t i = 0; i < sizeof queues / sizeof *queues && !request; i++)
         request = take_from(queues[i]);
     return request;
 }
 
-/* What the old server said of itself is not the new one's. */
+/* What the old server said about itself is not true of the new one. */
 void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why)
 {
     node->options.session.endpoint = *endpoint;
-    node->vitals = (struct hl_vitals){0};
-    node->told_lacks = 0;
+    node->server_info = (struct hl_server_info){0};
+    node->reported_missing = 0;
     node->moved_us = hl_now_us(node->host);
     if (node->is_started)
         hl_session_move(&node->session, why);
@@ -53,7 +54,7 @@ void hl_node_break(struct hl_node *node, const char *why)
         hl_session_break(&node->third->session, why);
 }
 
-/* The keep-alive is nobody's business. */
+/* The keep-alive belongs to no request. */
 static int is_quiet(const struct hl_node *node)
 {
     const struct hl_request *first = TAILQ_FIRST(&node->sent);
@@ -62,26 +63,28 @@ static int is_quiet(const struct hl_node *node)
 
 int hl_node_is_idle(const struct hl_node *node)
 {
-    return is_quiet(node) && TAILQ_EMPTY(&node->urgent) && TAILQ_EMPTY(&node->normal) && TAILQ_EMPTY(&node->barred) &&
-           TAILQ_EMPTY(&node->parked) && hl_subscription_is_idle(&node->subscription) &&
-           (!node->third || node->options.confirm->is_idle(node));
+    return is_quiet(node) && TAILQ_EMPTY(&node->first) && TAILQ_EMPTY(&node->urgent) && TAILQ_EMPTY(&node->normal) &&
+           TAILQ_EMPTY(&node->barred) && TAILQ_EMPTY(&node->parked) && hl_subscription_is_idle(&node->subscription) &&
+           (!node->third || node->options.wait_link->is_idle(node));
 }
 
 void hl_node_rest(struct hl_node *node)
 {
-    HL_REQUIRE(hl_node_is_idle(node)); /* members.c and confirm.c have looked */
+    HL_REQUIRE(hl_node_is_idle(node)); /* members.c and wait_link.c have checked it */
     if (node->third)
         hl_node_rest(node->third);
     hl_timer_stop(node->host, node->timer);
     hl_session_stop(&node->session);
     hl_subscription_rest(&node->subscription);
-    if (node->is_up && !node->home)
-        hl_trace(node->host, HL_NODE_RESTS, &(struct hl_fact){.node = hl_node_name(node), .detail = "nothing here needs it: its links are closed"});
+    if (node->is_up && !node->parent)
+        hl_trace(
+            node->host, HL_NODE_RESTS,
+            &(struct hl_fact){.node = hl_node_name(node), .detail = "nothing here needs it: its links are closed"});
     if (hl_request_is_busy(&node->probe))
         TAILQ_REMOVE(&node->sent, &node->probe, entry);
     node->probe.place = REQUEST_IDLE;
     node->sent_count = 0;
-    node->prelude = (struct hl_prelude){0, 0};
+    node->handshake = (struct hl_handshake){0, 0};
     node->due_us = 0;
     node->is_up = node->is_started = 0;
 }

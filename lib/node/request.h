@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request - one command to a node and the one answer to it. Lives inside what asks, so that asking needs no memory: a release can
- * always be sent. */
+/* request - one command to a node and the one answer to it. It lives inside the asker, so that asking needs no memory:
+ * a release can always be sent. */
 #ifndef HL_NODE_REQUEST_H
 #define HL_NODE_REQUEST_H
 
@@ -17,16 +17,19 @@ struct hl_answer {
     int was_sent;                 /* 0: it never left; a reply is then the refusal of the login */
 };
 
-struct hl_about { /* which node a request is for, and a name's channel: the route tells from this */
+struct hl_about { /* the key, from which the route finds the node of a request or of a name's channel */
     const char *key;
     size_t length;
-    unsigned part; /* of a hold over several independent nodes: which of them */
+    unsigned master; /* of several independent ones: which of them */
 };
 
 struct hl_request_ops {
-    void (*about)(const struct hl_request *request, struct hl_about *ret); /* NULL: it is for the node it was given to, and no other */
-    void (*encode)(struct hl_request *request, struct hl_command *command); /* just before it is sent; again when a script had to be loaded */
-    /* Exactly once for each submit, from the loop, unless withdrawn or the node ends. The request may be submitted again inside. */
+    void (*about)(const struct hl_request *request, struct hl_about *ret); /* NULL: it is for the node that it was
+                                                                              given to, and for no other */
+    /* just before it is sent; again when a script had to be loaded */
+    void (*encode)(struct hl_request *request, struct hl_command *command);
+    /* Exactly once for each submit, from the loop, unless withdrawn or the node ends. The request may be submitted
+     * again inside. */
     void (*done)(struct hl_request *request, const struct hl_answer *answer);
 };
 
@@ -34,17 +37,19 @@ enum hl_request_place {
     REQUEST_IDLE,
     REQUEST_QUEUED,
     REQUEST_SENT,
-    REQUEST_BARRED, /* the node may not send it now: it is answered so on the next turn */
+    REQUEST_BARRED, /* the node may not send it now, and answers so on the next turn */
     REQUEST_PARKED, /* its route sends it again in a moment */
-    REQUEST_CONFIRMING /* answered; replicas are asked whether they have what it wrote (confirm.h) */
+    REQUEST_CONFIRMING /* answered; replicas must confirm what it wrote (wait_link.h) */
 };
 
 enum hl_request_how { /* bits */
-    HL_REQUEST_URGENT = 1, /* goes before those that are not: renewals and releases before acquires */
+    HL_REQUEST_URGENT = 1, /* goes before those without it: releases before acquires */
     HL_REQUEST_GRANT = 2,  /* may make a hold: not sent to a store under its restart guard */
-    HL_REQUEST_ASKING = 4, /* right behind ASKING: its slot is on its way to this node */
-    HL_REQUEST_CONFIRM = 8, /* over the node's third link: replicas are to confirm what it writes (confirm.h) */
-    HL_REQUEST_BLOCKS = 16  /* the server takes its time: silence means nothing */
+    HL_REQUEST_ASKING = 4, /* right after ASKING: its slot is moving to this node */
+    HL_REQUEST_CONFIRM = 8, /* over the node's third link: replicas are to confirm what it writes (wait_link.h) */
+    HL_REQUEST_FIRST = 32,  /* goes before all others: a renewal, which cannot wait while many releases are sent
+                               again */
+    HL_REQUEST_BLOCKS = 16  /* the server may take long: silence means nothing */
 };
 
 struct hl_request {
@@ -52,14 +57,15 @@ struct hl_request {
     const struct hl_request_ops *ops;
     struct hl_node *node;
     uint64_t sent_us;     /* latest send */
-    uint32_t timeout_ms;  /* unanswered for so long after its send, it breaks the link. CONFIRMING: how long replicas have */
+    uint32_t timeout_ms;  /* breaks the link when it is unanswered for that long after its send. CONFIRMING: how long
+                             replicas have */
     uint8_t place;        /* enum hl_request_place */
     uint8_t how;          /* of enum hl_request_how */
-    uint8_t skip : 2;     /* answers before its own that belong to what was sent with it (SCRIPT LOAD, ASKING) */
+    uint8_t skip : 2;     /* answers before its own, to what was sent with it (SCRIPT LOAD, ASKING) */
     uint8_t reloads : 3;
-    uint8_t hops : 3;     /* from node to node without a pause, as its route sent it */
+    uint8_t hops : 3;     /* redirects from node to node without a pause */
     union {
-        uint8_t detours;  /* how often its route sent it on, or again, since it was submitted */
+        uint8_t detours;  /* how often its route redirected or repeated it since it was submitted */
         uint8_t replicas; /* CONFIRMING: how many */
     };
 };

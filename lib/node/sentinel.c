@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sentinel - the deployment of one master that Sentinel names: every key is at one node, whose address changes.
  *
- * All sentinels of the url are listened to, and asked: when they come, when the master is lost, silent, no master or read-only, and from time
- * to time. A switch is followed at once: every link to the old master is closed, so that nothing it still says is read. Whom to believe
- * is decided by config-epochs, which grow with every failover: a sentinel that was away, and a master that was stopped and goes
- * on, know an older one. A message of a switch tells none: whoever sent it is asked. Those of one epoch that name different masters are held
- * against each other: no two of them can lead us to and fro. If most sentinels know only older ones long after they
- * should have heard, they were set up anew.
- * Invariant: requests wait in the one node while nobody knows the master. */
+ * It listens to all sentinels of the url, and asks them: when they come, when the master is lost, silent, not a master
+ * or read-only, and from time to time. It follows a switch at once: it closes every link to the old master, so that
+ * nothing more is read from it. Config-epochs decide which sentinel to believe; they grow with every failover: a
+ * sentinel that was away, and a master that was stopped and goes on, know an older one. A message of a switch has no
+ * epoch: its sender is asked. Sentinels of one epoch that name different masters are compared, so that no two of them
+ * can send us back and forth. If most sentinels know only older epochs long after they should have heard of ours, they
+ * were set up anew.
+ * Invariant: requests wait in the one node while no master is known. */
 #include <stdio.h>
 
 #include "base/plant.h"
 #include "node/route.h"
-#include "node/sentry.h"
+#include "node/sentinel_node.h"
 
-enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: of a switch all sentinels have heard by then */
+enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: all sentinels have heard of a switch by
+                                                                     then */
 
 struct sentinel {
     struct hl_route route;
@@ -22,16 +24,16 @@ struct sentinel {
     struct hl_node node; /* the master */
     const struct hl_route_events *events;
     void *arg;
-    void *timer;         /* the sentries are asked again */
-    uint64_t keepalive_us, lost_us; /* lost: when the master's link was; 0: it is up, or never was */
+    void *timer;         /* the sentinels are asked again */
+    uint64_t keepalive_us;
     uint64_t epoch, epoch_us;  /* us: since when that one */
     struct hl_address address; /* port 0: not known yet */
     char name[HL_ADDRESS_TEXT_MAX];        /* of the master's node */
     char *master;
-    struct hl_sentry *sentries[HL_ROUTE_PLACES_MAX];
-    char *sentry_names[HL_ROUTE_PLACES_MAX], *sentry_hosts[HL_ROUTE_PLACES_MAX];
+    struct hl_sentinel_node *sentinel_nodes[HL_ROUTE_PLACES_MAX];
+    char *sentinel_node_names[HL_ROUTE_PLACES_MAX], *sentinel_node_hosts[HL_ROUTE_PLACES_MAX];
     unsigned count;
-    int is_reported; /* that none of them knows the master */
+    int is_reported; /* "no sentinel knows the master" was reported */
 };
 
 /* ---- asking ---- */
@@ -39,7 +41,7 @@ struct sentinel {
 static void ask_all(struct sentinel *sentinel)
 {
     for (unsigned i = 0; i < sentinel->count; i++)
-        hl_sentry_ask(sentinel->sentries[i]);
+        hl_sentinel_node_ask(sentinel->sentinel_nodes[i]);
 }
 
 static void watch(struct sentinel *sentinel)
@@ -61,7 +63,7 @@ static void on_timer(void *arg)
     hl_host_leave(sentinel->host);
 }
 
-/* ---- whom to believe ---- */
+/* ---- which sentinel to believe ---- */
 
 static void follow(struct sentinel *sentinel, const struct hl_address *to)
 {
@@ -76,25 +78,28 @@ static void follow(struct sentinel *sentinel, const struct hl_address *to)
     hl_text_set(&what, "%s took over from %.120s", sentinel->name, from);
     if (!is_first)
         hl_trace(sentinel->host, HL_FAILOVER, &(struct hl_fact){.node = sentinel->name, .detail = what.bytes});
-    hl_text_set(&why, "%.120s, the master before it, is left", from);
-    hl_node_move(&sentinel->node, &(struct hl_endpoint){NULL, sentinel->address.host, sentinel->address.port, sentinel->name}, why.bytes);
+    hl_text_set(&why, "%.120s was the master before", from);
+    hl_node_move(&sentinel->node,
+                 &(struct hl_endpoint){NULL, sentinel->address.host, sentinel->address.port, sentinel->name},
+                 why.bytes);
     if (is_first)
         sentinel->node.moved_us = 0;
     else
-        sentinel->events->on_moved(sentinel->arg, sentinel->lost_us ? sentinel->lost_us : hl_now_us(sentinel->host));
+        sentinel->events->on_moved(sentinel->arg, 1);
     watch(sentinel);
 }
 
-/* More than half of all sentinels answer, and none of them knows an epoch as high as ours. But for a while that is how it must be: one of them
- * tells of a switch first. */
+/* More than half of all sentinels answer, and none of them knows an epoch as high as ours. For a while that is normal:
+ * one of them reports a switch first. */
 static int are_set_up_anew(const struct sentinel *sentinel)
 {
     uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : sentinel->epoch_us + HEARD_US;
     unsigned lower = 0, others = 0;
     for (unsigned i = 0; i < sentinel->count; i++) {
-        const struct hl_sentry *sentry = sentinel->sentries[i];
-        lower += sentry->address.port && sentry->epoch < sentinel->epoch && sentry->told_us >= since_us;
-        others += sentry->address.port && sentry->epoch >= sentinel->epoch;
+        const struct hl_sentinel_node *sentinel_node = sentinel->sentinel_nodes[i];
+        lower += sentinel_node->address.port && sentinel_node->epoch < sentinel->epoch &&
+                 sentinel_node->told_us >= since_us;
+        others += sentinel_node->address.port && sentinel_node->epoch >= sentinel->epoch;
     }
     return !others && lower > sentinel->count / 2;
 }
@@ -103,46 +108,49 @@ static int do_most_name(const struct sentinel *sentinel, const struct hl_address
 {
     unsigned count = 0;
     for (unsigned i = 0; i < sentinel->count; i++)
-        count += hl_address_is_same(&sentinel->sentries[i]->address, address) != 0;
+        count += hl_address_is_same(&sentinel->sentinel_nodes[i]->address, address) != 0;
     return count > sentinel->count / 2;
 }
 
-/* Without a failover another master is named by who calls the same one otherwise, or was told of it by hand. He is followed if most say so, or
- * else when the master is away; and with a pause, for the others go on to say what they say. */
-static int is_disputed(const struct sentinel *sentinel, const struct hl_sentry *sentry)
+/* Without a failover a sentinel names another master if it calls the same one by another address, or was set up by
+ * hand. Follow it if most agree, or when the master is away; and with a pause, as the others keep naming the other
+ * one. */
+static int is_disputed(const struct sentinel *sentinel, const struct hl_sentinel_node *sentinel_node)
 {
-    int is_news = sentry->is_dated && sentry->epoch > sentinel->epoch;
-    if (is_news || !sentinel->address.port || hl_address_is_same(&sentinel->address, &sentry->address) || do_most_name(sentinel, &sentry->address))
+    int is_news = sentinel_node->is_dated && sentinel_node->epoch > sentinel->epoch;
+    if (is_news || !sentinel->address.port || hl_address_is_same(&sentinel->address, &sentinel_node->address) ||
+        do_most_name(sentinel, &sentinel_node->address))
         return 0;
-    return (sentry->is_dated && sentinel->node.is_up) || hl_now_us(sentinel->host) - sentinel->node.moved_us < SEEK_US;
+    return (sentinel_node->is_dated && sentinel->node.is_up) ||
+           hl_now_us(sentinel->host) - sentinel->node.moved_us < SEEK_US;
 }
 
-static void on_told(void *arg, struct hl_sentry *sentry)
+static void on_told(void *arg, struct hl_sentinel_node *sentinel_node)
 {
     struct sentinel *sentinel = arg;
-    int is_old = sentry->is_dated && sentry->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
-    if ((is_old || is_disputed(sentinel, sentry)) && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
+    int is_old = sentinel_node->is_dated && sentinel_node->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
+    if ((is_old || is_disputed(sentinel, sentinel_node)) && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
-    if (sentry->is_dated && sentry->epoch != sentinel->epoch) {
-        sentinel->epoch = sentry->epoch;
+    if (sentinel_node->is_dated && sentinel_node->epoch != sentinel->epoch) {
+        sentinel->epoch = sentinel_node->epoch;
         sentinel->epoch_us = hl_now_us(sentinel->host);
     }
-    follow(sentinel, &sentry->address);
+    follow(sentinel, &sentinel_node->address);
 }
 
-/* All sentinels were asked, or cannot be. */
+/* All sentinels were asked, or cannot be asked. */
 static int are_useless(const struct sentinel *sentinel)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < sentinel->count; i++)
-        count += sentinel->sentries[i]->is_useless != 0;
+        count += sentinel->sentinel_nodes[i]->is_useless != 0;
     return count == sentinel->count;
 }
 
-static void on_useless(void *arg, struct hl_sentry *sentry, const char *why)
+static void on_useless(void *arg, struct hl_sentinel_node *sentinel_node, const char *why)
 {
     struct sentinel *sentinel = arg;
-    (void)sentry;
+    (void)sentinel_node;
     if (sentinel->address.port)
         return;
     hl_text_set(&sentinel->node.session.why, "%s", why);
@@ -158,7 +166,6 @@ static void on_useless(void *arg, struct hl_sentry *sentry, const char *why)
 static void on_up(void *arg, struct hl_node *node)
 {
     struct sentinel *sentinel = arg;
-    sentinel->lost_us = 0;
     watch(sentinel);
     sentinel->events->on_up(sentinel->arg, node);
 }
@@ -166,8 +173,6 @@ static void on_up(void *arg, struct hl_node *node)
 static void on_down(void *arg, struct hl_node *node)
 {
     struct sentinel *sentinel = arg;
-    if (!sentinel->lost_us)
-        sentinel->lost_us = hl_now_us(sentinel->host);
     sentinel->events->on_down(sentinel->arg, node);
     seek(sentinel);
 }
@@ -178,7 +183,7 @@ static void on_silence(void *arg, struct hl_node *node)
     ask_all(arg);
 }
 
-/* It was demoted, and nothing was done: the request waits for whoever is master next. */
+/* The master was demoted, and nothing was done: the request waits for the next master. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     (void)arg;
@@ -198,7 +203,10 @@ static struct hl_node *node_of(struct hl_route *route, const struct hl_about *ab
     return &((struct sentinel *)route)->node;
 }
 
-static struct hl_node *node_at(struct hl_route *route, unsigned i) { return i == 0 ? &((struct sentinel *)route)->node : NULL; }
+static struct hl_node *node_at(struct hl_route *route, unsigned i)
+{
+    return i == 0 ? &((struct sentinel *)route)->node : NULL;
+}
 
 static int is_up(struct hl_route *route) { return ((struct sentinel *)route)->node.is_up; }
 
@@ -207,7 +215,7 @@ static void start(struct hl_route *route)
     struct sentinel *sentinel = (struct sentinel *)route;
     hl_node_start(&sentinel->node);
     for (unsigned i = 0; i < sentinel->count; i++)
-        hl_sentry_start(sentinel->sentries[i]);
+        hl_sentinel_node_start(sentinel->sentinel_nodes[i]);
     watch(sentinel);
 }
 
@@ -215,19 +223,19 @@ static void free_memory(struct sentinel *sentinel)
 {
     const struct hl_memory *memory = &sentinel->host->memory;
     for (unsigned i = 0; i < HL_ROUTE_PLACES_MAX; i++) {
-        hl_memory_free(memory, sentinel->sentry_names[i]);
-        hl_memory_free(memory, sentinel->sentry_hosts[i]);
+        hl_memory_free(memory, sentinel->sentinel_node_names[i]);
+        hl_memory_free(memory, sentinel->sentinel_node_hosts[i]);
     }
     hl_timer_free(sentinel->host, sentinel->timer);
     hl_memory_free(memory, sentinel->master);
     hl_memory_free(memory, sentinel);
 }
 
-static void end_sentries(struct sentinel *sentinel)
+static void end_sentinel_nodes(struct sentinel *sentinel)
 {
     for (unsigned i = 0; i < sentinel->count; i++) {
-        hl_sentry_done(sentinel->sentries[i]);
-        hl_memory_free(&sentinel->host->memory, sentinel->sentries[i]);
+        hl_sentinel_node_done(sentinel->sentinel_nodes[i]);
+        hl_memory_free(&sentinel->host->memory, sentinel->sentinel_nodes[i]);
     }
 }
 
@@ -235,38 +243,43 @@ static void free_route(struct hl_route *route)
 {
     struct sentinel *sentinel = (struct sentinel *)route;
     hl_node_done(&sentinel->node);
-    end_sentries(sentinel);
+    end_sentinel_nodes(sentinel);
     free_memory(sentinel);
 }
 
 /* ---- its making ---- */
 
-static int add_sentry(struct sentinel *sentinel, const struct hl_place *place, const struct hl_node_options *options)
+static int add_sentinel_node(struct sentinel *sentinel, const struct hl_place *place,
+                             const struct hl_node_options *options)
 {
-    static const struct hl_sentry_events events = {on_told, on_useless};
+    static const struct hl_sentinel_node_events events = {on_told, on_useless};
     const struct hl_memory *memory = &sentinel->host->memory;
     size_t room = strlen(place->host) + 32;
     unsigned i = sentinel->count;
     struct hl_node_options own = *options;
-    sentinel->sentry_hosts[i] = hl_memory_copy(memory, place->host, strlen(place->host));
-    sentinel->sentry_names[i] = hl_memory_new(memory, room);
-    sentinel->sentries[i] = hl_memory_new(memory, sizeof *sentinel->sentries[i]);
-    if (sentinel->sentry_hosts[i] && sentinel->sentry_names[i] && sentinel->sentries[i]) {
-        snprintf(sentinel->sentry_names[i], room, strchr(place->host, ':') ? "sentinel [%s]:%d" : "sentinel %s:%d", place->host, place->port);
-        own.session.endpoint = (struct hl_endpoint){NULL, sentinel->sentry_hosts[i], place->port, sentinel->sentry_names[i]};
-        if (hl_sentry_init(sentinel->sentries[i], sentinel->host, &own, sentinel->master, &events, sentinel) == 0) {
+    sentinel->sentinel_node_hosts[i] = hl_memory_copy(memory, place->host, strlen(place->host));
+    sentinel->sentinel_node_names[i] = hl_memory_new(memory, room);
+    sentinel->sentinel_nodes[i] = hl_memory_new(memory, sizeof *sentinel->sentinel_nodes[i]);
+    if (sentinel->sentinel_node_hosts[i] && sentinel->sentinel_node_names[i] && sentinel->sentinel_nodes[i]) {
+        snprintf(sentinel->sentinel_node_names[i], room,
+                 strchr(place->host, ':') ? "sentinel [%s]:%d" : "sentinel %s:%d", place->host, place->port);
+        own.session.endpoint = (struct hl_endpoint){NULL, sentinel->sentinel_node_hosts[i], place->port,
+                                                    sentinel->sentinel_node_names[i]};
+        if (hl_sentinel_node_init(sentinel->sentinel_nodes[i], sentinel->host, &own, sentinel->master, &events,
+                                  sentinel) == 0) {
             sentinel->count++;
             return 0;
         }
     }
-    hl_memory_free(memory, sentinel->sentries[i]);
+    hl_memory_free(memory, sentinel->sentinel_nodes[i]);
     return -1;
 }
 
-static int make(struct sentinel *sentinel, const struct hl_sentinel_options *options, const struct hl_node_options *node)
+static int make(struct sentinel *sentinel, const struct hl_sentinel_options *options,
+                const struct hl_node_options *node)
 {
     static const struct hl_node_events node_events = {on_up, on_down, on_error, on_silence};
-    struct hl_node_options own = *node, guide = *node;
+    struct hl_node_options own = *node, sentinels = *node;
     sentinel->master = hl_memory_copy(&sentinel->host->memory, options->master, strlen(options->master));
     sentinel->timer = hl_timer_new(sentinel->host, on_timer, sentinel);
     if (!sentinel->master || !sentinel->timer)
@@ -276,19 +289,19 @@ static int make(struct sentinel *sentinel, const struct hl_sentinel_options *opt
     own.asks_role = 1;
     if (hl_node_init(&sentinel->node, sentinel->host, &own, &node_events, sentinel) != 0)
         return -1;
-    guide.is_guide = 1;
-    guide.session.login = options->login;
+    sentinels.is_sentinel = 1;
+    sentinels.session.login = options->login;
     for (unsigned i = 0; i < options->count; i++)
-        if (add_sentry(sentinel, &options->places[i], &guide) != 0) {
-            end_sentries(sentinel);
+        if (add_sentinel_node(sentinel, &options->places[i], &sentinels) != 0) {
+            end_sentinel_nodes(sentinel);
             hl_node_done(&sentinel->node);
             return -1;
         }
     return 0;
 }
 
-struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options, const struct hl_node_options *node,
-                                 const struct hl_route_events *events, void *arg)
+struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options,
+                                 const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 1};
     struct sentinel *sentinel = hl_memory_new(&host->memory, sizeof *sentinel);

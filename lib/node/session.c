@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session - see session.h. The timer has one meaning a state: PAUSED the next attempt, RESOLVING to GREETING the connect timeout, BROKEN the
- * turn on which the owner is told. */
+/* session - see session.h. The timer has one meaning a state: PAUSED the next attempt, RESOLVING to GREETING the
+ * connect timeout, BROKEN the turn on which the owner is notified. */
 #include "node/session.h"
 
 #include <arpa/inet.h>
@@ -25,16 +25,17 @@ static void drop_link(struct hl_session *session, int is_reset)
     session->link = NULL;
 }
 
-/* What is about to end is worth an attempt while there is time to save it, and some more when there is less. */
+/* Try while there is time to save a hold that is about to end, and more often when there is less time. */
 static uint64_t longest_pause_us(const struct hl_session *session)
 {
     uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
-    uint64_t pause_us = left_us / LEFT_PARTS, least_us = (uint64_t)PAUSE_MIN_MS * 1000, most_us = (uint64_t)session->options->retry_max_ms * 1000;
+    uint64_t pause_us = left_us / LEFT_PARTS, least_us = (uint64_t)PAUSE_MIN_MS * 1000,
+             most_us = (uint64_t)session->options->retry_max_ms * 1000;
     pause_us = pause_us > least_us ? pause_us : least_us;
     return pause_us < most_us ? pause_us : most_us;
 }
 
-/* Half of the pause is fixed, half is chance, so that a fleet does not come back in step. */
+/* Half of the pause is fixed and half random, so that a fleet does not come back in step. */
 static uint64_t next_pause_us(struct hl_session *session)
 {
     uint64_t longest = longest_pause_us(session);
@@ -44,8 +45,8 @@ static uint64_t next_pause_us(struct hl_session *session)
     return pause / 2 + hl_random_below(&session->host->random, pause / 2 + 1);
 }
 
-/* The next attempt begins at the address that was good, or else behind those that were not: one that swallows all that it is sent takes the whole
- * connect timeout. */
+/* The next attempt begins at the address that was good, or else after those that failed: one that answers nothing takes
+ * the whole connect timeout. */
 static void turn_addresses(struct hl_session *session)
 {
     session->first_address += session->address - (session->address && session->opened_us);
@@ -92,7 +93,7 @@ static int greet(struct hl_session *session, struct hl_command *command)
     return sent;
 }
 
-/* Second half of the greeting: what may only be said once AUTH was accepted. */
+/* Second half of the greeting: commands that may only follow an accepted AUTH. */
 static int greet_logged_in(struct hl_session *session)
 {
     const struct hl_login *login = session->options->login;
@@ -122,7 +123,7 @@ static void on_up(void *arg)
         hl_command_begin(&command, "AUTH");
         if (login->username)
             hl_command_add_word(&command, login->username);
-        hl_command_add_word(&command, login->password ? login->password : ""); /* of a user with nopass any will do */
+        hl_command_add_word(&command, login->password ? login->password : ""); /* a user with nopass accepts any */
         sent = greet(session, &command);
     } else
         sent = greet_logged_in(session);
@@ -130,16 +131,16 @@ static void on_up(void *arg)
         fail(session, "out of memory while connecting", NULL);
 }
 
-/* The last greeting is CLIENT SETNAME: nice to have. But an error that any command would get (NOAUTH, LOADING, too many clients) ends the
- * link as a refused AUTH does. */
+/* The last command of the greeting is CLIENT SETNAME, which may be refused. But an error that any command would get
+ * (NOAUTH, LOADING, too many clients) ends the link like a refused AUTH. */
 static int is_bearable(const struct hl_session *session, const struct hl_reply *reply)
 {
-    return session->greetings == 0 &&
-           (hl_reply_starts(reply, "NOPERM") || hl_reply_starts(reply, "ERR unknown") || hl_reply_starts(reply, "ERR Client names"));
+    return session->greetings == 0 && (hl_reply_starts(reply, "NOPERM") || hl_reply_starts(reply, "ERR unknown") ||
+                                       hl_reply_starts(reply, "ERR Client names"));
 }
 
-/* Servers, proxies above all, repeat what they do not understand, changed or cut. So of an error that answers AUTH only
- * the code word is told, and the phrases that are known. */
+/* Servers, and above all proxies, repeat what they do not understand, changed or cut. So only the code word and known
+ * phrases of an error that answers AUTH are reported. */
 static struct hl_reply told_of(const struct hl_reply *reply, int is_auth, struct hl_text *words)
 {
     static const char *const known[] = {"unknown command", "without any password configured", "no password is set",
@@ -163,7 +164,7 @@ static int greeting_is_refused(struct hl_session *session, const struct hl_reply
         return 0;
     quote = hl_host_quote(session->host, reply->bytes, reply->length);
     if (!is_auth && is_bearable(session, reply)) {
-        hl_text_set(&session->why, "CLIENT SETNAME refused: %s: CLIENT LIST does not tell whose connections these are",
+        hl_text_set(&session->why, "CLIENT SETNAME refused: %s: CLIENT LIST does not show whose connections these are",
                     quote.bytes);
         session->events->on_fault(session->arg, session->why.bytes);
         return 0;
@@ -209,7 +210,7 @@ static void on_down(void *arg, const char *why)
         fail(session, why, NULL);
 }
 
-/* NULL: plain. What was asked for as TLS is never anything else, whatever fails. */
+/* NULL: plain. A link that must be TLS is never anything else, whatever fails. */
 static const char *tls_host(const struct hl_session *session)
 {
     const struct hl_session_options *options = session->options;
@@ -261,7 +262,8 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
     if (session->addresses_count)
         connect_next(session);
     else {
-        hl_text_set(&why, "cannot resolve %s: %s", session->options->endpoint.host, error ? error : "it has no address");
+        hl_text_set(&why, "cannot resolve %s: %s", session->options->endpoint.host,
+                    error ? error : "it has no address");
         fail(session, why.bytes, NULL);
     }
     hl_host_leave(host);
@@ -270,7 +272,8 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 static void resolve(struct hl_session *session)
 {
     session->state = SESSION_RESOLVING;
-    session->query = session->host->loop.resolve(session->host->loop.ctx, session->options->endpoint.host, on_resolved, session);
+    session->query = session->host->loop.resolve(session->host->loop.ctx, session->options->endpoint.host, on_resolved,
+                                                 session);
     if (!session->query)
         hl_session_break(session, "out of memory while resolving");
 }
@@ -279,7 +282,7 @@ static void attempt(struct hl_session *session)
 {
     const struct hl_endpoint *endpoint = &session->options->endpoint;
     if (!endpoint->path && !endpoint->host)
-        return; /* nobody knows where yet: hl_session_move begins it */
+        return; /* no address yet: hl_session_move begins it */
     session->addresses_count = session->address = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
     if (endpoint->path || hl_url_is_address(endpoint->host))
@@ -300,7 +303,8 @@ static void on_timer(void *arg)
     case SESSION_RESOLVING:
     case SESSION_CONNECTING:
     case SESSION_GREETING:
-        hl_text_set(&session->why, "no %s within %u ms", session->options->is_tls ? "TLS connection" : "connection", session->options->connect_timeout_ms);
+        hl_text_set(&session->why, "no %s within %u ms", session->options->is_tls ? "TLS connection" : "connection",
+                    session->options->connect_timeout_ms);
         fail(session, session->why.bytes, NULL);
         break;
     case SESSION_BROKEN:
@@ -326,7 +330,7 @@ int hl_session_init(struct hl_session *session, struct hl_host *host, const stru
 
 void hl_session_start(struct hl_session *session) { hl_timer_start(session->host, session->timer, 0); }
 
-/* Not a reset: in a forked child the socket is the parent's too. */
+/* Not a reset: in a forked child the parent shares the socket. */
 void hl_session_done(struct hl_session *session)
 {
     drop_link(session, 0);
@@ -337,7 +341,8 @@ void hl_session_done(struct hl_session *session)
 
 int hl_session_send(struct hl_session *session, const struct hl_command *command)
 {
-    HL_REQUIRE(session->state == SESSION_OPEN); /* nodes and subscriptions queue until it is, and stop when a send fails */
+    HL_REQUIRE(session->state == SESSION_OPEN); /* nodes and subscriptions queue until it is open, and stop when a
+                                                   send fails */
     if (send_command(session, command) == 0)
         return 0;
     hl_session_break(session, "out of memory for a command");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session - keeps one link to one server up: resolve, connect, log in, and after a loss again, with a jittered exponential pause.
+/* session - keeps one link to one server up: it resolves, connects, logs in, and does so again after a loss, with a
+ * jittered exponential pause.
  *
  *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH | SELECT, CLIENT SETNAME) -> OPEN -> PAUSED -> ...
  *
- * Invariants: no command of the owner leaves before AUTH and SELECT were answered well; a refused one ends the link, for what followed
- * would run as the default user or in the wrong database (R10). on_open and on_close alternate, on_close also follows an attempt that
- * came to nothing, and neither runs inside a call of the owner's. */
+ * Invariants: no command of the owner leaves before AUTH and SELECT were accepted; a refusal ends the link, as what
+ * followed would run as the default user or in the wrong database (R10). on_open and on_close alternate; on_close also
+ * follows a failed attempt, and neither runs inside a call of the owner's. */
 #ifndef HL_NODE_SESSION_H
 #define HL_NODE_SESSION_H
 
@@ -36,16 +37,23 @@ struct hl_session_options {
 struct hl_session_events {
     void (*on_open)(void *arg);
     void (*on_reply)(void *arg, const struct hl_reply *reply);
-    /* refusal: the server's error that ended the greeting, or NULL. The next attempt begins in retry_us. */
+    /* refusal: the server's error that ended the greeting, or NULL. The next attempt is in retry_us. */
     void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
-    void (*on_fault)(void *arg, const char *what); /* it goes on without */
-    /* How long until the first thing ends that needs this link; UINT64_MAX: there is none. NULL: nothing ever needs it. */
+    void (*on_fault)(void *arg, const char *what); /* the session goes on without it */
+    /* How long until the first hold that needs this link ends; UINT64_MAX: there is none. NULL: none ever needs it. */
     uint64_t (*left_us)(void *arg);
 };
 
 enum { HL_SESSION_ADDRESSES_MAX = 8, HL_ADDRESS_MAX = 46 };
 
-enum hl_session_state { SESSION_PAUSED, SESSION_RESOLVING, SESSION_CONNECTING, SESSION_GREETING, SESSION_OPEN, SESSION_BROKEN };
+enum hl_session_state {
+    SESSION_PAUSED,
+    SESSION_RESOLVING,
+    SESSION_CONNECTING,
+    SESSION_GREETING,
+    SESSION_OPEN,
+    SESSION_BROKEN
+};
 
 struct hl_session {
     struct hl_host *host;
@@ -57,24 +65,28 @@ struct hl_session {
     void *query, *timer;
     uint64_t opened_us; /* 0: not open */
     unsigned failures, greetings; /* in a row; answers still to come */
-    int is_logged_in;             /* AUTH was accepted, or there is nothing to say */
-    int is_moved;                 /* its endpoint is another one: the next attempt begins at once */
+    int is_logged_in;             /* AUTH was accepted, or is not needed */
+    int is_moved;                 /* its endpoint has changed: the next attempt begins at once */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
-    unsigned addresses_count, address; /* address: how many were tried by this attempt */
+    unsigned addresses_count, address; /* how many addresses this attempt has tried */
     unsigned first_address;            /* where it began */
     struct hl_text why; /* of the latest loss or failed attempt; "" before */
 };
 
 int hl_session_init(struct hl_session *session, struct hl_host *host, const struct hl_session_options *options,
-                    const struct hl_session_events *events, void *arg); /* 0; -1: no memory. Nothing happens before start */
+                    const struct hl_session_events *events, void *arg); /* 0; -1: no memory. Nothing happens before
+                                                                           start */
 void hl_session_start(struct hl_session *session);
 void hl_session_done(struct hl_session *session); /* any state; nothing calls back after */
 
 static inline int hl_session_is_open(const struct hl_session *session) { return session->state == SESSION_OPEN; }
-int hl_session_send(struct hl_session *session, const struct hl_command *command); /* open only. 0; -1: the session breaks (below) */
+/* open only. 0; -1: the session breaks (below) */
+int hl_session_send(struct hl_session *session, const struct hl_command *command);
 /* Gives the link up (reset, so that what it still carries does not run later). on_close comes on a later turn. */
 void hl_session_break(struct hl_session *session, const char *why);
-void hl_session_move(struct hl_session *session, const char *why); /* the endpoint in its options has changed: breaks, and goes there now */
-void hl_session_stop(struct hl_session *session);                  /* no link and no attempt, and on_close is not told; start begins again */
+void hl_session_move(struct hl_session *session, const char *why); /* the endpoint in its options has changed:
+                                                                      breaks, and connects there now */
+void hl_session_stop(struct hl_session *session);                  /* no link and no attempt, and no on_close; start
+                                                                      begins again */
 
 #endif

@@ -19,7 +19,10 @@ static struct hl_node *node_of(struct hl_route *route, const struct hl_about *ab
     return &((struct single *)route)->node;
 }
 
-static struct hl_node *node_at(struct hl_route *route, unsigned i) { return i == 0 ? &((struct single *)route)->node : NULL; }
+static struct hl_node *node_at(struct hl_route *route, unsigned i)
+{
+    return i == 0 ? &((struct single *)route)->node : NULL;
+}
 
 static int is_up(struct hl_route *route) { return ((struct single *)route)->node.is_up; }
 
@@ -63,8 +66,8 @@ static char *name_of(const struct hl_memory *memory, const struct hl_place *plac
     return name;
 }
 
-struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *place, const struct hl_node_options *options,
-                               const struct hl_route_events *events, void *arg)
+struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *place,
+                               const struct hl_node_options *options, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_node_events node_events = {on_up, on_down, NULL, NULL};
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 0};
@@ -79,7 +82,8 @@ struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *plac
     single->arg = arg;
     single->address = hl_memory_copy(&host->memory, address, strlen(address));
     single->name = name_of(&host->memory, place);
-    own.session.endpoint = (struct hl_endpoint){place->path ? single->address : NULL, place->path ? NULL : single->address, place->port, single->name};
+    own.session.endpoint = (struct hl_endpoint){place->path ? single->address : NULL,
+                                                place->path ? NULL : single->address, place->port, single->name};
     if (single->address && single->name && hl_node_init(&single->node, host, &own, &node_events, single) == 0)
         return &single->route;
     free_memory(single);

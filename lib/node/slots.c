@@ -5,24 +5,29 @@
 #include <stdio.h>
 #include <string.h>
 
-/* {host or nil, port, ..} */
-static int read_server(const struct hl_reply *server, struct hl_address *ret)
+/* {host or nil, port, id, ..} */
+static int read_server(const struct hl_reply *server, struct hl_slots_master *ret)
 {
-    const struct hl_reply *host = hl_reply_item(server, 0, HL_REPLY_STRING), *port = hl_reply_item(server, 1, HL_REPLY_INTEGER);
+    const struct hl_reply *host = hl_reply_item(server, 0, HL_REPLY_STRING),
+                          *port = hl_reply_item(server, 1, HL_REPLY_INTEGER);
+    const struct hl_reply *id = hl_reply_item(server, 2, HL_REPLY_STRING);
     char digits[24];
     int length;
     if (!port || port->integer <= 0 || (!host && !hl_reply_item(server, 0, HL_REPLY_NIL)))
         return 0;
     length = snprintf(digits, sizeof digits, "%lld", (long long)port->integer);
-    return hl_address_read(ret, host ? host->bytes : "", host ? host->length : 0, digits, (size_t)length);
+    ret->id = id ? id->bytes : "";
+    ret->id_length = id ? id->length : 0;
+    return hl_address_read(&ret->address, host ? host->bytes : "", host ? host->length : 0, digits, (size_t)length);
 }
 
-/* {from, to, {master}, {replica}, ..}: how many slots were told; 0: there is no room for them, or they are none. */
+/* {from, to, {master}, {replica}, ..}: how many slots it has; 0: no room for them, or not slots. */
 static unsigned read_range(const struct hl_reply *range, unsigned room, hl_slots_fn *tell, void *arg)
 {
-    const struct hl_reply *from = hl_reply_item(range, 0, HL_REPLY_INTEGER), *to = hl_reply_item(range, 1, HL_REPLY_INTEGER);
+    const struct hl_reply *from = hl_reply_item(range, 0, HL_REPLY_INTEGER),
+                          *to = hl_reply_item(range, 1, HL_REPLY_INTEGER);
     const struct hl_reply *server = hl_reply_item(range, 2, HL_REPLY_ARRAY);
-    struct hl_address master;
+    struct hl_slots_master master;
     if (!from || !to || !server || from->integer < 0 || to->integer < from->integer || to->integer >= HL_SLOTS ||
         to->integer - from->integer >= room || !read_server(server, &master))
         return 0;

@@ -3,14 +3,15 @@
  *
  *   OFF -> TO_SEND -> SENT (SUBSCRIBE) -> ON -> (linger) -> TO_SEND -> SENT (UNSUBSCRIBE) -> freed
  *
- * What is wanted is compared with what is at each answer, so a channel that is wanted again while it leaves simply turns round. */
+ * Each answer compares the channel's state with what is wanted, so a channel that is wanted again while it leaves
+ * simply turns round. */
 #include "node/subscription.h"
 
 #include "base/contract.h"
 #include "base/plant.h"
 #include "base/quote.h"
 
-enum { AGAIN_US = 200000, LINGER_US = 1000000, WINDOW = 256 }; /* at most WINDOW commands unanswered: a server may drop a client it cannot write to */
+enum { AGAIN_US = 200000, LINGER_US = 1000000, WINDOW = 256 }; /* commands without an answer, at most */
 
 enum channel_state { CHANNEL_OFF, CHANNEL_TO_SEND, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
 
@@ -19,7 +20,7 @@ struct hl_channel {
     TAILQ_ENTRY(hl_channel) place;  /* in to_send or sent */
     TAILQ_ENTRY(hl_channel) linger; /* in lingering */
     struct hl_subscription *subscription;
-    struct hl_listeners listeners; /* none: nobody wants it */
+    struct hl_listeners listeners; /* empty: nobody wants it */
     uint64_t sent_us, leaves_us;
     enum channel_state state;
     uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced;
@@ -38,12 +39,11 @@ static void watch(struct hl_subscription *subscription, uint64_t due_us)
 
 static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
 {
-    hl_listeners_tell(&channel->listeners, &channel->subscription->next, event, message);
+    hl_listeners_notify(&channel->listeners, &channel->subscription->next, event, message);
 }
 
 static int is_wanted(const struct hl_channel *channel) { return !TAILQ_EMPTY(&channel->listeners); }
-
-static int is_own(const struct hl_channel *channel) { return channel == channel->subscription->beat || channel == channel->subscription->fence; }
+static int is_own(const struct hl_channel *c) { return c == c->subscription->beat || c == c->subscription->fence; }
 
 static void stop_linger(struct hl_channel *channel)
 {
@@ -58,11 +58,11 @@ static void forget(struct hl_channel *channel)
     stop_linger(channel);
     hl_table_remove(&subscription->channels, &channel->entry);
     while (is_wanted(channel))
-        hl_listeners_remove(&channel->listeners, &subscription->host->memory, &subscription->next, TAILQ_FIRST(&channel->listeners));
+        hl_listeners_remove(&channel->listeners, &subscription->host->memory, &subscription->next,
+                            TAILQ_FIRST(&channel->listeners));
     hl_memory_free(&subscription->host->memory, channel);
 }
-
-static int is_sharded(const struct hl_channel *channel) { return channel->subscription->is_sharded && channel != channel->subscription->beat; }
+static int is_sharded(const struct hl_channel *c) { return c->subscription->is_sharded && c != c->subscription->beat; }
 
 static const char *word_of(const struct hl_channel *channel)
 {
@@ -103,7 +103,7 @@ static void send_later(struct hl_channel *channel)
     TAILQ_INSERT_TAIL(&channel->subscription->to_send, channel, place);
 }
 
-/* Brings what is towards what is wanted, for a channel with no command under way. */
+/* Moves a channel that has no command under way towards what is wanted. */
 static void settle(struct hl_channel *channel)
 {
     int stays = is_wanted(channel) || (channel->is_lingering && channel->is_subscribed);
@@ -120,7 +120,8 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
     hl_text_set(&what, "%s refused: %s", word_of(channel),
                 hl_host_quote(subscription->host, error->bytes, error->length).bytes);
     if (!*is_told)
-        hl_trace(subscription->host, HL_NODE_FAULT, &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
+        hl_trace(subscription->host, HL_NODE_FAULT,
+                 &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
     *is_told = 1;
     channel->state = CHANNEL_REFUSED;
     if (channel == subscription->beat)
@@ -144,7 +145,8 @@ static void misplaced(struct hl_subscription *subscription)
 
 static int is_about_place(const struct hl_reply *error)
 {
-    return hl_reply_starts(error, "MOVED ") || hl_reply_starts(error, "ASK ") || hl_reply_starts(error, "CLUSTERDOWN") || hl_reply_starts(error, "TRYAGAIN");
+    return hl_reply_starts(error, "MOVED ") || hl_reply_starts(error, "ASK ") ||
+           hl_reply_starts(error, "CLUSTERDOWN") || hl_reply_starts(error, "TRYAGAIN");
 }
 
 static void on_misplaced(struct hl_channel *channel)
@@ -156,7 +158,7 @@ static void on_misplaced(struct hl_channel *channel)
     misplaced(subscription);
 }
 
-/* Its slot has gone from here; what was said to it meanwhile is lost. */
+/* Its slot has left this server; messages sent meanwhile are lost. */
 static void on_taken_back(struct hl_subscription *subscription, const struct hl_reply *name)
 {
     struct hl_table_entry *entry = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
@@ -203,11 +205,12 @@ static const char *answer_of(const struct hl_channel *channel)
     return channel->sent_unsubscribe ? "unsubscribe" : "subscribe";
 }
 
-/* (type, name) must be those of the oldest command, else the stream is out of step and nothing in it can be trusted. */
+/* (type, name) must match the oldest command, else the stream is out of step and cannot be trusted. */
 static void on_booked(struct hl_subscription *subscription, const struct hl_reply *reply)
 {
     struct hl_channel *channel = TAILQ_FIRST(&subscription->sent);
-    const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING), *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING);
+    const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
     const struct hl_channel *named = channel && channel->is_fenced ? subscription->fence : channel;
     int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
     if (channel && channel->is_fenced && (is_error || (is_taken && is_named(channel, name))))
@@ -218,7 +221,7 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
     }
     if (!channel || (!is_error && (!kind || !hl_reply_is(kind, answer_of(channel)) || !is_named(named, name)))) {
         struct hl_quoted quote = hl_host_quote(subscription->host, reply->bytes, reply->length);
-        hl_session_break(&subscription->session, is_error ? quote.bytes : "an answer to nothing that was asked");
+        hl_session_break(&subscription->session, is_error ? quote.bytes : "a reply that no command asked for");
         return;
     }
     TAILQ_REMOVE(&subscription->sent, channel, place);
@@ -233,10 +236,11 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
 
 static void on_message(struct hl_subscription *subscription, const struct hl_reply *reply)
 {
-    const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING), *message = hl_reply_item(reply, 2, HL_REPLY_STRING);
-    struct hl_table_entry *entry = name && message ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
+    const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    const struct hl_reply *text = hl_reply_item(reply, 2, HL_REPLY_STRING);
+    void *entry = name && text ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
     if (entry)
-        tell((struct hl_channel *)(void *)entry, HL_CHANNEL_MESSAGE, message);
+        tell(entry, HL_CHANNEL_MESSAGE, text);
 }
 
 static void on_reply(void *arg, const struct hl_reply *reply)
@@ -302,10 +306,11 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     if (subscription->session.failures > 1)
         return;
     hl_trace(subscription->host, HL_NODE_FAULT,
-             &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});
+             &(struct hl_fact){
+                 .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});
 }
 
-static void on_fault(void *arg, const char *what) { (void)arg, (void)what; /* the command session says the same */ }
+static void on_fault(void *arg, const char *what) { (void)arg, (void)what; /* the command session reports the same */ }
 
 static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
 {
@@ -321,7 +326,7 @@ static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
         watch(subscription, channel->leaves_us);
 }
 
-/* An answer that is overdue after a silence gives the link up; a silence without a question asks one. */
+/* If an answer is overdue after a silence, the link is given up; after a silence without a question, one is asked. */
 static void check_link(struct hl_subscription *subscription, uint64_t now_us)
 {
     const struct hl_channel *oldest = TAILQ_FIRST(&subscription->sent);
@@ -336,7 +341,7 @@ static void check_link(struct hl_subscription *subscription, uint64_t now_us)
     else if (quiet_us < idle_us)
         watch(subscription, subscription->active_us + idle_us);
     else if (subscription->beat->state != CHANNEL_TO_SEND)
-        send_later(subscription->beat); /* pump watches its answer */
+        send_later(subscription->beat); /* pump watches for its answer */
 }
 
 static void on_timer(void *arg)
@@ -371,8 +376,8 @@ static struct hl_channel *channel_new(struct hl_subscription *subscription, cons
     return NULL;
 }
 
-int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host, const struct hl_session_options *options,
-                         uint32_t timeout_ms, uint32_t keepalive_ms)
+int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host,
+                         const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms)
 {
     static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault, NULL};
     static const char beat[] = "hilock:beat", fence[] = "hilock:fence";
@@ -387,7 +392,8 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
     subscription->timer = hl_timer_new(host, on_timer, subscription);
     subscription->beat = channel_new(subscription, beat, sizeof beat - 1);
     subscription->fence = channel_new(subscription, fence, sizeof fence - 1);
-    if (subscription->timer && subscription->beat && subscription->fence && hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
+    if (subscription->timer && subscription->beat && subscription->fence &&
+        hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
         return 0;
     if (subscription->beat)
         forget(subscription->beat);
@@ -451,19 +457,22 @@ int hl_subscription_hears(const struct hl_subscription *subscription, const char
     return entry && is_on((struct hl_channel *)(void *)entry);
 }
 
-struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length, hl_channel_fn *hear, void *arg)
+struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
+                                     hl_channel_fn *hear, void *arg)
 {
     struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
     struct hl_channel *channel = entry ? (struct hl_channel *)(void *)entry : channel_new(subscription, name, length);
     const struct hl_listener one = {.channel = channel, .hear = hear, .arg = arg};
-    struct hl_listener *listener = channel ? hl_listeners_add(&channel->listeners, &subscription->host->memory, &one) : NULL;
+    struct hl_memory *memory = &subscription->host->memory;
+    struct hl_listener *listener = channel ? hl_listeners_add(&channel->listeners, memory, &one) : NULL;
     if (!listener && channel && !entry)
         forget(channel);
     if (!listener)
         return NULL;
     hl_subscription_start(subscription);
     stop_linger(channel);
-    if ((channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED) && hl_session_is_open(&subscription->session))
+    if ((channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED) &&
+        hl_session_is_open(&subscription->session))
         send_later(channel);
     pump(subscription);
     return listener;
@@ -486,6 +495,6 @@ void hl_listener_close(struct hl_listener *listener)
     watch(subscription, channel->leaves_us);
 }
 
-const struct hl_subscription *hl_listener_where(const struct hl_listener *listener) { return listener->channel->subscription; }
+const struct hl_subscription *hl_listener_where(const struct hl_listener *it) { return it->channel->subscription; }
 
 int hl_listener_is_on(const struct hl_listener *listener) { return is_on(listener->channel); }

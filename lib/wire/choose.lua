@@ -1,8 +1,13 @@
--- choose: `first` is set to who is next, {holder, channel, window_ms, reserved, its member, command that publishes to it}, or stays nil.
--- By ticket the first who is ready; if none of 64 is, the first of them who is alive: its next heartbeat finds the grant. The dead go into `gone`.
--- Somebody skipped keeps the place. with_me: I am one of them, and ready. has_more: too many dead, the rest next time. has_star: `*` was met.
--- others: how many listen to c_channel, in the same question as the waiter's readiness; who may not ask is told that nobody does.
--- Mostly it is the first of all: it is looked at before a batch is fetched. By pcall: what is no queue has nobody in it.
+-- choose: sets `first` to the waiter that is next, or leaves it nil:
+-- {holder, channel, window_ms, reserved, its member, command that publishes to it}.
+-- The first ready waiter by ticket. If none of 64 is ready: `me`, if I ask for the first time; else the first of them
+-- that is alive, whose next heartbeat finds the grant. A waiter that is skipped keeps its place. The dead go into
+-- `gone`.
+-- with_me: I am a waiter, and ready. has_more: too many are dead; the rest comes next time. has_star: the queue has a
+-- `*`.
+-- others: how many listen to c_channel, from the same question as the waiter's readiness; 0 for a user who may not ask.
+-- The first waiter is looked at before a batch is fetched, for it is usually the one. By pcall: a key of another type
+-- counts as an empty queue.
 do
   local from, to, deaf = 0, 0, nil
   repeat
@@ -20,7 +25,9 @@ do
         gone[#gone + 1] = member
       else
         local publish, count = 'PUBLISH', numsub
-        if string.byte(channel) == 33 then channel, publish, count = string.sub(channel, 2), 'SPUBLISH', 'SHARDNUMSUB' end
+        if string.byte(channel) == 33 then
+          channel, publish, count = string.sub(channel, 2), 'SPUBLISH', 'SHARDNUMSUB'
+        end
         local counts = redis.pcall('PUBSUB', count, channel, c_channel)
         local waiter = {id, channel, window_ms, block, member, publish}
         others = counts[4] or 0
@@ -31,7 +38,7 @@ do
         deaf = deaf or waiter
       end
     end
-    if #batch == 0 or to > 0 then first = first or deaf end
+    if #batch == 0 or to > 0 then first = first or (deaf and with_me and not mine and {me}) or deaf end
     has_more = not first and #gone > 1000
     from, to = to + 1, to == 0 and 63 or to + 64
   until first or has_more or #batch == 0

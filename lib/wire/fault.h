@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fault - what an error reply means to a lock: whose fault it is, and whether time may heal it.
- * An error reply is never loss of a hold (R5) and never a grant. Codes: the text up to the first space; errors inside scripts keep theirs
- * from Redis 7 on, and are wrapped ("ERR Error running script ...: -CODE") before. */
+/* fault - what an error reply means to a lock: the cause, and whether time may heal it. An error reply is never loss of
+ * a hold (R5) and never a grant. Codes: the text up to the first space; errors inside scripts keep theirs from Redis 7
+ * on, and are wrapped ("ERR Error running script ...: -CODE") before. */
 #ifndef HL_WIRE_FAULT_H
 #define HL_WIRE_FAULT_H
 
@@ -10,8 +10,9 @@
 #include <hilock/hilock.h>
 
 enum hl_fault_kind {
-    HL_FAULT_NOSCRIPT,  /* load it and ask again, same id */
-    HL_FAULT_PASSING,   /* the store cannot now: read-only, loading, busy, out of memory, too few replicas, its node's restart guard: UNWRITABLE */
+    HL_FAULT_NOSCRIPT,  /* load it and ask again with the same id */
+    HL_FAULT_PASSING,   /* not now: read-only, loading, busy, out of memory, too few replicas, its node's restart
+                           guard: UNWRITABLE */
     HL_FAULT_LASTING    /* rights, wrong type, anything else: asking again will not help */
 };
 

@@ -1,5 +1,5 @@
--- free: a release while the hash slot moves, which names one key (Redisson's RLock unlock, without its counting: re-entry is
--- counted at the client). It frees; the first waiter finds that by its heartbeat.
+-- free: the release while the hash slot moves, because it names one key only (Redisson's RLock unlock, without its
+-- count of re-entries: the client counts those). It frees the name; the first waiter finds that by its heartbeat.
 -- KEYS name   ARGV holder channel publish_command
 -- -> 0 not held by this id | 1 + how many listened | -1 released, but the message was refused
 local call, name = redis.call, KEYS[1]

@@ -1,5 +1,5 @@
--- hold: `id` becomes the holder of the free name under `token`, for `span_ms`; or `refused` is an error, and nothing
--- is left: who may not set an expiry makes no hold without one.
+-- hold: makes `id` the holder of the free name under `token`, for `span_ms`; or sets `refused` to an error and leaves
+-- nothing: a user who may not set an expiry makes no hold without one.
 refused = redis.pcall('HSET', name, id, token, 'mode', 'mutex')
 if type(refused) ~= 'table' then
   refused = redis.pcall('PEXPIRE', name, span_ms)

@@ -2,17 +2,46 @@
 /* holder - see holder.h. */
 #include "wire/holder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n)
+size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n, const char *label)
 {
+    size_t length = label ? strnlen(label, HL_LABEL_MAX) : 0;
+    char *at = to + HL_UUID_LENGTH;
     memcpy(to, uuid, HL_UUID_LENGTH);
-    to[HL_UUID_LENGTH] = ':';
-    return HL_UUID_LENGTH + 1 + hl_command_decimal(to + HL_UUID_LENGTH + 1, n);
+    *at++ = ':';
+    at += hl_command_decimal(at, n);
+    if (!length)
+        return (size_t)(at - to);
+    *at++ = ':';
+    memcpy(at, label, length);
+    return (size_t)(at - to) + length;
 }
 
-void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n)
+void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n, const char *label)
 {
     char *holder = hl_command_room(command, HL_HOLDER_MAX);
-    hl_command_add(command, holder, hl_holder_write(holder, uuid, n));
+    hl_command_add(command, holder, hl_holder_write(holder, uuid, n, label));
+}
+
+/* Where it stands; NULL: another program's holder. */
+static const char *number_in(const char *holder)
+{
+    const char *colon = strnlen(holder, HL_UUID_LENGTH) == HL_UUID_LENGTH ? holder + HL_UUID_LENGTH : "";
+    return *colon == ':' && colon[1] >= '0' && colon[1] <= '9' ? colon + 1 : NULL;
+}
+
+uint64_t hl_holder_number(const char *holder)
+{
+    const char *number = number_in(holder);
+    return number ? strtoull(number, NULL, 10) : 0;
+}
+
+const char *hl_holder_label(const char *holder)
+{
+    const char *number = number_in(holder);
+    const char *end = number ? number + strspn(number, "0123456789") : "";
+    const char *label = *end == ':' ? end + 1 : "";
+    return hl_label_is_good(label) ? label : "";
 }

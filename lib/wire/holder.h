@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* holder - what the store keeps as the owner of a name: "<client uuid>:<n>", n never used twice by a client (R2). */
+/* holder - what the store keeps as the owner of a name: "<client uuid>:<n>:<label>", n never used twice by a client
+ * (R2). The label says in words who that is; without one it is "<client uuid>:<n>". To scripts, and to every other
+ * program, all of it is one text. */
 #ifndef HL_WIRE_HOLDER_H
 #define HL_WIRE_HOLDER_H
 
 #include "base/command.h"
+#include "wire/label.h"
 
-enum { HL_UUID_LENGTH = 36, HL_HOLDER_MAX = HL_UUID_LENGTH + 1 + 20 };
+enum { HL_UUID_LENGTH = 36, HL_HOLDER_MAX = HL_UUID_LENGTH + 1 + HL_DECIMAL_MAX + 1 + HL_LABEL_MAX };
 
-size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n); /* returns its length; no terminator */
-void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n); /* the same, as an argument */
+/* label NULL or "": none. Returns the length; no terminator. */
+size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n, const char *label);
+/* the same, as an argument */
+void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n, const char *label);
+uint64_t hl_holder_number(const char *holder);   /* the n in it; 0 if it is of another form */
+const char *hl_holder_label(const char *holder); /* in it; "" if it has none, or is of another form */
 
 #endif

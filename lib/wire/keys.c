@@ -16,9 +16,15 @@ int hl_key_has_good_braces(const char *name, size_t length)
     return close != NULL && close > open + 1;
 }
 
-static int begins(const char *name, size_t length, const char *word) { return length >= strlen(word) && memcmp(name, word, strlen(word)) == 0; }
+static int begins(const char *name, size_t length, const char *word)
+{
+    return length >= strlen(word) && memcmp(name, word, strlen(word)) == 0;
+}
 
-int hl_key_is_reserved(const char *name, size_t length) { return begins(name, length, "hilock:") || begins(name, length, "redisson_lock"); }
+int hl_key_is_reserved(const char *name, size_t length)
+{
+    return begins(name, length, "hilock:") || begins(name, length, "redisson_lock");
+}
 
 static size_t put(char *to, const char *bytes, size_t length)
 {
@@ -36,7 +42,10 @@ static size_t tag(char *to, const char *prefix, const char *own_tag, const char 
     return used;
 }
 
-size_t hl_key_write(char *to, const char *word, const char *name, size_t length) { return tag(to, word, "=", name, length); }
+size_t hl_key_write(char *to, const char *word, const char *name, size_t length)
+{
+    return tag(to, word, "=", name, length);
+}
 
 void hl_key_add(struct hl_command *command, const char *word, const char *name, size_t length)
 {
@@ -44,7 +53,10 @@ void hl_key_add(struct hl_command *command, const char *word, const char *name, 
     hl_command_add(command, key, hl_key_write(key, word, name, length));
 }
 
-size_t hl_key_channel_write(char *to, const char *name, size_t length) { return tag(to, "redisson_lock__channel", ":", name, length); }
+size_t hl_key_channel_write(char *to, const char *name, size_t length)
+{
+    return tag(to, "redisson_lock__channel", ":", name, length);
+}
 
 void hl_key_channel_add(struct hl_command *command, const char *name, size_t length)
 {

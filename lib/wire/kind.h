@@ -1,54 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kind - what every kind of lock can say and hear, as a table: argv out, a reply in. The lock machine asks the table of a handle's kind
- * and never a kind by its name.
- * A request may have several forms, scripts and native commands; each function that says something returns the form it chose, and
- * the answer is read by it, so that an answer of another form is a fault (R9). */
+/* kind - the commands and replies of every kind of lock, as a table: argv out, a reply in. The lock machine asks the
+ * table of a handle's kind and never a kind by its name.
+ * A request may have several forms, scripts and native commands; each function that builds a command returns the form
+ * it chose, and the answer is read as that form, so that an answer of another form is a fault (R9). */
 #ifndef HL_WIRE_KIND_H
 #define HL_WIRE_KIND_H
 
 #include "base/command.h"
 #include "wire/fault.h"
 
-struct hl_words { /* of whom and what a command speaks; by reference */
+struct hl_words { /* the client, name and holder of a command; by reference */
     const char *name;
     size_t name_length;
-    const char *uuid; /* of the client; with the acquisition's number it is the holder */
+    const char *uuid; /* of the client; with the acquisition's number and the client's label it is the holder */
     uint64_t id;
+    const char *label; /* NULL: none */
 };
 
-struct hl_wants { /* what else it says; a kind leaves out what it does not know */
-    uint64_t lease_ms;     /* acquire, renew */
+struct hl_wants { /* its other arguments; a kind leaves out those that it does not have */
+    uint64_t lease_ms;     /* acquire, renew; of next */
     uint64_t not_after_ms; /* acquire: server time; 0: any time */
     uint64_t token_ttl_ms; /* acquire */
-    unsigned reserved;     /* acquire: tokens set aside for hand-offs */
+    unsigned reserved;     /* acquire: tokens reserved for hand-offs; of next */
     int is_second;         /* acquire, release, force: HL_AGAIN was the answer to the first */
     uint64_t token;        /* renew */
-    int is_extended;       /* renew: the store may keep it for longer than lease_ms, which must stand */
-    unsigned natives;      /* renew, release: what the server has (natives.h) */
+    int is_extended;       /* renew: the store may keep it for longer than lease_ms; do not shorten that */
+    unsigned natives;      /* renew, release: the server's native commands (natives.h) */
     int is_sharded;        /* release: its channels are those of a cluster's slots */
     /* of a kind with a queue */
-    uint64_t number;       /* acquire: of this heartbeat, never used twice with this id */
-    uint64_t ticket;       /* acquire: 0: none yet. release: of the place to leave, if it is no hold. Or HL_TICKET_UNKNOWN */
-    const char *channel;   /* acquire: where a grant is to be told; "": who asks polls; NULL: it stands in no queue, and may have what is left to others */
+    uint64_t next_id;      /* release: the acquisition that it asks for as well; 0: none */
+    uint64_t number;       /* acquire: of this heartbeat, never used twice with this id; of next */
+    uint64_t ticket;       /* acquire: 0: none yet. release: of the place to leave, if it is not a hold. Or
+                              HL_TICKET_UNKNOWN */
+    const char *channel;   /* acquire, next: the channel of grants; "": the asker polls; NULL: it takes no place in a
+                              queue, and may have a name that is left to others */
     int is_try;            /* acquire: does not stand in the queue */
-    unsigned coin;         /* release: 1..HL_COIN_SIDES, drawn: the lower, the sooner the name is left to other kinds. 0: it is not */
-    int hears;             /* release: the server counts us among those who listen to the channel */
+    unsigned coin;         /* release: random, 1..HL_COIN_SIDES: the lower, the sooner the name is left to other
+                              kinds. 0: it is not */
+    int hears;             /* release: the server counts us among the channel's listeners */
 };
 
 #define HL_TICKET_UNKNOWN UINT64_MAX /* asked for, and never answered */
 enum { HL_COIN_SIDES = 1000 };
 
-enum hl_form { HL_FORM_SCRIPT, HL_FORM_NATIVE, HL_FORM_NARROW }; /* NARROW: a script that touches no key but the lock's */
-
-enum hl_verdict {
-    HL_YES,   /* acquire: ours, under `token`. renew: it was ours. release: it was, and is free now */
-    HL_NO,    /* acquire: `holder` has it. renew, release: the store does not know this hold */
-    HL_AGAIN, /* acquire: not free, or ours already: the second question tells. release: not to be had so: there is another way to say it */
-    HL_LATE,  /* acquire: later than not_after by the server's clock, server_us: not done */
-    HL_FAULT  /* not done, so far as the store says: `fault`, `quote` */
+enum hl_form {
+    HL_FORM_SCRIPT,
+    HL_FORM_NATIVE,
+    HL_FORM_NARROW, /* a script that touches no key but the lock's */
+    HL_FORM_NEXT    /* a release that asks for the next hold as well */
 };
 
-#define HL_LEFT_UNTOLD ((uint64_t)1 << 53) /* a renewal whose answer tells no PTTL */
+enum hl_verdict {
+    HL_YES,   /* acquire: ours, with `token`. renew: it was ours. release: it was, and is free now */
+    HL_NO,    /* acquire: `holder` has it. renew, release: the store does not know this hold */
+    HL_AGAIN, /* acquire: not free, or ours already: the second question decides. release: this form cannot: use the
+                 other */
+    HL_LATE,  /* acquire: not done: the server's clock, server_us, was past not_after */
+    HL_FAULT  /* not done, as far as the store says: `fault`, `quote` */
+};
+
+#define HL_LEFT_UNTOLD ((uint64_t)1 << 53) /* a renewal whose answer has no PTTL */
 
 struct hl_said {
     enum hl_verdict verdict;
@@ -59,10 +70,10 @@ struct hl_said {
     size_t holder_length;
     uint64_t ticket;             /* acquire NO: the id stands in the queue; 0: it does not */
     uint32_t position, waiters;  /* acquire NO: place in the queue, 1 is next, 0 not in it; its length */
-    int hands_over;              /* acquire NO: the holder's release grants; 0: it is told on the unlock channel, if at all */
+    int hands_over;              /* acquire NO: the holder's release grants; 0: it is published on the unlock
+                                    channel, if at all */
     uint64_t server_us;          /* LATE */
     int is_for_now;              /* release AGAIN: while its slot moves */
-    uint64_t listeners;          /* release YES */
     int was_unheard;             /* release YES: the message was refused */
     struct hl_fault fault;       /* FAULT */
     const char *quote;           /* FAULT: the server's words; dies with the reply */
@@ -70,16 +81,20 @@ struct hl_said {
 };
 
 typedef enum hl_form hl_say_fn(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants);
-typedef void hl_force_fn(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length);
+typedef void hl_force_fn(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants,
+                         const char *holder, size_t holder_length);
 typedef struct hl_said hl_hear_fn(const struct hl_reply *reply, enum hl_form form);
 
 struct hl_kind {
     hilock_kind kind;
-    int has_queue;          /* who waits stands in a queue at the store, by an id of his own */
+    int has_queue;          /* there is a queue at the store, in which a waiter has a place */
+    int place_each;         /* every handle that waits has a place; else a client has one for each name, and its
+                               handles wait behind it */
     const char *wrong_kind; /* after the name: what a key of another type is not */
     int has_natives;        /* commands that only some servers have would say it more cheaply (natives.h) */
     int yields;             /* its release says by a coin whether the name is left to others */
-    int hands_on;           /* acquire sets tokens aside: one hold may serve several handles of a client, one after the other */
+    int hands_on;           /* acquire sets tokens aside: one hold may serve several handles of a client, one after
+                               the other */
     hl_say_fn *acquire, *renew, *release;
     hl_hear_fn *acquired, *renewed, *released;
     const struct hl_script *peek; /* peek.h */
@@ -90,7 +105,7 @@ struct hl_kind {
 extern const struct hl_kind hl_queued_fair, hl_queued_mutex, hl_simple_kind;
 
 struct hl_said hl_said_fault(const struct hl_reply *reply); /* an error reply; anything else is PROTOCOL */
-struct hl_said hl_said_of_hold(const struct hl_reply *reply); /* the same, about the lock's key alone: WRONGTYPE is NO */
+struct hl_said hl_said_of_hold(const struct hl_reply *reply); /* the same for the lock's key alone: WRONGTYPE is NO */
 struct hl_said hl_said_late(const struct hl_reply *reply);  /* "LATE seconds microseconds" */
 
 #endif

@@ -1,21 +1,28 @@
--- mutex_acquire: become the holder of a MUTEX or a FAIR lock, or stand in its queue. Said again by the same holder it is the heartbeat of its place: it keeps
--- the place, and finds a grant whose push was lost. Whoever finds the name free grants it to the first who is ready, on whoever's behalf.
+-- mutex_acquire: become the holder of a MUTEX or a FAIR lock, or stand in its queue. Repeated by the same holder it is
+-- the heartbeat of its place: it keeps the place, and finds a grant whose push was lost. If it finds the name free it
+-- grants it to the first ready waiter, whoever that is.
 -- KEYS name queue token   ARGV holder lease_ms reserved asks token_ttl_ms
--- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours: the value is the fencing token, and a second
--- field `mode` = `mutex` keeps Redisson's read/write lock out of the hash.
---   asks: '<not_after_us, 16 digits>[ <ticket> <number> <channel> <window_ms>]'; without the latter it is a try, which takes no place and jumps
---   no queue; with ' *' it is a guest, who does not either, but may have what is left to other kinds
---     ticket: 0 none yet, ? asked before and never answered, else the one it has   number: of this heartbeat, never used twice
---     channel: where its grant is pushed; - it polls, !x sharded                   window_ms: for how long a grant that is pushed stands
--- -> token (ours, for lease_ms at least) | {-1 - PTTL, holder, hands_over, place, ticket, length} | error LATE seconds microseconds
---    | error BADTOKEN
---   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel   place: 1 is next, 0 not in the queue
---   PTTL -2: nobody holds, and it is kept free for others: hands_over is for how many ms
--- queue: ZSET, ticket -> '<holder> <channel> <window_ms> <reserved> <number> <asked_us>', the latest heartbeat of that place. Tickets and tokens
--- are drawn from one counter, so a later comer has a higher one, also when the clock steps back. '*' with score -until_us: till then a free name
--- is left to others. Nothing takes the last member out before the script's end: the queue would lose its expiry with its key.
--- A function made anew in each run costs as much as half a command, and so does a number that is given to one, for it is printed as a floating
--- one: so the steps in common are texts put in place (choose, grant, token, hold), and numbers go as texts where they can.
+-- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours: the value is the fencing
+-- token, and a second field `mode` = `mutex` keeps Redisson's read/write lock out of the hash.
+--   asks: '<not_after_us, 16 digits>[ <ticket> <number> <channel> <window_ms>]'; without the bracket it is a try, which
+--   takes no place and does not pass the queue; with ' *' it is a guest: like a try, but it may take a name that is
+--   left to other kinds
+--     ticket: 0 none yet, ? asked before and never answered, else the one it has
+--     number: of this heartbeat, never used twice
+--     channel: where its grant is pushed; - it polls, !x sharded
+--     window_ms: how long a pushed grant stands
+-- -> token (ours, for lease_ms at least) | {-1 - PTTL, holder, hands_over, place, ticket, length}
+--    | error LATE seconds microseconds | error BADTOKEN
+--   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel
+--   place: 1 is next, 0 not in the queue
+--   PTTL -2: nobody holds, and the name is kept free for others, for hands_over ms
+-- queue: ZSET, ticket -> '<holder> <channel> <window_ms> <reserved> <number> <asked_us>', the latest heartbeat of that
+-- place. Tickets and tokens are drawn from one counter, so a later comer has a higher one, also when the clock steps
+-- back. '*' with score -until_us: until then a free name is left to others. Nothing takes the last member out before
+-- the script's end: the queue would lose its expiry with its key.
+-- To define a function in each run costs as much as half a command, and so does a number passed to a command, which Lua
+-- prints as a floating one. So the shared steps are included as text (choose, grant, token, hold), and numbers are
+-- passed as text where they can be.
 local call, name, queue, token_key, me = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local is_alone, is_guest, left, held_by, hands_over = call('EXISTS', name, queue) == 0, false, -2, '', 0
 if not is_alone then
@@ -24,7 +31,7 @@ if not is_alone then
   if left ~= -2 then
     -- include holder.lua
     if mine then
-      -- in any case, for WAIT confirms only what is written
+      -- written in any case, because WAIT confirms only writes
       call('PEXPIRE', name, math.max(left, ARGV[2]))
       return tonumber(mine)
     end
@@ -35,7 +42,7 @@ if not is_alone then
 end
 local time = call('TIME')
 local now_us = time[1] * 1000000 + time[2]
--- bytes of a link that was given up long ago must not make a holder that nobody knows of
+-- the bytes of a link that was given up long ago must not make a holder that no client knows of
 if now_us > tonumber(string.sub(ARGV[4], 1, 16)) then
   return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
 end
@@ -52,12 +59,14 @@ if not is_alone then
       found = call('ZRANGEBYSCORE', queue, ticket, ticket, 'WITHSCORES')
     end
     for i = 1, #found, 2 do
-      if string.sub(found[i], 1, #me + 1) == me .. ' ' then mine, ticket = found[i], string.format('%d', found[i + 1]) end
+      if string.sub(found[i], 1, #me + 1) == me .. ' ' then
+        mine, ticket = found[i], string.format('%d', found[i + 1])
+      end
     end
     if ticket == '?' then ticket = '0' end
   end
 
-  -- read before the first write: what is no queue is refused here
+  -- read before the first write: a key of another type is refused here
   local length = call('ZCOUNT', queue, '1', '+inf')
   local with_me, has_more, has_star, others, first = ticket ~= nil, false, false, 0, nil
   local kept_free_ms, c_channel, numsub = 0, 'redisson_lock__channel:' .. string.sub(queue, 13), 'NUMSUB'
@@ -73,16 +82,18 @@ if not is_alone then
       if first and first[1] == me then
         first, mine = nil, first[5]
       elseif first and ticket and ticket ~= '0' and not mine then
-        -- mine, though the queue has forgotten me, if that one is not among those with an older ticket
+        -- the queue has forgotten me: the name is mine if no older ticket is `first`
         local is_older = false
-        for _, member in ipairs(call('ZRANGEBYSCORE', queue, '1', ticket)) do is_older = is_older or member == first[5] end
+        for _, member in ipairs(call('ZRANGEBYSCORE', queue, '1', ticket)) do
+          is_older = is_older or member == first[5]
+        end
         if not is_older then first = nil end
       end
     end
   end
 
   if left ~= -2 or kept_free_ms > 0 or first then
-    -- not ours now: one draw for the token of the first with what is set aside for it, and behind that for a new ticket
+    -- not ours now: one draw gives the token of the first, its reserve, and after that a new ticket
     local is_new = ticket == '0'
     length = length - #gone + (ticket and not mine and 1 or 0) - (first and 1 or 0)
     if is_new or first then
@@ -91,11 +102,12 @@ if not is_alone then
       if not token then return refusal end
     end
     if ticket then
-      local record = me .. ' ' .. channel .. ' ' .. window_ms .. ' ' .. ARGV[3] .. ' ' .. number .. ' ' .. time[1] .. string.sub('00000' .. time[2], -6)
+      local record = me .. ' ' .. channel .. ' ' .. window_ms .. ' ' .. ARGV[3] .. ' ' .. number
+        .. ' ' .. time[1] .. string.sub('00000' .. time[2], -6)
       if is_new then ticket = first and string.format('%d', token + reserved) or token end
       call('ZADD', queue, ticket, record)
       local expires = redis.pcall('PEXPIRE', queue, '90000')
-      if type(expires) == 'table' then -- who may not set an expiry stands in no queue without one
+      if type(expires) == 'table' then -- a user who may not set an expiry gets no place without one
         if record ~= mine then call('ZREM', queue, record) end
         return expires
       end

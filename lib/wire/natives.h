@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* natives - which compare-and-set and compare-and-delete commands a server has of its own: asked once on each connection. They cost it a
- * third of a script. A server that does not answer well has none, and scripts say the same everywhere.
- * DELIFEQ is Valkey's from 9.0, DELEX is Redis' from 8.4, and later Valkey's; whoever has one of them has SET .. IFEQ. (Valkey 8.1 has that
- * alone; it cannot be told by asking for a command, and is served by scripts.) */
+/* natives - which native compare-and-set and compare-and-delete commands a server has: asked once on each connection.
+ * They cost it a third of a script. A server without a good answer has none; scripts do the same everywhere. DELIFEQ
+ * comes with Valkey 9.0, DELEX with Redis 8.4 and later Valkeys; a server that has one of them has SET .. IFEQ. (Valkey
+ * 8.1 has only that, which asking for a command does not show: it is served by scripts.) */
 #ifndef HL_WIRE_NATIVES_H
 #define HL_WIRE_NATIVES_H
 

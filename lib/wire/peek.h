@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peek - the words of operators: who holds a name, and the end of a hold that is named by its holder. Pure: no state, no I/O.
- * A holder from the server may be any bytes; it only ever becomes a whole argument. */
+/* peek - the commands of operators: who holds a name, and the end of a hold that is named by its holder. Pure: no
+ * state, no I/O. A holder from the server may be any bytes; it only ever becomes a whole argument. */
 #ifndef HL_WIRE_PEEK_H
 #define HL_WIRE_PEEK_H
 
 #include "wire/kind.h"
 
-/* What stands under a name. Only what comes before READ may be ended by force. */
+/* What has a name. Only those before READ may be ended by force. */
 enum hl_find { HL_FIND_OURS, HL_FIND_RLOCK, HL_FIND_READ, HL_FIND_WRITE, HL_FIND_OTHER };
 
 struct hl_peeked {
@@ -22,8 +22,9 @@ struct hl_peeked {
     size_t quote_length;
 };
 
-void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_words *words, uint64_t ticket); /* of a place in its queue, or 0 */
+/* of a place in its queue, or 0 */
+void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_words *words, uint64_t ticket);
 struct hl_peeked hl_peek_said(const struct hl_reply *reply);
-int hl_peek_is_holder(const char *holder, size_t length); /* 0: a field of the hash that is none */
+int hl_peek_is_holder(const char *holder, size_t length); /* 0: the field of the hash is not one */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fair - see fair.h; the scripts' heads tell their arguments and answers. */
+/* queued - see queued.h; the scripts' heads have their arguments and answers. */
 #include "wire/queued.h"
 
 #include <inttypes.h>
@@ -17,7 +17,8 @@ static const uint64_t pause_max_ms = 1000;
 
 /* ---- what is said ---- */
 
-static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys, const struct hl_words *words)
+static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys,
+                  const struct hl_words *words)
 {
     static const char *const others[] = {hl_key_queue, hl_key_token};
     hl_command_evalsha(command, script, keys);
@@ -26,7 +27,7 @@ static void begin(struct hl_command *command, const struct hl_script *script, un
         hl_key_add(command, others[i], words->name, words->name_length);
 }
 
-/* Terms that stand in one argument, for each argument costs the server as much as half a command. */
+/* Several terms in one argument, because each argument costs the server as much as half a command. */
 struct terms { struct hl_command *command; char *text; size_t used, room; };
 
 static struct terms terms_begin(struct hl_command *command, size_t room)
@@ -52,7 +53,7 @@ static void add_number(struct terms *terms, const char *before, uint64_t number)
 
 static void terms_end(const struct terms *terms) { hl_command_add(terms->command, terms->text, terms->used); }
 
-/* The server compares sixteen digits: of now, and until the year 2286. */
+/* The server compares sixteen digits, which last until the year 2286. */
 static void add_not_after(struct terms *terms, uint64_t not_after_ms)
 {
     static const uint64_t never_us = 9999999999999999;
@@ -71,20 +72,25 @@ static void add_ticket(struct terms *terms, const char *before, uint64_t ticket)
         add_number(terms, "", ticket);
 }
 
+static void add_channel(struct terms *terms, const struct hl_wants *wants)
+{
+    add_text(terms, " ");
+    add_text(terms, *wants->channel ? wants->channel : "-");
+    add_number(terms, " ", wants->lease_ms < HL_FAIR_WINDOW_MS ? wants->lease_ms : HL_FAIR_WINDOW_MS);
+}
+
 static void add_place(struct terms *terms, const struct hl_wants *wants)
 {
     add_ticket(terms, " ", wants->ticket);
     add_number(terms, " ", wants->number);
-    add_text(terms, " ");
-    add_text(terms, *wants->channel ? wants->channel : "-");
-    add_number(terms, " ", wants->lease_ms < HL_FAIR_WINDOW_MS ? wants->lease_ms : HL_FAIR_WINDOW_MS);
+    add_channel(terms, wants);
 }
 
 enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     struct terms asks;
     begin(command, &hl_script_mutex_acquire, 3, words);
-    hl_holder_add(command, words->uuid, words->id);
+    hl_holder_add(command, words->uuid, words->id, words->label);
     hl_command_add_number(command, wants->lease_ms);
     hl_command_add_number(command, wants->reserved);
     asks = terms_begin(command, 16 + 4 + 3 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
@@ -103,22 +109,35 @@ enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_words *
     hl_command_evalsha(command, &hl_script_renew, 1);
     hl_command_add(command, words->name, words->name_length);
     hl_command_add_number(command, wants->lease_ms);
-    hl_holder_add(command, words->uuid, words->id);
+    hl_holder_add(command, words->uuid, words->id, words->label);
     hl_command_add_number(command, wants->token);
     return HL_FORM_SCRIPT;
 }
 
 static const char *publish_of(const struct hl_wants *wants) { return wants->is_sharded ? "SPUBLISH" : "PUBLISH"; }
 
-/* While a hash slot moves, a script whose keys are not all on one side is refused, and those of the queue may be on neither. The second way of
- * saying it names one key: it frees, and the first waiter finds that by its heartbeat. */
-static enum hl_form release_by_one_key(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+/* While a hash slot moves, the server refuses a script whose keys are not all on one side, and those of the queue may
+ * be on neither. The second form names one key: it frees, and the first waiter finds that by its heartbeat. */
+static enum hl_form release_by_one_key(struct hl_command *command, const struct hl_words *words,
+                                       const struct hl_wants *wants)
 {
     begin(command, &hl_script_free, 1, words);
-    hl_holder_add(command, words->uuid, words->id);
+    hl_holder_add(command, words->uuid, words->id, words->label);
     hl_key_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, publish_of(wants));
     return HL_FORM_NARROW;
+}
+
+static void add_next(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+{
+    struct terms next = terms_begin(command, 5 + HL_HOLDER_MAX + 4 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
+    add_number(&next, "", wants->lease_ms);
+    add_text(&next, " ");
+    next.used += hl_holder_write(next.text + next.used, words->uuid, wants->next_id, words->label);
+    add_channel(&next, wants);
+    add_number(&next, " ", wants->reserved);
+    add_number(&next, " ", wants->number);
+    terms_end(&next);
 }
 
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
@@ -127,20 +146,25 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_words
     if (wants->is_second)
         return release_by_one_key(command, words, wants);
     begin(command, &hl_script_mutex_release, 3, words);
-    hl_holder_add(command, words->uuid, words->id);
+    hl_holder_add(command, words->uuid, words->id, words->label);
     hl_key_channel_add(command, words->name, words->name_length);
     terms = terms_begin(command, 6 + 3 * HL_DECIMAL_MAX);
-    add_ticket(&terms, wants->is_sharded ? "S" : "P", wants->ticket ? wants->ticket : HL_TICKET_UNKNOWN);
+    add_ticket(&terms, wants->is_sharded ? "S" : "P", wants->ticket);
     add_number(&terms, " ", wants->token_ttl_ms);
     add_number(&terms, " ", wants->coin ? wants->coin - 1 : HL_COIN_SIDES);
     add_text(&terms, wants->hears ? " 1" : " 0");
     terms_end(&terms);
-    return HL_FORM_SCRIPT;
+    if (!wants->next_id)
+        return HL_FORM_SCRIPT;
+    add_next(command, words, wants);
+    return HL_FORM_NEXT;
 }
 
-void hl_queued_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
+void hl_queued_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants,
+                     const char *holder, size_t holder_length)
 {
-    begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force, wants->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, words);
+    begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force,
+          wants->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, words);
     hl_command_add(command, holder, holder_length);
     hl_key_channel_add(command, words->name, words->name_length);
     hl_command_add_word(command, publish_of(wants));
@@ -157,17 +181,21 @@ static int number_at(const struct hl_reply *reply, size_t i, int64_t least, int6
     return 1;
 }
 
-/* {-1 - PTTL, holder, hands_over, place, ticket, length}; 1: nobody has it, and it is kept free for so many ms as hands_over says. */
+/* {-1 - PTTL, holder, hands_over, place, ticket, length}. 1: nobody holds, and the name is kept free for hands_over
+ * ms. */
 static struct hl_said waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
     int64_t code, hands_over, place, ticket, length;
-    if (!holder || !number_at(reply, 0, -(int64_t)number_max, &code) || !number_at(reply, 2, 0, &hands_over) || !number_at(reply, 3, 0, &place) ||
-        !number_at(reply, 4, 0, &ticket) || !number_at(reply, 5, 0, &length) || code > 1 || place > UINT32_MAX || length > UINT32_MAX)
+    if (!holder || !number_at(reply, 0, -(int64_t)number_max, &code) || !number_at(reply, 2, 0, &hands_over) ||
+        !number_at(reply, 3, 0, &place) || !number_at(reply, 4, 0, &ticket) || !number_at(reply, 5, 0, &length) ||
+        code > 1 || place > UINT32_MAX || length > UINT32_MAX)
         return hl_said_fault(reply);
-    return (struct hl_said){.verdict = HL_NO, .left_ms = code > 0 ? (uint64_t)hands_over : code < 0 ? (uint64_t)(-1 - code) : 0,
-                            .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length, .ticket = (uint64_t)ticket,
-                            .position = (uint32_t)place, .waiters = (uint32_t)length, .hands_over = code > 0 || hands_over != 0};
+    return (struct hl_said){.verdict = HL_NO,
+                            .left_ms = code > 0 ? (uint64_t)hands_over : code < 0 ? (uint64_t)(-1 - code) : 0,
+                            .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length,
+                            .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
+                            .hands_over = code > 0 || hands_over != 0};
 }
 
 struct hl_said hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
@@ -185,38 +213,53 @@ struct hl_said hl_queued_renewed(const struct hl_reply *reply, enum hl_form form
     (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > number_max)
         return hl_said_of_hold(reply);
-    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
+    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO,
+                            .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
 
-/* Below -1 it was handed over, and nobody was told that it is free. */
+/* Below -1 the name was handed over, and no message says that it is free. */
 struct hl_said hl_queued_forced(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
     if (reply->type == HL_REPLY_ERROR)
         return hl_reply_starts(reply, "TRYAGAIN") ? (struct hl_said){.verdict = HL_AGAIN} : hl_said_fault(reply);
-    if (reply->type != HL_REPLY_INTEGER || reply->integer < -(int64_t)number_max || reply->integer > (int64_t)number_max)
+    if (reply->type != HL_REPLY_INTEGER || reply->integer < -(int64_t)number_max ||
+        reply->integer > (int64_t)number_max)
         return hl_said_fault(reply);
-    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1,
-                            .listeners = reply->integer > 0 ? (uint64_t)reply->integer - 1 : 0};
+    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
 }
 
-/* A key of another type may be one of the queue's: the second way of saying it, which names the lock's alone, tells. */
+int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
+{
+    if (reply->type != HL_REPLY_ARRAY || reply->count < 2)
+        return 0;
+    *ret_next = reply->items[1];
+    if (reply->count > 2)
+        *ret_next = (struct hl_reply){.type = HL_REPLY_ARRAY, .items = reply->items + 1, .count = reply->count - 1};
+    return 1;
+}
+
+/* The key of another type may be one of the queue's; the second form, which names the lock's key alone, decides. */
 struct hl_said hl_queued_released(const struct hl_reply *reply, enum hl_form form)
 {
+    struct hl_reply next;
+    if (form == HL_FORM_NEXT && hl_queued_next(reply, &next))
+        reply = &reply->items[0];
     if (reply->type != HL_REPLY_ERROR)
         return hl_queued_forced(reply, form);
-    if (form == HL_FORM_SCRIPT && (hl_reply_starts(reply, "TRYAGAIN") || hl_reply_has_code(reply, "WRONGTYPE")))
+    if (form != HL_FORM_NARROW && (hl_reply_starts(reply, "TRYAGAIN") || hl_reply_has_code(reply, "WRONGTYPE")))
         return (struct hl_said){.verdict = HL_AGAIN, .is_for_now = hl_reply_starts(reply, "TRYAGAIN")};
     return hl_said_of_hold(reply);
 }
 
 void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
 {
-    snprintf(to, HL_FAIR_CHANNEL_MAX, *tag ? "%shilock:grant:%.36s:{%.16s}" : "%shilock:grant:%.36s%s", is_sharded ? "!" : "", uuid, tag);
+    snprintf(to, HL_FAIR_CHANNEL_MAX, *tag ? "%shilock:grant:%.36s:{%.16s}" : "%shilock:grant:%.36s%s",
+             is_sharded ? "!" : "", uuid, tag);
 }
 
-/* ---- pushes: "G <member> <token> <seconds> <microseconds> <listeners> <name>", "F <holder> <ms>"; member: "<holder> <channel> <window_ms>
- * <reserved> <number> <asked_us>", as the heartbeat left it ---- */
+/* ---- pushes: "G <member> <token> <seconds> <microseconds> <listeners> <name>", "F <holder> <ms>"
+ * member: "<holder> <channel> <window_ms> <reserved> <number> <asked_us>", as the heartbeat left it ---- */
 
 struct text { const char *at; size_t left; };
 
@@ -243,11 +286,6 @@ static int read_number(struct text *text, uint64_t *ret_number)
     return digits > 0 && number <= number_max;
 }
 
-static int read_holder(struct text *text, const char *uuid, uint64_t *ret_id)
-{
-    return skip(text, uuid, HL_UUID_LENGTH) && SKIP(text, ":") && read_number(text, ret_id) && SKIP(text, " ");
-}
-
 static int skip_word(struct text *text)
 {
     const char *end = memchr(text->at, ' ', text->left);
@@ -257,21 +295,33 @@ static int skip_word(struct text *text)
     return length > 0;
 }
 
-static int read_next(struct text *text, uint64_t *ret_number) { return SKIP(text, " ") && read_number(text, ret_number); }
+static int read_holder(struct text *text, const char *uuid, uint64_t *ret_id)
+{
+    if (!skip(text, uuid, HL_UUID_LENGTH) || !SKIP(text, ":") || !read_number(text, ret_id))
+        return 0;
+    return (!SKIP(text, ":") || skip_word(text)) && SKIP(text, " "); /* with its label, or without one */
+}
 
-/* As the heartbeat left it: its own stamp is the last. */
-static int read_member(struct text *text, const char *uuid, struct hl_push *push, uint64_t *ret_window_ms, uint64_t *ret_asked_us)
+static int read_next(struct text *text, uint64_t *ret_number)
+{
+    return SKIP(text, " ") && read_number(text, ret_number);
+}
+
+/* As the heartbeat left it: the last number is the server's stamp of it. */
+static int read_member(struct text *text, const char *uuid, struct hl_push *push, uint64_t *ret_window_ms,
+                       uint64_t *ret_asked_us)
 {
     uint64_t reserved;
-    return read_holder(text, uuid, &push->id) && skip_word(text) && read_next(text, ret_window_ms) && read_next(text, &reserved) &&
-           read_next(text, &push->number) && read_next(text, ret_asked_us);
+    return read_holder(text, uuid, &push->id) && skip_word(text) && read_next(text, ret_window_ms) &&
+           read_next(text, &reserved) && read_next(text, &push->number) && read_next(text, ret_asked_us);
 }
 
 static int read_grant(struct text text, const char *uuid, struct hl_push *push)
 {
     uint64_t window_ms, asked_us, seconds, microseconds, listeners, granted_us;
-    if (!SKIP(&text, "G ") || !read_member(&text, uuid, push, &window_ms, &asked_us) || !read_next(&text, &push->token) ||
-        !read_next(&text, &seconds) || !read_next(&text, &microseconds) || !read_next(&text, &listeners) || !SKIP(&text, " "))
+    if (!SKIP(&text, "G ") || !read_member(&text, uuid, push, &window_ms, &asked_us) ||
+        !read_next(&text, &push->token) || !read_next(&text, &seconds) || !read_next(&text, &microseconds) ||
+        !read_next(&text, &listeners) || !SKIP(&text, " "))
         return 0;
     if (seconds > number_max / 1000000 || microseconds > 999999)
         return 0;
@@ -279,6 +329,7 @@ static int read_grant(struct text text, const char *uuid, struct hl_push *push)
     push->what = HL_PUSH_GRANT;
     push->since_us = granted_us >= asked_us ? granted_us - asked_us : UINT64_MAX;
     push->lease_us = window_ms * 1000;
+    push->others = listeners;
     push->name = text.at;
     push->name_length = text.left;
     return push->token && window_ms <= HL_FAIR_WINDOW_MS && text.left && text.left <= HILOCK_NAME_MAX;
@@ -287,7 +338,8 @@ static int read_grant(struct text text, const char *uuid, struct hl_push *push)
 static int read_yield(struct text text, const char *uuid, struct hl_push *push)
 {
     uint64_t pause_ms;
-    if (!SKIP(&text, "F ") || !read_holder(&text, uuid, &push->id) || !read_number(&text, &pause_ms) || text.left || pause_ms > pause_max_ms)
+    if (!SKIP(&text, "F ") || !read_holder(&text, uuid, &push->id) || !read_number(&text, &pause_ms) || text.left ||
+        pause_ms > pause_max_ms)
         return 0;
     push->what = HL_PUSH_YIELD;
     push->pause_us = pause_ms * 1000;
@@ -307,8 +359,10 @@ struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
     "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)"
 
 #define WORDS \
-    .yields = 1, .wrong_kind = WRONG_KIND, .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, .acquired = hl_queued_acquired, \
-    .renewed = hl_queued_renewed, .released = hl_queued_released, .peek = &hl_script_mutex_peek, .force = hl_queued_force, .forced = hl_queued_forced
+    .yields = 1, .wrong_kind = WRONG_KIND, \
+    .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
+    .acquired = hl_queued_acquired, .renewed = hl_queued_renewed, .released = hl_queued_released, \
+    .peek = &hl_script_mutex_peek, .force = hl_queued_force, .forced = hl_queued_forced
 
-const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .hands_on = 1, WORDS};
-const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, WORDS};
+const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .has_queue = 1, .hands_on = 1, WORDS};
+const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, .place_each = 1, WORDS};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* right - which right a server says is missing, as ACL SETUSER spells it. Redis 7.0 does not name what a script may not call, but where: it is
- * read there. */
+/* right - which right a server says is missing, as ACL SETUSER spells it. Redis 7.0 does not name the command that a
+ * script may not call, only its line: the right is read from there. */
 #ifndef HL_WIRE_RIGHT_H
 #define HL_WIRE_RIGHT_H
 
 #include "base/text.h"
 
-struct hl_text hl_right_missing(const char *words, size_t length); /* "+hset", "~ of a key"; "": they tell of none */
+struct hl_text hl_right_missing(const char *words, size_t length); /* "+hset", "~ of a key"; "": none is named */
 
 #endif

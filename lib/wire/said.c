@@ -5,11 +5,12 @@
 struct hl_said hl_said_fault(const struct hl_reply *reply)
 {
     if (reply->type == HL_REPLY_ERROR)
-        return (struct hl_said){.verdict = HL_FAULT, .fault = hl_fault_of(reply), .quote = reply->bytes, .quote_length = reply->length};
+        return (struct hl_said){
+            .verdict = HL_FAULT, .fault = hl_fault_of(reply), .quote = reply->bytes, .quote_length = reply->length};
     return (struct hl_said){.verdict = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
 
-/* What is of another type is not this hold, as little as a hash or a string of somebody else. */
+/* A key of another type is not this hold, nor is another holder's hash or string. */
 struct hl_said hl_said_of_hold(const struct hl_reply *reply)
 {
     if (reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "WRONGTYPE"))

@@ -6,9 +6,11 @@
 #include "base/command.h"
 
 extern const struct hl_script hl_script_free;
-extern const struct hl_script hl_script_mutex_acquire, hl_script_mutex_force, hl_script_mutex_peek, hl_script_mutex_release;
+extern const struct hl_script hl_script_mutex_acquire, hl_script_mutex_force, hl_script_mutex_peek,
+    hl_script_mutex_release;
 extern const struct hl_script hl_script_renew;
-extern const struct hl_script hl_script_simple_acquire, hl_script_simple_peek, hl_script_simple_release, hl_script_simple_renew;
+extern const struct hl_script hl_script_simple_acquire, hl_script_simple_peek, hl_script_simple_release,
+    hl_script_simple_renew;
 extern const struct hl_script *const hl_scripts[]; /* all of them, ended by NULL: loaded on every connect */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* simple - see simple.h; the scripts' heads tell their arguments and answers. */
+/* simple - see simple.h; the heads of the scripts have their arguments and answers. */
 #include "wire/simple.h"
 
 #include "base/plant.h"
@@ -14,14 +14,14 @@ static void begin_script(struct hl_command *command, const struct hl_script *scr
 {
     hl_command_evalsha(command, script, 1);
     hl_command_add(command, words->name, words->name_length);
-    hl_holder_add(command, words->uuid, words->id);
+    hl_holder_add(command, words->uuid, words->id, words->label);
 }
 
 static void begin_set(struct hl_command *command, const struct hl_words *words)
 {
     hl_command_begin(command, "SET");
     hl_command_add(command, words->name, words->name_length);
-    hl_holder_add(command, words->uuid, words->id);
+    hl_holder_add(command, words->uuid, words->id, words->label);
 }
 
 enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
@@ -37,7 +37,8 @@ enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_words
     return wants->is_second ? HL_FORM_SCRIPT : HL_FORM_NATIVE;
 }
 
-static enum hl_form renew_blindly(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+static enum hl_form renew_blindly(struct hl_command *command, const struct hl_words *words,
+                                  const struct hl_wants *wants)
 {
     begin_set(command, words);
     hl_command_add_word(command, "PX");
@@ -45,7 +46,7 @@ static enum hl_form renew_blindly(struct hl_command *command, const struct hl_wo
     return HL_FORM_NATIVE;
 }
 
-/* SET sets the TTL outright: what may have been extended is renewed by the script, which never shortens. */
+/* SET overwrites the TTL: a lease that may have been extended is renewed by the script, which never shortens it. */
 enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     int is_native = wants->natives && !wants->is_extended;
@@ -54,7 +55,7 @@ enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_words *
     if (is_native) {
         begin_set(command, words);
         hl_command_add_word(command, "IFEQ");
-        hl_holder_add(command, words->uuid, words->id);
+        hl_holder_add(command, words->uuid, words->id, words->label);
         hl_command_add_word(command, "PX");
     } else
         begin_script(command, &hl_script_simple_renew, words);
@@ -82,17 +83,21 @@ enum hl_form hl_simple_release(struct hl_command *command, const struct hl_words
     hl_command_add(command, words->name, words->name_length);
     if (!has_delifeq)
         hl_command_add_word(command, "IFEQ");
-    hl_holder_add(command, words->uuid, words->id);
+    hl_holder_add(command, words->uuid, words->id, words->label);
     return HL_FORM_NATIVE;
 }
 
 static struct hl_said held(const struct hl_reply *reply)
 {
-    const struct hl_reply *left = hl_reply_item(reply, 0, HL_REPLY_INTEGER), *value = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    const struct hl_reply *left = hl_reply_item(reply, 0, HL_REPLY_INTEGER),
+                          *value = hl_reply_item(reply, 1, HL_REPLY_STRING);
     if (!left || !value || left->integer < -1 || (left->integer > 0 && (uint64_t)left->integer > span_max))
         return hl_said_fault(reply);
-    return (struct hl_said){.verdict = HL_NO, .left_ms = left->integer < 0 ? 0 : (uint64_t)left->integer, .has_no_ttl = left->integer < 0,
-                            .holder = value->bytes, .holder_length = value->length};
+    return (struct hl_said){.verdict = HL_NO,
+                            .left_ms = left->integer < 0 ? 0 : (uint64_t)left->integer,
+                            .has_no_ttl = left->integer < 0,
+                            .holder = value->bytes,
+                            .holder_length = value->length};
 }
 
 struct hl_said hl_simple_acquired(const struct hl_reply *reply, enum hl_form form)
@@ -112,9 +117,11 @@ struct hl_said hl_simple_renewed(const struct hl_reply *reply, enum hl_form form
         return (struct hl_said){.verdict = HL_YES, .left_ms = HL_LEFT_UNTOLD};
     if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
         return (struct hl_said){.verdict = HL_NO};
-    if (form == HL_FORM_NATIVE || reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > span_max)
+    if (form == HL_FORM_NATIVE || reply->type != HL_REPLY_INTEGER || reply->integer < 0 ||
+        (uint64_t)reply->integer > span_max)
         return hl_said_of_hold(reply);
-    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
+    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO,
+                            .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
 
 struct hl_said hl_simple_released(const struct hl_reply *reply, enum hl_form form)
@@ -125,13 +132,14 @@ struct hl_said hl_simple_released(const struct hl_reply *reply, enum hl_form for
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO};
 }
 
-/* Of somebody else's hold: a key of another type is told. */
+/* Of another's hold: a key of another type is reported. */
 static struct hl_said forced(const struct hl_reply *reply, enum hl_form form)
 {
     return reply->type == HL_REPLY_ERROR ? hl_said_fault(reply) : hl_simple_released(reply, form);
 }
 
-static void force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants, const char *holder, size_t holder_length)
+static void force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants,
+                  const char *holder, size_t holder_length)
 {
     (void)wants;
     hl_command_evalsha(command, &hl_script_simple_release, 1);

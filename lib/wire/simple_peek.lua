@@ -4,5 +4,5 @@
 local call, name = redis.call, KEYS[1]
 local value = call('GET', name)
 if not value then return {-2, ''} end
--- whatever another program keeps there: one byte more than the longest holder that can be named
+-- another program may keep anything there: one byte more than the longest holder that can be named
 return {call('PTTL', name), string.sub(value, 1, 1025)}

@@ -1,7 +1,7 @@
--- token: `token` is set, as text, to max(the highest given + 1, now), and `reserved` more are set aside; or to nil,
--- and `refusal` to an error: the key holds none of ours, and keeps what it holds. So tokens rise over the loss of the
--- key and over a clock that steps back. SET .. GET reads and writes in one. The key lives for token_life_ms, two
--- periods; that is left alone only while the last, this and the highest one lie in one period, so that at least one
+-- token: sets `token`, as text, to max(the highest given + 1, now), and reserves `reserved` more; or leaves it nil and
+-- sets `refusal` to an error: the key holds no token of ours, and keeps what it holds. So tokens rise even if the key
+-- is lost or the clock steps back. SET .. GET reads and writes in one. The key lives for token_life_ms, two periods.
+-- Its expiry is left alone only while the last, this and the highest token lie in one period, so that at least one
 -- period is left.
 local highest = string.format('%d', now_us + reserved)
 local before = redis.pcall('SET', token_key, highest, 'KEEPTTL', 'GET')

@@ -1,9 +1,14 @@
--- what: behind holder: 'mutex' a lock of ours; 'rlock' a Redisson RLock: one field, and no `mode`; 'read', 'write'
--- its RReadWriteLock; '' nothing; or 'other'.
+-- what: after holder: 'mutex' a lock of ours; 'rlock' a Redisson RLock: one field, <client>:<thread>, its value a
+-- count, and no `mode`; 'read', 'write' its RReadWriteLock; '' nothing; or 'other', as a map with one entry is.
 local what = 'other'
 if seen[1] ~= '0' then mode = mode or call('HGET', name, 'mode') end
 if mode == 'mutex' or mode == 'read' or mode == 'write' then
   what = mode
 elseif seen[1] == '0' and not mode and #seen[2] <= 2 then
-  what = #seen[2] == 2 and 'rlock' or ''
+  local field, value = seen[2][1], seen[2][2]
+  if not field then
+    what = ''
+  elseif string.match(field .. ':', ':%-?%d+:') and string.match(value, '^%d+$') then
+    what = 'rlock'
+  end
 end

@@ -34,21 +34,6 @@ int fixture_end(void **state)
     return is_empty ? 0 : -1;
 }
 
-void on_fire_count(void *arg)
-{
-    struct seen *seen = arg;
-    assert_false(seen->is_inside_call);
-    seen->count++;
-}
-
-void on_ready_count(unsigned ready, void *arg)
-{
-    struct seen *seen = arg;
-    assert_false(seen->is_inside_call);
-    seen->count++;
-    seen->ready |= ready;
-}
-
 void turn(struct fixture *fixture) { loop_under_test.turn(fixture->native); }
 
 void turn_until(struct fixture *fixture, const struct seen *seen, int count)

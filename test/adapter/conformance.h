@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "seen.h"
+
 /* One loop's answers. Each adapter's runner defines loop_under_test. */
 struct loop_runner {
     void *(*begin)(void); /* a native loop */
@@ -34,15 +36,6 @@ struct fixture {
 void *runner_make(struct hilock_loop *ret_loop); /* a native loop with the adapter's table on it; NULL: cannot */
 int fixture_begin(void **state);
 int fixture_end(void **state); /* free_ctx, which must leave the loop empty */
-
-/* Counts what called back; user of most callbacks here. */
-struct seen {
-    int count;
-    unsigned ready;
-    int is_inside_call; /* set around calls of the table, in which nothing may call back */
-};
-hilock_fire_fn on_fire_count;
-hilock_ready_fn on_ready_count;
 
 void turn(struct fixture *fixture);
 void turn_until(struct fixture *fixture, const struct seen *seen, int count);

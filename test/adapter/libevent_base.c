@@ -326,20 +326,6 @@ static void forked_child_leaves_the_parent_alone(void **state)
     event_base_free(base);
 }
 
-void on_fire_count(void *arg)
-{
-    struct seen *seen = arg;
-    assert_false(seen->is_inside_call);
-    seen->count++;
-}
-
-void on_ready_count(unsigned ready, void *arg)
-{
-    struct seen *seen = arg;
-    seen->ready |= ready;
-    seen->count++;
-}
-
 int main(void)
 {
     const struct CMUnitTest base[] = {

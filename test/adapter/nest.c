@@ -364,20 +364,6 @@ static void no_descriptor_for_a_nest(void **state)
     assert_int_equal(lowest_free_fd(), fd);
 }
 
-void on_fire_count(void *arg)
-{
-    struct seen *seen = arg;
-    assert_false(seen->is_inside_call);
-    seen->count++;
-}
-
-void on_ready_count(unsigned ready, void *arg)
-{
-    struct seen *seen = arg;
-    seen->ready |= ready;
-    seen->count++;
-}
-
 int main(void)
 {
     const struct CMUnitTest nest[] = {

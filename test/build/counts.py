@@ -8,7 +8,7 @@ import sys
 
 import circles
 
-STRUCTS = ('hl_part', 'hl_hold', 'hl_acquire', 'hl_gate', 'hl_fair')
+STRUCTS = ('hl_part', 'hl_hold', 'hl_acquire', 'hl_gate', 'hl_queue_place')
 FEATURES = {'multi': r'\bhl_multi_\w+|\bmulti\b', 'quorum': r'\bhl_ballot_\w+|is_quorum|can_vote|\bmasters\b', 'replicas': r'\bhl_replicas_\w+|\breplicas\b'}
 OWN = {'multi': ('multi', 'names', 'name'), 'quorum': ('ballot', 'quorum', 'masters'), 'replicas': ('replicas', 'confirm')}
 LONGEST = 120

@@ -23,7 +23,7 @@ NEEDED = {
 }
 TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
 EXAMPLES = {'quickstart.c', 'shop.c', 'shutdown.c', 'leader.c', 'service.c', 'echo.c', 'pool.c', 'traps.c', 'raii.cc', 'jobs.cc', 'solo.c', 'unit_test.c', 'README.md'}
-HEADERS = {'hilock/hilock.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
+HEADERS = {'hilock/hilock.h', 'hilock/options.h', 'hilock/stats.h', 'hilock/trace.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
            'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
 LOOPS = {'libuv': 'libuv', 'libev': 'libev', 'sd-event': 'libsystemd'}  # what each needs; installed where that is there
 
@@ -65,11 +65,12 @@ def contents(prefix, libdir):
     headers = HEADERS | {f'hilock/adapters/{name}.h' for name in loops}
     expect({f[len('include/'):] for f in files if f.startswith('include/')} == headers, f'headers are {sorted(headers)}: {sorted(files)}')
     expect({'share/man/man7/hilock.7', 'share/man/man3/hilock_acquire.3', 'share/doc/hilock/hilock.html'} <= files, f'the reference is: {files}')
-    docs = {'share/doc/hilock/guide.md', *(f'share/doc/hilock/examples/{name}' for name in EXAMPLES)}
+    docs = {*(f'share/doc/hilock/{page}.md' for page in ('use', 'operate', 'choose', 'redisson')), *(f'share/doc/hilock/examples/{name}' for name in EXAMPLES)}
     expect(docs <= files, f'guide and examples are installed: {docs - files} are missing')
+    expect('share/doc/hilock/redisson.md' in files, 'the page on Redisson is installed')
     ours = (r'^include/|/libhilock(-libevent|-libuv|-libev|-sd-event|-blocking)?\.(a|so[.0-9]*)$|'
             r'/libhilock-memory\.so[.0-9]*$|/pkgconfig/hilock(-libevent|-libuv|-libev|-sd-event|-blocking|-memory)?\.pc$|'
-            r'^share/(man/man[37]|doc/hilock|doc/hilock/examples)/[\w.]+$')
+            r'^bin/hilock$|^share/bash-completion/completions/hilock$|^share/zsh/site-functions/_hilock$|^share/(man/man[137]|doc/hilock|doc/hilock/examples)/[\w.]+$')
     others = {f for f in files if not re.search(ours, f)}
     expect(not others, f'nothing else is installed: {others}')
     for name, names in [*NEEDED.items(), *((f'libhilock-{loop}.so', {'libhilock', LOOPS[loop], 'libc'}) for loop in sorted(loops))]:

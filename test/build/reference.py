@@ -10,7 +10,7 @@ import xml.etree.ElementTree as xml
 import symbols
 
 LOOPS = ['libevent', 'libuv', 'libev', 'sd-event']
-HEADERS = ['hilock.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
+HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
 SCRIPTS = ['lib/hilock.map', *(f'lib/hilock-{loop}.map' for loop in LOOPS), 'lib/hilock-blocking.map',
            'adapters/memory/hilock-memory.map']
 OPTIONS = ['hilock_client_options', 'hilock_lock_options']
@@ -93,6 +93,15 @@ def functions(headers, scripts, made, in_tests):
             yield f'{name}: no test calls it'
 
 
+def sections(headers, made):
+    """A page of functions says what they return, shows one, and where to read on."""
+    for name in sorted(symbols.declared(headers)):
+        text = page(made, name)
+        for head in ('RETURN VALUE', 'EXAMPLES', 'SEE ALSO'):
+            if f'\n.SH {head}\n' not in text:
+                yield f'{name}: its man page has no {head}'
+
+
 def words(text):
     return set(re.findall(r'\w+', re.sub(r'\\f[BIP]', ' ', text)))
 
@@ -134,6 +143,7 @@ def guided(headers, guide):
 def check(headers, scripts, made, tests, guide):
     yield from functions(headers, scripts, made, called(tests))
     yield from details(headers, made)
+    yield from sections(headers, made)
     yield from guided(headers, guide)
     html = made['hilock.html']
     try:
@@ -157,7 +167,7 @@ def main(root, reference):
     headers = [os.path.join(root, 'include/hilock', name) for name in HEADERS]
     made = files(reference)
     problems = list(check(headers, [os.path.join(root, script) for script in SCRIPTS], made, os.path.join(root, 'test'),
-                          read(os.path.join(root, 'include/hilock/README.md'))))
+                          read(os.path.join(root, 'include/hilock/operate.md'))))
     print('\n'.join(problems) or f'{len(symbols.declared(headers))} functions, {len(made) - 1} man pages')
     return 1 if problems else 0
 

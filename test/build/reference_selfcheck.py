@@ -49,6 +49,7 @@ CASES = [
     ('hilock_release: is not in hilock.html', HTML, 'id="hilock_release"', 'class="x"'),
     ('hilock_release: no test calls it', 'test/case.c', 'hilock_release()', '0 /* hilock_release() */'),
     ('hilock_acquire: no test calls it', 'test/case.c', 'hilock_acquire(1)', '(hilock_acquire != 0)'),
+    *((f'hilock_release: its man page has no {head}', CALLS_PAGE, f'.SH {head}\n', '.SH X\n') for head in ('RETURN VALUE', 'EXAMPLES', 'SEE ALSO')),
     ('HILOCK_INVALID: is not in the reference', HTML, 'HILOCK_INVALID', 'HILOCK_OTHER'),
     ('HILOCK_OK: is not in the reference', ENUM_PAGE, 'HILOCK_OK', 'OK'),
     ('hilock_lock_options.on_lost: is not in the reference', OPTIONS_PAGE, 'on_lost', 'lost'),
@@ -81,7 +82,7 @@ def problems(case=None):
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(text)
         try:
-            every = pages.read(os.path.join(root, 'include'), PAGES, ['case.h'])
+            every = pages.read(os.path.join(root, 'include'), PAGES, ['case.h'], {'hilock_acquire': 'hilock_acquire(1);'})
         except SystemExit as refusal:
             return [str(refusal)]
         made = {**to_man.files(every, '1.0'), HTML: to_html.html(every, '1.0')}

@@ -108,7 +108,7 @@ static void take_lines(struct connection *self)
 {
     char line[LINE_MAX_BYTES], *end;
     while (!uv_is_closing((uv_handle_t *)&self->stream) && (end = memchr(self->input, '\n', self->length)) != NULL &&
-           (!self->lock || hilock_lock_state(self->lock) == HILOCK_HELD)) {
+           (!self->lock || hilock_lock_state(self->lock) == HILOCK_STATE_HELD)) {
         const size_t length = (size_t)(end - self->input);
         memcpy(line, self->input, length);
         line[length] = '\0';

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""guide.py GUIDE.md SHOP REDIS_SERVER - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and nobody else,
+"""guide.py GUIDE_FOLDER SHOP REDIS_SERVER - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and nobody else,
 and what an operator types ends a hold and wakes who waits."""
 import http.client
 import re
@@ -12,7 +12,7 @@ import threading
 import shop
 import store
 
-CHANNEL = 'redisson_lock__channel:{stock:lamp}'
+QUEUE = 'hilock:wait:{stock:lamp}'
 
 
 # The recipe that loses updates: the later holder raises nothing before it has written, and refuses nothing until then.
@@ -160,17 +160,16 @@ def operator(lines, program, directory, url):
     with shop.shop(program, directory, url) as address:
         buyer = threading.Thread(target=buy, args=(address, answers))
         buyer.start()
-        while store.ask(url, 'PUBSUB', 'NUMSUB', CHANNEL)[1] == 0 and buyer.is_alive():
+        while store.ask(url, 'ZCARD', QUEUE) == 0 and buyer.is_alive():
             pass
         told = [store.ask(url, *shlex.split(line)[1:]) for line in lines]
         buyer.join()
     store.expect(told[0][0] == 'somebody' and 'hilock:shop:' in told[2], f'he sees the holder, and whose connections there are: {told}')
-    store.expect(told[3:] == [1, 1] and answers == [200], f'he ends the hold, and the buyer is woken: {told[3:]} {answers}')
+    store.expect(told[3:] == [1, 0] and answers == [200], f'he ends the hold, and the buyer finds that: {told[3:]} {answers}')
 
 
 def main(guide, program, server):
-    with open(guide, encoding='utf-8') as file:
-        text = file.read()
+    text = store.guide(guide)
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as stock, store.redis(server, work) as url:
         row, rows = store.blocks(text, 'sql')
         one_row(row)

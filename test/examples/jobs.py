@@ -40,7 +40,7 @@ def until(is_so, what):
 
 
 def is_awaited(url):
-    return store.ask(url, 'PUBSUB', 'NUMSUB', 'redisson_lock__channel:{lamp}')[1] > 0
+    return store.ask(url, 'ZCARD', 'hilock:wait:{lamp}') > 0
 
 
 def turns(url, here, there):

@@ -84,7 +84,7 @@ static void on_lost(const struct hilock_event *event, void *user)
     struct candidate *self = user;
     event_del(self->work);
     say("leads no more: %s", event->detail);
-    if (event->reason != HILOCK_LOST_CLOSING)
+    if (event->reason != HILOCK_REASON_CLOSING)
         stand(self);
 }
 

@@ -163,7 +163,7 @@ static void on_term(evutil_socket_t fd, short what, void *user)
     struct shop *shop = user;
     (void)fd, (void)what;
     for (int i = 0; i < shop->count; i++) {
-        if (shop->jobs[i].lock && hilock_lock_state(shop->jobs[i].lock) != HILOCK_HELD)
+        if (shop->jobs[i].lock && hilock_lock_state(shop->jobs[i].lock) != HILOCK_STATE_HELD)
             end(&shop->jobs[i], "not begun");
         else
             give_back(&shop->jobs[i]);

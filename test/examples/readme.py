@@ -9,7 +9,7 @@ import tempfile
 
 import store
 
-LINES_MAX = 30
+LINES_MAX = 36
 
 
 def read(path):

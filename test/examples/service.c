@@ -85,7 +85,7 @@ static void on_lost(const struct hilock_event *event, void *user)
     struct candidate *self = user;
     (void)sd_event_source_set_enabled(self->work, SD_EVENT_OFF);
     say("leads no more: %s", event->detail);
-    if (event->reason != HILOCK_LOST_CLOSING)
+    if (event->reason != HILOCK_REASON_CLOSING)
         stand(self);
 }
 

@@ -209,7 +209,7 @@ static void on_sell(struct evhttp_request *request, void *user)
 
 static void list(const struct hilock_lock_info *info, void *user)
 {
-    evbuffer_add_printf(user, "%s %s for %u ms\n", info->state == HILOCK_HELD ? "holds" : "waits for", info->name, info->age_ms);
+    evbuffer_add_printf(user, "%s %s for %u ms\n", info->state == HILOCK_STATE_HELD ? "holds" : "waits for", info->name, info->age_ms);
 }
 
 static void on_locks(struct evhttp_request *request, void *user)

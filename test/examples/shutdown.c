@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shutdown - a worker that ends well: each job runs under a lock of its own, two jobs want each name, so half of them wait.
  *
- * SIGTERM: those who wait give up at once, those who work get drain_ms to finish, then they are told the loss, and the process leaves. A second
- * SIGTERM leaves now: it only shortens the drain. Invariant: no lock is released while the job under it still runs, and the last thing
+ * SIGTERM: waiting jobs give up at once, running jobs get drain_ms to finish; then their locks are lost, and the process ends. A second
+ * SIGTERM ends it now: it only shortens the drain. Invariant: no lock is released while the job under it still runs, and the last thing
  * to happen is on_closed: by then no lock is left at the store, unless the store did not answer.
  * usage: shutdown [URL [WORK_MS [DRAIN_MS]]]    (1000, 5000); one line is printed for each thing that happens */
 #include <event2/event.h>
@@ -57,7 +57,7 @@ static void on_worked(evutil_socket_t fd, short what, void *user)
 
 static void on_lost(const struct hilock_event *event, void *user)
 {
-    say(user, event->reason == HILOCK_LOST_CLOSING ? "stopped: no time left" : "stopped: lock lost");
+    say(user, event->reason == HILOCK_REASON_CLOSING ? "stopped: no time left" : "stopped: lock lost");
     job_end(user);
 }
 
@@ -100,7 +100,7 @@ static void on_closed(void *user)
 
 static void show(const struct hilock_lock_info *info, void *user)
 {
-    fprintf(user, "  %s %s for %u ms\n", info->state == HILOCK_HELD ? "holds" : "waits for", info->name, info->age_ms);
+    fprintf(user, "  %s %s for %u ms\n", info->state == HILOCK_STATE_HELD ? "holds" : "waits for", info->name, info->age_ms);
 }
 
 static void on_term(evutil_socket_t fd, short what, void *user)

@@ -163,8 +163,8 @@ static void play_reentry(void)
     UNTIL(is_held);
     expect(step(lock, &steps) == HILOCK_OK, "asked again");
     UNTIL(steps);
-    expect(steps == 1 && hilock_lock_state(lock) == HILOCK_HELD, "the outer step still holds after the inner one");
-    expect(hilock_release(lock, NULL, NULL) == HILOCK_OK && hilock_lock_state(lock) == HILOCK_IDLE, "and gives it back");
+    expect(steps == 1 && hilock_lock_state(lock) == HILOCK_STATE_HELD, "the outer step still holds after the inner one");
+    expect(hilock_release(lock, NULL, NULL) == HILOCK_OK && hilock_lock_state(lock) == HILOCK_STATE_IDLE, "and gives it back");
     hilock_lock_free(lock);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""snippets.py GUIDE.md SNIPPETS.c REDIS_SERVER COMPILER... -- LIBRARY... - the C of the user's guide compiles as it stands there, and does what the
+"""snippets.py GUIDE_FOLDER SNIPPETS.c REDIS_SERVER COMPILER... -- LIBRARY... - the C of the user's guide compiles as it stands there, and does what the
 guide says of it: snippets.c runs it against a private redis-server."""
 import os
 import re
@@ -16,8 +16,7 @@ def as_string(text):
 
 def main(guide, source, server, *command):
     compiler, libraries = command[:command.index('--')], command[command.index('--') + 1:]
-    with open(guide, encoding='utf-8') as file:
-        text = file.read()
+    text = store.guide(guide)
     with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
         header, binary = os.path.join(work, 'guide.h'), os.path.join(work, 'snippets')
         with open(header, 'w', encoding='utf-8') as file:

@@ -2,9 +2,9 @@
 /* solo - runs a command while it holds a lock, so that of all hosts one runs it at a time: flock(1) over a network.
  *
  * usage: solo [-u URL] [-w WAIT_MS] NAME COMMAND [ARGUMENT...]     without -w it waits for as long as it takes
- * The exit status is the command's; 75: the lock was not to be had in time; 70: anything else. A lost lock ends the command (SIGTERM),
- * with status 70: what it did last may have overlapped with another host's. SIGTERM and SIGINT go on to the command. Its HILOCK_TOKEN is for a
- * resource that refuses latecomers. Invariant: the lock is given back after the command's end. */
+ * The exit status is the command's; 75: another held the lock all the time; 70: anything else. A lost lock ends the command (SIGTERM),
+ * with status 70: its last work may have overlapped with another host's. SIGTERM and SIGINT go on to the command. Its HILOCK_TOKEN is for a
+ * resource that refuses latecomers. Invariant: the lock is released after the command's end. */
 #include <hilock/blocking.h>
 #include <inttypes.h>
 #include <poll.h>

@@ -42,6 +42,15 @@ def locks(url):
     return sorted(key for key in ask(url, 'KEYS', '*') if not key.startswith('hilock:token'))
 
 
+def guide(folder):
+    """The pages of the guide, one after the other."""
+    text = ''
+    for page in ('use.md', 'operate.md', 'choose.md'):
+        with open(os.path.join(folder, page), encoding='utf-8') as file:
+            text += file.read()
+    return text
+
+
 def blocks(text, language):
     """The blocks of a language that a page shows."""
     return re.findall(rf'^```{language}\n(.*?)^```$', text, re.M | re.S)

@@ -134,7 +134,7 @@ static void with_others(void)
     holds("the lock is had", acquire(lock, 5000) == HILOCK_OK, "");
     if (pthread_create(&thread, NULL, other_thread, lock) != 0 || pthread_join(thread, NULL) != 0)
         exit(2);
-    holds("  or frees: nothing happens", hilock_lock_state(lock) == HILOCK_HELD, "");
+    holds("  or frees: nothing happens", hilock_lock_state(lock) == HILOCK_STATE_HELD, "");
     fflush(stdout);
     if ((child = fork()) == 0)
         _exit(hilock_release(lock, NULL, NULL) == HILOCK_FORKED && hilock_lock_remaining_ms(lock) == 0 ? 0 : 1);

@@ -3,7 +3,7 @@
  * usage: leak [PLANT] */
 #include "base/plant.h"
 #include "support/check.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 int main(int argc, char **argv)
 {

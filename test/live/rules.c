@@ -17,10 +17,10 @@
 #include "support/child.h"
 #include "support/ledger.h"
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 struct play {
-    struct scene *scene;
+    struct fixture *fixture;
     const char *plant;
     child_fn *run;
     struct ledger *ledger;
@@ -90,9 +90,9 @@ static pid_t begin(struct play *it, int *ret_words)
     return child;
 }
 
-static const char *play(struct scene *scene, const char *plant_name, child_fn *run)
+static const char *play(struct fixture *fixture, const char *plant_name, child_fn *run)
 {
-    struct play it = {.scene = scene, .plant = plant_name, .run = run};
+    struct play it = {.fixture = fixture, .plant = plant_name, .run = run};
     int words;
     pid_t child = begin(&it, &words);
     return verdict(child, words);
@@ -103,8 +103,8 @@ static const char *play(struct scene *scene, const char *plant_name, child_fn *r
 static void unknown_grant(void *arg)
 {
     struct play *it = arg;
-    struct redis *redis = it->redis = redis_open(it->scene->server);
-    struct proxy *proxy = proxy_start(it->scene->server);
+    struct redis *redis = it->redis = redis_open(it->fixture->server);
+    struct proxy *proxy = proxy_start(it->fixture->server);
     struct client client;
     struct handle first, second;
     client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(proxy), .command_timeout_ms = 8000));
@@ -125,7 +125,7 @@ static void unknown_grant(void *arg)
     redis_close(redis);
 }
 
-const char *rule_unknown_grant_is_undone(struct scene *scene, const char *plant_name) { return play(scene, plant_name, unknown_grant); }
+const char *rule_unknown_grant_is_undone(struct fixture *fixture, const char *plant_name) { return play(fixture, plant_name, unknown_grant); }
 
 /* ---- R5: what the server cannot do now is not the loss of what was done before ---- */
 
@@ -138,10 +138,10 @@ static int is_told_of_it(void *arg)
 static void error_reply(void *arg)
 {
     struct play *it = arg;
-    struct redis *redis = it->redis = redis_open(it->scene->server);
+    struct redis *redis = it->redis = redis_open(it->fixture->server);
     struct client client;
     struct handle stock;
-    client_open(&client, it->scene->server->url);
+    client_open(&client, it->fixture->server->url);
     handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     CHECK(handle_acquire(&stock, 20000) == HILOCK_OK);
     redis_do(redis, "REPLICAOF 127.0.0.1 1");
@@ -156,7 +156,7 @@ static void error_reply(void *arg)
     redis_close(redis);
 }
 
-const char *rule_error_is_no_loss(struct scene *scene, const char *plant_name) { return play(scene, plant_name, error_reply); }
+const char *rule_error_is_no_loss(struct fixture *fixture, const char *plant_name) { return play(fixture, plant_name, error_reply); }
 
 /* ---- R6: on waking from a pause, what expired in it is told before anything else ----
  *
@@ -186,7 +186,7 @@ struct sleeper {
 
 static void fall_asleep(struct sleeper *s, const struct play *it)
 {
-    client_open_with(&s->client, HILOCK_CLIENT_OPTIONS(.url = it->scene->server->url, .command_timeout_ms = 30000));
+    client_open_with(&s->client, HILOCK_CLIENT_OPTIONS(.url = it->fixture->server->url, .command_timeout_ms = 30000));
     handle_open(&s->renewed, &s->client, "renewed", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     handle_open(&s->fixed, &s->client, "fixed", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     handle_open(&s->wanted, &s->client, "wanted", NULL);
@@ -210,14 +210,14 @@ static void fall_asleep(struct sleeper *s, const struct play *it)
 static void wake_up(struct sleeper *s)
 {
     CHECK(hilock_lock_remaining_ms(s->renewed.lock) == 0 && hilock_lock_remaining_ms(s->fixed.lock) == 0);
-    CHECK(hilock_lock_state(s->renewed.lock) == HILOCK_HELD && hilock_lock_token(s->fixed.lock) != 0);
+    CHECK(hilock_lock_state(s->renewed.lock) == HILOCK_STATE_HELD && hilock_lock_token(s->fixed.lock) != 0);
     handle_until(&s->renewed, &s->renewed.lost, 1, "the first loss");
     handle_until(&s->fixed, &s->fixed.lost, 1, "the second loss");
     handle_until(&s->asked, &s->asked.acquired, 1, "an answer that came in the pause");
     handle_until(&s->wanted, &s->wanted.acquired, 1, "the end of a wait that was over in the pause");
     CHECK(s->order.lost == 2 && s->order.told == 2);
     CHECK(s->order.others_first == 0);
-    CHECK(s->renewed.lost.reason == HILOCK_LOST_SUSPENDED && s->fixed.lost.reason == HILOCK_LOST_SUSPENDED);
+    CHECK(s->renewed.lost.reason == HILOCK_REASON_SUSPENDED && s->fixed.lost.reason == HILOCK_REASON_SUSPENDED);
     CHECK(s->asked.acquired.status == HILOCK_OK);
     CHECK(s->wanted.acquired.status == HILOCK_TIMED_OUT || s->wanted.acquired.status == HILOCK_UNREACHABLE);
     CHECK(client_stats(&s->client).lost_suspended == 2);
@@ -242,27 +242,27 @@ static int is_over(void *arg) { return redis_integer(arg, "EXISTS renewed fixed 
 
 static int has_come(void *arg) { return atomic_load((_Atomic uint64_t *)arg) != 0; }
 
-const char *rule_loss_is_told_first(struct scene *scene, const char *plant_name)
+const char *rule_loss_is_told_first(struct fixture *fixture, const char *plant_name)
 {
-    struct play it = {.scene = scene, .plant = plant_name, .run = sleeper, .ledger = ledger_new(1, 1)};
+    struct play it = {.fixture = fixture, .plant = plant_name, .run = sleeper, .ledger = ledger_new(1, 1)};
     const char *text;
     int status, words;
     pid_t child;
-    redis_do(scene->redis, "HSET wanted another 1 mode mutex");
+    redis_do(fixture->redis, "HSET wanted another 1");
     child = begin(&it, &words);
     check_until(has_come, ledger_word(it.ledger, READY), "the child to hold");
-    server_suspend(scene->server);
+    server_suspend(fixture->server);
     atomic_store(ledger_word(it.ledger, ASK), 1);
     while (waitpid(child, &status, WUNTRACED) < 0)
         CHECK(errno == EINTR);
     CHECK(WIFSTOPPED(status));
-    server_resume(scene->server);
-    check_until(is_marked, scene->redis, "what was asked for last to be granted");
-    redis_do(scene->redis, "SET pause 1 PX 5000");
-    check_until(is_over, scene->redis, "the leases to run out");
+    server_resume(fixture->server);
+    check_until(is_marked, fixture->redis, "what was asked for last to be granted");
+    redis_do(fixture->redis, "SET pause 1 PX 5000");
+    check_until(is_over, fixture->redis, "the leases to run out");
     CHECK(kill(child, SIGCONT) == 0);
     text = verdict(child, words);
-    redis_do(scene->redis, "DEL wanted");
+    redis_do(fixture->redis, "DEL wanted");
     ledger_free(it.ledger);
     return text;
 }
@@ -272,12 +272,12 @@ const char *rule_loss_is_told_first(struct scene *scene, const char *plant_name)
 static void refused_login(void *arg)
 {
     struct play *it = arg;
-    struct redis *redis = it->redis = redis_open(it->scene->server);
+    struct redis *redis = it->redis = redis_open(it->fixture->server);
     struct client client;
     struct handle stock;
     redis_do(redis, "ACL SETUSER locks on >right ~* &* +@all");
     redis_do(redis, "CONFIG RESETSTAT");
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = it->scene->server->url, .username = "locks", .password = "wrong"));
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = it->fixture->server->url, .username = "locks", .password = "wrong"));
     handle_open(&stock, &client, "stock:42", NULL);
     CHECK(handle_acquire(&stock, HILOCK_TRY) == HILOCK_DENIED);
     CHECK(redis_calls(redis, "auth") > 0);
@@ -288,7 +288,7 @@ static void refused_login(void *arg)
     redis_close(redis);
 }
 
-const char *rule_refused_login_is_the_end(struct scene *scene, const char *plant_name) { return play(scene, plant_name, refused_login); }
+const char *rule_refused_login_is_the_end(struct fixture *fixture, const char *plant_name) { return play(fixture, plant_name, refused_login); }
 
 /* ---- the password: in no log line, event, result or statistic ---- */
 
@@ -296,9 +296,9 @@ static void secret(void *arg)
 {
     struct play *it = arg;
     struct client client;
-    client_open(&client, it->scene->server->url);
+    client_open(&client, it->fixture->server->url);
     client_connect(&client);
     client_close(&client);
 }
 
-const char *rule_password_is_told_nowhere(struct scene *scene, const char *plant_name) { return play(scene, plant_name, secret); }
+const char *rule_password_is_told_nowhere(struct fixture *fixture, const char *plant_name) { return play(fixture, plant_name, secret); }

@@ -5,10 +5,10 @@
 #ifndef LIVE_RULES_H
 #define LIVE_RULES_H
 
-struct scene;
+struct fixture;
 
 /* "": it held. Else what the child's failed check said; good until the next play. Any other end of the child fails the test. */
-typedef const char *rule_play(struct scene *scene, const char *plant);
+typedef const char *rule_play(struct fixture *fixture, const char *plant);
 
 rule_play rule_unknown_grant_is_undone;  /* R3 */
 rule_play rule_error_is_no_loss;         /* R5 */

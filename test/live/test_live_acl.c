@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rights of the README's block "acl", of each kind: all that can be done with a lock can be done with them, none of them is too many, what is
+/* The rights of operate.md's block "acl", of each kind: all that can be done with a lock can be done with them, none of them is too many, what is
  * optional is said once, and what is missing is said in the server's words. */
 #include <stdio.h>
 #include <string.h>
 
 #include "support/deeds.h"
 #include "support/rights.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 struct kind { hilock_kind kind; const char *word; };
 
@@ -15,12 +15,13 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 #define SHOP(server) HILOCK_CLIENT_OPTIONS(.url = (server)->url, .username = "shop", .password = "secret")
 
-static void begin(struct deeds *deeds, const struct kind *kind, struct scene *scene)
+static void begin(struct deeds *deeds, const struct kind *kind, struct fixture *fixture)
 {
     deeds->kind = kind->kind;
     deeds->name = "stock:42";
-    client_open_with(&deeds->ours, SHOP(scene->server));
-    client_open_with(&deeds->theirs, SHOP(scene->server));
+    memset(deeds->others, 0, sizeof deeds->others);
+    client_open_with(&deeds->ours, SHOP(fixture->server));
+    client_open_with(&deeds->theirs, SHOP(fixture->server));
 }
 
 static int has_command(struct redis *redis, const char *name)
@@ -48,20 +49,21 @@ static struct rights with_optional(struct redis *redis, const char *kind)
 /* ---- enough, and none too many ---- */
 
 /* What was recorded under all rights, optional ones too. */
-static struct record *record_deeds(struct scene *scene, const struct kind *kind, const struct rights *rights)
+static struct record *record_deeds(struct fixture *fixture, const struct kind *kind, const struct rights *rights)
 {
     struct record *record;
     struct deeds deeds;
-    rights_give(rights, scene->redis, NULL);
-    rights_denied(scene->redis);
-    record = record_begin(scene->server);
-    begin(&deeds, kind, scene);
+    rights_give(rights, fixture->redis, NULL);
+    rights_denied(fixture->redis);
+    record = record_begin(fixture->server);
+    begin(&deeds, kind, fixture);
     deeds.ours.watched = deeds.theirs.watched = "refused";
+    deeds.others[0] = fixture->redis;
     deeds_do(&deeds);
     record_end(record);
     assert_int_equal(deeds.ours.watched_count + deeds.theirs.watched_count, 0);
     deeds_close(&deeds);
-    assert_string_equal(rights_denied(scene->redis), " ");
+    assert_string_equal(rights_denied(fixture->redis), " ");
     return record;
 }
 
@@ -75,16 +77,16 @@ static void none_is_too_many(const struct rights *needed, const char *unneeded)
             check_fail("nothing that was sent needs %s", word);
 }
 
-static void are_just_enough(struct scene *scene, const struct kind *kind, unsigned count)
+static void are_just_enough(struct fixture *fixture, const struct kind *kind, unsigned count)
 {
-    struct rights needed = {.count = 0}, all = with_optional(scene->redis, kind->word);
-    struct redis *const redis[KINDS] = {scene->redis, scene->redis, scene->redis};
+    struct rights needed = {.count = 0}, all = with_optional(fixture->redis, kind->word);
+    struct redis *const redis[KINDS] = {fixture->redis, fixture->redis, fixture->redis};
     struct record *records[KINDS];
     rights_read(&needed, kind->word, "shop");
     for (unsigned i = 0; i < count; i++) {
-        records[i] = record_deeds(scene, &kind[i], &all);
-        rights_give(&all, scene->redis, NULL);
-        assert_string_equal(record_denied(records[i], scene->redis, &all), "");
+        records[i] = record_deeds(fixture, &kind[i], &all);
+        rights_give(&all, fixture->redis, NULL);
+        assert_string_equal(record_denied(records[i], fixture->redis, &all), "");
         print_message("%s: %u rights, and %u optional; %zu different commands were sent\n", kind->word, needed.count - 3, all.count - needed.count,
                       record_count(records[i], NULL));
     }
@@ -95,7 +97,7 @@ static void are_just_enough(struct scene *scene, const struct kind *kind, unsign
     assert_non_null(strstr(rights_unneeded(&all, redis, records, count), "+ping ~till:* &news"));
     for (unsigned i = 0; i < count; i++)
         record_free(records[i]);
-    scene_check_clean(scene->redis);
+    fixture_check_clean(fixture->redis);
 }
 
 static void of_MUTEX_and_FAIR(void **state)
@@ -109,18 +111,18 @@ static void of_SIMPLE(void **state) { are_just_enough(*state, &kinds[1], 1); }
 /* With the lines alone all can be done, and nothing is refused but what is optional. */
 static void the_lines_alone_are_enough(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     for (int i = 0; i < KINDS; i++) {
-        struct rights needed = {.count = 0}, all = with_optional(scene->redis, kinds[i].word);
+        struct rights needed = {.count = 0}, all = with_optional(fixture->redis, kinds[i].word);
         struct deeds deeds;
         const char *denied;
         char text[4096];
         rights_read(&needed, kinds[i].word, "shop");
-        rights_give(&needed, scene->redis, NULL);
-        begin(&deeds, &kinds[i], scene);
+        rights_give(&needed, fixture->redis, NULL);
+        begin(&deeds, &kinds[i], fixture);
         deeds_do(&deeds);
         deeds_close(&deeds);
-        denied = rights_denied(scene->redis);
+        denied = rights_denied(fixture->redis);
         snprintf(text, sizeof text, "%s", denied);
         for (char *rest = NULL, *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
             char right[64];
@@ -128,21 +130,21 @@ static void the_lines_alone_are_enough(void **state)
             if (!rights_has(&all, right) || rights_has(&needed, right))
                 check_fail("%s: %s is refused, and is not optional", kinds[i].word, word);
         }
-        scene_check_clean(scene->redis);
+        fixture_check_clean(fixture->redis);
     }
 }
 
 static void a_database(void **state)
 {
-    struct scene *scene = *state;
-    struct rights rights = with_optional(scene->redis, "MUTEX and FAIR");
+    struct fixture *fixture = *state;
+    struct rights rights = with_optional(fixture->redis, "MUTEX and FAIR");
     struct client client;
     struct handle stock;
     char url[192];
-    snprintf(url, sizeof url, "%s?db=4", scene->server->url);
+    snprintf(url, sizeof url, "%s?db=4", fixture->server->url);
     rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
     for (int has_it = 0; has_it < 2; has_it++) {
-        rights_give(&rights, scene->redis, has_it ? NULL : "+select");
+        rights_give(&rights, fixture->redis, has_it ? NULL : "+select");
         client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = url, .username = "shop", .password = "secret"));
         handle_open(&stock, &client, "stock:42", NULL);
         assert_int_equal(handle_acquire(&stock, HILOCK_TRY), has_it ? HILOCK_OK : HILOCK_DENIED);
@@ -155,14 +157,14 @@ static void a_database(void **state)
 /* No replica is there; without the right that is not known. */
 static void replicas(void **state)
 {
-    struct scene *scene = *state;
-    struct rights rights = with_optional(scene->redis, "MUTEX and FAIR");
+    struct fixture *fixture = *state;
+    struct rights rights = with_optional(fixture->redis, "MUTEX and FAIR");
     rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
     for (int has_it = 0; has_it < 2; has_it++) {
         struct client client;
         struct handle stock;
-        rights_give(&rights, scene->redis, has_it ? NULL : "+wait");
-        client_open_with(&client, SHOP(scene->server));
+        rights_give(&rights, fixture->redis, has_it ? NULL : "+wait");
+        client_open_with(&client, SHOP(fixture->server));
         handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 50));
         assert_int_equal(handle_acquire(&stock, HILOCK_TRY), has_it ? HILOCK_NOT_REPLICATED : HILOCK_DENIED);
         assert_true(has_it || strstr(stock.acquired.detail, "'wait'"));
@@ -191,21 +193,21 @@ static int was_told_of_the_loss(void *arg) { return ((struct client *)arg)->disc
 static int is_up(void *arg) { return hilock_client_is_connected(((struct client *)arg)->hilock); }
 
 /* A second connection tells nothing new. */
-static void told_once(struct scene *scene, const struct option *option)
+static void told_once(struct fixture *fixture, const struct option *option)
 {
-    struct rights rights = with_optional(scene->redis, kinds[option->kind].word);
+    struct rights rights = with_optional(fixture->redis, kinds[option->kind].word);
     struct deeds deeds;
     if (!rights_has(&rights, option->right)) {
         print_message("%s: this server has no such command\n", option->right);
         return;
     }
-    rights_give(&rights, scene->redis, option->right);
-    begin(&deeds, &kinds[option->kind], scene);
+    rights_give(&rights, fixture->redis, option->right);
+    begin(&deeds, &kinds[option->kind], fixture);
     deeds.ours.watched = deeds.theirs.watched = option->words;
     deeds_do_few(&deeds);
     client_until(&deeds.ours, was_told, &deeds.ours, option->right);
     client_until(&deeds.theirs, was_told, &deeds.theirs, option->right);
-    redis_do(scene->redis, "CLIENT KILL USER shop");
+    redis_do(fixture->redis, "CLIENT KILL USER shop");
     client_until(&deeds.ours, was_told_of_the_loss, &deeds.ours, "the loss of a connection");
     client_until(&deeds.theirs, was_told_of_the_loss, &deeds.theirs, "the loss of a connection");
     client_until(&deeds.ours, is_up, &deeds.ours, "the connection");
@@ -214,7 +216,7 @@ static void told_once(struct scene *scene, const struct option *option)
     if (deeds.ours.watched_count != 1 || deeds.theirs.watched_count != 1)
         check_fail("without %s \"%s\" was told %u and %u times", option->right, option->words, deeds.ours.watched_count, deeds.theirs.watched_count);
     deeds_close(&deeds);
-    scene_check_clean(scene->redis);
+    fixture_check_clean(fixture->redis);
 }
 
 static void what_is_optional_is_told_once(void **state)
@@ -236,20 +238,20 @@ static void every_option_is_tried(void **state)
 /* What is lost without INFO: the restart is not noticed, and the guard counts from the connection. */
 static void the_guard_without_INFO(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     for (int has_it = 0; has_it < 2; has_it++) {
-        struct rights rights = with_optional(scene->redis, "MUTEX and FAIR");
+        struct rights rights = with_optional(fixture->redis, "MUTEX and FAIR");
         struct client client;
         struct handle stock;
-        rights_give(&rights, scene->redis, has_it ? NULL : "+info");
-        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret", .lease_ms = 3000,
+        rights_give(&rights, fixture->redis, has_it ? NULL : "+info");
+        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret", .lease_ms = 3000,
                                                         .restart_guard_ms = 600000));
         client_connect(&client);
-        redis_close(scene->redis);
-        server_kill(scene->server);
-        server_restart(scene->server);
-        scene->redis = redis_open(scene->server);
-        rights_give(&rights, scene->redis, has_it ? NULL : "+info");
+        redis_close(fixture->redis);
+        server_kill(fixture->server);
+        server_restart(fixture->server);
+        fixture->redis = redis_open(fixture->server);
+        rights_give(&rights, fixture->redis, has_it ? NULL : "+info");
         client_until(&client, was_told_of_the_loss, &client, "the loss of the connection");
         client_connect(&client);
         assert_int_equal(client.other_events, has_it ? 1 : 0); /* STORE_RESTARTED */
@@ -263,14 +265,14 @@ static void the_guard_without_INFO(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(of_MUTEX_and_FAIR),
-        SCENE_TEST(of_SIMPLE),
-        SCENE_TEST(the_lines_alone_are_enough),
-        SCENE_TEST(a_database),
-        SCENE_TEST(replicas),
-        SCENE_TEST(what_is_optional_is_told_once),
+        FIXTURE_TEST(of_MUTEX_and_FAIR),
+        FIXTURE_TEST(of_SIMPLE),
+        FIXTURE_TEST(the_lines_alone_are_enough),
+        FIXTURE_TEST(a_database),
+        FIXTURE_TEST(replicas),
+        FIXTURE_TEST(what_is_optional_is_told_once),
         cmocka_unit_test(every_option_is_tried),
-        SCENE_TEST(the_guard_without_INFO),
+        FIXTURE_TEST(the_guard_without_INFO),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rights of the README's block "acl" where locks live at several servers: a quorum, behind Sentinel with a user at the sentinels, a Cluster with
+/* The rights of operate.md's block "acl" where locks live at several servers: a quorum, behind Sentinel with a user at the sentinels, a Cluster with
  * a slot that moves. All that can be done with a lock can be done with them, none of them is too many. */
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +21,7 @@ static struct rights with_optional(const char *kind, const char *besides)
     rights_add(&rights, "+client|setname");
     rights_add(&rights, "+pubsub|numsub");
     rights_add(&rights, "+command|info");
+    rights_add(&rights, "+dbsize");
     return rights;
 }
 
@@ -82,15 +83,21 @@ static void nothing_was_denied(const struct watch *watch)
         assert_string_equal(rights_denied(watch->looks[i]), " ");
 }
 
-/* Of these words each is needed at one of the servers at least. No MUTEX needs to count listeners: that it is found shows that the check can. */
+/* Of these words each is needed at one of the servers at least. None needs DBSIZE: that it is found shows that the check can. */
 static void each_is_needed(const struct watch *watch, const struct rights *all, const struct rights *words)
 {
     char text[4096];
     snprintf(text, sizeof text, "%s", rights_unneeded(all, watch->looks, watch->records, watch->count));
-    assert_non_null(strstr(text, "+pubsub|numsub"));
+    assert_non_null(strstr(text, "+dbsize"));
     for (char *rest = NULL, *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         if (rights_has(words, word))
             check_fail("nothing that was sent needs %s", word);
+}
+
+static void stand_others(struct deeds *deeds, const struct watch *watch)
+{
+    for (unsigned i = 0; i < watch->count && i < sizeof deeds->others / sizeof deeds->others[0] - 1; i++)
+        deeds->others[i] = watch->looks[i];
 }
 
 static void open_both(struct deeds *deeds, const struct hilock_client_options *options)
@@ -114,7 +121,7 @@ static void a_quorum(void **state)
         masters_start(&masters, 3);
         add_native(&all, masters.servers[0]);
         watch_begin(&watch, masters.servers, masters.count, &all, NULL);
-        open_both(&deeds, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_OFF));
+        open_both(&deeds, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF));
         masters_await(&deeds.ours, 3);
         masters_await(&deeds.theirs, 3);
         deeds_do(&deeds);
@@ -155,6 +162,7 @@ static void servers_behind_Sentinel(struct sentinels *set)
     watch_begin(&sentinels, set->sentinels, SENTINELS, &seeker, NULL);
     watch_record(&servers);
     open_both(&deeds, as_seeker(set));
+    stand_others(&deeds, &servers);
     deeds_do(&deeds);
     watch_recorded(&servers);
     assert_int_equal(deeds.ours.watched_count + deeds.theirs.watched_count, 0);
@@ -298,6 +306,7 @@ static void of_a_kind(struct shards *set, hilock_kind kind, const char *word)
     watch_begin(&watch, set->servers, SHARDS_SERVERS, &all, NULL);
     watch_record(&watch);
     open_both(&deeds, options);
+    stand_others(&deeds, &watch);
     deeds_do(&deeds);
     assert_int_equal(deeds.ours.watched_count + deeds.theirs.watched_count, 0);
     deeds_close(&deeds);
@@ -310,14 +319,15 @@ static void of_a_kind(struct shards *set, hilock_kind kind, const char *word)
     watch_end(&watch);
 }
 
-static void without_sharded_counts(struct shards *set)
+/* Told at most once by each master. */
+static void without(struct shards *set, const char *right, const char *words)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:{4}2"};
     struct rights all = with_optional("MUTEX and FAIR", cluster);
     struct watch watch;
-    watch_begin(&watch, set->servers, SHARDS_SERVERS, &all, "+pubsub|shardnumsub");
+    watch_begin(&watch, set->servers, SHARDS_SERVERS, &all, right);
     open_both(&deeds, HILOCK_CLIENT_OPTIONS(.url = set->url, .username = "shop", .password = "secret"));
-    deeds.ours.watched = deeds.theirs.watched = "PUBSUB SHARDNUMSUB refused";
+    deeds.ours.watched = deeds.theirs.watched = words;
     deeds_do_few(&deeds);
     assert_true(deeds.ours.watched_count > 0 && deeds.ours.watched_count <= SHARDS_MASTERS);
     deeds_close(&deeds);
@@ -332,7 +342,8 @@ static void a_Cluster(void **state)
     of_a_kind(&set, HILOCK_MUTEX, "MUTEX and FAIR");
     of_a_kind(&set, HILOCK_SIMPLE, "SIMPLE");
     of_a_kind(&set, HILOCK_FAIR, "MUTEX and FAIR");
-    without_sharded_counts(&set);
+    without(&set, "+pubsub|shardnumsub", "PUBSUB SHARDNUMSUB refused");
+    without(&set, "+cluster|nodes", "CLUSTER NODES refused");
     shards_check_clean(&set);
     shards_end(&set);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/rights.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum when { AT_ACQUIRE, AT_WAIT, AT_RENEWAL, AT_RELEASE, IN_A_QUEUE, NEVER };
 
@@ -46,22 +46,23 @@ static const struct lack lacks[] = {
     {"resetchannels &other", NEVER, "channel"},
 };
 
-/* As the README has them for a MUTEX, with those that are optional; then what is to be taken away. */
-static void let_in(struct scene *scene, const char *but)
+/* As operate.md has them for a MUTEX, with those that are optional; then what is to be taken away. */
+static void let_in(struct fixture *fixture, const char *but)
 {
     struct rights rights = {.count = 0};
     char command[128];
     rights_read(&rights, "MUTEX and FAIR", "shop");
     rights_add(&rights, "+info");
     rights_add(&rights, "+client|setname");
-    rights_give(&rights, scene->redis, NULL);
+    rights_add(&rights, "+pubsub|numsub");
+    rights_give(&rights, fixture->redis, NULL);
     snprintf(command, sizeof command, "ACL SETUSER shop %s", but);
     if (*but)
-        redis_do(scene->redis, command);
+        redis_do(fixture->redis, command);
 }
 
 struct trial {
-    struct scene *scene;
+    struct fixture *fixture;
     const struct lack *lack;
     struct client client;
     struct handle stock;
@@ -76,13 +77,13 @@ static void says(const struct trial *trial, const char *text, const char *words)
 static void acquire_tells(struct trial *trial)
 {
     if (trial->lack->when == AT_WAIT)
-        redis_do(trial->scene->redis, "HSET stock:42 another 1 mode mutex");
+        redis_do(trial->fixture->redis, "HSET stock:42 another 1");
     assert_int_equal(handle_acquire(&trial->stock, HILOCK_TRY), HILOCK_DENIED);
     says(trial, trial->stock.acquired.detail, trial->lack->words);
-    says(trial, trial->stock.acquired.detail, "the list: README, \"Rights of the server's user\"");
+    says(trial, trial->stock.acquired.detail, "the list: operate.md, \"Rights of the server's user\"");
     assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_DENIED);
-    let_in(trial->scene, "");
-    redis_do(trial->scene->redis, "DEL stock:42");
+    let_in(trial->fixture, "");
+    redis_do(trial->fixture->redis, "DEL stock:42");
     assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(handle_give(&trial->stock), HILOCK_OK);
 }
@@ -93,7 +94,7 @@ static void renewal_tells(struct trial *trial)
     assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
     handle_until(&trial->stock, &trial->stock.renewal_failed, 1, "RENEWAL_FAILED");
     says(trial, trial->client.log, trial->lack->words);
-    let_in(trial->scene, "");
+    let_in(trial->fixture, "");
     handle_until(&trial->stock, &trial->stock.renewed, 1, "RENEWED");
     assert_int_equal(trial->stock.lost.count, 0);
     assert_int_equal(handle_give(&trial->stock), HILOCK_OK);
@@ -107,7 +108,7 @@ static void release_tells(struct trial *trial)
     handle_release(&trial->stock);
     client_until(&trial->client, was_warned, &trial->client, "a warning");
     says(trial, trial->client.log, trial->lack->words);
-    let_in(trial->scene, "");
+    let_in(trial->fixture, "");
     handle_until(&trial->stock, &trial->stock.released, 1, "the release");
     assert_int_equal(trial->stock.released.status, HILOCK_OK);
 }
@@ -116,8 +117,8 @@ static void release_tells(struct trial *trial)
 static void nothing_is_missed(struct trial *trial)
 {
     for (int i = 0; i < 2; i++) {
-        redis_do(trial->scene->redis, "HSET stock:42 another 1 mode mutex");
-        redis_do(trial->scene->redis, "PEXPIRE stock:42 300");
+        redis_do(trial->fixture->redis, "HSET stock:42 another 1");
+        redis_do(trial->fixture->redis, "PEXPIRE stock:42 300");
         assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
         assert_int_equal(handle_give(&trial->stock), HILOCK_OK);
     }
@@ -135,12 +136,12 @@ static void nothing_is_said(struct trial *trial)
     assert_int_equal(trial->client.warnings, 0);
 }
 
-static void try_without(struct scene *scene, const struct lack *lack)
+static void try_without(struct fixture *fixture, const struct lack *lack)
 {
-    struct trial trial = {.scene = scene, .lack = lack};
-    redis_do(scene->redis, "SCRIPT FLUSH");
-    let_in(scene, lack->right);
-    client_open_with(&trial.client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret"));
+    struct trial trial = {.fixture = fixture, .lack = lack};
+    redis_do(fixture->redis, "SCRIPT FLUSH");
+    let_in(fixture, lack->right);
+    client_open_with(&trial.client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret"));
     handle_open(&trial.stock, &trial.client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     switch (lack->when) {
     case AT_ACQUIRE:
@@ -152,7 +153,7 @@ static void try_without(struct scene *scene, const struct lack *lack)
     }
     handle_free(&trial.stock);
     client_close(&trial.client);
-    scene_check_clean(scene->redis);
+    fixture_check_clean(fixture->redis);
 }
 
 static void each_right_in_turn(void **state)
@@ -161,7 +162,7 @@ static void each_right_in_turn(void **state)
         try_without(*state, &lacks[i]);
 }
 
-/* No right of the README's line is left out above. */
+/* No right of operate.md's line is left out above. */
 static void every_right_is_tried(void **state)
 {
     struct rights rights = {.count = 0};
@@ -178,16 +179,16 @@ static void every_right_is_tried(void **state)
 /* Told once, whoever waits and however often. */
 static void what_is_optional_is_told_once(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock[3];
     char name[16];
-    let_in(scene, "-subscribe");
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret"));
+    let_in(fixture, "-subscribe");
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret"));
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "stock:%d", i);
-        redis_do(scene->redis, "HSET %s another 1 mode mutex", name);
-        redis_do(scene->redis, "PEXPIRE %s 400", name);
+        redis_do(fixture->redis, "HSET %s another 1", name);
+        redis_do(fixture->redis, "PEXPIRE %s 400", name);
         handle_open(&stock[i], &client, name, NULL);
         handle_ask(&stock[i], HILOCK_FOREVER);
     }
@@ -203,11 +204,11 @@ static void what_is_optional_is_told_once(void **state)
 /* Its lease ran out while the release was refused: that is an end, and no loss, for the release came first. */
 static void refused_release_is_no_loss(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    let_in(scene, "-hdel");
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret", .command_timeout_ms = 20000));
+    let_in(fixture, "-hdel");
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret", .command_timeout_ms = 20000));
     handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
@@ -218,28 +219,28 @@ static void refused_release_is_no_loss(void **state)
 /* A waiter died, and who may not set an expiry finds the name free: that one's grant would stand for ever. */
 static void no_grant_is_left_without_an_expiry(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct rights rights = {.count = 0};
     struct client dying, lacking;
     struct handle waits, tries;
-    redis_do(scene->redis, "HSET stock:42 another 1 mode mutex");
-    client_open(&dying, scene->server->url);
+    redis_do(fixture->redis, "HSET stock:42 another 1");
+    client_open(&dying, fixture->server->url);
     handle_open(&waits, &dying, "stock:42", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     handle_ask(&waits, HILOCK_FOREVER);
     handle_until(&waits, &waits.waiting, 1, "the wait");
     hilock_client_abandon(dying.hilock);
     dying.hilock = NULL;
-    redis_do(scene->redis, "DEL stock:42");
+    redis_do(fixture->redis, "DEL stock:42");
     rights_read(&rights, "MUTEX and FAIR", "shop");
-    rights_give(&rights, scene->redis, "+pexpire");
-    client_open_with(&lacking, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret"));
+    rights_give(&rights, fixture->redis, "+pexpire");
+    client_open_with(&lacking, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret"));
     handle_open(&tries, &lacking, "stock:42", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     assert_int_equal(handle_acquire(&tries, HILOCK_TRY), HILOCK_DENIED);
-    assert_int_equal(redis_integer(scene->redis, "EXISTS stock:42"), 0);
+    assert_int_equal(redis_integer(fixture->redis, "EXISTS stock:42"), 0);
     assert_int_equal(handle_acquire(&tries, HILOCK_FOREVER), HILOCK_DENIED);
-    assert_int_equal(redis_integer(scene->redis, "EXISTS stock:42"), 0);
-    assert_int_equal(redis_integer(scene->redis, "ZCARD hilock:wait:{stock:42}"), 1); /* the dead one alone */
-    redis_do(scene->redis, "DEL hilock:wait:{stock:42}");
+    assert_int_equal(redis_integer(fixture->redis, "EXISTS stock:42"), 0);
+    assert_int_equal(redis_integer(fixture->redis, "ZCARD hilock:wait:{stock:42}"), 1); /* the dead one alone */
+    redis_do(fixture->redis, "DEL hilock:wait:{stock:42}");
     handle_free(&tries);
     handle_free(&waits);
     client_close(&dying);
@@ -249,11 +250,11 @@ static void no_grant_is_left_without_an_expiry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(each_right_in_turn),
+        FIXTURE_TEST(each_right_in_turn),
         cmocka_unit_test(every_right_is_tried),
-        SCENE_TEST(what_is_optional_is_told_once),
-        SCENE_TEST(refused_release_is_no_loss),
-        SCENE_TEST(no_grant_is_left_without_an_expiry),
+        FIXTURE_TEST(what_is_optional_is_told_once),
+        FIXTURE_TEST(refused_release_is_no_loss),
+        FIXTURE_TEST(no_grant_is_left_without_an_expiry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

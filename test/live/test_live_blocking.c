@@ -15,7 +15,7 @@
 #include "support/child.h"
 #include "support/ledger.h"
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 #include "support/secret.h"
 
 enum { LEASE_MS = 3000, LONG_LEASE_MS = 60000 };
@@ -59,21 +59,21 @@ static int is_set(void *arg) { return atomic_load((atomic_int *)arg) != 0; }
 
 static void taken_and_given_back(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct hilock_blocking_result result = heard();
-    hilock_blocking *client = open_at(scene->server->url);
+    hilock_blocking *client = open_at(fixture->server->url);
     hilock_blocking_lock *lock = NULL;
     uint64_t token;
     assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, HILOCK_FOREVER, &lock, &result), HILOCK_OK);
     token = hilock_blocking_token(lock);
     assert_true(token > 0 && token == result.fencing_token && result.attempts == 1);
     assert_true(hilock_blocking_remaining_ms(lock) > 0 && result.remaining_ms > 0);
-    assert_int_equal(redis_lock_keys(scene->redis), 1);
+    assert_int_equal(redis_lock_keys(fixture->redis), 1);
     assert_false(is_readable(hilock_blocking_lost_fd(lock), 0));
     assert_int_equal(hilock_blocking_extend(lock, LONG_LEASE_MS, &result), HILOCK_OK);
     assert_in_range(result.remaining_ms, 30001, LONG_LEASE_MS);
     assert_int_equal(hilock_blocking_release(lock, &result), HILOCK_OK);
-    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    assert_int_equal(redis_lock_keys(fixture->redis), 0);
     lock = held(client, "stock", LEASE_MS);
     assert_true(hilock_blocking_token(lock) > token);
     assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
@@ -82,9 +82,9 @@ static void taken_and_given_back(void **state)
 
 static void a_wait_ends_in_time(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct hilock_blocking_result result = heard();
-    hilock_blocking *holder = open_at(scene->server->url), *other = open_at(scene->server->url);
+    hilock_blocking *holder = open_at(fixture->server->url), *other = open_at(fixture->server->url);
     hilock_blocking_lock *lock = held(holder, "stock", LONG_LEASE_MS), *none;
     assert_int_equal(take(other, "stock", LEASE_MS, HILOCK_TRY, &none), HILOCK_TIMED_OUT);
     assert_int_equal(take(holder, "stock", LEASE_MS, HILOCK_TRY, &none), HILOCK_TIMED_OUT);
@@ -100,23 +100,23 @@ static int is_clean(void *arg) { return redis_lock_keys(arg) == 0; }
 /* The grant is made and its answer held back: a caller that gave up has left nothing, once the network is well again. */
 static void a_late_grant_is_undone(void **state)
 {
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     hilock_blocking *client = open_at(proxy_url(proxy));
     hilock_blocking_lock *lock = held(client, "other", LONG_LEASE_MS), *none;
     proxy_hold(proxy, PROXY_COMMANDS, PROXY_REPLIES);
     assert_int_equal(take(client, "stock", LONG_LEASE_MS, 300, &none), HILOCK_UNREACHABLE);
-    assert_int_equal(redis_lock_keys(scene->redis), 2);
+    assert_int_equal(redis_lock_keys(fixture->redis), 2);
     proxy_pass(proxy);
     assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
-    check_until(is_clean, scene->redis, "the late grant to be undone");
+    check_until(is_clean, fixture->redis, "the late grant to be undone");
     hilock_blocking_free(client);
     proxy_end(proxy);
 }
 
 static void refused(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct hilock_blocking_result result = heard(), unsized = {.size = 0};
     struct { struct hilock_lock_options known; int unknown; } newer = {hilock_lock_options_default(), 1};
     struct hilock_error error = {""};
@@ -124,7 +124,7 @@ static void refused(void **state)
     hilock_blocking_lock *lock = NULL;
     assert_int_equal(hilock_blocking_open(&client, HILOCK_CLIENT_OPTIONS(.lease_ms = 50), &error), HILOCK_INVALID);
     assert_true(client == NULL && strstr(error.text, "lease_ms 50"));
-    client = open_at(scene->server->url);
+    client = open_at(fixture->server->url);
     newer.known.size = sizeof newer;
     assert_int_equal(hilock_blocking_acquire(client, "stock", &newer.known, 0, &lock, &result), HILOCK_INVALID);
     assert_int_equal(hilock_blocking_acquire(client, "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1), 0, &lock, &result), HILOCK_INVALID);
@@ -177,7 +177,7 @@ static void on_lost(const struct hilock_event *event, void *user)
 
 static void loss_begin(struct loss *loss, const char *url)
 {
-    *loss = (struct loss){.client = open_at(url), .reason = HILOCK_LOST_NONE};
+    *loss = (struct loss){.client = open_at(url), .reason = HILOCK_REASON_NONE};
     CHECK(hilock_blocking_acquire(loss->client, "stock", HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = loss, .lease_ms = LEASE_MS), HILOCK_TRY,
                                   &loss->lock, NULL) == HILOCK_OK);
 }
@@ -193,14 +193,14 @@ static void check_lost(struct loss *loss, hilock_lost_reason reason)
 
 static void taken_away(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct hilock_blocking_result result = heard();
     struct loss loss;
-    loss_begin(&loss, scene->server->url);
+    loss_begin(&loss, fixture->server->url);
     assert_false(is_readable(hilock_blocking_lost_fd(loss.lock), 0));
-    redis_do(scene->redis, "DEL stock");
+    redis_do(fixture->redis, "DEL stock");
     assert_true(is_readable(hilock_blocking_lost_fd(loss.lock), CHECK_PATIENCE_MS));
-    check_lost(&loss, HILOCK_LOST_TAKEN);
+    check_lost(&loss, HILOCK_REASON_TAKEN);
     assert_int_equal(hilock_blocking_release(loss.lock, &result), HILOCK_LOST);
     assert_non_null(strstr(result.detail, "TAKEN"));
     assert_int_equal(atomic_load(&loss.count), 1);
@@ -210,12 +210,12 @@ static void taken_away(void **state)
 /* The caller learns it, and the descriptor shows it; on_lost does not run too. */
 static void found_lost_by_an_extend(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct loss loss;
     int fd;
-    loss_begin(&loss, scene->server->url);
+    loss_begin(&loss, fixture->server->url);
     fd = hilock_blocking_lost_fd(loss.lock);
-    redis_do(scene->redis, "DEL stock");
+    redis_do(fixture->redis, "DEL stock");
     while (hilock_blocking_extend(loss.lock, 0, NULL) == HILOCK_OK)
         ;
     assert_true(is_readable(fd, CHECK_PATIENCE_MS));
@@ -227,19 +227,19 @@ static void found_lost_by_an_extend(void **state)
 
 static void server_gone(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct loss loss;
     hilock_blocking_lock *lock;
-    loss_begin(&loss, scene->server->url);
-    server_kill(scene->server);
+    loss_begin(&loss, fixture->server->url);
+    server_kill(fixture->server);
     assert_int_equal(take(loss.client, "other", LEASE_MS, 300, &lock), HILOCK_UNREACHABLE);
     check_until(is_set, &loss.count, "on_lost");
-    check_lost(&loss, HILOCK_LOST_EXPIRED);
+    check_lost(&loss, HILOCK_REASON_EXPIRED);
     assert_true(is_readable(hilock_blocking_lost_fd(loss.lock), 0)); /* asked for after the loss */
     assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_LOST);
-    server_restart(scene->server);
-    redis_close(scene->redis);
-    scene->redis = redis_open(scene->server);
+    server_restart(fixture->server);
+    redis_close(fixture->redis);
+    fixture->redis = redis_open(fixture->server);
     lock = held(loss.client, "other", LEASE_MS);
     assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
     hilock_blocking_free(loss.client);
@@ -301,9 +301,9 @@ static void on_signal(int number)
 /* A signal's handler runs in the thread that it is for, and the wait goes on. */
 static void one_waits_for_another(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     const struct sigaction without_restart = {.sa_handler = on_signal};
-    struct worker waiter = {.client = open_at(scene->server->url)};
+    struct worker waiter = {.client = open_at(fixture->server->url)};
     hilock_blocking_lock *lock = held(waiter.client, "stock", LEASE_MS);
     sigaction(SIGUSR1, &without_restart, NULL);
     begin(&waiter, wait_for_stock);
@@ -322,10 +322,10 @@ static void one_waits_for_another(void **state)
 static void closed_while_others_wait(void **state)
 {
     enum { WAITERS = 4 };
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct worker waiters[WAITERS];
     struct loss loss;
-    loss_begin(&loss, scene->server->url);
+    loss_begin(&loss, fixture->server->url);
     for (int i = 0; i < WAITERS; i++) {
         waiters[i] = (struct worker){.client = loss.client};
         begin(&waiters[i], wait_for_stock);
@@ -336,7 +336,7 @@ static void closed_while_others_wait(void **state)
         assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
         assert_true(waiters[i].status == HILOCK_CLOSED && !waiters[i].lock);
     }
-    check_lost(&loss, HILOCK_LOST_CLOSING);
+    check_lost(&loss, HILOCK_REASON_CLOSING);
     assert_int_equal(take(loss.client, "other", LEASE_MS, HILOCK_FOREVER, &waiters[0].lock), HILOCK_CLOSED);
     assert_int_equal(hilock_blocking_close(loss.client, HILOCK_FOREVER), HILOCK_OK); /* it is closed */
     hilock_blocking_free(loss.client);
@@ -347,8 +347,8 @@ static void closed_while_others_wait(void **state)
 /* The drain: a hold lives on, may be extended and is released; then the close returns. */
 static void closed_while_one_works(void **state)
 {
-    struct scene *scene = *state;
-    struct worker closer = {.client = open_at(scene->server->url), .span_ms = HILOCK_FOREVER};
+    struct fixture *fixture = *state;
+    struct worker closer = {.client = open_at(fixture->server->url), .span_ms = HILOCK_FOREVER};
     struct worker waiter = {.client = closer.client};
     hilock_blocking_lock *lock = held(closer.client, "stock", LEASE_MS);
     begin(&waiter, wait_for_stock);
@@ -369,8 +369,8 @@ static int is_held_back(void *arg) { return proxy_held(arg, PROXY_REQUESTS) > 0;
 /* Each is answered, in whatever order they come to the store. */
 static void released_under_an_extend(void **state)
 {
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct worker worker = {.client = open_at(proxy_url(proxy))};
     worker.lock = held(worker.client, "stock", LONG_LEASE_MS);
     proxy_hold(proxy, PROXY_COMMANDS, PROXY_REQUESTS);
@@ -380,7 +380,7 @@ static void released_under_an_extend(void **state)
     assert_int_equal(pthread_join(worker.thread, NULL), 0);
     assert_true(worker.status == HILOCK_UNKNOWN || worker.status == HILOCK_LOST);
     proxy_pass(proxy);
-    check_until(is_clean, scene->redis, "the release");
+    check_until(is_clean, fixture->redis, "the release");
     hilock_blocking_free(worker.client);
     proxy_end(proxy);
 }
@@ -443,11 +443,11 @@ static void play(struct hammer *hammer, const char *url)
 
 static void one_thread_at_a_time(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct hammer one = {.clients_count = 1}, two = {.clients_count = 2};
-    play(&one, scene->server->url);
+    play(&one, fixture->server->url);
     assert_int_equal(one.plain, THREADS * ROUNDS);
-    play(&two, scene->server->url);
+    play(&two, fixture->server->url);
 }
 
 /* ---- a forked child */
@@ -467,9 +467,9 @@ static void in_child(void *arg)
 
 static void forked(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct loss loss;
-    loss_begin(&loss, scene->server->url);
+    loss_begin(&loss, fixture->server->url);
     child_join(child_start(in_child, &loss));
     assert_true(hilock_blocking_remaining_ms(loss.lock) > 0);
     assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_OK);
@@ -480,19 +480,19 @@ static void forked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(taken_and_given_back),
-        SCENE_TEST(a_wait_ends_in_time),
-        SCENE_TEST(a_late_grant_is_undone),
-        SCENE_TEST(refused),
-        SCENE_TEST(taken_away),
-        SCENE_TEST(found_lost_by_an_extend),
-        SCENE_TEST(server_gone),
-        SCENE_TEST(one_waits_for_another),
-        SCENE_TEST(closed_while_others_wait),
-        SCENE_TEST(closed_while_one_works),
-        SCENE_TEST(released_under_an_extend),
-        SCENE_TEST(one_thread_at_a_time),
-        SCENE_TEST(forked),
+        FIXTURE_TEST(taken_and_given_back),
+        FIXTURE_TEST(a_wait_ends_in_time),
+        FIXTURE_TEST(a_late_grant_is_undone),
+        FIXTURE_TEST(refused),
+        FIXTURE_TEST(taken_away),
+        FIXTURE_TEST(found_lost_by_an_extend),
+        FIXTURE_TEST(server_gone),
+        FIXTURE_TEST(one_waits_for_another),
+        FIXTURE_TEST(closed_while_others_wait),
+        FIXTURE_TEST(closed_while_one_works),
+        FIXTURE_TEST(released_under_an_extend),
+        FIXTURE_TEST(one_thread_at_a_time),
+        FIXTURE_TEST(forked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

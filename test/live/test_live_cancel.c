@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static int is_granted(void *arg) { return redis_integer(arg, "EXISTS stock:42") == 1; }
 
@@ -31,13 +31,13 @@ static void cancel(struct handle *handle)
     unsigned before = handle->acquired.count;
     assert_int_equal(hilock_cancel(handle->lock), HILOCK_OK);
     assert_int_equal(handle->acquired.count, before);
-    assert_int_equal(hilock_lock_state(handle->lock), HILOCK_WAITING);
+    assert_int_equal(hilock_lock_state(handle->lock), HILOCK_STATE_WAITING);
     assert_int_equal(hilock_acquire(handle->lock, HILOCK_TRY, no_result, NULL), HILOCK_IN_USE);
     assert_int_equal(hilock_cancel(handle->lock), HILOCK_OK);
     handle_until(handle, &handle->acquired, before + 1, "the answer");
     assert_int_equal(handle->acquired.status, HILOCK_CANCELLED);
-    assert_int_equal(handle->acquired.state, HILOCK_IDLE);
-    assert_int_equal(hilock_lock_state(handle->lock), HILOCK_IDLE);
+    assert_int_equal(handle->acquired.state, HILOCK_STATE_IDLE);
+    assert_int_equal(hilock_lock_state(handle->lock), HILOCK_STATE_IDLE);
     assert_true(hilock_lock_token(handle->lock) == 0 && hilock_lock_remaining_ms(handle->lock) == 0);
     must_refuse(handle);
     client_turn(handle->client);
@@ -46,10 +46,10 @@ static void cancel(struct handle *handle)
 
 static void of_nothing_is_refused(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock:42", NULL);
     must_refuse(&stock);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
@@ -62,25 +62,25 @@ static void of_nothing_is_refused(void **state)
 
 static void before_it_was_sent(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock:42", NULL);
     handle_ask(&stock, HILOCK_FOREVER);
     cancel(&stock);
     client_connect(&client);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), 2);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 2);
     handle_free(&stock);
     client_close(&client);
 }
 
 static void while_nobody_answers_the_door(void **state)
 {
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle stock;
     proxy_refuse(proxy, 1);
@@ -97,22 +97,22 @@ static void while_nobody_answers_the_door(void **state)
 
 static void in_flight(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock, sibling;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     client_connect(&client);
     handle_open(&stock, &client, "stock:42", NULL);
     handle_open(&sibling, &client, "stock:42", NULL);
-    server_suspend(scene->server);
+    server_suspend(fixture->server);
     handle_ask(&stock, HILOCK_FOREVER);
     client_turn(&client);
     assert_int_equal(client_stats(&client).inflight, 1);
     cancel(&stock);
-    server_resume(scene->server);
+    server_resume(fixture->server);
     assert_int_equal(handle_acquire(&sibling, 20000), HILOCK_OK);
-    assert_int_equal(redis_calls(scene->redis, "hset"), 2);
-    assert_int_equal(redis_integer(scene->redis, "HLEN stock:42"), 2);
+    assert_int_equal(redis_calls(fixture->redis, "hset"), 2);
+    assert_int_equal(redis_integer(fixture->redis, "HLEN stock:42"), 2);
     assert_int_equal(client_stats(&client).undone, 1);
     assert_int_equal(handle_give(&sibling), HILOCK_OK);
     handle_free(&stock);
@@ -123,8 +123,8 @@ static void in_flight(void **state)
 /* Granted at the server, and the answer lies in our own socket. */
 static void granted_and_not_read(void **state)
 {
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle stock;
     client_open(&client, proxy_url(proxy));
@@ -132,12 +132,12 @@ static void granted_and_not_read(void **state)
     handle_open(&stock, &client, "stock:42", NULL);
     proxy_hold(proxy, PROXY_COMMANDS, PROXY_REPLIES);
     handle_ask(&stock, HILOCK_FOREVER);
-    client_until(&client, is_granted, scene->redis, "the grant at the server");
-    redis_do(scene->redis, "PERSIST stock:42");
+    client_until(&client, is_granted, fixture->redis, "the grant at the server");
+    redis_do(fixture->redis, "PERSIST stock:42");
     proxy_pass(proxy);
     check_until(nothing_is_held_back, proxy, "the answer to come");
     cancel(&stock);
-    client_until(&client, is_free, scene->redis, "the undoing");
+    client_until(&client, is_free, fixture->redis, "the undoing");
     assert_int_equal(client_stats(&client).undone, 1);
     handle_free(&stock);
     client_close(&client);
@@ -154,8 +154,8 @@ static void cancel_sibling(struct handle *handle)
 /* Both answers are read in one go, so the second grant waits in our own queue while the first is told. */
 static void granted_and_not_told(void **state)
 {
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle first, second;
     client_open(&client, proxy_url(proxy));
@@ -167,15 +167,15 @@ static void granted_and_not_told(void **state)
     proxy_hold(proxy, PROXY_COMMANDS, PROXY_REPLIES);
     handle_ask(&first, HILOCK_FOREVER);
     handle_ask(&second, HILOCK_FOREVER);
-    client_until(&client, is_granted, scene->redis, "the second grant at the server");
-    redis_do(scene->redis, "PERSIST stock:42");
+    client_until(&client, is_granted, fixture->redis, "the second grant at the server");
+    redis_do(fixture->redis, "PERSIST stock:42");
     proxy_pass(proxy);
     check_until(nothing_is_held_back, proxy, "the answers to come");
     handle_until(&second, &second.acquired, 1, "the answer to the cancelled");
     assert_int_equal(first.acquired.status, HILOCK_OK);
     assert_int_equal(second.acquired.status, HILOCK_CANCELLED);
     assert_int_equal(handle_give(&first), HILOCK_OK);
-    client_until(&client, is_free, scene->redis, "the undoing");
+    client_until(&client, is_free, fixture->redis, "the undoing");
     handle_free(&first);
     handle_free(&second);
     client_close(&client);
@@ -185,10 +185,10 @@ static void granted_and_not_told(void **state)
 /* Also one whose time was over already, and that was only not told so yet. */
 static void refused_and_not_told(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock, tried;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock:42", NULL);
     handle_open(&tried, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
@@ -202,18 +202,18 @@ static void refused_and_not_told(void **state)
 
 static void while_another_holds_it(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    redis_do(scene->redis, "HSET stock:42 another 1 mode mutex");
-    client_open(&client, scene->server->url);
+    redis_do(fixture->redis, "HSET stock:42 another 1");
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock:42", NULL);
     handle_ask(&stock, HILOCK_FOREVER);
     handle_until(&stock, &stock.waiting, 1, "WAITING");
     cancel(&stock);
-    assert_int_equal(redis_integer(scene->redis, "HLEN stock:42"), 2);
-    redis_do(scene->redis, "DEL stock:42");
-    scene_until_unsubscribed(scene, &client);
+    assert_int_equal(redis_integer(fixture->redis, "HLEN stock:42"), 1);
+    redis_do(fixture->redis, "DEL stock:42");
+    fixture_until_unsubscribed(fixture, &client);
     handle_free(&stock);
     client_close(&client);
 }
@@ -221,19 +221,19 @@ static void while_another_holds_it(void **state)
 /* The head of the line goes; who stood behind it is not forgotten. */
 static void of_the_first_in_line(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle first, second;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     client_connect(&client);
     handle_open(&first, &client, "stock:42", NULL);
     handle_open(&second, &client, "stock:42", NULL);
-    server_suspend(scene->server);
+    server_suspend(fixture->server);
     handle_ask(&first, HILOCK_FOREVER);
     handle_ask(&second, HILOCK_FOREVER);
     client_turn(&client);
     cancel(&first);
-    server_resume(scene->server);
+    server_resume(fixture->server);
     handle_until(&second, &second.acquired, 1, "the grant");
     assert_int_equal(second.acquired.status, HILOCK_OK);
     assert_int_equal(handle_give(&second), HILOCK_OK);
@@ -245,15 +245,15 @@ static void of_the_first_in_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(of_nothing_is_refused),
-        SCENE_TEST(before_it_was_sent),
-        SCENE_TEST(while_nobody_answers_the_door),
-        SCENE_TEST(in_flight),
-        SCENE_TEST(granted_and_not_read),
-        SCENE_TEST(granted_and_not_told),
-        SCENE_TEST(refused_and_not_told),
-        SCENE_TEST(while_another_holds_it),
-        SCENE_TEST(of_the_first_in_line),
+        FIXTURE_TEST(of_nothing_is_refused),
+        FIXTURE_TEST(before_it_was_sent),
+        FIXTURE_TEST(while_nobody_answers_the_door),
+        FIXTURE_TEST(in_flight),
+        FIXTURE_TEST(granted_and_not_read),
+        FIXTURE_TEST(granted_and_not_told),
+        FIXTURE_TEST(refused_and_not_told),
+        FIXTURE_TEST(while_another_holds_it),
+        FIXTURE_TEST(of_the_first_in_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static int has_four_links(void *arg) { return redis_clients(arg) == 4; }
 
 static void are_strangers_to_each_other(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client first, second;
     struct handle ours, theirs;
-    client_open(&first, scene->server->url);
-    client_open_on(&second, first.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_open(&first, fixture->server->url);
+    client_open_on(&second, first.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     assert_string_not_equal(hilock_client_uuid(first.hilock), hilock_client_uuid(second.hilock));
     handle_open(&ours, &first, "stock", NULL);
     handle_open(&theirs, &second, "stock", NULL);
@@ -30,7 +30,7 @@ static void are_strangers_to_each_other(void **state)
     assert_int_equal(client_stats(&first).timed_out, 0);
     assert_int_equal(client_stats(&second).granted, 1);
     assert_int_equal(client_stats(&second).timed_out, 1);
-    client_until(&first, has_four_links, scene->redis, "two links each");
+    client_until(&first, has_four_links, fixture->redis, "two links each");
     handle_free(&ours);
     handle_free(&theirs);
     client_close(&second);
@@ -40,11 +40,11 @@ static void are_strangers_to_each_other(void **state)
 /* One closes while the other holds, renews and waits. */
 static void end_on_their_own(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client stays, goes;
     struct handle kept, blocked, blocking;
-    client_open(&stays, scene->server->url);
-    client_open_on(&goes, stays.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_open(&stays, fixture->server->url);
+    client_open_on(&goes, stays.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     handle_open(&kept, &stays, "kept", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     handle_open(&blocked, &stays, "passed on", NULL);
     handle_open(&blocking, &goes, "passed on", NULL);
@@ -54,7 +54,7 @@ static void end_on_their_own(void **state)
     handle_until(&blocked, &blocked.waiting, 1, "the wait");
     client_close(&goes);
     assert_int_equal(blocking.lost.count, 1);
-    assert_int_equal(blocking.lost.reason, HILOCK_LOST_CLOSING);
+    assert_int_equal(blocking.lost.reason, HILOCK_REASON_CLOSING);
     handle_until(&blocked, &blocked.acquired, 1, "the grant");
     assert_int_equal(blocked.acquired.status, HILOCK_OK);
     assert_true(blocked.acquired.at_us >= blocking.lost.at_us);
@@ -80,11 +80,11 @@ static void close_the_other(struct handle *handle)
 /* Closed and abandoned from within a callback of its neighbour. */
 static void end_in_each_others_callbacks(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client first, second;
     struct handle ours, theirs;
-    client_open(&first, scene->server->url);
-    client_open_on(&second, first.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_open(&first, fixture->server->url);
+    client_open_on(&second, first.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     handle_open(&ours, &first, "ours", NULL);
     handle_open(&theirs, &second, "theirs", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     assert_int_equal(handle_acquire(&theirs, HILOCK_TRY), HILOCK_OK);
@@ -108,12 +108,12 @@ static void end_in_each_others_callbacks(void **state)
 /* Two servers, one name: two locks, as everywhere else. */
 static void at_different_servers(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct server *server = server_start(NULL);
     struct redis *redis = redis_open(server);
     struct client here, there;
     struct handle ours, theirs;
-    client_open(&here, scene->server->url);
+    client_open(&here, fixture->server->url);
     client_open_on(&there, here.base, HILOCK_CLIENT_OPTIONS(.url = server->url));
     handle_open(&ours, &here, "stock", NULL);
     handle_open(&theirs, &there, "stock", NULL);
@@ -121,14 +121,14 @@ static void at_different_servers(void **state)
     assert_int_equal(handle_acquire(&theirs, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(redis_lock_keys(redis), 1);
     assert_int_equal(handle_give(&ours), HILOCK_OK);
-    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    assert_int_equal(redis_lock_keys(fixture->redis), 0);
     assert_int_equal(redis_lock_keys(redis), 1);
     assert_int_equal(handle_give(&theirs), HILOCK_OK);
     handle_free(&ours);
     handle_free(&theirs);
     client_close(&there);
     client_close(&here);
-    scene_check_clean(redis);
+    fixture_check_clean(redis);
     redis_close(redis);
     server_end(server);
 }
@@ -137,14 +137,14 @@ static void at_different_servers(void **state)
 static void come_and_go(void **state)
 {
     enum { TIMES = 100 };
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client lasting, passing;
     struct handle kept;
-    client_open(&lasting, scene->server->url);
+    client_open(&lasting, fixture->server->url);
     handle_open(&kept, &lasting, "kept", NULL);
     assert_int_equal(handle_acquire(&kept, HILOCK_TRY), HILOCK_OK);
     for (int i = 0; i < TIMES; i++) {
-        client_open_on(&passing, lasting.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+        client_open_on(&passing, lasting.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
         for (int turns = i % 7; turns; turns--)
             client_turn(&passing);
         if (i % 3 == 0) {
@@ -161,12 +161,12 @@ static void come_and_go(void **state)
 
 static void add_up_in_statistics(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client first, second;
     struct handle ours, theirs;
     struct hilock_stats total = {.size = sizeof total}, part;
-    client_open(&first, scene->server->url);
-    client_open_on(&second, first.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_open(&first, fixture->server->url);
+    client_open_on(&second, first.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     handle_open(&ours, &first, "a", NULL);
     handle_open(&theirs, &second, "a", NULL);
     assert_int_equal(handle_acquire(&ours, HILOCK_TRY), HILOCK_OK);
@@ -195,8 +195,8 @@ static void add_up_in_statistics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(are_strangers_to_each_other),  SCENE_TEST(end_on_their_own), SCENE_TEST(end_in_each_others_callbacks),
-        SCENE_TEST(at_different_servers),         SCENE_TEST(come_and_go),      SCENE_TEST(add_up_in_statistics),
+        FIXTURE_TEST(are_strangers_to_each_other),  FIXTURE_TEST(end_on_their_own), FIXTURE_TEST(end_in_each_others_callbacks),
+        FIXTURE_TEST(at_different_servers),         FIXTURE_TEST(come_and_go),      FIXTURE_TEST(add_up_in_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { MANY = 1000 };
 
 struct party {
-    struct scene *scene;
+    struct fixture *fixture;
     struct client client;
     struct handle holders[MANY], waiters[MANY];
     unsigned granted, closed, lost, released, ends; /* ends: on_closed */
@@ -50,13 +50,13 @@ static void on_closed(void *user)
 static int all_hold(void *arg) { return ((const struct party *)arg)->granted == MANY; }
 
 /* Half of those who wait want what this very client holds, half what another program does. */
-static void begin(struct party *party, struct scene *scene, uint32_t lease_ms)
+static void begin(struct party *party, struct fixture *fixture, uint32_t lease_ms)
 {
     const struct hilock_lock_options *options = HILOCK_LOCK_OPTIONS(.lease_ms = lease_ms);
     char name[32];
-    party->scene = scene;
-    client_open(&party->client, scene->server->url);
-    redis_do(scene->redis, "EVAL %s 0", "for i = 0, 499 do redis.call('HSET', 'foreign:' .. i, 'another', 1, 'mode', 'mutex') end");
+    party->fixture = fixture;
+    client_open(&party->client, fixture->server->url);
+    redis_do(fixture->redis, "EVAL %s 0", "for i = 0, 499 do redis.call('HSET', 'foreign:' .. i, 'another', 1, 'mode', 'mutex') end");
     for (unsigned i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "own:%u", i);
         handle_open(&party->holders[i], &party->client, name, options);
@@ -105,13 +105,13 @@ static void end(struct party *party)
     for (unsigned i = 0; i < MANY; i++) {
         assert_int_equal(party->waiters[i].acquired.count, 1);
         assert_int_equal(party->holders[i].lost.count + party->holders[i].released.count, 1);
-        assert_int_equal(hilock_lock_state(party->holders[i].lock), HILOCK_IDLE);
+        assert_int_equal(hilock_lock_state(party->holders[i].lock), HILOCK_STATE_IDLE);
         assert_int_equal(hilock_acquire(party->waiters[i].lock, HILOCK_TRY, no_result, NULL), HILOCK_CLOSED);
         handle_free(&party->holders[i]);
         handle_free(&party->waiters[i]);
     }
-    redis_do(party->scene->redis, "EVAL %s 0", "for i = 0, 499 do redis.call('DEL', 'foreign:' .. i) end");
-    assert_int_equal(redis_lock_keys(party->scene->redis), 0);
+    redis_do(party->fixture->redis, "EVAL %s 0", "for i = 0, 499 do redis.call('DEL', 'foreign:' .. i) end");
+    assert_int_equal(redis_lock_keys(party->fixture->redis), 0);
     client_close(&party->client);
     free(party);
 }
@@ -125,7 +125,7 @@ static void at_once(void **state)
     until_dispatch_returns(party);
     assert_int_equal(party->lost, MANY);
     for (unsigned i = 0; i < MANY; i++)
-        assert_int_equal(party->holders[i].lost.reason, HILOCK_LOST_CLOSING);
+        assert_int_equal(party->holders[i].lost.reason, HILOCK_REASON_CLOSING);
     end(party);
 }
 
@@ -169,7 +169,7 @@ static void when_the_drain_is_over(void **state)
     assert_int_equal(party->released, MANY / 2);
     assert_int_equal(party->lost, MANY / 2);
     for (unsigned i = MANY / 2; i < MANY; i++) {
-        assert_int_equal(party->holders[i].lost.reason, HILOCK_LOST_CLOSING);
+        assert_int_equal(party->holders[i].lost.reason, HILOCK_REASON_CLOSING);
         assert_true(party->holders[i].lost.at_us >= begun_us + 1000000);
     }
     end(party);
@@ -199,8 +199,8 @@ static void count_end(void *user) { ++*(unsigned *)user; }
 
 static void before_it_was_ever_connected(void **state)
 {
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle stock;
     unsigned ends = 0;
@@ -220,20 +220,20 @@ static void before_it_was_ever_connected(void **state)
 /* A hold whose server is silent: the drain and one more command's time, and the rest is left to the lease. */
 static void while_the_server_is_silent(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     unsigned ends = 0;
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .command_timeout_ms = 500));
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .command_timeout_ms = 500));
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    server_suspend(scene->server);
+    server_suspend(fixture->server);
     assert_int_equal(hilock_client_close(client.hilock, 500, count_end, &ends), HILOCK_OK);
     client_until(&client, is_closed, &ends, "on_closed");
     client.hilock = NULL;
-    assert_int_equal(stock.lost.reason, HILOCK_LOST_CLOSING);
-    server_resume(scene->server);
-    redis_do(scene->redis, "DEL stock:42");
+    assert_int_equal(stock.lost.reason, HILOCK_REASON_CLOSING);
+    server_resume(fixture->server);
+    redis_do(fixture->redis, "DEL stock:42");
     handle_free(&stock);
     client_close(&client);
 }
@@ -241,12 +241,12 @@ static void while_the_server_is_silent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(at_once),
-        SCENE_TEST(with_the_last_release),
-        SCENE_TEST(when_the_drain_is_over),
-        SCENE_TEST(called_again),
-        SCENE_TEST(before_it_was_ever_connected),
-        SCENE_TEST(while_the_server_is_silent),
+        FIXTURE_TEST(at_once),
+        FIXTURE_TEST(with_the_last_release),
+        FIXTURE_TEST(when_the_drain_is_over),
+        FIXTURE_TEST(called_again),
+        FIXTURE_TEST(before_it_was_ever_connected),
+        FIXTURE_TEST(while_the_server_is_silent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

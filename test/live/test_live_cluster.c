@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "support/failovers.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 #include "support/shards.h"
 
 enum { MOVES_MAX = 512 };
@@ -191,7 +191,7 @@ static void holds_are_verified_at_the_new_server(void **state)
     check_pause_ms(1000);
     shards_failover(&set, master, SHARDS_KILL);
     handle_until(&forgotten, &forgotten.lost, 1, "the loss");
-    assert_int_equal(forgotten.lost.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(forgotten.lost.reason, HILOCK_REASON_TAKEN);
     assert_non_null(strstr(forgotten.lost.detail, "failover"));
     assert_int_equal(kept.lost.count, 0);
     shards_mend(&set);

@@ -5,7 +5,7 @@
 
 #include "support/late.h"
 #include "support/queue.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 #include "support/shards.h"
 
 enum { LEASE_MS = 60000, HEARTBEAT_MS = 10000 };

@@ -5,7 +5,7 @@
 
 #include "support/child.h"
 #include "support/ledger.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { PROCESSES = 8, LOCKS = 50, ROUNDS = 10, TWIN_ROUNDS = 3, READY = 0, DONE = 1 };
 
@@ -116,8 +116,8 @@ static void contend(void *arg)
 
 static void never_overlap(void **state)
 {
-    struct scene *scene = *state;
-    struct contest contest = {scene->server->url, ledger_new(LOCKS, PROCESSES * LOCKS * (ROUNDS + TWIN_ROUNDS))};
+    struct fixture *fixture = *state;
+    struct contest contest = {fixture->server->url, ledger_new(LOCKS, PROCESSES * LOCKS * (ROUNDS + TWIN_ROUNDS))};
     struct verdict verdict;
     pid_t pids[PROCESSES];
     for (int i = 0; i < PROCESSES; i++)
@@ -167,7 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(judge_sees_what_is_wrong),
-        SCENE_TEST(never_overlap),
+        FIXTURE_TEST(never_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

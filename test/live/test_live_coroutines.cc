@@ -96,7 +96,7 @@ void is_cancelled_when_its_lock_ends()
     (void)taken(at, first);
     auto alive = std::make_shared<int>(0);
     const auto asking = ask(second, hilock::forever, told);
-    at.loop.until([&] { return redis_channels(at.eye) > 0; }, "the wait");
+    at.loop.until([&] { return redis_queues(at.eye) > 0; }, "the wait");
     CHECK(second.peek([alive](const hilock::result &) { check_fail("called"); }) == status::ok);
     auto moved = std::move(second);
     moved = {};
@@ -150,7 +150,7 @@ void is_dropped()
     (void)taken(at, first);
     const auto asking = ask(second, hilock::forever, told);
     second.drop();
-    CHECK(second.state() == HILOCK_WAITING || !told);
+    CHECK(second.state() == HILOCK_STATE_WAITING || !told);
     at.loop.until([&] { return asking.is_done(); }, "the end of the coroutine");
     CHECK(told->status == status::cancelled);
     first.drop();
@@ -172,9 +172,9 @@ void is_destroyed_while_it_waits()
             (void)co_await lock.acquire(hilock::forever);
             check_fail("resumed");
         }(there);
-        at.loop.until([&] { return redis_channels(at.eye) > 0; }, "the wait");
+        at.loop.until([&] { return redis_queues(at.eye) > 0; }, "the wait");
     }
-    at.loop.until([&] { return second.state() == HILOCK_IDLE; }, "the wait to end");
+    at.loop.until([&] { return second.state() == HILOCK_STATE_IDLE; }, "the wait to end");
     first = {};
     CHECK(taken(at, second) && !told);
 }

@@ -20,8 +20,8 @@ void takes_and_gives()
     hilock::lock lock(client, "stock", lasting());
     const auto got = taken(at, lock, 10s);
     answers gone;
-    CHECK(got && got.state == HILOCK_HELD && got.fencing_token > 0 && got.remaining > 30s && got.hold_count == 1);
-    CHECK(lock.token() == got.fencing_token && lock.remaining() > 30s && lock.state() == HILOCK_HELD && client.is_connected());
+    CHECK(got && got.state == HILOCK_STATE_HELD && got.fencing_token > 0 && got.remaining > 30s && got.hold_count == 1);
+    CHECK(lock.token() == got.fencing_token && lock.remaining() > 30s && lock.state() == HILOCK_STATE_HELD && client.is_connected());
     CHECK(redis_integer(at.eye, "EXISTS stock") == 1);
     CHECK(lock.release(std::ref(gone)) == status::ok && lock.remaining() == 0ms && gone.count == 0);
     at.loop.until([&] { return gone.count == 1; }, "the release");
@@ -36,9 +36,9 @@ void waits_for_its_turn()
     hilock::lock first(here, "stock", lasting()), second(there, "stock", lasting());
     answers mine;
     const auto token = taken(at, first).fencing_token;
-    CHECK(second.acquire(hilock::forever, std::ref(mine)) == status::ok && second.state() == HILOCK_WAITING);
+    CHECK(second.acquire(hilock::forever, std::ref(mine)) == status::ok && second.state() == HILOCK_STATE_WAITING);
     CHECK(second.acquire(hilock::forever, std::ref(mine)) == status::in_use);
-    at.loop.until([&] { return redis_channels(at.eye) > 0; }, "the second to wait");
+    at.loop.until([&] { return redis_queues(at.eye) > 0; }, "the second to wait");
     first = {};
     at.loop.until([&] { return mine.count == 1; }, "the turn of the second");
     CHECK(mine.last && mine.last.fencing_token > token);
@@ -53,6 +53,7 @@ void times_out_and_is_cancelled()
     (void)taken(at, first);
     const auto late = taken(at, second, 50ms);
     CHECK(late.status == status::timed_out && late.holder.find(hilock_client_uuid(here.native())) == 0 && late.holder_remaining > 0ms);
+    CHECK(!late.holder_label.empty() && late.holder.find(":1:" + late.holder_label) == 36);
     CHECK(taken(at, second, hilock::try_once).status == status::timed_out);
     CHECK(second.cancel() == status::not_pending && second.acquire(1h, std::ref(ended)) == status::ok && second.cancel() == status::ok);
     CHECK(second.peek(std::ref(seen)) == status::ok);
@@ -65,7 +66,7 @@ void tells_a_loss()
     play at;
     auto client = at.client();
     unsigned losses = 0;
-    hilock_lost_reason why = HILOCK_LOST_NONE;
+    hilock_lost_reason why = HILOCK_REASON_NONE;
     hilock::lock_options options;
     options.lease = 3s;
     options.on_lost = [&](const hilock::event &lost) { losses++, why = lost.reason; };
@@ -77,7 +78,7 @@ void tells_a_loss()
     std::thread([&seen] { CHECK(hilock::remaining(seen) > 0ms); }).join();
     redis_do(at.eye, "DEL stock");
     at.loop.until([&] { return losses > 0; }, "the loss");
-    CHECK(losses == 1 && why == HILOCK_LOST_TAKEN && moved.remaining() == 0ms && moved.state() == HILOCK_IDLE && !moved.validity());
+    CHECK(losses == 1 && why == HILOCK_REASON_TAKEN && moved.remaining() == 0ms && moved.state() == HILOCK_STATE_IDLE && !moved.validity());
     CHECK(hilock::remaining(seen) == 0ms);
 }
 
@@ -123,7 +124,7 @@ void ends_while_it_waits()
     CHECK(third.acquire(hilock::forever, [alive](const hilock::result &) { check_fail("called"); }) == status::ok);
     CHECK(alive.use_count() == 4);
     second.drop();
-    CHECK(alive.use_count() == 3 && second.state() == HILOCK_IDLE);
+    CHECK(alive.use_count() == 3 && second.state() == HILOCK_STATE_IDLE);
     CHECK(second.acquire(hilock::forever, [alive](const hilock::result &) { check_fail("called"); }) == status::ok);
     second = hilock::lock(there, "stock", lasting());
     third = {};
@@ -181,7 +182,7 @@ void closes()
 void ends_with_holds()
 {
     play at;
-    hilock_lost_reason why = HILOCK_LOST_NONE;
+    hilock_lost_reason why = HILOCK_REASON_NONE;
     auto alive = std::make_shared<int>(0);
     hilock::lock_options options;
     options.on_lost = [&](const hilock::event &lost) { why = lost.reason; };
@@ -195,7 +196,7 @@ void ends_with_holds()
     const int heard = *alive;
     client = {};
     at.loop.run_out();
-    CHECK(why == HILOCK_LOST_CLOSING && *alive == heard);
+    CHECK(why == HILOCK_REASON_CLOSING && *alive == heard);
     lock = {};
     CHECK(alive.use_count() == 1);
 }
@@ -204,10 +205,11 @@ void ends_with_holds()
 void ends_behind_a_close()
 {
     play at;
-    unsigned events = 0, heard = 0, asked = 0;
+    unsigned events = 0, steps = 0, heard = 0, asked = 0;
     hilock::client_options listening;
     listening.url = at.store->url;
     listening.on_event = [&](const hilock::event &) { events++; };
+    listening.on_trace = [&](const hilock_trace &) { steps++; };
     hilock::client client(hilock_client_open_libevent, at.loop.get(), std::move(listening));
     hilock::lock lock(client, "stock", lasting());
     answers proved;
@@ -215,13 +217,14 @@ void ends_behind_a_close()
     CHECK(client.close(hilock::forever, {}) == status::ok);
     client = {};
     heard = events;
+    const unsigned seen = steps; /* connected, asked, granted at least */
     redis_do(at.eye, "CLIENT KILL TYPE normal SKIPME yes");
     do {
         CHECK(lock.extend(90s, std::ref(proved)) == status::ok);
         asked++;
         at.loop.until([&] { return proved.count == asked; }, "the proof, by a new link");
     } while (!proved.last);
-    CHECK(heard > 0 && events == heard && lock.release({}) == status::ok);
+    CHECK(heard > 0 && events == heard && seen >= 4 && steps == seen && lock.release({}) == status::ok);
 }
 
 void says_why_it_is_refused()

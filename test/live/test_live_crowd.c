@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { MANY = 10000, BATCH_MAX = 1000 };
 
@@ -54,8 +54,8 @@ static void on_lost(const struct hilock_event *event, void *user)
 {
     struct crowd *crowd = user;
     note(crowd);
-    crowd->lost += event->reason == HILOCK_LOST_CLOSING;
-    crowd->others += event->reason != HILOCK_LOST_CLOSING;
+    crowd->lost += event->reason == HILOCK_REASON_CLOSING;
+    crowd->others += event->reason != HILOCK_REASON_CLOSING;
 }
 
 static void on_closed(void *user)
@@ -81,12 +81,12 @@ static hilock_lock *ask(struct crowd *crowd, const char *name)
 }
 
 /* Half of those who wait want what this very client holds, half what another program does. */
-static void gather(struct crowd *crowd, struct scene *scene)
+static void gather(struct crowd *crowd, struct fixture *fixture)
 {
     const struct hilock_allocator counting = {count_new, count_more, count_free, crowd};
     char name[32];
-    client_open_with(&crowd->client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .allocator = &counting, .command_timeout_ms = 60000));
-    redis_do(scene->redis, "EVAL %s 0", "for i = 0, 4999 do redis.call('HSET', 'foreign:' .. i, 'another', 1, 'mode', 'mutex') end");
+    client_open_with(&crowd->client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .allocator = &counting, .command_timeout_ms = 60000));
+    redis_do(fixture->redis, "EVAL %s 0", "for i = 0, 4999 do redis.call('HSET', 'foreign:' .. i, 'another', 1) end");
     for (unsigned i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "own:%u", i);
         crowd->holders[i] = ask(crowd, name);
@@ -97,21 +97,21 @@ static void gather(struct crowd *crowd, struct scene *scene)
         snprintf(name, sizeof name, "%s:%u", i % 2 ? "own" : "foreign", i / 2);
         crowd->waiters[i] = ask(crowd, name);
     }
-    while (redis_channels(scene->redis) < MANY / 2)
+    while (redis_channels(fixture->redis) < MANY / 2)
         turn(crowd);
     assert_int_equal(client_stats(&crowd->client).held, MANY);
     assert_int_equal(client_stats(&crowd->client).waiting, MANY);
 }
 
-static void disperse(struct crowd *crowd, struct scene *scene)
+static void disperse(struct crowd *crowd, struct fixture *fixture)
 {
     for (unsigned i = 0; i < MANY; i++) {
         hilock_lock_free(crowd->holders[i]);
         hilock_lock_free(crowd->waiters[i]);
     }
     assert_int_equal(crowd->blocks, 0);
-    redis_do(scene->redis, "EVAL %s 0", "for i = 0, 4999 do redis.call('DEL', 'foreign:' .. i) end");
-    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    redis_do(fixture->redis, "EVAL %s 0", "for i = 0, 4999 do redis.call('DEL', 'foreign:' .. i) end");
+    assert_int_equal(redis_lock_keys(fixture->redis), 0);
     client_close(&crowd->client);
     free(crowd);
 }
@@ -155,8 +155,8 @@ static void is_freed_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(closes_at_once),
-        SCENE_TEST(is_freed_at_once),
+        FIXTURE_TEST(closes_at_once),
+        FIXTURE_TEST(is_freed_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

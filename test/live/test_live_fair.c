@@ -9,21 +9,21 @@
 #include "support/ledger.h"
 #include "support/late.h"
 #include "support/queue.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { PLAYERS = QUEUE_PLAYERS, LEASE_MS = 6000, WINDOW_MS = QUEUE_WINDOW_MS, CROWD_MAX = 32, ROUNDS = 12 };
 
-static void set(struct queue *queue, struct scene *scene)
+static void set(struct queue *queue, struct fixture *fixture)
 {
-    *queue = (struct queue){.url = scene->server->url, .name = "stock", .lease_ms = LEASE_MS};
+    *queue = (struct queue){.url = fixture->server->url, .name = "stock", .lease_ms = LEASE_MS};
     queue_set(queue);
 }
 
 /* What the dead left runs out by itself; the rest of the test need not wait for it. */
-static void strike(struct queue *queue, struct scene *scene)
+static void strike(struct queue *queue, struct fixture *fixture)
 {
     queue_end(queue);
-    redis_do(scene->redis, "FLUSHALL");
+    redis_do(fixture->redis, "FLUSHALL");
 }
 
 static void order_is_that_of_arrival(void **state)
@@ -107,7 +107,7 @@ static void a_stopped_head_costs_two_windows_and_comes_back(void **state)
     released.at_us = queue_let_go(&queue, 0);
     assert_true(queue_granted_us(&queue, 2) < late_until_us(&released, (uint64_t)(2 * WINDOW_MS + WINDOW_MS / 2) * 1000));
     child_resume(queue.pids[1]);
-    while (redis_integer(((struct scene *)*state)->redis, "ZCARD hilock:wait:{stock}") != 2) /* it finds that its grant has lapsed, and asks again */
+    while (redis_integer(((struct fixture *)*state)->redis, "ZCARD hilock:wait:{stock}") != 2) /* it finds that its grant has lapsed, and asks again */
         check_pause_ms(5);
     queue_let_go(&queue, 2);
     queue_granted_us(&queue, 1);
@@ -194,24 +194,24 @@ static int all_are_ready(void *arg)
     return atomic_load(&crowd->ready) == crowd->processes;
 }
 
-static void two_commands_a_grant(struct scene *scene, unsigned processes)
+static void two_commands_a_grant(struct fixture *fixture, unsigned processes)
 {
     struct crowd *crowd = mmap(NULL, sizeof *crowd, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t pids[CROWD_MAX];
     struct verdict verdict;
     long long commands;
     assert_true(crowd != MAP_FAILED);
-    crowd->url = scene->server->url;
+    crowd->url = fixture->server->url;
     crowd->ledger = ledger_new(1, (size_t)processes * ROUNDS);
     crowd->processes = processes;
     for (unsigned i = 0; i < processes; i++)
         pids[i] = child_start(join_in, crowd);
     check_until(all_are_ready, crowd, "the crowd");
-    redis_do(scene->redis, "CONFIG RESETSTAT");
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
     atomic_store(&crowd->is_on, 1);
     for (unsigned i = 0; i < processes; i++)
         child_join(pids[i]);
-    commands = redis_calls(scene->redis, "evalsha");
+    commands = redis_calls(fixture->redis, "evalsha");
     verdict = ledger_judge(crowd->ledger);
     print_message("%u processes: %zu grants, %.2f commands for each\n", processes, verdict.grants, (double)commands / (double)verdict.grants);
     assert_int_equal(verdict.grants, (size_t)processes * ROUNDS);
@@ -227,14 +227,14 @@ static void two_commands_a_grant_of_32(void **state) { two_commands_a_grant(*sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(order_is_that_of_arrival),
-        SCENE_TEST(a_holder_s_death_costs_its_lease),
-        SCENE_TEST(the_head_s_death_costs_nothing),
-        SCENE_TEST(a_death_in_the_middle_costs_nothing),
-        SCENE_TEST(a_fresh_holder_s_death_costs_two_windows),
-        SCENE_TEST(a_stopped_head_costs_two_windows_and_comes_back),
-        SCENE_TEST(two_commands_a_grant_of_8),
-        SCENE_TEST(two_commands_a_grant_of_32),
+        FIXTURE_TEST(order_is_that_of_arrival),
+        FIXTURE_TEST(a_holder_s_death_costs_its_lease),
+        FIXTURE_TEST(the_head_s_death_costs_nothing),
+        FIXTURE_TEST(a_death_in_the_middle_costs_nothing),
+        FIXTURE_TEST(a_fresh_holder_s_death_costs_two_windows),
+        FIXTURE_TEST(a_stopped_head_costs_two_windows_and_comes_back),
+        FIXTURE_TEST(two_commands_a_grant_of_8),
+        FIXTURE_TEST(two_commands_a_grant_of_32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

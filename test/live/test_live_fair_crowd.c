@@ -3,7 +3,7 @@
  * clients: served in the order in which they asked, each answered once; what is cancelled leaves the queue; a client that closes leaves none. */
 #include <stdlib.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { MANY = 10000, SERVED = 2000, CANCELLED = 4000, CLIENTS = 100 };
 
@@ -11,7 +11,7 @@ struct crowd {
     struct client client;
     hilock_lock *locks[MANY];
     unsigned char answers[MANY];
-    struct scene *scene;
+    struct fixture *fixture;
     unsigned next, waiting, cancelled, closed, others; /* next: to be granted */
     long long queued;                                  /* at the store, awaited */
 };
@@ -22,7 +22,7 @@ static void on_event(const struct hilock_event *event, void *user)
 {
     struct wait *wait = user;
     wait->crowd->waiting += event->kind == HILOCK_EVENT_WAITING;
-    wait->crowd->others += event->kind == HILOCK_EVENT_LOST && event->reason != HILOCK_LOST_CLOSING;
+    wait->crowd->others += event->kind == HILOCK_EVENT_LOST && event->reason != HILOCK_REASON_CLOSING;
 }
 
 static void on_result(const struct hilock_result *result, void *user)
@@ -55,7 +55,7 @@ static int has_served(void *arg) { return ((struct crowd *)arg)->next > SERVED; 
 static int is_queue_so_long(void *arg)
 {
     struct crowd *crowd = arg;
-    return redis_integer(crowd->scene->redis, "ZCARD hilock:wait:{stock}") == crowd->queued;
+    return redis_integer(crowd->fixture->redis, "ZCARD hilock:wait:{stock}") == crowd->queued;
 }
 
 static void until_queued(struct crowd *crowd, long long length)
@@ -69,8 +69,8 @@ static void ten_thousand_in_one_client(void **state)
     struct crowd *crowd = calloc(1, sizeof *crowd);
     struct wait *waits = calloc(MANY, sizeof *waits);
     assert_true(crowd && waits);
-    crowd->scene = *state;
-    client_open_with(&crowd->client, HILOCK_CLIENT_OPTIONS(.url = crowd->scene->server->url, .command_timeout_ms = 60000));
+    crowd->fixture = *state;
+    client_open_with(&crowd->client, HILOCK_CLIENT_OPTIONS(.url = crowd->fixture->server->url, .command_timeout_ms = 60000));
     for (unsigned i = 0; i < MANY; i++) {
         waits[i] = (struct wait){crowd, i};
         ask(&waits[i]);
@@ -91,7 +91,7 @@ static void ten_thousand_in_one_client(void **state)
         assert_int_equal(crowd->answers[i], 1);
         hilock_lock_free(crowd->locks[i]);
     }
-    assert_int_equal(redis_lock_keys(crowd->scene->redis), 0);
+    assert_int_equal(redis_lock_keys(crowd->fixture->redis), 0);
     free(waits);
     free(crowd);
 }
@@ -127,27 +127,27 @@ static int is_connected(void *arg) { return hilock_client_is_connected(((struct 
 /* Two commands for each, once all can be told of their grants. */
 static void one_in_each_of_many_clients(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct fleet *fleet = calloc(1, sizeof *fleet);
     struct event_base *base = event_base_new();
     assert_true(fleet && base);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        client_open_on(&fleet->clients[i], base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+        client_open_on(&fleet->clients[i], base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
         client_until(&fleet->clients[i], is_connected, &fleet->clients[i], "a connection");
         handle_open(&fleet->handles[i], &fleet->clients[i], "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 60000));
         fleet->handles[i].on_acquired = on_granted;
         fleet->handles[i].user = fleet;
     }
-    while (redis_count(scene->redis, "PUBSUB CHANNELS hilock:grant:*") < CLIENTS)
+    while (redis_count(fixture->redis, "PUBSUB CHANNELS hilock:grant:*") < CLIENTS)
         client_for_ms(&fleet->clients[0], 10);
-    redis_do(scene->redis, "CONFIG RESETSTAT");
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
     for (unsigned i = 0; i < CLIENTS; i++) {
         handle_ask(&fleet->handles[i], HILOCK_FOREVER);
         handle_until(&fleet->handles[i], i ? &fleet->handles[i].waiting : &fleet->handles[i].acquired, 1, "a place");
     }
     handle_release(&fleet->handles[0]);
     client_until(&fleet->clients[0], all_are_released, fleet, "all to be served");
-    print_message("%d clients: %.2f commands for each grant\n", CLIENTS, (double)redis_calls(scene->redis, "evalsha") / CLIENTS);
+    print_message("%d clients: %.2f commands for each grant\n", CLIENTS, (double)redis_calls(fixture->redis, "evalsha") / CLIENTS);
     assert_int_equal(fleet->next, CLIENTS);
     assert_false(fleet->is_out_of_order);
     for (unsigned i = 0; i < CLIENTS; i++) {
@@ -162,8 +162,8 @@ static void one_in_each_of_many_clients(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(ten_thousand_in_one_client),
-        SCENE_TEST(one_in_each_of_many_clients),
+        FIXTURE_TEST(ten_thousand_in_one_client),
+        FIXTURE_TEST(one_in_each_of_many_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

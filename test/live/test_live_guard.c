@@ -3,34 +3,34 @@
  * is told, and a user without the right to INFO can lock all the same. */
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { GUARD_MS = 4000 };
 
 /* When it died: what it granted was granted before. */
-static uint64_t restart(struct scene *scene)
+static uint64_t restart(struct fixture *fixture)
 {
     uint64_t died_us;
-    redis_close(scene->redis);
-    server_kill(scene->server);
+    redis_close(fixture->redis);
+    server_kill(fixture->server);
     died_us = check_now_us();
-    server_restart(scene->server);
-    scene->redis = redis_open(scene->server);
+    server_restart(fixture->server);
+    fixture->redis = redis_open(fixture->server);
     return died_us;
 }
 
 /* The holder is cut off, so to speak: it does not renew, and hears of nothing. */
 static void nobody_is_let_in_while_a_forgotten_holder_believes(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client holding, waiting;
     struct handle old, new;
     uint64_t died_us;
-    client_open_with(&holding, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = GUARD_MS, .lease_ms = GUARD_MS));
+    client_open_with(&holding, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .restart_guard_ms = GUARD_MS, .lease_ms = GUARD_MS));
     handle_open(&old, &holding, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS, .renew = HILOCK_RENEW_NEVER));
     assert_int_equal(handle_acquire(&old, 20000), HILOCK_OK);
-    died_us = restart(scene);
-    client_open_with(&waiting, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = GUARD_MS, .lease_ms = GUARD_MS));
+    died_us = restart(fixture);
+    client_open_with(&waiting, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .restart_guard_ms = GUARD_MS, .lease_ms = GUARD_MS));
     handle_open(&new, &waiting, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS));
     handle_ask(&new, HILOCK_FOREVER);
     handle_until(&new, &new.acquired, 1, "the grant");
@@ -46,10 +46,10 @@ static void nobody_is_let_in_while_a_forgotten_holder_believes(void **state)
 
 static void a_try_is_told_why(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .restart_guard_ms = 600000));
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .restart_guard_ms = 600000));
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
     assert_non_null(strstr(stock.acquired.detail, " s ago: it grants nothing for another "));
@@ -63,11 +63,11 @@ static int was_told(void *arg) { return strstr(arg, "restarted") != NULL; }
 
 static void a_restart_is_told(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     client_connect(&client);
-    restart(scene);
+    restart(fixture);
     client_until(&client, was_told, client.log, "STORE_RESTARTED");
     assert_int_equal(client.other_events, 1);
     client_close(&client);
@@ -75,15 +75,15 @@ static void a_restart_is_told(void **state)
 
 static void a_policy_that_evicts_is_told(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
-    redis_do(scene->redis, "CONFIG SET maxmemory-policy volatile-ttl");
-    client_open(&client, scene->server->url);
+    redis_do(fixture->redis, "CONFIG SET maxmemory-policy volatile-ttl");
+    client_open(&client, fixture->server->url);
     client_connect(&client);
     assert_int_equal(client.other_events, 0);
     client_close(&client);
-    redis_do(scene->redis, "CONFIG SET maxmemory 1000000000");
-    client_open(&client, scene->server->url);
+    redis_do(fixture->redis, "CONFIG SET maxmemory 1000000000");
+    client_open(&client, fixture->server->url);
     client_connect(&client);
     client_turn(&client);
     assert_int_equal(client.other_events, 1);
@@ -93,33 +93,33 @@ static void a_policy_that_evicts_is_told(void **state)
 
 static void without_the_right_to_INFO(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    redis_do(scene->redis, "ACL SETUSER shop on >secret ~* &* +@all -info");
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret"));
+    redis_do(fixture->redis, "ACL SETUSER shop on >secret ~* &* +@all -info");
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret"));
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
     assert_non_null(strstr(client.log, "INFO refused: NOPERM"));
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     handle_free(&stock);
     client_close(&client);
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = "secret", .restart_guard_ms = 600000));
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret", .restart_guard_ms = 600000));
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
     handle_free(&stock);
     client_close(&client);
-    redis_do(scene->redis, "ACL DELUSER shop");
+    redis_do(fixture->redis, "ACL DELUSER shop");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(nobody_is_let_in_while_a_forgotten_holder_believes),
-        SCENE_TEST(a_try_is_told_why),
-        SCENE_TEST(a_restart_is_told),
-        SCENE_TEST(a_policy_that_evicts_is_told),
-        SCENE_TEST(without_the_right_to_INFO),
+        FIXTURE_TEST(nobody_is_let_in_while_a_forgotten_holder_believes),
+        FIXTURE_TEST(a_try_is_told_why),
+        FIXTURE_TEST(a_restart_is_told),
+        FIXTURE_TEST(a_policy_that_evicts_is_told),
+        FIXTURE_TEST(without_the_right_to_INFO),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 struct trial {
-    struct scene *scene;
+    struct fixture *fixture;
     struct proxy *proxy;
     struct client client;
 };
 
 static void begin(struct trial *trial, void **state)
 {
-    trial->scene = *state;
-    trial->proxy = proxy_start(trial->scene->server);
+    trial->fixture = *state;
+    trial->proxy = proxy_start(trial->fixture->server);
     client_open_with(&trial->client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(trial->proxy), .keepalive_ms = 300, .command_timeout_ms = 500));
     client_connect(&trial->client);
 }
@@ -95,21 +95,21 @@ static void deaf_link(void **state, unsigned direction)
     struct trial trial;
     struct handle stock;
     begin(&trial, state);
-    redis_do(trial.scene->redis, "HSET stock:42 another 1 mode mutex");
+    redis_do(trial.fixture->redis, "HSET stock:42 another 1");
     handle_open(&stock, &trial.client, "stock:42", NULL);
     handle_ask(&stock, HILOCK_FOREVER);
-    client_until(&trial.client, is_listening, trial.scene->redis, "the subscription");
+    client_until(&trial.client, is_listening, trial.fixture->redis, "the subscription");
     proxy_drop(trial.proxy, PROXY_SUBSCRIPTIONS, direction);
     client_until(&trial.client, is_replaced, &(struct links){trial.proxy, proxy_accepted(trial.proxy)}, "a new link");
     proxy_pass(trial.proxy);
     assert_int_equal(client_stats(&trial.client).wakeups, 0);
     while (client_stats(&trial.client).wakeups == 0) {
-        redis_do(trial.scene->redis, "PUBLISH redisson_lock__channel:{stock:42} 0");
+        redis_do(trial.fixture->redis, "PUBLISH redisson_lock__channel:{stock:42} 0");
         client_for_ms(&trial.client, 10);
     }
     assert_int_equal(stock.acquired.count, 0);
-    redis_do(trial.scene->redis, "DEL stock:42");
-    redis_do(trial.scene->redis, "PUBLISH redisson_lock__channel:{stock:42} 0");
+    redis_do(trial.fixture->redis, "DEL stock:42");
+    redis_do(trial.fixture->redis, "PUBLISH redisson_lock__channel:{stock:42} 0");
     handle_until(&stock, &stock.acquired, 1, "the grant");
     assert_int_equal(stock.acquired.status, HILOCK_OK);
     assert_int_equal(trial.client.disconnected, 0);
@@ -131,7 +131,7 @@ static void a_good_link_is_kept(void **state)
     struct handle stock;
     begin(&trial, state);
     handle_open(&stock, &trial.client, "stock:42", NULL); /* it may listen: the second link */
-    client_until(&trial.client, was_probed, trial.scene->redis, "keep-alives");
+    client_until(&trial.client, was_probed, trial.fixture->redis, "keep-alives");
     assert_int_equal(trial.client.disconnected, 0);
     assert_int_equal(trial.client.connected, 1);
     assert_int_equal(proxy_accepted(trial.proxy), 2);
@@ -142,13 +142,13 @@ static void a_good_link_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(idle_link_without_answers),
-        SCENE_TEST(idle_link_without_questions),
-        SCENE_TEST(link_in_use_without_answers),
-        SCENE_TEST(link_in_use_without_questions),
-        SCENE_TEST(deaf_link_without_messages),
-        SCENE_TEST(deaf_link_without_questions),
-        SCENE_TEST(a_good_link_is_kept),
+        FIXTURE_TEST(idle_link_without_answers),
+        FIXTURE_TEST(idle_link_without_questions),
+        FIXTURE_TEST(link_in_use_without_answers),
+        FIXTURE_TEST(link_in_use_without_questions),
+        FIXTURE_TEST(deaf_link_without_messages),
+        FIXTURE_TEST(deaf_link_without_questions),
+        FIXTURE_TEST(a_good_link_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum kind {
     ON_CONNECTED, ON_DISCONNECTED,                                                  /* events of the client */
@@ -44,7 +44,7 @@ struct stage {
 };
 
 struct play {
-    struct scene *scene;
+    struct fixture *fixture;
     enum kind kind;
     struct event_base *base;
     struct stage stages[ACTS];
@@ -166,7 +166,7 @@ static void check_call(struct party *party)
 
 static int is_awaited_result(enum kind kind, const struct hilock_result *result)
 {
-    int is_acquire = result->operation == HILOCK_ACQUIRE;
+    int is_acquire = result->operation == HILOCK_OP_ACQUIRE;
     return (kind == ON_GRANT && is_acquire && result->status == HILOCK_OK) || (kind == ON_TIMED_OUT && result->status == HILOCK_TIMED_OUT) ||
            (kind == ON_CANCELLED && result->status == HILOCK_CANCELLED) || (kind == ON_REFUSED_BY_CLOSE && result->status == HILOCK_CLOSED) ||
            (kind == ON_UNREACHABLE && result->status == HILOCK_UNREACHABLE) ||
@@ -261,14 +261,14 @@ static int all_ended(void *arg)
 static int all_are(const struct play *play, hilock_state state)
 {
     for (unsigned i = 0; i < ACTS; i++)
-        if (hilock_lock_state(play->stages[i].own.lock) != state || hilock_lock_state(play->stages[i].other.lock) != HILOCK_HELD)
+        if (hilock_lock_state(play->stages[i].own.lock) != state || hilock_lock_state(play->stages[i].other.lock) != HILOCK_STATE_HELD)
             return 0;
     return 1;
 }
 
-static int all_hold(void *arg) { return all_are(arg, HILOCK_HELD); }
+static int all_hold(void *arg) { return all_are(arg, HILOCK_STATE_HELD); }
 
-static int all_wait(void *arg) { return all_are(arg, HILOCK_WAITING); }
+static int all_wait(void *arg) { return all_are(arg, HILOCK_STATE_WAITING); }
 
 static void until(struct play *play, int (*is_so)(void *arg), const char *what)
 {
@@ -297,7 +297,7 @@ static void open_party(struct party *party, struct stage *stage, const char *wha
 static void open_stage(struct play *play, enum act act_of_it)
 {
     struct stage *stage = &play->stages[act_of_it];
-    const char *url = play->kind == ON_UNREACHABLE ? "unix:///nonexistent/hilock" : play->scene->server->url;
+    const char *url = play->kind == ON_UNREACHABLE ? "unix:///nonexistent/hilock" : play->fixture->server->url;
     struct hilock_error error;
     stage->play = play;
     stage->act = act_of_it;
@@ -321,13 +321,13 @@ static void ask(struct party *party, uint32_t wait_ms)
 static void make_foreign(struct play *play)
 {
     for (unsigned i = 0; i < ACTS; i++)
-        redis_do(play->scene->redis, "HSET own:%u%s another 1 mode mutex", i, i >= ABANDON ? ":left" : "");
+        redis_do(play->fixture->redis, "HSET own:%u%s another 1", i, i >= ABANDON ? ":left" : "");
 }
 
 static void delete_keys(struct play *play, const char *what)
 {
     for (unsigned i = 0; i < ACTS; i++)
-        redis_do(play->scene->redis, "DEL %s:%u%s", what, i, i >= ABANDON ? ":left" : "");
+        redis_do(play->fixture->redis, "DEL %s:%u%s", what, i, i >= ABANDON ? ":left" : "");
 }
 
 static void each(struct play *play, void (*run)(struct stage *stage))
@@ -368,7 +368,7 @@ static void wait_all(struct play *play, void (*ask_it)(struct stage *stage))
 
 static void set_off(struct play *play)
 {
-    struct redis *redis = play->scene->redis;
+    struct redis *redis = play->fixture->redis;
     switch (play->kind) {
     case ON_CONNECTED: break;
     case ON_DISCONNECTED: hold_all(play), redis_do(redis, "CLIENT KILL TYPE normal"); break;
@@ -380,7 +380,7 @@ static void set_off(struct play *play)
     case ON_UNREACHABLE: each(play, set), each(play, ask_own_briefly), each(play, ask_sibling), each(play, ask_other); break;
     case ON_RELEASED: hold_all(play), each(play, release_own); break;
     case ON_UNKNOWN:
-    case ON_SETTLED: hold_all(play), server_suspend(play->scene->server), each(play, release_own); break;
+    case ON_SETTLED: hold_all(play), server_suspend(play->fixture->server), each(play, release_own); break;
     case ON_LOST: hold_all(play), delete_keys(play, "own"); break;
     case ON_LOST_BY_CLOSE: hold_all(play), each(play, close_now); break;
     case ON_RENEWAL_FAILED:
@@ -398,8 +398,8 @@ static void heal(struct play *play)
     else
         until(play, all_acted, "everybody was called");
     if (play->kind == ON_UNKNOWN || play->kind == ON_SETTLED)
-        server_resume(play->scene->server);
-    redis_do(play->scene->redis, "REPLICAOF NO ONE");
+        server_resume(play->fixture->server);
+    redis_do(play->fixture->redis, "REPLICAOF NO ONE");
     until(play, all_acted, "everybody was called");
 }
 
@@ -421,10 +421,10 @@ static int is_free(void *arg)
                                            "if not k:find('token') and not k:find(':left$') then n = n + 1 end end return n") == 0;
 }
 
-static void play_kind(struct scene *scene, enum kind kind)
+static void play_kind(struct fixture *fixture, enum kind kind)
 {
     struct play *play = calloc(1, sizeof *play);
-    play->scene = scene;
+    play->fixture = fixture;
     play->kind = kind;
     play->base = event_base_new();
     for (unsigned i = 0; i < ACTS; i++)
@@ -442,7 +442,7 @@ static void play_kind(struct scene *scene, enum kind kind)
     event_base_free(play->base);
     if (kind == ON_TIMED_OUT || kind == ON_CANCELLED || kind == ON_REFUSED_BY_CLOSE || kind == ON_WAITING)
         delete_keys(play, "own");
-    check_until(is_free, scene->redis, "what was not abandoned to be released");
+    check_until(is_free, fixture->redis, "what was not abandoned to be released");
     delete_keys(play, "own");
     delete_keys(play, "other");
     free(play);
@@ -468,22 +468,22 @@ static void inside_closed(void **state) { play_kind(*state, ON_CLOSED); }
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(inside_connected),
-        SCENE_TEST(inside_disconnected),
-        SCENE_TEST(inside_grant),
-        SCENE_TEST(inside_timed_out),
-        SCENE_TEST(inside_cancelled),
-        SCENE_TEST(inside_refused_by_close),
-        SCENE_TEST(inside_unreachable),
-        SCENE_TEST(inside_released),
-        SCENE_TEST(inside_unknown),
-        SCENE_TEST(inside_lost),
-        SCENE_TEST(inside_lost_by_close),
-        SCENE_TEST(inside_waiting),
-        SCENE_TEST(inside_renewal_failed),
-        SCENE_TEST(inside_renewed),
-        SCENE_TEST(inside_settled),
-        SCENE_TEST(inside_closed),
+        FIXTURE_TEST(inside_connected),
+        FIXTURE_TEST(inside_disconnected),
+        FIXTURE_TEST(inside_grant),
+        FIXTURE_TEST(inside_timed_out),
+        FIXTURE_TEST(inside_cancelled),
+        FIXTURE_TEST(inside_refused_by_close),
+        FIXTURE_TEST(inside_unreachable),
+        FIXTURE_TEST(inside_released),
+        FIXTURE_TEST(inside_unknown),
+        FIXTURE_TEST(inside_lost),
+        FIXTURE_TEST(inside_lost_by_close),
+        FIXTURE_TEST(inside_waiting),
+        FIXTURE_TEST(inside_renewal_failed),
+        FIXTURE_TEST(inside_renewed),
+        FIXTURE_TEST(inside_settled),
+        FIXTURE_TEST(inside_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,22 +6,22 @@
 
 #include "rules.h"
 #include "support/belief.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static const char rights[] = "~* &* +evalsha +script|load +client|setname +time +subscribe +unsubscribe +publish +pttl +hscan +hget "
                              "+hset +hdel +hlen +exists +set +pexpire +zadd +zrem +zcount +zrange +zrangebyscore";
 
 /* "locks" may do all that locks need, and no more. */
-static void let_in(struct scene *scene, const char *password)
+static void let_in(struct fixture *fixture, const char *password)
 {
     char command[512];
     snprintf(command, sizeof command, "ACL SETUSER locks reset on >%s %s", password, rights);
-    redis_do(scene->redis, command);
+    redis_do(fixture->redis, command);
 }
 
-static void client_open_as(struct client *client, const struct scene *scene, const char *user, const char *password)
+static void client_open_as(struct client *client, const struct fixture *fixture, const char *user, const char *password)
 {
-    client_open_with(client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = user, .password = password));
+    client_open_with(client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = user, .password = password));
 }
 
 static void nothing_runs_after_a_refused_login(void **state) { assert_string_equal(rule_refused_login_is_the_end(*state, NULL), ""); }
@@ -36,20 +36,20 @@ static int was_repeated(void *arg)
 
 static void login_is_repeated_until_it_is_good(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    let_in(scene, "right");
-    client_open_as(&client, scene, "locks", "wrong");
+    let_in(fixture, "right");
+    client_open_as(&client, fixture, "locks", "wrong");
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_DENIED);
     assert_non_null(strstr(stock.acquired.detail, "WRONGPASS"));
     assert_null(strstr(stock.acquired.detail, "wrong "));
-    client_until(&client, was_repeated, &(struct logins){scene->redis, redis_calls(scene->redis, "auth")}, "more logins");
+    client_until(&client, was_repeated, &(struct logins){fixture->redis, redis_calls(fixture->redis, "auth")}, "more logins");
     assert_int_equal(client.connected, 0);
-    assert_true(redis_count(scene->redis, "ACL LOG") > 0);
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), 0);
-    let_in(scene, "wrong");
+    assert_true(redis_count(fixture->redis, "ACL LOG") > 0);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 0);
+    let_in(fixture, "wrong");
     client_connect(&client);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
@@ -60,38 +60,38 @@ static void login_is_repeated_until_it_is_good(void **state)
 /* Without a password nothing is said before the first command that is refused. */
 static void password_that_is_missing(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     char url[128];
-    snprintf(url, sizeof url, "unix://%s", scene->server->socket);
-    redis_do(scene->redis, "CONFIG SET requirepass right");
+    snprintf(url, sizeof url, "unix://%s", fixture->server->socket);
+    redis_do(fixture->redis, "CONFIG SET requirepass right");
     client_open(&client, url);
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_DENIED);
     assert_non_null(strstr(stock.acquired.detail, "NOAUTH"));
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), 0);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 0);
     handle_free(&stock);
     client_close(&client);
-    redis_do(scene->redis, "CONFIG SET requirepass \"\"");
+    redis_do(fixture->redis, "CONFIG SET requirepass \"\"");
 }
 
 /* R5 for logins: a right that is taken away ends no hold before its deadline. */
 static void user_that_goes_while_it_holds(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     struct belief belief = {0, 0};
-    let_in(scene, "right");
-    client_open_as(&client, scene, "locks", "right");
+    let_in(fixture, "right");
+    client_open_as(&client, fixture, "locks", "right");
     handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    redis_do(scene->redis, "ACL DELUSER locks");
+    redis_do(fixture->redis, "ACL DELUSER locks");
     client_turn(&client);
     belief_look(&belief, &stock);
     belief_until_lost(&belief, &stock);
-    assert_int_equal(stock.lost.reason, HILOCK_LOST_EXPIRED);
+    assert_int_equal(stock.lost.reason, HILOCK_REASON_EXPIRED);
     handle_free(&stock);
     client_close(&client);
 }
@@ -99,10 +99,10 @@ static void user_that_goes_while_it_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(nothing_runs_after_a_refused_login),
-        SCENE_TEST(login_is_repeated_until_it_is_good),
-        SCENE_TEST(password_that_is_missing),
-        SCENE_TEST(user_that_goes_while_it_holds),
+        FIXTURE_TEST(nothing_runs_after_a_refused_login),
+        FIXTURE_TEST(login_is_repeated_until_it_is_good),
+        FIXTURE_TEST(password_that_is_missing),
+        FIXTURE_TEST(user_that_goes_while_it_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

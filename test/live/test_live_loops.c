@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static const struct client_loop *const loops[] = {
     NULL, /* libevent */
@@ -34,10 +34,10 @@ static void begin(struct client *client, const struct hilock_client_options *opt
 
 static void acquire_and_release(void **state)
 {
-    const struct scene *scene = *state;
+    const struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    begin(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     handle_open(&stock, &client, "stock:42", NULL);
     for (int i = 0; i < 100; i++) {
         assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
@@ -50,13 +50,13 @@ static void acquire_and_release(void **state)
 
 static void by_host_name(void **state)
 {
-    const struct scene *scene = *state;
-    const char *host = strstr(scene->server->tcp_url, "127.0.0.1");
+    const struct fixture *fixture = *state;
+    const char *host = strstr(fixture->server->tcp_url, "127.0.0.1");
     struct client client, lost;
     struct handle stock;
     char url[128];
     assert_non_null(host);
-    snprintf(url, sizeof url, "%.*slocalhost%s", (int)(host - scene->server->tcp_url), scene->server->tcp_url, host + strlen("127.0.0.1"));
+    snprintf(url, sizeof url, "%.*slocalhost%s", (int)(host - fixture->server->tcp_url), fixture->server->tcp_url, host + strlen("127.0.0.1"));
     begin(&client, HILOCK_CLIENT_OPTIONS(.url = url));
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
@@ -73,15 +73,15 @@ static void by_host_name(void **state)
 /* First in vain, then until the release wakes it. */
 static void wait_and_be_woken(void **state)
 {
-    const struct scene *scene = *state;
+    const struct fixture *fixture = *state;
     struct client ours, theirs;
     struct handle held, wanted;
-    begin(&ours, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
-    client_open(&theirs, scene->server->url);
+    begin(&ours, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
+    client_open(&theirs, fixture->server->url);
     handle_open(&held, &theirs, "stock:42", NULL);
     handle_open(&wanted, &ours, "stock:42", NULL);
     assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
-    assert_int_equal(handle_acquire(&wanted, 50), HILOCK_TIMED_OUT);
+    assert_int_equal(handle_acquire(&wanted, 2000), HILOCK_TIMED_OUT); /* time enough to connect and hear it */
     handle_ask(&wanted, HILOCK_FOREVER);
     handle_until(&wanted, &wanted.waiting, 2, "WAITING");
     assert_int_equal(handle_give(&held), HILOCK_OK);
@@ -97,15 +97,15 @@ static void wait_and_be_woken(void **state)
 
 static void loss(void **state)
 {
-    const struct scene *scene = *state;
+    const struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    begin(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    redis_do(scene->redis, "DEL stock:42");
+    redis_do(fixture->redis, "DEL stock:42");
     handle_until(&stock, &stock.lost, 1, "the loss");
-    assert_int_equal(stock.lost.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(stock.lost.reason, HILOCK_REASON_TAKEN);
     handle_free(&stock);
     client_close(&client);
 }
@@ -114,8 +114,8 @@ static int is_found_out(void *arg) { return ((const struct client *)arg)->discon
 
 static void half_open_link(void **state)
 {
-    const struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    const struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle stock;
     begin(&client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(proxy), .keepalive_ms = 300, .command_timeout_ms = 500));
@@ -141,10 +141,10 @@ static void free_it(struct handle *handle) { handle_free(handle); }
 /* What is held, what waits, and a handle that is freed as it is answered. client_close looks whether the loop is empty. */
 static void close_with_all_under_way(void **state)
 {
-    const struct scene *scene = *state;
+    const struct fixture *fixture = *state;
     struct client client;
     struct handle held, wanted, passing;
-    begin(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     handle_open(&held, &client, "held", NULL);
     handle_open(&wanted, &client, "held", NULL);
     handle_open(&passing, &client, "passing", NULL);
@@ -154,7 +154,7 @@ static void close_with_all_under_way(void **state)
     handle_ask(&passing, 20000);
     handle_until(&passing, &passing.acquired, 1, "the grant");
     client_close(&client);
-    assert_int_equal(held.lost.reason, HILOCK_LOST_CLOSING);
+    assert_int_equal(held.lost.reason, HILOCK_REASON_CLOSING);
     assert_int_equal(wanted.acquired.status, HILOCK_CLOSED);
     handle_free(&held);
     handle_free(&wanted);
@@ -163,10 +163,10 @@ static void close_with_all_under_way(void **state)
 /* With no turn of its own, and what it asked for is on the way. */
 static void abandon(void **state)
 {
-    const struct scene *scene = *state;
+    const struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    begin(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     client_connect(&client);
     handle_open(&stock, &client, "stock:42", NULL);
     handle_ask(&stock, HILOCK_TRY);
@@ -174,19 +174,19 @@ static void abandon(void **state)
     client.hilock = NULL;
     handle_free(&stock);
     client_close(&client);
-    redis_do(scene->redis, "DEL stock:42");
+    redis_do(fixture->redis, "DEL stock:42");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(acquire_and_release),
-        SCENE_TEST_WITH_PORT(by_host_name),
-        SCENE_TEST(wait_and_be_woken),
-        SCENE_TEST(loss),
-        SCENE_TEST(half_open_link),
-        SCENE_TEST(close_with_all_under_way),
-        SCENE_TEST(abandon),
+        FIXTURE_TEST(acquire_and_release),
+        FIXTURE_TEST_WITH_PORT(by_host_name),
+        FIXTURE_TEST(wait_and_be_woken),
+        FIXTURE_TEST(loss),
+        FIXTURE_TEST(half_open_link),
+        FIXTURE_TEST(close_with_all_under_way),
+        FIXTURE_TEST(abandon),
     };
     int failed = 0;
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {

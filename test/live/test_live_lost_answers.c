@@ -8,7 +8,7 @@
 #include "rules.h"
 #include "support/belief.h"
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static const char token_at_store[] = "for _, v in ipairs(redis.call('HVALS', KEYS[1])) do if v ~= 'mutex' then return v end end";
 
@@ -17,7 +17,7 @@ static int is_granted(void *arg) { return redis_integer(arg, "EXISTS stock:42") 
 static int is_free(void *arg) { return redis_lock_keys(arg) == 0; }
 
 struct trial {
-    struct scene *scene;
+    struct fixture *fixture;
     struct proxy *proxy;
     struct client client;
     struct handle stock;
@@ -25,8 +25,8 @@ struct trial {
 
 static void begin(struct trial *trial, void **state, uint32_t command_timeout_ms, uint32_t lease_ms)
 {
-    trial->scene = *state;
-    trial->proxy = proxy_start(trial->scene->server);
+    trial->fixture = *state;
+    trial->proxy = proxy_start(trial->fixture->server);
     client_open_with(&trial->client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(trial->proxy), .command_timeout_ms = command_timeout_ms));
     client_connect(&trial->client);
     handle_open(&trial->stock, &trial->client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = lease_ms));
@@ -47,10 +47,10 @@ static void grant_is_adopted(void **state)
     proxy_lose_reply(trial.proxy, "stock:42");
     assert_int_equal(handle_acquire(&trial.stock, 20000), HILOCK_OK);
     assert_int_equal(trial.stock.acquired.attempts, 2);
-    assert_int_equal(redis_integer(trial.scene->redis, "HLEN stock:42"), 2);
+    assert_int_equal(redis_integer(trial.fixture->redis, "HLEN stock:42"), 2);
     snprintf(token, sizeof token, "%llu", (unsigned long long)trial.stock.acquired.token);
-    assert_string_equal(redis_text(trial.scene->redis, "EVAL %s 1 stock:42", token_at_store), token);
-    assert_int_equal(redis_calls(trial.scene->redis, "hset"), 1);
+    assert_string_equal(redis_text(trial.fixture->redis, "EVAL %s 1 stock:42", token_at_store), token);
+    assert_int_equal(redis_calls(trial.fixture->redis, "hset"), 1);
     assert_int_equal(handle_give(&trial.stock), HILOCK_OK);
     end(&trial);
 }
@@ -61,7 +61,7 @@ static void request_is_repeated(void **state)
     begin(&trial, state, 0, 0);
     proxy_lose_request(trial.proxy, "stock:42");
     assert_int_equal(handle_acquire(&trial.stock, 20000), HILOCK_OK);
-    assert_int_equal(redis_calls(trial.scene->redis, "hset"), 1);
+    assert_int_equal(redis_calls(trial.fixture->redis, "hset"), 1);
     assert_int_equal(handle_give(&trial.stock), HILOCK_OK);
     end(&trial);
 }
@@ -75,14 +75,14 @@ static void begin_unknown(struct trial *trial, void **state)
     proxy_refuse(trial->proxy, 1);
     proxy_lose_reply(trial->proxy, "stock:42");
     handle_ask(&trial->stock, HILOCK_FOREVER);
-    client_until(&trial->client, is_granted, trial->scene->redis, "the grant at the server");
-    redis_do(trial->scene->redis, "PERSIST stock:42");
+    client_until(&trial->client, is_granted, trial->fixture->redis, "the grant at the server");
+    redis_do(trial->fixture->redis, "PERSIST stock:42");
 }
 
 static void end_unknown(struct trial *trial)
 {
     proxy_refuse(trial->proxy, 0);
-    client_until(&trial->client, is_free, trial->scene->redis, "the undoing");
+    client_until(&trial->client, is_free, trial->fixture->redis, "the undoing");
     end(trial);
 }
 
@@ -93,7 +93,7 @@ static void cancelled_meanwhile(void **state)
     assert_int_equal(hilock_cancel(trial.stock.lock), HILOCK_OK);
     handle_until(&trial.stock, &trial.stock.acquired, 1, "the answer");
     assert_int_equal(trial.stock.acquired.status, HILOCK_CANCELLED);
-    assert_true(is_granted(trial.scene->redis));
+    assert_true(is_granted(trial.fixture->redis));
     end_unknown(&trial);
 }
 
@@ -116,7 +116,7 @@ static void asked_anew_meanwhile(void **state)
     proxy_refuse(trial.proxy, 0);
     handle_until(&trial.stock, &trial.stock.acquired, 1, "the grant");
     assert_int_equal(trial.stock.acquired.status, HILOCK_OK);
-    assert_int_equal(redis_integer(trial.scene->redis, "HLEN stock:42"), 2);
+    assert_int_equal(redis_integer(trial.fixture->redis, "HLEN stock:42"), 2);
     assert_int_equal(handle_give(&trial.stock), HILOCK_OK);
     end(&trial);
 }
@@ -128,13 +128,13 @@ static void release_is_repeated(void **state)
     assert_int_equal(handle_acquire(&trial.stock, 20000), HILOCK_OK);
     proxy_lose_reply(trial.proxy, "stock:42");
     assert_int_equal(handle_give(&trial.stock), HILOCK_OK);
-    assert_int_equal(redis_lock_keys(trial.scene->redis), 0);
-    assert_int_equal(redis_calls(trial.scene->redis, "hdel"), 3); /* the holder, `mode`, and the holder again */
+    assert_int_equal(redis_lock_keys(trial.fixture->redis), 0);
+    assert_int_equal(redis_calls(trial.fixture->redis, "hdel"), 3); /* the holder, `mode`, and the holder again */
 
     assert_int_equal(handle_acquire(&trial.stock, 20000), HILOCK_OK);
     proxy_lose_request(trial.proxy, "stock:42");
     assert_int_equal(handle_give(&trial.stock), HILOCK_OK);
-    assert_int_equal(redis_lock_keys(trial.scene->redis), 0);
+    assert_int_equal(redis_lock_keys(trial.fixture->redis), 0);
     end(&trial);
 }
 
@@ -144,15 +144,15 @@ static void unknown_release_is_settled(void **state)
     struct handle *stock = &trial.stock;
     begin(&trial, state, 500, 0);
     assert_int_equal(handle_acquire(stock, 20000), HILOCK_OK);
-    redis_do(trial.scene->redis, "PERSIST stock:42");
-    server_suspend(trial.scene->server);
+    redis_do(trial.fixture->redis, "PERSIST stock:42");
+    server_suspend(trial.fixture->server);
     assert_int_equal(handle_give(stock), HILOCK_UNKNOWN);
-    assert_int_equal(stock->released.state, HILOCK_IDLE);
+    assert_int_equal(stock->released.state, HILOCK_STATE_IDLE);
     assert_int_equal(stock->settled.count, 0);
-    server_resume(trial.scene->server);
+    server_resume(trial.fixture->server);
     handle_until(stock, &stock->settled, 1, "RELEASE_SETTLED");
     assert_true(stock->settled.token == stock->acquired.token);
-    assert_int_equal(redis_lock_keys(trial.scene->redis), 0);
+    assert_int_equal(redis_lock_keys(trial.fixture->redis), 0);
     assert_int_equal(stock->released.count, 1);
     end(&trial);
 }
@@ -166,11 +166,11 @@ static void unknown_release_is_settled_by_time(void **state)
     begin(&trial, state, 500, 3000);
     assert_int_equal(handle_acquire(stock, 20000), HILOCK_OK);
     belief_look(&belief, stock);
-    server_suspend(trial.scene->server);
+    server_suspend(trial.fixture->server);
     assert_int_equal(handle_give(stock), HILOCK_UNKNOWN);
     handle_until(stock, &stock->settled, 1, "RELEASE_SETTLED");
     assert_true(stock->settled.at_us > belief.from_us && stock->settled.at_us >= stock->asked_us + 3000000);
-    server_resume(trial.scene->server);
+    server_resume(trial.fixture->server);
     assert_int_equal(handle_acquire(stock, 20000), HILOCK_OK);
     assert_int_equal(handle_give(stock), HILOCK_OK);
     end(&trial);
@@ -207,13 +207,13 @@ static void late_request_makes_no_holder(void **state)
     handle_until(&trial.stock, &trial.stock.acquired, 1, "the end of the wait");
     assert_int_equal(trial.stock.acquired.status, HILOCK_UNREACHABLE);
     assert_true(trial.client.disconnected > 0);
-    assert_int_equal(redis_calls(trial.scene->redis, "evalsha"), 0);
+    assert_int_equal(redis_calls(trial.fixture->redis, "evalsha"), 0);
     proxy_pass(trial.proxy);
     client_until(&trial.client, nothing_is_held_back, trial.proxy, "the late request to arrive");
     client_connect(&trial.client);
     assert_int_equal(handle_acquire(&trial.stock, 20000), HILOCK_OK);
-    assert_true(redis_calls(trial.scene->redis, "evalsha") >= 2);
-    assert_int_equal(redis_calls(trial.scene->redis, "hset"), 1);
+    assert_true(redis_calls(trial.fixture->redis, "evalsha") >= 2);
+    assert_int_equal(redis_calls(trial.fixture->redis, "hset"), 1);
     assert_int_equal(handle_give(&trial.stock), HILOCK_OK);
     end(&trial);
 }
@@ -256,7 +256,7 @@ static void cuts_amid_many(void **state)
         handle_ask(&crowd->handles[i], HILOCK_FOREVER);
     }
     lose_some(&trial, crowd);
-    assert_int_equal(redis_lock_keys(trial.scene->redis), MANY);
+    assert_int_equal(redis_lock_keys(trial.fixture->redis), MANY);
     crowd->answered = 0;
     for (unsigned i = 0; i < MANY; i++) {
         assert_int_equal(crowd->handles[i].acquired.status, HILOCK_OK);
@@ -269,7 +269,7 @@ static void cuts_amid_many(void **state)
         assert_int_equal(crowd->handles[i].acquired.count + crowd->handles[i].released.count, 2);
         handle_free(&crowd->handles[i]);
     }
-    assert_int_equal(redis_lock_keys(trial.scene->redis), 0);
+    assert_int_equal(redis_lock_keys(trial.fixture->redis), 0);
     end(&trial);
     free(crowd);
 }
@@ -277,18 +277,18 @@ static void cuts_amid_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(grant_is_adopted),
-        SCENE_TEST(request_is_repeated),
-        SCENE_TEST(grant_past_the_wait_is_undone),
-        SCENE_TEST(cancelled_meanwhile),
-        SCENE_TEST(freed_meanwhile),
-        SCENE_TEST(asked_anew_meanwhile),
-        SCENE_TEST(release_is_repeated),
-        SCENE_TEST(unknown_release_is_settled),
-        SCENE_TEST(unknown_release_is_settled_by_time),
-        SCENE_TEST(renewal_is_asked_for_again),
-        SCENE_TEST(late_request_makes_no_holder),
-        SCENE_TEST(cuts_amid_many),
+        FIXTURE_TEST(grant_is_adopted),
+        FIXTURE_TEST(request_is_repeated),
+        FIXTURE_TEST(grant_past_the_wait_is_undone),
+        FIXTURE_TEST(cancelled_meanwhile),
+        FIXTURE_TEST(freed_meanwhile),
+        FIXTURE_TEST(asked_anew_meanwhile),
+        FIXTURE_TEST(release_is_repeated),
+        FIXTURE_TEST(unknown_release_is_settled),
+        FIXTURE_TEST(unknown_release_is_settled_by_time),
+        FIXTURE_TEST(renewal_is_asked_for_again),
+        FIXTURE_TEST(late_request_makes_no_holder),
+        FIXTURE_TEST(cuts_amid_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "support/child.h"
 #include "support/java.h"
 #include "support/ledger.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { ROUNDS = 30, LEASE_MS = 30000, READY = 0, SERVED = 1 /* and one more word for each contender */ };
 enum { CONTENDERS = 5 };
@@ -106,13 +106,13 @@ static void contend_as_java(void *arg)
 static void nobody_is_kept_out(void **state)
 {
     static const hilock_kind kinds[CONTENDERS] = {HILOCK_FAIR, HILOCK_FAIR, HILOCK_FAIR, HILOCK_MUTEX, HILOCK_MUTEX /* java */};
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct contest contests[CONTENDERS];
     pid_t pids[CONTENDERS];
     struct verdict verdict;
     struct ledger *ledger = ledger_new(1, 200000);
     for (unsigned i = 0; i < CONTENDERS; i++) {
-        contests[i] = (struct contest){scene->server->url, scene->server, ledger, kinds[i], i};
+        contests[i] = (struct contest){fixture->server->url, fixture->server, ledger, kinds[i], i};
         pids[i] = child_start(i == CONTENDERS - 1 ? contend_as_java : contend, &contests[i]);
     }
     for (unsigned i = 0; i < CONTENDERS; i++)
@@ -129,6 +129,6 @@ static void nobody_is_kept_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {SCENE_TEST(nobody_is_kept_out)};
+    const struct CMUnitTest tests[] = {FIXTURE_TEST(nobody_is_kept_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

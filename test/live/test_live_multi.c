@@ -7,7 +7,7 @@
 
 #include "support/child.h"
 #include "support/ledger.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { NAMES = 10, CLIENTS = 20, SECONDS = 3 };
 
@@ -16,71 +16,71 @@ static const char *const all[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"
 /* The server stands still: whatever is sent is sent before the first answer. */
 static void eight_free_names_are_sent_before_the_first_answer_is_read(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle multi;
     const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};
     uint64_t before;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     client_connect(&client);
     handle_open_all(&multi, &client, eight, NULL);
     client_turn(&client);
-    redis_do(scene->redis, "CONFIG RESETSTAT");
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
     before = client_stats(&client).commands;
-    server_suspend(scene->server);
+    server_suspend(fixture->server);
     handle_ask(&multi, HILOCK_FOREVER);
     client_turn(&client);
     assert_int_equal(client_stats(&client).commands - before, 8);
-    server_resume(scene->server);
+    server_resume(fixture->server);
     handle_until(&multi, &multi.acquired, 1, "the grant");
     assert_int_equal(multi.acquired.status, HILOCK_OK);
     assert_int_equal(multi.acquired.attempts, 8);
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), 8);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 8);
     for (size_t i = 0; i < 8; i++)
         assert_true(hilock_multi_token(multi.lock, i) > 0);
     assert_int_equal(handle_give(&multi), HILOCK_OK);
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), 16);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 16);
     handle_free(&multi);
     client_close(&client);
 }
 
-static void nothing_is_kept_while_one_is_waited_for(void **state)
+static void nothing_is_kept_for_long_behind_another_program(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client ours, theirs;
-    struct handle multi, one, other;
-    client_open(&ours, scene->server->url);
-    client_open(&theirs, scene->server->url);
-    handle_open(&one, &theirs, "n5", NULL);
+    struct handle multi, other;
+    client_open(&ours, fixture->server->url);
+    client_open_on(&theirs, ours.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
+    client_connect(&theirs);
     handle_open(&other, &theirs, "n2", NULL);
     handle_open_all(&multi, &ours, all, NULL);
-    assert_int_equal(handle_acquire(&one, 20000), HILOCK_OK);
+    redis_do(fixture->redis, "HSET n5 another 1");
+    redis_do(fixture->redis, "PEXPIRE n5 600000");
     handle_ask(&multi, HILOCK_FOREVER);
     handle_until(&multi, &multi.waiting, 1, "that it waits");
     assert_int_equal(handle_acquire(&other, 20000), HILOCK_OK); /* another client takes what the multi cannot use yet */
     assert_int_equal(handle_give(&other), HILOCK_OK);
-    assert_int_equal(handle_give(&one), HILOCK_OK);
+    redis_do(fixture->redis, "DEL n5");
     handle_until(&multi, &multi.acquired, 1, "the grant");
     assert_int_equal(multi.acquired.status, HILOCK_OK);
     assert_int_equal(handle_give(&multi), HILOCK_OK);
     handle_free(&multi);
-    handle_free(&one);
     handle_free(&other);
-    client_close(&ours);
     client_close(&theirs);
+    client_close(&ours);
 }
 
 static void one_name_taken_is_all_lost(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle multi;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open_all(&multi, &client, all, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     assert_int_equal(handle_acquire(&multi, 20000), HILOCK_OK);
-    redis_do(scene->redis, "DEL n7");
+    redis_do(fixture->redis, "DEL n7");
     handle_until(&multi, &multi.lost, 1, "the loss");
-    assert_int_equal(multi.lost.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(multi.lost.reason, HILOCK_REASON_TAKEN);
     assert_non_null(strstr(multi.lost.detail, "\"n7\""));
     handle_free(&multi);
     client_close(&client);
@@ -152,14 +152,14 @@ static void play(void *arg)
 
 static void twenty_clients_in_random_orders(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct ledger *ledger = ledger_new(NAMES, 4000000);
     struct contest contests[CLIENTS];
     pid_t children[CLIENTS];
     struct verdict verdict;
     uint64_t ends_us = check_now_us() + (uint64_t)check_count_wanted("MULTI_SECONDS", SECONDS) * 1000000;
     for (unsigned i = 0; i < CLIENTS; i++) {
-        contests[i] = (struct contest){scene->server->url, ledger, ends_us, i};
+        contests[i] = (struct contest){fixture->server->url, ledger, ends_us, i};
         children[i] = child_start(play, &contests[i]);
     }
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -178,10 +178,10 @@ static void twenty_clients_in_random_orders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(eight_free_names_are_sent_before_the_first_answer_is_read),
-        SCENE_TEST(nothing_is_kept_while_one_is_waited_for),
-        SCENE_TEST(one_name_taken_is_all_lost),
-        SCENE_TEST(twenty_clients_in_random_orders),
+        FIXTURE_TEST(eight_free_names_are_sent_before_the_first_answer_is_read),
+        FIXTURE_TEST(nothing_is_kept_for_long_behind_another_program),
+        FIXTURE_TEST(one_name_taken_is_all_lost),
+        FIXTURE_TEST(twenty_clients_in_random_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "support/child.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static void no_result(const struct hilock_result *result, void *user)
 {
@@ -49,35 +49,35 @@ static void check_refusals(struct client *client, struct handle *held, struct ha
     CHECK(hilock_multi_create(&none, client->hilock, (const char *const[]){"a", "b", NULL}, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == status && !none);
     CHECK(hilock_client_close(client->hilock, 0, no_end, NULL) == status);
     hilock_lock_drop(held->lock);
-    CHECK(hilock_lock_state(held->lock) == HILOCK_IDLE && hilock_lock_remaining_ms(held->lock) == 0 && hilock_lock_token(held->lock) == 0);
+    CHECK(hilock_lock_state(held->lock) == HILOCK_STATE_IDLE && hilock_lock_remaining_ms(held->lock) == 0 && hilock_lock_token(held->lock) == 0);
     CHECK(*hilock_lock_name(held->lock) == '\0' && !hilock_lock_user(held->lock));
     CHECK(*hilock_client_uuid(client->hilock) == '\0' && !hilock_client_is_connected(client->hilock));
     hilock_client_each_lock(client->hilock, no_visit, NULL);
     hilock_client_stats(client->hilock, &stats);
     CHECK(stats.acquires == 0);
     hilock_lock_describe(held->lock, &info);
-    CHECK(info.fencing_token == 0 && info.state == HILOCK_IDLE);
+    CHECK(info.fencing_token == 0 && info.state == HILOCK_STATE_IDLE);
     CHECK(strstr(hilock_client_refusal(client->hilock), status == HILOCK_FORKED ? "forked child" : "another thread"));
 }
 
 struct trial {
-    struct scene *scene;
+    struct fixture *fixture;
     struct client client;
     struct handle held, idle, waiting;
 };
 
 static void begin(struct trial *trial, void **state, uint32_t lease_ms)
 {
-    trial->scene = *state;
-    client_open(&trial->client, trial->scene->server->url);
+    trial->fixture = *state;
+    client_open(&trial->client, trial->fixture->server->url);
     handle_open(&trial->held, &trial->client, "held", HILOCK_LOCK_OPTIONS(.lease_ms = lease_ms));
     handle_open(&trial->idle, &trial->client, "idle", NULL);
     handle_open(&trial->waiting, &trial->client, "foreign", NULL);
-    redis_do(trial->scene->redis, "HSET foreign another 1 mode mutex");
+    redis_do(trial->fixture->redis, "HSET foreign another 1");
     assert_int_equal(handle_acquire(&trial->held, 20000), HILOCK_OK);
     handle_ask(&trial->waiting, HILOCK_FOREVER);
     handle_until(&trial->waiting, &trial->waiting.waiting, 1, "WAITING");
-    while (redis_channels(trial->scene->redis) == 0)
+    while (redis_channels(trial->fixture->redis) == 0)
         client_turn(&trial->client);
 }
 
@@ -87,8 +87,8 @@ static int has_renewed_twice(void *arg) { return client_stats(arg).renewals >= 2
 static void end(struct trial *trial)
 {
     client_until(&trial->client, has_renewed_twice, &trial->client, "two renewals");
-    redis_do(trial->scene->redis, "DEL foreign");
-    redis_do(trial->scene->redis, "PUBLISH redisson_lock__channel:{foreign} 0");
+    redis_do(trial->fixture->redis, "DEL foreign");
+    redis_do(trial->fixture->redis, "PUBLISH redisson_lock__channel:{foreign} 0");
     handle_until(&trial->waiting, &trial->waiting.acquired, 1, "the wake");
     assert_int_equal(trial->waiting.acquired.status, HILOCK_OK);
     assert_true(client_stats(&trial->client).wakeups > 0);
@@ -120,7 +120,7 @@ static void another_thread_is_refused(void **state)
     assert_int_equal(client_stats(&trial.client).wrong_thread, 25);
     assert_int_equal(client_stats(&trial.client).refused, 0);
     assert_string_equal(hilock_client_refusal(trial.client.hilock), "");
-    assert_int_equal(hilock_lock_state(trial.held.lock), HILOCK_HELD);
+    assert_int_equal(hilock_lock_state(trial.held.lock), HILOCK_STATE_HELD);
     assert_int_equal(handle_acquire(&trial.idle, 20000), HILOCK_OK);
     end(&trial);
 }
@@ -142,10 +142,10 @@ static void *thread_that_turns(void *arg)
 
 static void made_here_and_turned_there(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct handover handover;
     pthread_t thread;
-    client_open(&handover.client, scene->server->url);
+    client_open(&handover.client, fixture->server->url);
     handle_open(&handover.stock, &handover.client, "stock:42", NULL);
     handle_ask(&handover.stock, 20000);
     assert_int_equal(pthread_create(&thread, NULL, thread_that_turns, &handover), 0);
@@ -198,11 +198,11 @@ static void child_gives_memory_back(void **state)
     struct trial trial;
     long long evalsha;
     begin(&trial, state, 9000);
-    evalsha = redis_calls(trial.scene->redis, "evalsha");
+    evalsha = redis_calls(trial.fixture->redis, "evalsha");
     child_join(child_start(child_that_gives_back, &trial));
     child_join(child_start(child_that_frees_handles_first, &trial));
-    assert_int_equal(redis_calls(trial.scene->redis, "evalsha"), evalsha);
-    assert_int_equal(redis_integer(trial.scene->redis, "HLEN held"), 2);
+    assert_int_equal(redis_calls(trial.fixture->redis, "evalsha"), evalsha);
+    assert_int_equal(redis_integer(trial.fixture->redis, "HLEN held"), 2);
     end(&trial);
 }
 
@@ -213,7 +213,7 @@ static void child_with_a_client_of_its_own(void *arg)
     struct client client;
     struct handle own, parents;
     child_that_gives_back(trial);
-    client_open(&client, trial->scene->server->url);
+    client_open(&client, trial->fixture->server->url);
     handle_open(&own, &client, "child", NULL);
     handle_open(&parents, &client, "held", NULL);
     CHECK(handle_acquire(&own, 20000) == HILOCK_OK);
@@ -246,12 +246,12 @@ static void child_touches_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(another_thread_is_refused),
-        SCENE_TEST(made_here_and_turned_there),
-        SCENE_TEST(forked_child_is_refused),
-        SCENE_TEST(child_gives_memory_back),
-        SCENE_TEST(child_goes_on),
-        SCENE_TEST(child_touches_nothing),
+        FIXTURE_TEST(another_thread_is_refused),
+        FIXTURE_TEST(made_here_and_turned_there),
+        FIXTURE_TEST(forked_child_is_refused),
+        FIXTURE_TEST(child_gives_memory_back),
+        FIXTURE_TEST(child_goes_on),
+        FIXTURE_TEST(child_touches_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 struct busy { struct event *event; unsigned long turns; };
 
@@ -24,27 +24,27 @@ static int is_listening(void *arg) { return redis_channels(arg) == 1; }
 
 static void busy_at(void **state, int priority)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct event_base *base = event_base_new();
     struct busy busy = {NULL, 0};
     struct client client;
     struct handle held, awaited;
     assert_int_equal(event_base_priority_init(base, 3), 0);
-    client_open_on(&client, base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_open_on(&client, base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     busy.event = event_new(base, -1, 0, on_busy, &busy);
     assert_int_equal(event_priority_set(busy.event, priority), 0);
     event_add(busy.event, &now);
     handle_open(&held, &client, "held", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     handle_open(&awaited, &client, "awaited", NULL);
-    redis_do(scene->redis, "HSET awaited another 1 mode mutex");
+    redis_do(fixture->redis, "HSET awaited another 1");
     assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
     handle_ask(&awaited, HILOCK_FOREVER);
-    client_until(&client, is_listening, scene->redis, "the subscription");
+    client_until(&client, is_listening, fixture->redis, "the subscription");
     client_until(&client, has_renewed_often, &client, "renewals for longer than a lease");
     assert_true(busy.turns > 0);
     assert_int_equal(held.lost.count + held.renewal_failed.count + client.disconnected, 0);
-    redis_do(scene->redis, "DEL awaited");
-    redis_do(scene->redis, "PUBLISH redisson_lock__channel:{awaited} 0");
+    redis_do(fixture->redis, "DEL awaited");
+    redis_do(fixture->redis, "PUBLISH redisson_lock__channel:{awaited} 0");
     handle_until(&awaited, &awaited.acquired, 1, "the grant");
     assert_int_equal(awaited.acquired.status, HILOCK_OK);
     assert_int_equal(handle_give(&held), HILOCK_OK);
@@ -65,9 +65,9 @@ static void busy_at_the_least_urgent(void **state) { busy_at(state, 2); }
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(busy_at_the_most_urgent),
-        SCENE_TEST(busy_at_the_middle),
-        SCENE_TEST(busy_at_the_least_urgent),
+        FIXTURE_TEST(busy_at_the_most_urgent),
+        FIXTURE_TEST(busy_at_the_middle),
+        FIXTURE_TEST(busy_at_the_least_urgent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

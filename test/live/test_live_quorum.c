@@ -9,7 +9,7 @@
 enum { ROUNDS = 10 };
 
 /* The servers have only just been started. */
-static const struct hilock_client_options no_guard = {.restart_guard_ms = HILOCK_OFF};
+static const struct hilock_client_options no_guard = {.restart_guard_ms = HILOCK_GUARD_OFF};
 
 /* Granted by one round of questions: as many as could be asked, and each once. */
 static void granted_at_once(struct client *client, unsigned asked)
@@ -127,7 +127,7 @@ static void split(unsigned clients_count)
     struct event_base *base = event_base_new();
     masters_start(&five, 5);
     for (unsigned i = 0; i < clients_count; i++)
-        client_open_on(&clients[i], base, HILOCK_CLIENT_OPTIONS(.quorum_urls = five.urls, .restart_guard_ms = HILOCK_OFF));
+        client_open_on(&clients[i], base, HILOCK_CLIENT_OPTIONS(.quorum_urls = five.urls, .restart_guard_ms = HILOCK_GUARD_OFF));
     for (unsigned i = 0; i < clients_count; i++) {
         masters_await(&clients[i], 5);
         handle_open(&contenders[i].handle, &clients[i], "stock", NULL);

@@ -30,7 +30,7 @@ static int let_in_too_early(struct masters *three, struct client *a, struct clie
     assert_int_equal(other.acquired.status, HILOCK_OK);
     is_overlap = hilock_lock_remaining_ms(holder.lock) > 0;
     handle_free(&other);
-    if (hilock_lock_state(holder.lock) == HILOCK_HELD)
+    if (hilock_lock_state(holder.lock) == HILOCK_STATE_HELD)
         handle_until(&holder, &holder.lost, 1, "the end of the first hold");
     handle_free(&holder);
     masters_restart(three, 0);
@@ -43,7 +43,7 @@ static int let_in_too_early(struct masters *three, struct client *a, struct clie
 /* All have been up for long enough that they may grant. */
 static void await_guards(struct client *client, uint32_t guard_ms)
 {
-    if (guard_ms != HILOCK_OFF)
+    if (guard_ms != HILOCK_GUARD_OFF)
         client_for_ms(client, guard_ms + 1100);
 }
 
@@ -80,7 +80,7 @@ static void with_the_guard_nobody_is_let_in_too_early(void **state)
 
 static void without_it_somebody_is(void **state)
 {
-    unsigned restarts = 0, found = overlaps(HILOCK_OFF, check_count_wanted("QUORUM_CRASHES", CRASHES), RACES_MAX, &restarts);
+    unsigned restarts = 0, found = overlaps(HILOCK_GUARD_OFF, check_count_wanted("QUORUM_CRASHES", CRASHES), RACES_MAX, &restarts);
     (void)state;
     printf("figure: with the restart guard off: %u crash-restarts without persistence, %u overlaps\n", restarts, found);
     assert_true(found > 0);

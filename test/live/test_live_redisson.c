@@ -6,7 +6,7 @@
 
 #include "support/check.h"
 #include "support/java.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static const char java_holder[] = "6f1c2a3b-0000-4000-8000-00000000beef:57";
 static const char java_channel[] = "redisson_lock__channel:{stock}";
@@ -26,19 +26,19 @@ static long long unlocked(struct redis *java) { return java_unlock(java, "stock"
 
 static void is_kept_out_and_woken_by_us(void **state)
 {
-    struct scene *scene = *state;
-    struct redis *java = redis_open(scene->server), *ear = redis_open(scene->server);
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server), *ear = redis_open(fixture->server);
     struct timeval patience = {CHECK_PATIENCE_MS / 1000, 0};
     struct client client;
     struct handle held;
     redisReply *message = NULL;
     long long left_ms;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&held, &client, "stock", NULL);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
     left_ms = locked(java);
     assert_in_range(left_ms, 1, LEASE_MS); /* how long he will wait if nothing wakes him */
-    assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 2); /* he has left no trace */
+    assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 2); /* he has left no trace */
     redis_do(ear, "SUBSCRIBE %s", java_channel);
     assert_in_range(locked(java), 1, LEASE_MS);
     assert_int_equal(handle_give(&held), HILOCK_OK);
@@ -69,20 +69,20 @@ static int has_called(void *arg)
 /* He holds twice over, as Java threads may; only his last unlock wakes us, and that with one command. */
 static void keeps_us_out_and_wakes_us(void **state)
 {
-    struct scene *scene = *state;
-    struct redis *java = redis_open(scene->server);
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server);
     struct client client;
     struct handle waiter;
     uint64_t begun_us = check_now_us();
     long long java_has_it = 0;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&waiter, &client, "stock", NULL);
     java_has_it += locked(java) == HAD;
     java_has_it += locked(java) == HAD;
     assert_int_equal(java_has_it, 2);
-    redis_do(scene->redis, "CONFIG RESETSTAT");
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
     handle_ask(&waiter, HILOCK_FOREVER);
-    client_until(&client, has_called, &(struct calls){scene->redis, 2}, "both tries");
+    client_until(&client, has_called, &(struct calls){fixture->redis, 2}, "both tries");
     handle_until(&waiter, &waiter.waiting, 1, "the wait");
     assert_string_equal(waiter.waiting.holder, java_holder);
     assert_int_equal(unlocked(java), 0);
@@ -94,9 +94,9 @@ static void keeps_us_out_and_wakes_us(void **state)
     assert_int_equal(waiter.acquired.status, HILOCK_OK);
     assert_int_equal(client_stats(&client).wakeups, 1);
     if (check_now_us() - begun_us < 5000000) /* else the safety poll has asked, too */
-        assert_int_equal(redis_calls(scene->redis, "evalsha"), 3);
+        assert_int_equal(redis_calls(fixture->redis, "evalsha"), 3);
     assert_int_equal(handle_give(&waiter), HILOCK_OK);
-    assert_int_equal(redis_integer(scene->redis, "EXISTS stock"), 0);
+    assert_int_equal(redis_integer(fixture->redis, "EXISTS stock"), 0);
     handle_free(&waiter);
     redis_close(java);
     client_close(&client);
@@ -105,11 +105,11 @@ static void keeps_us_out_and_wakes_us(void **state)
 /* He dies: his lease runs out, and nobody says so. */
 static void dies_and_is_outlived(void **state)
 {
-    struct scene *scene = *state;
-    struct redis *java = redis_open(scene->server);
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server);
     struct client client;
     struct handle waiter;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&waiter, &client, "stock", NULL);
     assert_int_equal(java_lock(java, "stock", java_holder, 3000), HAD);
     redis_close(java);
@@ -123,18 +123,18 @@ static void dies_and_is_outlived(void **state)
 /* forceUnlock() by an operator of his: our next renewal finds it. */
 static void breaks_our_lock(void **state)
 {
-    struct scene *scene = *state;
-    struct redis *java = redis_open(scene->server);
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server);
     struct client client;
     struct handle held;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&held, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
     redis_do(java, "DEL stock");
     redis_do(java, "PUBLISH %s 0", java_channel);
     assert_int_equal(locked(java), HAD);
     handle_until(&held, &held.lost, 1, "the loss");
-    assert_int_equal(held.lost.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(held.lost.reason, HILOCK_REASON_TAKEN);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
     assert_int_equal(unlocked(java), 1); /* what is his was left alone */
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
@@ -146,11 +146,11 @@ static void breaks_our_lock(void **state)
 /* `mode` keeps his read/write lock from joining our hash, which would freeze the server at his unlock. */
 static void cannot_join_with_a_read_lock(void **state)
 {
-    struct scene *scene = *state;
-    struct redis *java = redis_open(scene->server);
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server);
     struct client client;
     struct handle held;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&held, &client, "stock", NULL);
     assert_int_equal(java_ask(java, read_lock_script, "stock", java_holder, LEASE_MS), HAD); /* free: he can */
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
@@ -158,9 +158,9 @@ static void cannot_join_with_a_read_lock(void **state)
     redis_do(java, "DEL stock");
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
     assert_in_range(java_ask(java, read_lock_script, "stock", java_holder, 3000), 1, LEASE_MS);
-    assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 2);
-    assert_string_equal(redis_text(scene->redis, "HGET stock mode"), "mutex");
-    assert_true(redis_integer(scene->redis, "PTTL stock") > 3000);
+    assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 2);
+    assert_string_equal(redis_text(fixture->redis, "HGET stock mode"), "mutex");
+    assert_true(redis_integer(fixture->redis, "PTTL stock") > 3000);
     assert_int_equal(handle_give(&held), HILOCK_OK);
     handle_free(&held);
     redis_close(java);
@@ -170,17 +170,17 @@ static void cannot_join_with_a_read_lock(void **state)
 /* A multilock of his that looks at its own field only joined the hash: our release takes away what is ours, not his. */
 static void keeps_what_it_put_beside_ours(void **state)
 {
-    struct scene *scene = *state;
-    struct redis *java = redis_open(scene->server);
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server);
     struct client client;
     struct handle held;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&held, &client, "stock", NULL);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
     redis_do(java, "HINCRBY stock %s 1", java_holder);
     assert_int_equal(handle_give(&held), HILOCK_OK);
-    assert_int_equal(redis_integer(scene->redis, "HLEN stock"), 1);
-    assert_int_equal(redis_integer(scene->redis, "HEXISTS stock %s", java_holder), 1);
+    assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 1);
+    assert_int_equal(redis_integer(fixture->redis, "HEXISTS stock %s", java_holder), 1);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
     assert_int_equal(unlocked(java), 1);
     handle_free(&held);
@@ -192,11 +192,11 @@ static void keeps_what_it_put_beside_ours(void **state)
 static void takes_turns_with_us(void **state)
 {
     enum { ROUNDS = 100 };
-    struct scene *scene = *state;
-    struct redis *java = redis_open(scene->server);
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server);
     struct client client;
     struct handle ours;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&ours, &client, "stock", NULL);
     assert_int_equal(locked(java), HAD);
     for (unsigned i = 1; i <= ROUNDS; i++) {
@@ -219,13 +219,13 @@ static void takes_turns_with_us(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(is_kept_out_and_woken_by_us),
-        SCENE_TEST(keeps_us_out_and_wakes_us),
-        SCENE_TEST(dies_and_is_outlived),
-        SCENE_TEST(breaks_our_lock),
-        SCENE_TEST(cannot_join_with_a_read_lock),
-        SCENE_TEST(keeps_what_it_put_beside_ours),
-        SCENE_TEST(takes_turns_with_us),
+        FIXTURE_TEST(is_kept_out_and_woken_by_us),
+        FIXTURE_TEST(keeps_us_out_and_wakes_us),
+        FIXTURE_TEST(dies_and_is_outlived),
+        FIXTURE_TEST(breaks_our_lock),
+        FIXTURE_TEST(cannot_join_with_a_read_lock),
+        FIXTURE_TEST(keeps_what_it_put_beside_ours),
+        FIXTURE_TEST(takes_turns_with_us),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

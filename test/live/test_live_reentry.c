@@ -3,7 +3,7 @@
  * waits. */
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 60000, .reentrant = 1};
 
@@ -11,15 +11,15 @@ enum { DEEP = 1000 };
 
 static void a_thousand_deep_without_a_command(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
     long long at_the_server;
     uint64_t commands;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&held, &client, "stock", &again);
     assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
-    at_the_server = redis_calls(scene->redis, "evalsha");
+    at_the_server = redis_calls(fixture->redis, "evalsha");
     commands = client_stats(&client).commands;
     for (unsigned i = 2; i <= DEEP; i++) {
         assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
@@ -29,15 +29,15 @@ static void a_thousand_deep_without_a_command(void **state)
     for (unsigned i = DEEP; i > 1; i--) {
         assert_int_equal(handle_give(&held), HILOCK_OK);
         assert_int_equal(held.released.hold_count, i - 1);
-        assert_int_equal(held.released.state, HILOCK_HELD);
+        assert_int_equal(held.released.state, HILOCK_STATE_HELD);
     }
     assert_int_equal(client_stats(&client).commands, commands);
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), at_the_server);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), at_the_server);
     assert_int_equal(client_stats(&client).reentered, DEEP - 1);
-    assert_int_equal(redis_integer(scene->redis, "EXISTS stock"), 1);
+    assert_int_equal(redis_integer(fixture->redis, "EXISTS stock"), 1);
     assert_int_equal(handle_give(&held), HILOCK_OK);
     assert_int_equal(held.released.hold_count, 0);
-    assert_int_equal(redis_integer(scene->redis, "EXISTS stock"), 0);
+    assert_int_equal(redis_integer(fixture->redis, "EXISTS stock"), 0);
     assert_int_equal(hilock_release(held.lock, NULL, NULL), HILOCK_NOT_HELD);
     handle_free(&held);
     client_close(&client);
@@ -46,11 +46,11 @@ static void a_thousand_deep_without_a_command(void **state)
 /* The handle of another client waits until the last release, not the first. */
 static void others_wait_for_the_last_release(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client ours, theirs;
     struct handle held, waits;
-    client_open(&ours, scene->server->url);
-    client_open(&theirs, scene->server->url);
+    client_open(&ours, fixture->server->url);
+    client_open(&theirs, fixture->server->url);
     handle_open(&held, &ours, "stock", &again);
     handle_open(&waits, &theirs, "stock", &again);
     assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
@@ -73,22 +73,22 @@ static void others_wait_for_the_last_release(void **state)
 
 static void a_loss_ends_all_counts(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&held, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .reentrant = 1));
     for (int i = 0; i < 3; i++)
         assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
-    redis_do(scene->redis, "DEL stock");
+    redis_do(fixture->redis, "DEL stock");
     handle_until(&held, &held.lost, 1, "the loss");
-    assert_int_equal(held.lost.reason, HILOCK_LOST_TAKEN);
-    assert_int_equal(hilock_lock_state(held.lock), HILOCK_IDLE);
+    assert_int_equal(held.lost.reason, HILOCK_REASON_TAKEN);
+    assert_int_equal(hilock_lock_state(held.lock), HILOCK_STATE_IDLE);
     assert_int_equal(hilock_release(held.lock, NULL, NULL), HILOCK_NOT_HELD); /* by a handle that lost it */
     assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(held.acquired.hold_count, 1);
     assert_int_equal(handle_give(&held), HILOCK_OK);
-    assert_int_equal(redis_integer(scene->redis, "EXISTS stock"), 0);
+    assert_int_equal(redis_integer(fixture->redis, "EXISTS stock"), 0);
     handle_free(&held);
     client_close(&client);
 }
@@ -103,10 +103,10 @@ static void check_in_use(struct client *client, struct handle *handle, const cha
 
 static void a_handle_that_is_not_reentrant_is_IN_USE_while_it_waits_or_holds(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle holds, waits, enters;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&holds, &client, "stock", NULL);
     handle_open(&waits, &client, "stock", NULL);
     handle_open(&enters, &client, "stock", &again);
@@ -126,10 +126,10 @@ static void a_handle_that_is_not_reentrant_is_IN_USE_while_it_waits_or_holds(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(a_thousand_deep_without_a_command),
-        SCENE_TEST(others_wait_for_the_last_release),
-        SCENE_TEST(a_loss_ends_all_counts),
-        SCENE_TEST(a_handle_that_is_not_reentrant_is_IN_USE_while_it_waits_or_holds),
+        FIXTURE_TEST(a_thousand_deep_without_a_command),
+        FIXTURE_TEST(others_wait_for_the_last_release),
+        FIXTURE_TEST(a_loss_ends_all_counts),
+        FIXTURE_TEST(a_handle_that_is_not_reentrant_is_IN_USE_while_it_waits_or_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static struct server *master, *replica;
 static struct redis *look;
@@ -71,7 +71,7 @@ static void a_grant_is_at_the_replica(void **state)
     assert_int_equal(redis_clients(look), 3);
     handle_free(&stock);
     client_close(&client);
-    scene_check_clean(look);
+    fixture_check_clean(look);
 }
 
 static void who_asks_for_none_has_no_third_link(void **state)
@@ -116,7 +116,7 @@ static void the_only_replica_is_stopped(void **state)
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     handle_free(&stock);
     client_close(&client);
-    scene_check_clean(look);
+    fixture_check_clean(look);
 }
 
 /* Fifty rounds of another lock are over before the WAIT is. */
@@ -148,7 +148,7 @@ static void a_blocked_WAIT_delays_no_other_lock(void **state)
     handle_free(&stuck);
     handle_free(&other);
     client_close(&client);
-    scene_check_clean(look);
+    fixture_check_clean(look);
 }
 
 enum { MANY = 400 };
@@ -178,7 +178,7 @@ static void many_acquires_go_with_few_WAITs(void **state)
     for (int i = 0; i < MANY; i++)
         handle_free(&handles[i]);
     client_close(&client);
-    scene_check_clean(look);
+    fixture_check_clean(look);
 }
 
 static void lost_answers_are_asked_for_again(void **state)
@@ -203,7 +203,7 @@ static void lost_answers_are_asked_for_again(void **state)
     handle_free(&stock);
     client_close(&client);
     proxy_end(proxy);
-    scene_check_clean(look);
+    fixture_check_clean(look);
 }
 
 static void cancelled_or_closed_in_WAIT_it_leaves_nothing(void **state)
@@ -233,7 +233,7 @@ static void cancelled_or_closed_in_WAIT_it_leaves_nothing(void **state)
     client_close(&client);
     server_resume(replica);
     check_until(is_linked, NULL, "the replica");
-    scene_check_clean(look);
+    fixture_check_clean(look);
 }
 
 static void a_user_needs_the_right_to_WAIT(void **state)
@@ -254,7 +254,7 @@ static void a_user_needs_the_right_to_WAIT(void **state)
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     handle_free(&stock);
     client_close(&client);
-    scene_check_clean(look);
+    fixture_check_clean(look);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "support/failovers.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 #include "support/sentinels.h"
 
 static struct sentinels set;
@@ -67,7 +67,7 @@ static void holds_are_verified_at_the_new_master(void **state)
     redis = redis_open(sentinels_master(&set));
     redis_do(redis, "DEL forgotten");
     handle_until(&forgotten, &forgotten.lost, 1, "the loss");
-    assert_int_equal(forgotten.lost.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(forgotten.lost.reason, HILOCK_REASON_TAKEN);
     assert_non_null(strstr(forgotten.lost.detail, "failover"));
     assert_int_equal(kept.lost.count, 0);
     assert_int_equal(handle_give(&kept), HILOCK_OK);

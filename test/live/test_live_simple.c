@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "support/check.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 #include "support/server.h"
 
 #define SIMPLE HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 60000)
@@ -17,44 +17,44 @@ enum { ROUNDS = 60 };
 
 static void keeps_out_and_is_kept_out_by_SET_NX(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock", SIMPLE);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(stock.acquired.token, 0);
-    assert_string_equal(redis_text(scene->redis, "SET stock other NX PX 60000"), "");
+    assert_string_equal(redis_text(fixture->redis, "SET stock other NX PX 60000"), "");
     assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_string_equal(redis_text(scene->redis, "SET stock other NX PX 60000"), "OK");
+    assert_string_equal(redis_text(fixture->redis, "SET stock other NX PX 60000"), "OK");
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_TIMED_OUT);
     assert_string_equal(stock.acquired.holder, "other");
     handle_ask(&stock, HILOCK_FOREVER);
     handle_until(&stock, &stock.waiting, 1, "WAITING");
-    redis_do(scene->redis, "DEL stock"); /* told nowhere: found by a poll */
+    redis_do(fixture->redis, "DEL stock"); /* told nowhere: found by a poll */
     handle_until(&stock, &stock.acquired, 3, "the grant");
     assert_int_equal(stock.acquired.status, HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_int_equal(redis_calls(scene->redis, "subscribe"), 0);
+    assert_int_equal(redis_calls(fixture->redis, "subscribe"), 0);
     handle_free(&stock);
     client_close(&client);
 }
 
 static void another_kind_under_the_name_is_WRONG_KIND(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle simple, mutex;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&simple, &client, "one", SIMPLE);
     handle_open(&mutex, &client, "two", NULL);
-    redis_do(scene->redis, "HSET one another 1 mode mutex");
-    redis_do(scene->redis, "SET two another");
+    redis_do(fixture->redis, "HSET one another 1");
+    redis_do(fixture->redis, "SET two another");
     assert_int_equal(handle_acquire(&simple, HILOCK_FOREVER), HILOCK_WRONG_KIND);
     assert_int_equal(handle_acquire(&mutex, HILOCK_FOREVER), HILOCK_WRONG_KIND);
-    assert_string_equal(redis_text(scene->redis, "HGET one another"), "1");
-    assert_string_equal(redis_text(scene->redis, "GET two"), "another");
-    redis_do(scene->redis, "DEL one two");
+    assert_string_equal(redis_text(fixture->redis, "HGET one another"), "1");
+    assert_string_equal(redis_text(fixture->redis, "GET two"), "another");
+    redis_do(fixture->redis, "DEL one two");
     handle_free(&simple);
     handle_free(&mutex);
     client_close(&client);
@@ -62,17 +62,17 @@ static void another_kind_under_the_name_is_WRONG_KIND(void **state)
 
 static void a_hold_that_another_took_is_lost_and_spared(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    redis_do(scene->redis, "SET stock other PX 60000");
+    redis_do(fixture->redis, "SET stock other PX 60000");
     handle_until(&stock, &stock.lost, 1, "the loss");
-    assert_int_equal(stock.lost.reason, HILOCK_LOST_TAKEN);
-    assert_string_equal(redis_text(scene->redis, "GET stock"), "other");
-    redis_do(scene->redis, "DEL stock");
+    assert_int_equal(stock.lost.reason, HILOCK_REASON_TAKEN);
+    assert_string_equal(redis_text(fixture->redis, "GET stock"), "other");
+    redis_do(fixture->redis, "DEL stock");
     handle_free(&stock);
     client_close(&client);
 }
@@ -97,25 +97,25 @@ static int is_renewed(void *arg) { return client_stats(arg).renewals > 0; }
 /* Scripts where the server has none, and for what was extended: SET would shorten that. */
 static void native_commands_are_used_where_they_are(void **state)
 {
-    struct scene *scene = *state;
-    const char *native = compare_and_delete(scene->redis);
+    struct fixture *fixture = *state;
+    const char *native = compare_and_delete(fixture->redis);
     struct client client;
     struct handle stock;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
-    redis_do(scene->redis, "CONFIG RESETSTAT");
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     client_until(&client, is_renewed, &client, "a renewal");
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     print_message("compare and delete: %s\n", native ? native : "by script");
-    assert_int_equal(redis_calls(scene->redis, "evalsha") > 0, !native);
-    assert_true(redis_calls(scene->redis, "set") >= (native ? 2 : 1));
-    assert_true(!native || redis_calls(scene->redis, native) == 1);
-    redis_do(scene->redis, "CONFIG RESETSTAT");
+    assert_int_equal(redis_calls(fixture->redis, "evalsha") > 0, !native);
+    assert_true(redis_calls(fixture->redis, "set") >= (native ? 2 : 1));
+    assert_true(!native || redis_calls(fixture->redis, native) == 1);
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(handle_extend(&stock, 60000), HILOCK_OK);
-    assert_true(redis_integer(scene->redis, "PTTL stock") > 3000);
-    assert_true(redis_calls(scene->redis, "evalsha") > 0);
+    assert_true(redis_integer(fixture->redis, "PTTL stock") > 3000);
+    assert_true(redis_calls(fixture->redis, "evalsha") > 0);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     handle_free(&stock);
     client_close(&client);
@@ -152,7 +152,7 @@ static int is_skipped;
 
 static void contends_with_redis_py(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     const char *program = python_with_redis();
@@ -167,25 +167,25 @@ static void contends_with_redis_py(void **state)
     snprintf(rounds, sizeof rounds, "%d", ROUNDS);
     pid = fork();
     if (pid == 0) {
-        execlp(program, program, "-c", python, path_of(scene->server), rounds, (char *)NULL);
+        execlp(program, program, "-c", python, path_of(fixture->server), rounds, (char *)NULL);
         _exit(127);
     }
-    check_until(is_ready, scene->redis, "redis-py");
-    client_open(&client, scene->server->url);
+    check_until(is_ready, fixture->redis, "redis-py");
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 60000, .poll_min_ms = 1, .poll_jitter_ms = 2));
     for (int i = 0; i < ROUNDS; i++) {
         assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-        assert_int_equal(redis_integer(scene->redis, "INCR inside"), 1);
+        assert_int_equal(redis_integer(fixture->redis, "INCR inside"), 1);
         client_for_ms(&client, 1);
-        assert_int_equal(redis_integer(scene->redis, "DECR inside"), 0);
+        assert_int_equal(redis_integer(fixture->redis, "DECR inside"), 0);
         assert_int_equal(handle_give(&stock), HILOCK_OK);
         client_for_ms(&client, 2);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    assert_int_equal(redis_integer(scene->redis, "DEL through"), 1);
-    assert_true(redis_calls(scene->redis, "set") > 2 * ROUNDS); /* some had to ask twice: there was contention */
-    redis_do(scene->redis, "DEL ready inside");
+    assert_int_equal(redis_integer(fixture->redis, "DEL through"), 1);
+    assert_true(redis_calls(fixture->redis, "set") > 2 * ROUNDS); /* some had to ask twice: there was contention */
+    redis_do(fixture->redis, "DEL ready inside");
     handle_free(&stock);
     client_close(&client);
 }
@@ -193,11 +193,11 @@ static void contends_with_redis_py(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(keeps_out_and_is_kept_out_by_SET_NX),
-        SCENE_TEST(another_kind_under_the_name_is_WRONG_KIND),
-        SCENE_TEST(a_hold_that_another_took_is_lost_and_spared),
-        SCENE_TEST(native_commands_are_used_where_they_are),
-        SCENE_TEST(contends_with_redis_py),
+        FIXTURE_TEST(keeps_out_and_is_kept_out_by_SET_NX),
+        FIXTURE_TEST(another_kind_under_the_name_is_WRONG_KIND),
+        FIXTURE_TEST(a_hold_that_another_took_is_lost_and_spared),
+        FIXTURE_TEST(native_commands_are_used_where_they_are),
+        FIXTURE_TEST(contends_with_redis_py),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed && is_skipped)

@@ -2,16 +2,16 @@
 /* A real loop that is blocked, or whose process is stopped, past the time of a renewal: told, and the hold goes on. */
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static int is_told(void *arg) { return client_stats(arg).stalls > 0; }
 
 static void a_blocked_loop_is_told(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .stall_report_ms = 500));
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .stall_report_ms = 500));
     handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 12000));
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
     check_pause_ms(5500); /* its renewal was due after 4 s */
@@ -27,6 +27,6 @@ static void a_blocked_loop_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {SCENE_TEST(a_blocked_loop_is_told)};
+    const struct CMUnitTest tests[] = {FIXTURE_TEST(a_blocked_loop_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "support/ledger.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 struct worker {
     struct client client;
@@ -76,7 +76,7 @@ static void check_refuses_this_thread(struct worker *worker)
     assert_int_equal(hilock_client_close(client, 0, NULL, NULL), HILOCK_WRONG_THREAD);
     hilock_lock_drop(lock);
     hilock_client_abandon(client);
-    assert_int_equal(hilock_lock_state(lock), HILOCK_IDLE);
+    assert_int_equal(hilock_lock_state(lock), HILOCK_STATE_IDLE);
     assert_int_equal(hilock_lock_token(lock), 0);
     assert_int_equal(hilock_lock_remaining_ms(lock), 0);
     assert_int_equal(hilock_client_is_connected(client), 0);
@@ -91,17 +91,17 @@ static void check_refuses_this_thread(struct worker *worker)
 /* Opened, a handle made and an acquire asked for, all in main; from the thread's first turn on it is the thread's. */
 static void opened_in_main(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct worker worker = {.ledger = NULL};
-    client_open(&worker.client, scene->server->url);
+    client_open(&worker.client, fixture->server->url);
     handle_open(&worker.handle, &worker.client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     handle_ask(&worker.handle, HILOCK_FOREVER);
-    assert_int_equal(hilock_lock_state(worker.handle.lock), HILOCK_WAITING);
+    assert_int_equal(hilock_lock_state(worker.handle.lock), HILOCK_STATE_WAITING);
     assert_int_equal(pthread_create(&worker.thread, NULL, run, &worker), 0);
     check_until(is_holding, &worker, "the thread's hold");
     check_refuses_this_thread(&worker);
     check_pause_ms(1500); /* it renews there, untroubled */
-    assert_int_equal(redis_lock_keys(scene->redis), 1);
+    assert_int_equal(redis_lock_keys(fixture->redis), 1);
     atomic_store(&worker.may_stop, 1);
     assert_int_equal(pthread_join(worker.thread, NULL), 0);
     assert_int_equal(worker.handle.lost.count, 0);
@@ -112,14 +112,14 @@ static void opened_in_main(void **state)
 static void one_client_a_thread(void **state)
 {
     enum { THREADS = 4, ROUNDS = 50 };
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     static struct worker workers[THREADS];
     struct ledger *ledger = ledger_new(1, THREADS * ROUNDS);
     struct verdict verdict;
     for (int i = 0; i < THREADS; i++) {
         workers[i].ledger = ledger;
         workers[i].rounds = ROUNDS;
-        client_open(&workers[i].client, scene->server->url);
+        client_open(&workers[i].client, fixture->server->url);
         handle_open(&workers[i].handle, &workers[i].client, "stock", NULL);
     }
     for (int i = 0; i < THREADS; i++)
@@ -135,8 +135,8 @@ static void one_client_a_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(opened_in_main),
-        SCENE_TEST(one_client_a_thread),
+        FIXTURE_TEST(opened_in_main),
+        FIXTURE_TEST(one_client_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

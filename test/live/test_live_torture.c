@@ -9,14 +9,14 @@
 
 static void pair(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     have(p, a);
     give(p, a, HILOCK_OK);
 }
 
 static void try_of_a_held_one(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     foreign_holds(p, "stock");
     ask(p, a, HILOCK_TRY);
     answered(p, a, HILOCK_TIMED_OUT);
@@ -25,7 +25,7 @@ static void try_of_a_held_one(struct play *p)
 
 static void time_out(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     foreign_holds(p, "stock");
     ask(p, a, 20);
     answered(p, a, HILOCK_TIMED_OUT);
@@ -34,7 +34,7 @@ static void time_out(struct play *p)
 
 static void wait_and_wake(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     foreign_holds(p, "stock");
     ask(p, a, HILOCK_FOREVER);
     told(p, a, &a->waiting, "WAITING");
@@ -45,7 +45,7 @@ static void wait_and_wake(struct play *p)
 
 static void a_line_of_siblings(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "stock", NULL), *c = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL), *b = handle_new(p, "stock", NULL), *c = handle_new(p, "stock", NULL);
     have(p, a);
     ask(p, b, HILOCK_FOREVER);
     ask(p, c, HILOCK_FOREVER);
@@ -58,11 +58,11 @@ static void a_line_of_siblings(struct play *p)
 
 static void cancel(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     foreign_holds(p, "stock");
     ask(p, a, HILOCK_FOREVER);
     told(p, a, &a->waiting, "WAITING");
-    if (hilock_lock_state(a->lock) == HILOCK_WAITING)
+    if (hilock_lock_state(a->lock) == HILOCK_STATE_WAITING)
         CHECK(hilock_cancel(a->lock) == HILOCK_OK);
     answered(p, a, HILOCK_CANCELLED);
     foreign_leaves(p, "stock");
@@ -71,7 +71,7 @@ static void cancel(struct play *p)
 /* One that waits, one that holds, one that is releasing; and one that asks again. */
 static void drop_and_free(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "stock", NULL), *c = hand_new(p, "other", NULL);
+    struct handle *a = handle_new(p, "stock", NULL), *b = handle_new(p, "stock", NULL), *c = handle_new(p, "other", NULL);
     have(p, a);
     have(p, c);
     ask(p, b, HILOCK_FOREVER);
@@ -89,7 +89,7 @@ static void drop_and_free(struct play *p)
 /* The links end under a hold and a wait; the hold is asked for again and stays, the wait listens again. */
 static void reconnect(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "other", NULL);
+    struct handle *a = handle_new(p, "stock", NULL), *b = handle_new(p, "other", NULL);
     have(p, a);
     foreign_holds(p, "other");
     ask(p, b, HILOCK_FOREVER);
@@ -104,12 +104,12 @@ static void reconnect(struct play *p)
 
 static void taken(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     have(p, a);
     at_store(p, "DEL stock");
     cut_all(p);
     told(p, a, &a->lost, "LOST");
-    CHECK(!a->lost.count || a->lost.reason == HILOCK_LOST_TAKEN);
+    CHECK(!a->lost.count || a->lost.reason == HILOCK_REASON_TAKEN);
     have(p, a);
     at_store(p, "DEL stock");
     give(p, a, HILOCK_LOST);
@@ -117,7 +117,7 @@ static void taken(struct play *p)
 
 static void forgotten_scripts(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     have(p, a);
     at_store(p, "SCRIPT FLUSH");
     give(p, a, HILOCK_OK);
@@ -128,7 +128,7 @@ static void forgotten_scripts(struct play *p)
 
 static void refused_by_the_server(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     at_store(p, "SET stock something");
     ask(p, a, HILOCK_TRY);
     answered(p, a, HILOCK_WRONG_KIND);
@@ -143,7 +143,7 @@ static void refused_by_the_server(struct play *p)
 
 static void refused_user(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     at_store(p, "ACL SETUSER torture -evalsha");
     ask(p, a, HILOCK_TRY);
     answered(p, a, HILOCK_DENIED);
@@ -158,7 +158,7 @@ static void many(struct play *p)
     char name[16];
     for (int i = 0; i < 40; i++) {
         snprintf(name, sizeof name, "stock:%d", i / 2);
-        all[i] = hand_new(p, name, NULL);
+        all[i] = handle_new(p, name, NULL);
         ask(p, all[i], HILOCK_FOREVER);
     }
     for (int i = 0; i < 40; i += 2) {
@@ -172,7 +172,7 @@ static void many(struct play *p)
 /* With what holds and what waits still there. */
 static void leave(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "stock", NULL), *c = hand_new(p, "other", NULL);
+    struct handle *a = handle_new(p, "stock", NULL), *b = handle_new(p, "stock", NULL), *c = handle_new(p, "other", NULL);
     have(p, a);
     foreign_holds(p, "other");
     ask(p, b, HILOCK_FOREVER);
@@ -189,7 +189,7 @@ static void abandon(struct play *p)
 
 static void before_the_connection(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL), *b = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL), *b = handle_new(p, "stock", NULL);
     ask(p, a, HILOCK_FOREVER);
     ask(p, b, HILOCK_TRY);
     handle_free(b);
@@ -199,7 +199,7 @@ static void before_the_connection(struct play *p)
 /* Entered twice more, proved, seen from outside, and left as often. */
 static void extend_and_reentry(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .reentrant = 1));
+    struct handle *a = handle_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .reentrant = 1));
     struct outcome first = {.told.count = 0}, second = first, third = first;
     hilock_validity *validity = NULL;
     unsigned entered = 1;
@@ -222,13 +222,13 @@ static void extend_and_reentry(struct play *p)
 
 static void peek_and_force_release(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", NULL);
+    struct handle *a = handle_new(p, "stock", NULL);
     struct outcome seen = {.told.count = 0}, ended = seen, late = seen;
     foreign_holds(p, "stock");
     if (!a->lock)
         return;
     (void)outcome_is(p, &seen, hilock_peek(a->lock, outcome_note, &seen), HILOCK_OK);
-    if (outcome_is(p, &ended, hilock_force_release(a->lock, "another", outcome_note, &ended), HILOCK_OK))
+    if (outcome_is(p, &ended, hilock_force_release(a->lock, "another:1", outcome_note, &ended), HILOCK_OK))
         (void)outcome_is(p, &late, hilock_force_release(a->lock, NULL, outcome_note, &late), HILOCK_LOST);
     foreign_leaves(p, "stock");
     have(p, a);
@@ -237,7 +237,7 @@ static void peek_and_force_release(struct play *p)
 /* Had, proved, given back; waited for by polling, and given back over a new link. */
 static void simple(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .kind = HILOCK_SIMPLE, .poll_min_ms = 1, .poll_jitter_ms = 1));
+    struct handle *a = handle_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .kind = HILOCK_SIMPLE, .poll_min_ms = 1, .poll_jitter_ms = 1));
     struct outcome proved = {.told.count = 0};
     have(p, a);
     if (has(a))
@@ -254,7 +254,7 @@ static void simple(struct play *p)
 
 static void polling(struct play *p)
 {
-    struct handle *a = hand_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .wake = HILOCK_WAKE_POLL, .poll_min_ms = 1, .poll_jitter_ms = 1));
+    struct handle *a = handle_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .wake = HILOCK_WAKE_POLL, .poll_min_ms = 1, .poll_jitter_ms = 1));
     foreign_holds(p, "stock");
     ask(p, a, HILOCK_FOREVER);
     told(p, a, &a->waiting, "WAITING");
@@ -288,23 +288,23 @@ static const struct torture tortures[] = {
     PLAY("before the connection", before_the_connection),
 };
 
-static struct scene scene;
+static struct fixture fixture;
 
 static int begin(void **state)
 {
     (void)state;
-    scene.server = server_start_with_port(NULL);
-    scene.redis = redis_open(scene.server);
-    redis_do(scene.redis, "ACL SETUSER torture on >secret ~* &* +@all");
-    torture_begin(&scene);
+    fixture.server = server_start_with_port(NULL);
+    fixture.redis = redis_open(fixture.server);
+    redis_do(fixture.redis, "ACL SETUSER torture on >secret ~* &* +@all");
+    torture_begin(&fixture);
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    redis_close(scene.redis);
-    server_end(scene.server);
+    redis_close(fixture.redis);
+    server_end(fixture.server);
     return 0;
 }
 

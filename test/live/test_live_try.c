@@ -3,17 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 struct two { struct client ours, theirs; };
 
-static void open_two(struct two *two, struct scene *scene)
+static void open_two(struct two *two, struct fixture *fixture)
 {
-    client_open(&two->ours, scene->server->url);
-    client_open(&two->theirs, scene->server->url);
+    client_open(&two->ours, fixture->server->url);
+    client_open(&two->theirs, fixture->server->url);
     client_connect(&two->ours);
     client_connect(&two->theirs);
-    redis_do(scene->redis, "CONFIG RESETSTAT");
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
 }
 
 static void close_two(struct two *two)
@@ -22,11 +22,11 @@ static void close_two(struct two *two)
     client_close(&two->theirs);
 }
 
-/* "<first 8 of the uuid>..:<id>": enough to find it in CLIENT LIST, and no more. */
+/* "<first 8 of the uuid>..:<id>:<label>": enough to find it in CLIENT LIST, and no more. */
 static void check_names_holder(const struct told *told, const char *holder)
 {
     char shown[64];
-    snprintf(shown, sizeof shown, "%.8s..%s", holder, strrchr(holder, ':'));
+    snprintf(shown, sizeof shown, "%.8s..%s", holder, strchr(holder, ':'));
     assert_string_equal(told->holder, holder);
     assert_non_null(strstr(told->detail, shown));
     assert_null(strstr(told->detail, holder));
@@ -34,24 +34,24 @@ static void check_names_holder(const struct told *told, const char *holder)
 
 static void held_by_another_client(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct two two;
     struct handle ours, theirs;
-    char holder[64];
-    open_two(&two, scene);
+    char holder[128];
+    open_two(&two, fixture);
     handle_open(&theirs, &two.theirs, "stock", NULL);
     handle_open(&ours, &two.ours, "stock", NULL);
     assert_int_equal(handle_acquire(&theirs, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(handle_acquire(&ours, HILOCK_TRY), HILOCK_TIMED_OUT);
-    snprintf(holder, sizeof holder, "%s:1", hilock_client_uuid(two.theirs.hilock));
+    snprintf(holder, sizeof holder, "%s:1:live", hilock_client_uuid(two.theirs.hilock));
     check_names_holder(&ours.acquired, holder);
     assert_int_equal(ours.acquired.attempts, 1);
-    assert_int_equal(ours.acquired.state, HILOCK_IDLE);
+    assert_int_equal(ours.acquired.state, HILOCK_STATE_IDLE);
     assert_int_equal(ours.acquired.token, 0);
     assert_in_range(ours.acquired.holder_remaining_ms, 1, 60000);
     assert_non_null(strstr(ours.acquired.detail, "stock"));
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), 2);
-    assert_int_equal(redis_calls(scene->redis, "subscribe"), 0); /* who does not wait need not listen */
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 2);
+    assert_int_equal(redis_calls(fixture->redis, "subscribe"), 0); /* who does not wait need not listen */
     assert_int_equal(handle_give(&theirs), HILOCK_OK);
     assert_int_equal(handle_acquire(&ours, HILOCK_TRY), HILOCK_OK);
     assert_true(ours.acquired.token > theirs.acquired.token);
@@ -64,10 +64,10 @@ static void held_by_another_client(void **state)
 
 static void held_by_a_sibling(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct two two;
     struct handle first, second;
-    open_two(&two, scene);
+    open_two(&two, fixture);
     handle_open(&first, &two.ours, "stock", NULL);
     handle_open(&second, &two.ours, "stock", NULL);
     assert_int_equal(handle_acquire(&first, HILOCK_TRY), HILOCK_OK);
@@ -77,11 +77,11 @@ static void held_by_a_sibling(void **state)
     assert_int_equal(second.acquired.status, HILOCK_TIMED_OUT);
     assert_int_equal(second.acquired.attempts, 0);
     assert_non_null(strstr(second.acquired.detail, "another handle of this client"));
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), 1);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 1);
     assert_int_equal(handle_give(&first), HILOCK_OK);
     assert_int_equal(handle_acquire(&second, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(handle_give(&second), HILOCK_OK);
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), 4);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 4);
     handle_free(&first);
     handle_free(&second);
     close_two(&two);
@@ -90,10 +90,10 @@ static void held_by_a_sibling(void **state)
 /* A sibling waits, and was told that it is held: that is known to the try as well. */
 static void held_as_a_waiting_sibling_knows(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct two two;
     struct handle holder, waiter, ours;
-    open_two(&two, scene);
+    open_two(&two, fixture);
     handle_open(&holder, &two.theirs, "stock", NULL);
     handle_open(&waiter, &two.ours, "stock", NULL);
     handle_open(&ours, &two.ours, "stock", NULL);
@@ -113,10 +113,10 @@ static void held_as_a_waiting_sibling_knows(void **state)
 /* Right after open: a try neither fails at once nor hangs, it connects. */
 static void before_the_first_connection(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     assert_int_equal(hilock_client_is_connected(client.hilock), 0);
     handle_open(&stock, &client, "stock", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_OK);
@@ -129,11 +129,11 @@ static void before_the_first_connection(void **state)
 static void many_tries_of_one_turn(void **state)
 {
     enum { TRIES = 50 };
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct two two;
     struct handle tries[TRIES];
     unsigned granted = 0, denied = 0;
-    open_two(&two, scene);
+    open_two(&two, fixture);
     for (int i = 0; i < TRIES; i++) {
         handle_open(&tries[i], &two.ours, "stock", NULL);
         handle_ask(&tries[i], HILOCK_TRY);
@@ -153,8 +153,8 @@ static void many_tries_of_one_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(held_by_another_client),       SCENE_TEST(held_by_a_sibling),      SCENE_TEST(held_as_a_waiting_sibling_knows),
-        SCENE_TEST(before_the_first_connection), SCENE_TEST(many_tries_of_one_turn),
+        FIXTURE_TEST(held_by_another_client),       FIXTURE_TEST(held_by_a_sibling),      FIXTURE_TEST(held_as_a_waiting_sibling_knows),
+        FIXTURE_TEST(before_the_first_connection), FIXTURE_TEST(many_tries_of_one_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,19 @@
 #include <string.h>
 
 #include "rules.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 /* wound: the check that it must fail. */
-static void check_twins(struct scene *scene, rule_play *rule, const char *plant, const char *wound)
+static void check_twins(struct fixture *fixture, rule_play *rule, const char *plant, const char *wound)
 {
     const char *text;
-    assert_string_equal(rule(scene, NULL), "");
-    scene_check_clean(scene->redis);
-    text = rule(scene, plant);
+    assert_string_equal(rule(fixture, NULL), "");
+    fixture_check_clean(fixture->redis);
+    text = rule(fixture, plant);
     if (!strstr(text, wound))
         check_fail("%s: \"%s\" where this was to be seen: %s", plant, text, wound);
-    redis_do(scene->redis, "REPLICAOF NO ONE");
-    redis_do(scene->redis, "FLUSHALL");
+    redis_do(fixture->redis, "REPLICAOF NO ONE");
+    redis_do(fixture->redis, "FLUSHALL");
 }
 
 static void unknown_is_failure(void **state)
@@ -37,11 +37,11 @@ static void password_logged(void **state) { check_twins(*state, rule_password_is
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(unknown_is_failure),
-        SCENE_TEST(error_is_loss),
-        SCENE_TEST(loss_in_line),
-        SCENE_TEST(login_failure_ignored),
-        SCENE_TEST(password_logged),
+        FIXTURE_TEST(unknown_is_failure),
+        FIXTURE_TEST(error_is_loss),
+        FIXTURE_TEST(loss_in_line),
+        FIXTURE_TEST(login_failure_ignored),
+        FIXTURE_TEST(password_logged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

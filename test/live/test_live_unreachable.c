@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static const struct hilock_client_options *options_for(const char *url)
 {
@@ -49,59 +49,59 @@ static void check_unreachable(struct client *client, const char *address, const 
     handle_free(&awaited);
 }
 
-/* The server is there at last; the redis connection of the scene begins anew. */
-static void bring_up(struct scene *scene, struct client *client)
+/* The server is there at last; the redis connection of the fixture begins anew. */
+static void bring_up(struct fixture *fixture, struct client *client)
 {
     struct handle stock;
     handle_open(&stock, client, "stock:42", NULL);
     handle_ask(&stock, HILOCK_FOREVER);
     client_turn(client);
-    server_restart(scene->server);
-    scene->redis = redis_open(scene->server);
+    server_restart(fixture->server);
+    fixture->redis = redis_open(fixture->server);
     handle_until(&stock, &stock.acquired, 1, "the grant");
     assert_int_equal(stock.acquired.status, HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     handle_free(&stock);
 }
 
-static void take_down(struct scene *scene)
+static void take_down(struct fixture *fixture)
 {
-    redis_close(scene->redis);
-    scene->redis = NULL;
-    server_kill(scene->server);
+    redis_close(fixture->redis);
+    fixture->redis = NULL;
+    server_kill(fixture->server);
 }
 
 static void port_that_nobody_listens_on(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
-    take_down(scene);
-    client_open_with(&client, options_for(scene->server->tcp_url));
-    check_unreachable(&client, strstr(scene->server->tcp_url, "127"), "refused");
-    bring_up(scene, &client);
+    take_down(fixture);
+    client_open_with(&client, options_for(fixture->server->tcp_url));
+    check_unreachable(&client, strstr(fixture->server->tcp_url, "127"), "refused");
+    bring_up(fixture, &client);
     client_close(&client);
 }
 
 static void socket_that_nobody_listens_on(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
-    take_down(scene);
-    client_open_with(&client, options_for(scene->server->url));
-    check_unreachable(&client, scene->server->socket, "refused");
-    bring_up(scene, &client);
+    take_down(fixture);
+    client_open_with(&client, options_for(fixture->server->url));
+    check_unreachable(&client, fixture->server->socket, "refused");
+    bring_up(fixture, &client);
     client_close(&client);
 }
 
 static void socket_that_is_missing(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
-    take_down(scene);
-    assert_int_equal(unlink(scene->server->socket), 0);
-    client_open_with(&client, options_for(scene->server->url));
-    check_unreachable(&client, scene->server->socket, "No such file");
-    bring_up(scene, &client);
+    take_down(fixture);
+    assert_int_equal(unlink(fixture->server->socket), 0);
+    client_open_with(&client, options_for(fixture->server->url));
+    check_unreachable(&client, fixture->server->socket, "No such file");
+    bring_up(fixture, &client);
     client_close(&client);
 }
 
@@ -159,8 +159,8 @@ static void connect_that_hangs(void **state)
 
 static void server_that_never_says_a_word(void **state)
 {
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle stock;
     proxy_hold(proxy, PROXY_ALL, PROXY_REPLIES);
@@ -178,8 +178,8 @@ static void server_that_never_says_a_word(void **state)
 
 static void server_that_closes_at_once(void **state)
 {
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle stock;
     proxy_refuse(proxy, 1);
@@ -199,18 +199,18 @@ static void server_that_closes_at_once(void **state)
 
 static void server_with_too_many_clients(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    redis_do(scene->redis, "CONFIG SET maxclients 1");
-    client_open_with(&client, options_for(scene->server->url));
+    redis_do(fixture->redis, "CONFIG SET maxclients 1");
+    client_open_with(&client, options_for(fixture->server->url));
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
     must_say(&stock, "max number of clients");
     assert_true(handle_acquire(&stock, 700) == HILOCK_UNREACHABLE || stock.acquired.status == HILOCK_UNWRITABLE);
     must_say(&stock, "max number of clients");
     handle_ask(&stock, HILOCK_FOREVER);
-    redis_do(scene->redis, "CONFIG SET maxclients 100");
+    redis_do(fixture->redis, "CONFIG SET maxclients 100");
     handle_until(&stock, &stock.acquired, 3, "the grant");
     assert_int_equal(stock.acquired.status, HILOCK_OK);
     handle_free(&stock);
@@ -220,14 +220,14 @@ static void server_with_too_many_clients(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST_WITH_PORT(port_that_nobody_listens_on),
-        SCENE_TEST(socket_that_nobody_listens_on),
-        SCENE_TEST(socket_that_is_missing),
-        SCENE_TEST(host_without_an_address),
-        SCENE_TEST(connect_that_hangs),
-        SCENE_TEST(server_that_never_says_a_word),
-        SCENE_TEST(server_that_closes_at_once),
-        SCENE_TEST(server_with_too_many_clients),
+        FIXTURE_TEST_WITH_PORT(port_that_nobody_listens_on),
+        FIXTURE_TEST(socket_that_nobody_listens_on),
+        FIXTURE_TEST(socket_that_is_missing),
+        FIXTURE_TEST(host_without_an_address),
+        FIXTURE_TEST(connect_that_hangs),
+        FIXTURE_TEST(server_that_never_says_a_word),
+        FIXTURE_TEST(server_that_closes_at_once),
+        FIXTURE_TEST(server_with_too_many_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

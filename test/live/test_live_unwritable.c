@@ -9,28 +9,28 @@
 #include "rules.h"
 #include "support/child.h"
 #include "support/ledger.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static void another_kind_of_key(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     long long asked;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock:42", NULL);
-    redis_do(scene->redis, "SET stock:42 whatever");
+    redis_do(fixture->redis, "SET stock:42 whatever");
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_WRONG_KIND);
     assert_non_null(strstr(stock.acquired.detail, "stock:42"));
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_WRONG_KIND);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_WRONG_KIND);
     assert_int_equal(stock.acquired.attempts, 1);
-    asked = redis_calls(scene->redis, "evalsha");
-    assert_string_equal(redis_text(scene->redis, "GET stock:42"), "whatever");
-    redis_do(scene->redis, "DEL stock:42");
+    asked = redis_calls(fixture->redis, "evalsha");
+    assert_string_equal(redis_text(fixture->redis, "GET stock:42"), "whatever");
+    redis_do(fixture->redis, "DEL stock:42");
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_int_equal(redis_calls(scene->redis, "evalsha"), asked + 2); /* nothing was left to be undone */
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), asked + 2); /* nothing was left to be undone */
     handle_free(&stock);
     client_close(&client);
 }
@@ -46,15 +46,15 @@ static const struct trouble troubles[] = {
 
 static int has_failed(void *arg) { return client_stats(arg).commands >= 6; }
 
-static void wait_through(struct scene *scene, const struct trouble *trouble)
+static void wait_through(struct fixture *fixture, const struct trouble *trouble)
 {
     struct client client;
     struct handle held, wanted;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&held, &client, "held", NULL);
     handle_open(&wanted, &client, "wanted", NULL);
     assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
-    redis_do(scene->redis, trouble->begin);
+    redis_do(fixture->redis, trouble->begin);
     assert_int_equal(handle_acquire(&wanted, HILOCK_TRY), HILOCK_UNWRITABLE);
     if (!strstr(wanted.acquired.detail, trouble->words))
         check_fail("%s: \"%s\"", trouble->words, wanted.acquired.detail);
@@ -63,7 +63,7 @@ static void wait_through(struct scene *scene, const struct trouble *trouble)
     handle_ask(&wanted, HILOCK_FOREVER);
     client_until(&client, has_failed, &client, "more requests");
     assert_int_equal(wanted.acquired.count, 2);
-    redis_do(scene->redis, trouble->end);
+    redis_do(fixture->redis, trouble->end);
     handle_until(&wanted, &wanted.acquired, 3, "the grant");
     assert_int_equal(wanted.acquired.status, HILOCK_OK);
     assert_int_equal(held.lost.count, 0);
@@ -84,16 +84,16 @@ static void costs_no_hold(void **state) { assert_string_equal(rule_error_is_no_l
 /* Under maxmemory a release still goes through. */
 static void release_needs_no_memory_there(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    redis_do(scene->redis, "CONFIG SET maxmemory 1");
+    redis_do(fixture->redis, "CONFIG SET maxmemory 1");
     assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_int_equal(redis_lock_keys(scene->redis), 0);
-    redis_do(scene->redis, "CONFIG SET maxmemory 0");
+    assert_int_equal(redis_lock_keys(fixture->redis), 0);
+    redis_do(fixture->redis, "CONFIG SET maxmemory 0");
     handle_free(&stock);
     client_close(&client);
 }
@@ -101,19 +101,19 @@ static void release_needs_no_memory_there(void **state)
 /* A release that the server refuses for now is repeated; nobody is told OK before it was. */
 static void release_waits_for_a_master(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    redis_do(scene->redis, "REPLICAOF 127.0.0.1 1");
+    redis_do(fixture->redis, "REPLICAOF 127.0.0.1 1");
     handle_release(&stock);
     client_until(&client, has_failed, &client, "more requests");
     assert_true(stock.released.count == 0 || stock.released.status == HILOCK_UNKNOWN);
-    redis_do(scene->redis, "REPLICAOF NO ONE");
+    redis_do(fixture->redis, "REPLICAOF NO ONE");
     handle_until(&stock, stock.released.count ? &stock.settled : &stock.released, 1, "the release");
-    assert_int_equal(redis_lock_keys(scene->redis), 0);
+    assert_int_equal(redis_lock_keys(fixture->redis), 0);
     handle_free(&stock);
     client_close(&client);
 }
@@ -138,22 +138,22 @@ static void begin_endless_script(struct redis *redis)
 
 static void somebody_elses_endless_script(void **state)
 {
-    struct scene *scene = *state;
-    struct redis *other = redis_open(scene->server);
+    struct fixture *fixture = *state;
+    struct redis *other = redis_open(fixture->server);
     struct client client;
     struct handle held, wanted;
-    redis_do(scene->redis, "CONFIG SET lua-time-limit 100");
-    client_open(&client, scene->server->url);
+    redis_do(fixture->redis, "CONFIG SET lua-time-limit 100");
+    client_open(&client, fixture->server->url);
     handle_open(&held, &client, "held", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     handle_open(&wanted, &client, "wanted", NULL);
     assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
     begin_endless_script(other);
-    check_until(is_busy, scene->redis, "BUSY");
+    check_until(is_busy, fixture->redis, "BUSY");
     assert_int_equal(handle_acquire(&wanted, HILOCK_TRY), HILOCK_UNWRITABLE);
     assert_non_null(strstr(wanted.acquired.detail, "BUSY"));
     handle_ask(&wanted, HILOCK_FOREVER);
     handle_until(&held, &held.renewal_failed, 1, "RENEWAL_FAILED");
-    redis_do(scene->redis, "SCRIPT KILL");
+    redis_do(fixture->redis, "SCRIPT KILL");
     handle_until(&wanted, &wanted.acquired, 2, "the grant");
     handle_until(&held, &held.renewed, 1, "RENEWED");
     assert_int_equal(wanted.acquired.status, HILOCK_OK);
@@ -168,7 +168,7 @@ static void somebody_elses_endless_script(void **state)
 
 enum { SAW_LOADING, LOADED };
 
-struct load { struct scene *scene; struct ledger *ledger; };
+struct load { struct fixture *fixture; struct ledger *ledger; };
 
 /* Commands are let in after each 1024 bytes, so some data is there; the delay is for each key of it. */
 static const char *const slow_loading[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024", NULL};
@@ -180,7 +180,7 @@ static void ask_while_it_loads(void *arg)
     const struct load *load = arg;
     struct client client;
     struct handle tried, wanted;
-    client_open(&client, load->scene->server->url);
+    client_open(&client, load->fixture->server->url);
     handle_open(&tried, &client, "tried", NULL);
     handle_open(&wanted, &client, "wanted", NULL);
     handle_ask(&wanted, HILOCK_FOREVER);
@@ -199,22 +199,22 @@ static void ask_while_it_loads(void *arg)
 
 static void while_it_loads(void **state)
 {
-    struct scene *scene = *state;
-    struct load load = {scene, ledger_new(1, 1)};
+    struct fixture *fixture = *state;
+    struct load load = {fixture, ledger_new(1, 1)};
     pid_t child;
     for (int i = 0; i < 300; i++)
-        redis_do(scene->redis, "SETRANGE fill:%d 2000 x", i);
-    redis_do(scene->redis, "CONFIG SET rdbcompression no");
-    redis_do(scene->redis, "SAVE");
-    redis_close(scene->redis);
-    server_kill(scene->server);
+        redis_do(fixture->redis, "SETRANGE fill:%d 2000 x", i);
+    redis_do(fixture->redis, "CONFIG SET rdbcompression no");
+    redis_do(fixture->redis, "SAVE");
+    redis_close(fixture->redis);
+    server_kill(fixture->server);
     child = child_start(ask_while_it_loads, &load);
-    scene->server->arguments = slow_loading;
-    server_restart(scene->server);
-    scene->redis = redis_open(scene->server);
+    fixture->server->arguments = slow_loading;
+    server_restart(fixture->server);
+    fixture->redis = redis_open(fixture->server);
     atomic_store(ledger_word(load.ledger, LOADED), 1);
     child_join(child);
-    redis_do(scene->redis, "EVAL %s 0", "for i = 0, 299 do redis.call('DEL', 'fill:' .. i) end");
+    redis_do(fixture->redis, "EVAL %s 0", "for i = 0, 299 do redis.call('DEL', 'fill:' .. i) end");
     assert_true(atomic_load(ledger_word(load.ledger, SAW_LOADING)) == 1);
     ledger_free(load.ledger);
 }
@@ -222,13 +222,13 @@ static void while_it_loads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(another_kind_of_key),
-        SCENE_TEST(is_retried_until_it_can),
-        SCENE_TEST(costs_no_hold),
-        SCENE_TEST(release_needs_no_memory_there),
-        SCENE_TEST(release_waits_for_a_master),
-        SCENE_TEST(somebody_elses_endless_script),
-        SCENE_TEST(while_it_loads),
+        FIXTURE_TEST(another_kind_of_key),
+        FIXTURE_TEST(is_retried_until_it_can),
+        FIXTURE_TEST(costs_no_hold),
+        FIXTURE_TEST(release_needs_no_memory_there),
+        FIXTURE_TEST(release_waits_for_a_master),
+        FIXTURE_TEST(somebody_elses_endless_script),
+        FIXTURE_TEST(while_it_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

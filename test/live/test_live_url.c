@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 static const char secret[] = "p@ss:w/rd?%";
 static const char secret_in_url[] = "p%40ss%3Aw%2Frd%3F%25";
@@ -53,9 +53,9 @@ static void check_tells_no_secret(const struct hilock_client_options *options)
 }
 
 /* The lock is in this database, and in no other. */
-static void check_works(struct scene *scene, const struct hilock_client_options *options, int database)
+static void check_works(struct fixture *fixture, const struct hilock_client_options *options, int database)
 {
-    struct redis *there = redis_open_as(scene->server, NULL, NULL, database);
+    struct redis *there = redis_open_as(fixture->server, NULL, NULL, database);
     struct client client;
     struct handle stock;
     client_open_with(&client, options);
@@ -64,66 +64,66 @@ static void check_works(struct scene *scene, const struct hilock_client_options 
     assert_int_equal(redis_integer(there, "HLEN stock"), 2);
     assert_int_equal(redis_integer(there, "DBSIZE"), 2);
     for (int i = 0; i < 16; i++) {
-        struct redis *other = redis_open_as(scene->server, NULL, NULL, i);
+        struct redis *other = redis_open_as(fixture->server, NULL, NULL, i);
         assert_int_equal(redis_integer(other, "EXISTS stock"), i == database);
         redis_close(other);
     }
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     handle_free(&stock);
     client_close(&client);
-    scene_check_clean(there);
+    fixture_check_clean(there);
     redis_do(there, "FLUSHALL");
     redis_close(there);
     check_tells_no_secret(options);
-    redis_do(scene->redis, "FLUSHALL");
+    redis_do(fixture->redis, "FLUSHALL");
 }
 
-static void check_url(struct scene *scene, int database, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void check_url(struct fixture *fixture, int database, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-static void check_url(struct scene *scene, int database, const char *format, ...)
+static void check_url(struct fixture *fixture, int database, const char *format, ...)
 {
     char url[256];
     va_list list;
     va_start(list, format);
     vsnprintf(url, sizeof url, format, list);
     va_end(list);
-    check_works(scene, HILOCK_CLIENT_OPTIONS(.url = url), database);
+    check_works(fixture, HILOCK_CLIENT_OPTIONS(.url = url), database);
 }
 
 static void tcp(void **state)
 {
-    struct scene *scene = *state;
-    check_url(scene, 0, "redis://127.0.0.1:%d", scene->server->port);
-    check_url(scene, 0, "redis://127.0.0.1:%d/", scene->server->port);
-    check_url(scene, 3, "redis://127.0.0.1:%d/3", scene->server->port);
-    check_url(scene, 15, "REDIS://127.0.0.1:%d/15", scene->server->port);
+    struct fixture *fixture = *state;
+    check_url(fixture, 0, "redis://127.0.0.1:%d", fixture->server->port);
+    check_url(fixture, 0, "redis://127.0.0.1:%d/", fixture->server->port);
+    check_url(fixture, 3, "redis://127.0.0.1:%d/3", fixture->server->port);
+    check_url(fixture, 15, "REDIS://127.0.0.1:%d/15", fixture->server->port);
 }
 
 /* Resolved, and the address that answers is found: the server listens on 127.0.0.1 only, the name may also stand for ::1. */
 static void host_name(void **state)
 {
-    struct scene *scene = *state;
-    check_url(scene, 0, "redis://localhost:%d", scene->server->port);
-    check_url(scene, 7, "redis://localhost:%d/7", scene->server->port);
+    struct fixture *fixture = *state;
+    check_url(fixture, 0, "redis://localhost:%d", fixture->server->port);
+    check_url(fixture, 7, "redis://localhost:%d/7", fixture->server->port);
 }
 
 static void unix_socket(void **state)
 {
-    struct scene *scene = *state;
-    check_url(scene, 0, "unix://%s", scene->server->socket);
-    check_url(scene, 5, "unix://%s?db=5", scene->server->socket);
+    struct fixture *fixture = *state;
+    check_url(fixture, 0, "unix://%s", fixture->server->socket);
+    check_url(fixture, 5, "unix://%s?db=5", fixture->server->socket);
 }
 
 static void password_of_the_default_user(void **state)
 {
-    struct scene *scene = *state;
-    redis_do(scene->redis, "CONFIG SET requirepass %s", secret);
-    redis_do(scene->redis, "AUTH %s", secret);
+    struct fixture *fixture = *state;
+    redis_do(fixture->redis, "CONFIG SET requirepass %s", secret);
+    redis_do(fixture->redis, "AUTH %s", secret);
     {
         char url[256];
         struct client client;
         struct handle stock;
-        snprintf(url, sizeof url, "redis://:%s@127.0.0.1:%d/2", secret_in_url, scene->server->port);
+        snprintf(url, sizeof url, "redis://:%s@127.0.0.1:%d/2", secret_in_url, fixture->server->port);
         client_open(&client, url);
         handle_open(&stock, &client, "stock", NULL);
         assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
@@ -132,14 +132,14 @@ static void password_of_the_default_user(void **state)
         handle_free(&stock);
         client_close(&client);
         check_tells_no_secret(HILOCK_CLIENT_OPTIONS(.url = url));
-        snprintf(url, sizeof url, "unix://:%s@%s", secret_in_url, scene->server->socket);
+        snprintf(url, sizeof url, "unix://:%s@%s", secret_in_url, fixture->server->socket);
         check_tells_no_secret(HILOCK_CLIENT_OPTIONS(.url = url));
-        check_tells_no_secret(HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .password = secret));
+        check_tells_no_secret(HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .password = secret));
     }
 }
 
 /* Who is logged in on both links is who was asked for; the options come before the URL. */
-static void check_user(struct scene *scene, const struct hilock_client_options *options, const char *user)
+static void check_user(struct fixture *fixture, const struct hilock_client_options *options, const char *user)
 {
     struct client client;
     struct handle first, second;
@@ -154,7 +154,7 @@ static void check_user(struct scene *scene, const struct hilock_client_options *
     handle_until(&second, &second.waiting, 1, "the wait");
     assert_int_equal(handle_give(&first), HILOCK_OK);
     handle_until(&second, &second.acquired, 1, "the grant");
-    list = redis_reply(scene->redis, "CLIENT LIST");
+    list = redis_reply(fixture->redis, "CLIENT LIST");
     snprintf(wanted, sizeof wanted, " user=%s ", user);
     for (char *line = strtok(list->str, "\n"); line; line = strtok(NULL, "\n"))
         if (strstr(line, "name=hilock:")) {
@@ -167,41 +167,41 @@ static void check_user(struct scene *scene, const struct hilock_client_options *
     handle_free(&second);
     assert_int_equal(client.warnings, 0);
     client_close(&client);
-    scene_check_clean(scene->redis);
+    fixture_check_clean(fixture->redis);
 }
 
 static void an_acl_user(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     char url[256];
-    redis_do(scene->redis, "ACL SETUSER shop on >%s ~* &* +@all", secret);
-    redis_do(scene->redis, "ACL SETUSER other on >%s ~* &* +@all", "else");
-    snprintf(url, sizeof url, "redis://shop:%s@localhost:%d/1", secret_in_url, scene->server->port);
-    check_user(scene, HILOCK_CLIENT_OPTIONS(.url = url), "shop");
+    redis_do(fixture->redis, "ACL SETUSER shop on >%s ~* &* +@all", secret);
+    redis_do(fixture->redis, "ACL SETUSER other on >%s ~* &* +@all", "else");
+    snprintf(url, sizeof url, "redis://shop:%s@localhost:%d/1", secret_in_url, fixture->server->port);
+    check_user(fixture, HILOCK_CLIENT_OPTIONS(.url = url), "shop");
     check_tells_no_secret(HILOCK_CLIENT_OPTIONS(.url = url));
-    snprintf(url, sizeof url, "unix://shop:%s@%s?db=1", secret_in_url, scene->server->socket);
-    check_user(scene, HILOCK_CLIENT_OPTIONS(.url = url), "shop");
-    check_user(scene, HILOCK_CLIENT_OPTIONS(.url = url, .username = "other", .password = "else"), "other");
-    check_user(scene, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .username = "shop", .password = secret), "shop");
-    check_user(scene, HILOCK_CLIENT_OPTIONS(.url = scene->server->url), "default");
+    snprintf(url, sizeof url, "unix://shop:%s@%s?db=1", secret_in_url, fixture->server->socket);
+    check_user(fixture, HILOCK_CLIENT_OPTIONS(.url = url), "shop");
+    check_user(fixture, HILOCK_CLIENT_OPTIONS(.url = url, .username = "other", .password = "else"), "other");
+    check_user(fixture, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = secret), "shop");
+    check_user(fixture, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url), "default");
 }
 
 /* The same name in two databases is two locks. */
 static void databases_do_not_meet(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client first, second;
     struct handle ours, theirs;
     char url[192];
-    snprintf(url, sizeof url, "%s?db=1", scene->server->url);
-    client_open(&first, scene->server->url);
+    snprintf(url, sizeof url, "%s?db=1", fixture->server->url);
+    client_open(&first, fixture->server->url);
     client_open_on(&second, first.base, HILOCK_CLIENT_OPTIONS(.url = url));
     handle_open(&ours, &first, "stock", NULL);
     handle_open(&theirs, &second, "stock", NULL);
     assert_int_equal(handle_acquire(&ours, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(handle_acquire(&theirs, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(handle_give(&ours), HILOCK_OK);
-    assert_int_equal(hilock_lock_state(theirs.lock), HILOCK_HELD);
+    assert_int_equal(hilock_lock_state(theirs.lock), HILOCK_STATE_HELD);
     assert_int_equal(handle_give(&theirs), HILOCK_OK);
     handle_free(&ours);
     handle_free(&theirs);
@@ -212,12 +212,12 @@ static void databases_do_not_meet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST_WITH_PORT(tcp),
-        SCENE_TEST_WITH_PORT(host_name),
-        SCENE_TEST(unix_socket),
-        SCENE_TEST_WITH_PORT(password_of_the_default_user),
-        SCENE_TEST_WITH_PORT(an_acl_user),
-        SCENE_TEST(databases_do_not_meet),
+        FIXTURE_TEST_WITH_PORT(tcp),
+        FIXTURE_TEST_WITH_PORT(host_name),
+        FIXTURE_TEST(unix_socket),
+        FIXTURE_TEST_WITH_PORT(password_of_the_default_user),
+        FIXTURE_TEST_WITH_PORT(an_acl_user),
+        FIXTURE_TEST(databases_do_not_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

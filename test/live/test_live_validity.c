@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { READERS = 3 };
 
@@ -96,20 +96,20 @@ static void begin(struct client *client, struct handle *held, struct stage *stag
 static void during_renewals_and_after_the_release(void **state)
 {
     enum { TIMES = 200 };
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
     struct stage stage;
     struct reader readers[READERS];
     uint64_t over_us;
-    begin(&client, &held, &stage, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    begin(&client, &held, &stage, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     readers_start(readers, &stage);
     readers_look_again(readers);
     for (uint32_t i = 1; i <= TIMES; i++)
         assert_int_equal(handle_extend(&held, 60000 + i * 1000), HILOCK_OK);
     readers_look_again(readers);
     over_us = check_now_us();
-    over_us += (uint64_t)redis_integer(scene->redis, "PTTL stock") * 1000 + (check_now_us() - over_us) + 1000;
+    over_us += (uint64_t)redis_integer(fixture->redis, "PTTL stock") * 1000 + (check_now_us() - over_us) + 1000;
     atomic_store(&stage.is_ending, 1);
     handle_release(&held);
     atomic_store(&stage.has_ended, 1);
@@ -131,18 +131,18 @@ static void say_ended(struct handle *handle) { atomic_store(&((struct stage *)ha
 
 static void after_a_loss(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
     struct stage stage;
     struct reader readers[READERS];
-    begin(&client, &held, &stage, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    begin(&client, &held, &stage, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     held.on_extended = say_ended; /* in place of on_lost */
     held.user = &stage;
     readers_start(readers, &stage);
     readers_look_again(readers);
     atomic_store(&stage.is_ending, 1);
-    redis_do(scene->redis, "DEL stock");
+    redis_do(fixture->redis, "DEL stock");
     assert_int_equal(handle_extend(&held, 0), HILOCK_LOST);
     readers_look_again(readers);
     readers_stop(readers, &stage);
@@ -177,14 +177,14 @@ static void book_release(void *memory, void *ctx)
 /* Handle and client go while threads read; the last of them gives the memory back. */
 static void after_lock_and_client_are_gone(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
     struct stage stage;
     struct reader readers[READERS];
     struct books books = {0};
     const struct hilock_allocator allocator = {book_allocate, book_reallocate, book_release, &books};
-    begin(&client, &held, &stage, HILOCK_CLIENT_OPTIONS(.url = scene->server->url, .allocator = &allocator));
+    begin(&client, &held, &stage, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .allocator = &allocator));
     readers_start(readers, &stage);
     hilock_validity_unref(stage.validity); /* ours; the readers have theirs */
     readers_look_again(readers);
@@ -201,9 +201,9 @@ static void after_lock_and_client_are_gone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(during_renewals_and_after_the_release),
-        SCENE_TEST(after_a_loss),
-        SCENE_TEST(after_lock_and_client_are_gone),
+        FIXTURE_TEST(during_renewals_and_after_the_release),
+        FIXTURE_TEST(after_a_loss),
+        FIXTURE_TEST(after_lock_and_client_are_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

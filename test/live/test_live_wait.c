@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 struct two { struct client theirs, ours; struct handle holder; }; /* on one base; theirs holds "stock" */
 
-static void open_two(struct two *two, struct scene *scene)
+static void open_two(struct two *two, struct fixture *fixture)
 {
-    client_open(&two->theirs, scene->server->url);
-    client_open_on(&two->ours, two->theirs.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_open(&two->theirs, fixture->server->url);
+    client_open_on(&two->ours, two->theirs.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     client_connect(&two->ours);
     handle_open(&two->holder, &two->theirs, "stock", NULL);
     assert_int_equal(handle_acquire(&two->holder, HILOCK_TRY), HILOCK_OK);
@@ -28,12 +28,12 @@ static void times_out_and_names_the_holder(void **state)
     enum { WAIT_MS = 300 };
     struct two two;
     struct handle waiter;
-    char holder[64], shown[24];
+    char holder[128], shown[64];
     open_two(&two, *state);
     handle_open(&waiter, &two.ours, "stock", NULL);
     assert_int_equal(handle_acquire(&waiter, WAIT_MS), HILOCK_TIMED_OUT);
-    snprintf(holder, sizeof holder, "%s:1", hilock_client_uuid(two.theirs.hilock));
-    snprintf(shown, sizeof shown, "%.8s..:1", holder);
+    snprintf(holder, sizeof holder, "%s:1:live", hilock_client_uuid(two.theirs.hilock));
+    snprintf(shown, sizeof shown, "%.8s..:1:live", holder);
     assert_string_equal(waiter.acquired.holder, holder);
     assert_true(waiter.acquired.at_us - waiter.asked_us >= WAIT_MS * 1000);
     assert_true(waiter.acquired.waited_ms >= WAIT_MS);
@@ -42,14 +42,14 @@ static void times_out_and_names_the_holder(void **state)
     assert_non_null(strstr(waiter.acquired.detail, shown));
     assert_non_null(strstr(waiter.acquired.detail, "for the whole"));
     assert_null(strstr(waiter.acquired.detail, holder));
-    assert_int_equal(waiter.acquired.state, HILOCK_IDLE);
+    assert_int_equal(waiter.acquired.state, HILOCK_STATE_IDLE);
     assert_int_equal(waiter.waiting.count, 1);
     assert_string_equal(waiter.waiting.holder, holder);
     assert_true(waiter.waiting.at_us <= waiter.acquired.at_us);
     assert_int_equal(client_stats(&two.ours).timed_out, 1);
     assert_int_equal(client_stats(&two.ours).waiting, 0);
     handle_free(&waiter);
-    scene_until_unsubscribed(*state, &two.ours);
+    fixture_until_unsubscribed(*state, &two.ours);
     close_two(&two);
 }
 
@@ -79,13 +79,13 @@ static void times_out_behind_a_sibling(void **state)
 {
     struct two two;
     struct handle waiter;
-    char holder[64];
+    char holder[128];
     uint64_t commands;
     open_two(&two, *state);
     handle_open(&waiter, &two.theirs, "stock", NULL);
     commands = client_stats(&two.theirs).commands;
     assert_int_equal(handle_acquire(&waiter, 100), HILOCK_TIMED_OUT);
-    snprintf(holder, sizeof holder, "%s:1", hilock_client_uuid(two.theirs.hilock));
+    snprintf(holder, sizeof holder, "%s:1:live", hilock_client_uuid(two.theirs.hilock));
     assert_int_equal(waiter.acquired.attempts, 0);
     assert_int_equal(client_stats(&two.theirs).commands, commands);
     assert_int_equal(waiter.waiting.count, 1);
@@ -105,7 +105,7 @@ static void waits_for_ever(void **state)
     handle_until(&waiter, &waiter.waiting, 1, "the wait");
     client_for_ms(&two.ours, 500);
     assert_int_equal(waiter.acquired.count, 0);
-    assert_int_equal(hilock_lock_state(waiter.lock), HILOCK_WAITING);
+    assert_int_equal(hilock_lock_state(waiter.lock), HILOCK_STATE_WAITING);
     assert_int_equal(handle_give(&two.holder), HILOCK_OK);
     handle_until(&waiter, &waiter.acquired, 1, "the grant");
     assert_int_equal(waiter.acquired.status, HILOCK_OK);
@@ -138,12 +138,12 @@ static void reports_the_wait_as_often_as_asked_for(void **state)
 static void serves_every_line_in_order(void **state)
 {
     enum { LINE = 6 };
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct two two;
     struct client third;
     struct handle lines[2][LINE];
-    open_two(&two, scene);
-    client_open_on(&third, two.ours.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    open_two(&two, fixture);
+    client_open_on(&third, two.ours.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     for (int i = 0; i < LINE; i++) {
         handle_open(&lines[0][i], &two.ours, "stock", NULL);
         handle_open(&lines[1][i], &third, "stock", NULL);
@@ -169,12 +169,12 @@ static void serves_every_line_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(times_out_and_names_the_holder),
-        SCENE_TEST(times_out_in_line),
-        SCENE_TEST(times_out_behind_a_sibling),
-        SCENE_TEST(waits_for_ever),
-        SCENE_TEST(reports_the_wait_as_often_as_asked_for),
-        SCENE_TEST(serves_every_line_in_order),
+        FIXTURE_TEST(times_out_and_names_the_holder),
+        FIXTURE_TEST(times_out_in_line),
+        FIXTURE_TEST(times_out_behind_a_sibling),
+        FIXTURE_TEST(waits_for_ever),
+        FIXTURE_TEST(reports_the_wait_as_often_as_asked_for),
+        FIXTURE_TEST(serves_every_line_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "support/proxy.h"
-#include "support/scene.h"
+#include "support/fixture.h"
 
 enum { LEASE_MS = 3000 };
 
 struct two { struct client ours, theirs; }; /* on one base */
 
-static void open_two(struct two *two, struct scene *scene)
+static void open_two(struct two *two, struct fixture *fixture)
 {
-    client_open(&two->ours, scene->server->url);
-    client_open_on(&two->theirs, two->ours.base, HILOCK_CLIENT_OPTIONS(.url = scene->server->url));
+    client_open(&two->ours, fixture->server->url);
+    client_open_on(&two->theirs, two->ours.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
     client_connect(&two->ours);
     client_connect(&two->theirs);
 }
@@ -27,19 +27,19 @@ static void close_two(struct two *two)
 static void keeps_a_lease_more_than_three_times_as_long(void **state)
 {
     enum { SPAN_US = 10000000 };
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct two two;
     struct handle held, trying;
     uint64_t begun_us, longest_us = 0, asked_us;
     unsigned tries = 0;
-    open_two(&two, scene);
+    open_two(&two, fixture);
     handle_open(&held, &two.ours, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS));
     handle_open(&trying, &two.theirs, "stock", NULL);
-    redis_do(scene->redis, "CONFIG RESETSTAT");
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
     begun_us = asked_us = check_now_us();
     for (; check_now_us() - begun_us < SPAN_US; tries++) {
-        long long left_ms = redis_integer(scene->redis, "PTTL stock");
+        long long left_ms = redis_integer(fixture->redis, "PTTL stock");
         assert_true(left_ms > 0 && left_ms <= LEASE_MS);
         assert_int_equal(handle_acquire(&trying, HILOCK_TRY), HILOCK_TIMED_OUT);
         longest_us = check_now_us() - asked_us > longest_us ? check_now_us() - asked_us : longest_us;
@@ -52,8 +52,8 @@ static void keeps_a_lease_more_than_three_times_as_long(void **state)
     /* each a third of the lease after the one before, or as much later as the loop was late */
     assert_true(client_stats(&two.ours).renewals + 1 >= SPAN_US / (LEASE_MS * 1000 / 3 + longest_us));
     assert_int_equal(client_stats(&two.ours).renewals_failed, 0);
-    assert_true(redis_calls(scene->redis, "evalsha") >= 1 + tries + (long long)client_stats(&two.ours).renewals);
-    assert_true(redis_calls(scene->redis, "evalsha") <= (long long)(client_stats(&two.ours).commands + client_stats(&two.theirs).commands));
+    assert_true(redis_calls(fixture->redis, "evalsha") >= 1 + tries + (long long)client_stats(&two.ours).renewals);
+    assert_true(redis_calls(fixture->redis, "evalsha") <= (long long)(client_stats(&two.ours).commands + client_stats(&two.theirs).commands));
     assert_int_equal(handle_give(&held), HILOCK_OK);
     assert_int_equal(handle_acquire(&trying, HILOCK_TRY), HILOCK_OK);
     handle_free(&held);
@@ -89,15 +89,15 @@ static void note_turn(struct handle *handle)
     ending->loss_after_turn_us = ending->turns.at_us[3];
 }
 
-/* Told at the deadline that the program could read, before the store lets others in, and not later than the loop could. */
+/* Reported at the deadline that the program could read, before the lease ends at the store, and as early as the loop could. */
 static void ends_at_its_deadline_when_not_renewed(void **state)
 {
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct two two;
     struct handle held, waiter;
     struct ending ending;
     uint64_t before_us, after_us, left_us;
-    open_two(&two, scene);
+    open_two(&two, fixture);
     watch_turns(&ending.turns, two.ours.base);
     handle_open(&held, &two.ours, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS, .renew = HILOCK_RENEW_NEVER));
     held.on_lost = note_turn;
@@ -111,13 +111,13 @@ static void ends_at_its_deadline_when_not_renewed(void **state)
     handle_ask(&waiter, HILOCK_FOREVER);
     handle_until(&held, &held.lost, 1, "the end of the lease");
     assert_int_equal(hilock_lock_remaining_ms(held.lock), 0);
-    assert_int_equal(hilock_lock_state(held.lock), HILOCK_IDLE);
+    assert_int_equal(hilock_lock_state(held.lock), HILOCK_STATE_IDLE);
     handle_until(&waiter, &waiter.acquired, 1, "the grant");
     assert_true(held.lost.at_us >= before_us + left_us);
     assert_true(ending.loss_after_turn_us <= after_us + left_us + 1000); /* three turns before it was told, it was not due */
     assert_true(waiter.acquired.at_us > held.lost.at_us);
     if (held.lost.at_us - (before_us + left_us) < 500000) /* a loop that stood still for a second says SUSPENDED */
-        assert_int_equal(held.lost.reason, HILOCK_LOST_EXPIRED);
+        assert_int_equal(held.lost.reason, HILOCK_REASON_EXPIRED);
     assert_int_equal(held.lost.token, held.acquired.token);
     assert_int_equal(held.lost.count, 1);
     assert_int_equal(client_stats(&two.ours).renewals, 0);
@@ -134,8 +134,8 @@ static int is_waiting_here(void *arg) { return proxy_held(arg, PROXY_REPLIES) > 
 static void counts_from_before_the_send(void **state)
 {
     enum { LATE_MS = 700, LONG_MS = 60000 };
-    struct scene *scene = *state;
-    struct proxy *proxy = proxy_start(scene->server);
+    struct fixture *fixture = *state;
+    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle held;
     uint64_t now_us;
@@ -162,16 +162,16 @@ static int is_free(void *arg) { return redis_lock_keys(arg) == 0; }
 static void ends_at_hold_max(void **state)
 {
     enum { HOLD_MAX_MS = 4000 };
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct two two;
     struct handle held, waiter;
-    open_two(&two, scene);
+    open_two(&two, fixture);
     handle_open(&held, &two.ours, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS, .hold_max_ms = HOLD_MAX_MS));
     handle_open(&waiter, &two.theirs, "stock", NULL);
     assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
     handle_ask(&waiter, HILOCK_FOREVER);
     handle_until(&held, &held.lost, 1, "hold_max");
-    assert_int_equal(held.lost.reason, HILOCK_LOST_HOLD_MAX);
+    assert_int_equal(held.lost.reason, HILOCK_REASON_HOLD_MAX);
     assert_non_null(strstr(held.lost.detail, "4000 ms"));
     assert_true(held.lost.at_us >= held.asked_us + HOLD_MAX_MS * 1000);
     assert_true(client_stats(&two.ours).renewals >= 1); /* longer than a lease */
@@ -183,7 +183,7 @@ static void ends_at_hold_max(void **state)
     assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK); /* the handle is as good as new */
     assert_int_equal(handle_give(&held), HILOCK_OK);
     handle_free(&held);
-    client_until(&two.theirs, is_free, scene->redis, "the releases");
+    client_until(&two.theirs, is_free, fixture->redis, "the releases");
     assert_int_equal(held.lost.count, 1);
     close_two(&two);
 }
@@ -193,10 +193,10 @@ static void keeps_a_thousand(void **state)
 {
     enum { HOLDS = 1000 };
     static struct handle holds[HOLDS];
-    struct scene *scene = *state;
+    struct fixture *fixture = *state;
     struct client client;
     char name[16];
-    client_open(&client, scene->server->url);
+    client_open(&client, fixture->server->url);
     for (unsigned i = 0; i < HOLDS; i++) {
         snprintf(name, sizeof name, "name%u", i);
         handle_open(&holds[i], &client, name, HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
@@ -205,7 +205,7 @@ static void keeps_a_thousand(void **state)
     for (unsigned i = 0; i < HOLDS; i++)
         handle_until(&holds[i], &holds[i].acquired, 1, "the grant");
     client_for_ms(&client, 7000);
-    assert_int_equal(redis_lock_keys(scene->redis), HOLDS);
+    assert_int_equal(redis_lock_keys(fixture->redis), HOLDS);
     assert_true(client_stats(&client).renewals >= HOLDS);
     assert_int_equal(client_stats(&client).renewals_failed, 0);
     for (unsigned i = 0; i < HOLDS; i++) {
@@ -218,11 +218,11 @@ static void keeps_a_thousand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(keeps_a_lease_more_than_three_times_as_long),
-        SCENE_TEST(ends_at_its_deadline_when_not_renewed),
-        SCENE_TEST(counts_from_before_the_send),
-        SCENE_TEST(ends_at_hold_max),
-        SCENE_TEST(keeps_a_thousand),
+        FIXTURE_TEST(keeps_a_lease_more_than_three_times_as_long),
+        FIXTURE_TEST(ends_at_its_deadline_when_not_renewed),
+        FIXTURE_TEST(counts_from_before_the_send),
+        FIXTURE_TEST(ends_at_hold_max),
+        FIXTURE_TEST(keeps_a_thousand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,9 @@
 #include "famine.h"
 
 /* A lost acquire keeps its client from leaving for as long as a command may take. */
-enum { HANDLES_MAX = 256, LEASE_MS = 60000, COMMAND_MS = 80 };
+enum { HANDLES_MAX = 256, LEASE_MS = 60000, QUEUE_MS = 90000, COMMAND_MS = 80 };
 
-static struct scene *scene; /* of all plays */
+static struct fixture *fixture; /* of all plays */
 static struct { const char *name; uint64_t at; } now; /* for who reads of a failure */
 
 /* ---- what may come of a call ---- */
@@ -63,7 +63,7 @@ void turn_ms(struct play *play, uint32_t span_ms)
     until(play, is_past, &until_us, "time to pass");
 }
 
-struct wanted { const struct handle *hand; const struct told *what; unsigned count; };
+struct wanted { const struct handle *handle; const struct told *what; unsigned count; };
 
 static int is_told(void *arg)
 {
@@ -74,68 +74,68 @@ static int is_told(void *arg)
 static int is_told_or_idle(void *arg)
 {
     const struct wanted *wanted = arg;
-    return is_told(arg) || hilock_lock_state(wanted->hand->lock) == HILOCK_IDLE;
+    return is_told(arg) || hilock_lock_state(wanted->handle->lock) == HILOCK_STATE_IDLE;
 }
 
-void told(struct play *play, struct handle *hand, const struct told *what, const char *name)
+void told(struct play *play, struct handle *handle, const struct told *what, const char *name)
 {
-    until(play, is_told_or_idle, &(struct wanted){hand, what, 1}, name);
+    until(play, is_told_or_idle, &(struct wanted){handle, what, 1}, name);
     if (!famine_has_struck())
         CHECK(what->count >= 1);
 }
 
 /* ---- handles ---- */
 
-struct handle *hand_new(struct play *play, const char *name, const struct hilock_lock_options *options)
+struct handle *handle_new(struct play *play, const char *name, const struct hilock_lock_options *options)
 {
-    struct handle *hand;
+    struct handle *handle;
     hilock_status status;
     famine_pause();
     CHECK(play->handles_count < HANDLES_MAX);
-    hand = play->handles[play->handles_count++] = calloc(1, sizeof *hand);
-    CHECK(hand != NULL);
+    handle = play->handles[play->handles_count++] = calloc(1, sizeof *handle);
+    CHECK(handle != NULL);
     famine_resume();
-    status = handle_try_open(hand, &play->client, name, options);
+    status = handle_try_open(handle, &play->client, name, options);
     if (status != HILOCK_OK)
         is_refused_well(play, status);
-    CHECK((status == HILOCK_OK) == (hand->lock != NULL));
-    return hand;
+    CHECK((status == HILOCK_OK) == (handle->lock != NULL));
+    return handle;
 }
 
-int has(const struct handle *hand) { return hilock_lock_state(hand->lock) == HILOCK_HELD; }
+int has(const struct handle *handle) { return hilock_lock_state(handle->lock) == HILOCK_STATE_HELD; }
 
-void ask(struct play *play, struct handle *hand, uint32_t wait_ms)
+void ask(struct play *play, struct handle *handle, uint32_t wait_ms)
 {
     hilock_status status;
-    if (!hand->lock || has(hand))
+    if (!handle->lock || has(handle))
         return;
-    status = handle_try_ask(hand, wait_ms);
+    status = handle_try_ask(handle, wait_ms);
     if (status != HILOCK_OK)
         is_refused_well(play, status);
-    CHECK(hilock_lock_state(hand->lock) == (status == HILOCK_OK ? HILOCK_WAITING : HILOCK_IDLE));
+    CHECK(hilock_lock_state(handle->lock) == (status == HILOCK_OK ? HILOCK_STATE_WAITING : HILOCK_STATE_IDLE));
 }
 
-void answered(struct play *play, struct handle *hand, hilock_status status)
+void answered(struct play *play, struct handle *handle, hilock_status status)
 {
-    if (hilock_lock_state(hand->lock) != HILOCK_WAITING)
+    if (hilock_lock_state(handle->lock) != HILOCK_STATE_WAITING)
         return;
-    until(play, is_told, &(struct wanted){hand, &hand->acquired, hand->acquired.count + 1}, "the answer to acquire");
-    is_well(&hand->acquired, status, status != HILOCK_OK);
+    until(play, is_told, &(struct wanted){handle, &handle->acquired, handle->acquired.count + 1}, "the answer to acquire");
+    is_well(&handle->acquired, status, status != HILOCK_OK);
 }
 
-void have(struct play *play, struct handle *hand)
+void have(struct play *play, struct handle *handle)
 {
-    ask(play, hand, HILOCK_FOREVER);
-    answered(play, hand, HILOCK_OK);
+    ask(play, handle, HILOCK_FOREVER);
+    answered(play, handle, HILOCK_OK);
 }
 
-void give(struct play *play, struct handle *hand, hilock_status status)
+void give(struct play *play, struct handle *handle, hilock_status status)
 {
-    if (!has(hand))
+    if (!has(handle))
         return;
-    CHECK(handle_try_release(hand) == HILOCK_OK); /* whatever memory there is */
-    until(play, is_told, &(struct wanted){hand, &hand->released, hand->released.count + 1}, "the answer to release");
-    is_well(&hand->released, status, 1);
+    CHECK(handle_try_release(handle) == HILOCK_OK); /* whatever memory there is */
+    until(play, is_told, &(struct wanted){handle, &handle->released, handle->released.count + 1}, "the answer to release");
+    is_well(&handle->released, status, 1);
 }
 
 /* ---- other calls ---- */
@@ -169,7 +169,7 @@ void at_store(struct play *play, const char *command, ...)
     redisReply *reply;
     famine_pause();
     va_start(list, command);
-    reply = redisvCommand(play->scene->redis->context, command, list);
+    reply = redisvCommand(play->fixture->redis->context, command, list);
     va_end(list);
     CHECK(reply && reply->type != REDIS_REPLY_ERROR);
     freeReplyObject(reply);
@@ -178,7 +178,7 @@ void at_store(struct play *play, const char *command, ...)
 
 void foreign_holds(struct play *play, const char *name)
 {
-    at_store(play, "HSET %s another 1 mode mutex", name);
+    at_store(play, "HSET %s another:1 1", name);
     at_store(play, "PEXPIRE %s %d", name, LEASE_MS);
 }
 
@@ -231,11 +231,11 @@ static void check_store(const struct play *play)
 {
     static const char longest[] = "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if string.sub(k, 1, 12) ~= 'hilock:token' then "
                                   "local t = redis.call('PTTL', k) if t < 0 then return -1 end if t > n then n = t end end end return n";
-    struct redis *redis = play->scene->redis;
+    struct redis *redis = play->fixture->redis;
     long long left_ms;
     check_until(nobody_is_there, redis, "the clients' connections to end");
     left_ms = redis_integer(redis, "EVAL %s 0", longest);
-    CHECK(left_ms >= 0 && left_ms <= LEASE_MS);
+    CHECK(left_ms >= 0 && left_ms <= (play->is_abandoned ? QUEUE_MS : LEASE_MS));
     CHECK(left_ms == 0 || famine_has_struck() || play->is_abandoned);
     redis_do(redis, "FLUSHALL");
 }
@@ -259,12 +259,12 @@ static void end(struct play *play)
 /* 1: the chosen allocation was there to fail. */
 static int play_once(const struct torture *torture, uint64_t at)
 {
-    struct play play = {.scene = scene};
+    struct play play = {.fixture = fixture};
     char url[160];
     if (torture->is_by_name)
-        snprintf(url, sizeof url, "redis://%slocalhost:%d", torture->user ? torture->user : "", scene->server->port);
+        snprintf(url, sizeof url, "redis://%slocalhost:%d", torture->user ? torture->user : "", fixture->server->port);
     else
-        snprintf(url, sizeof url, "unix://%s%s%s", torture->user ? torture->user : "", "", scene->server->socket);
+        snprintf(url, sizeof url, "unix://%s%s%s", torture->user ? torture->user : "", "", fixture->server->socket);
     now.name = torture->name;
     now.at = at;
     play.url = url;
@@ -302,8 +302,8 @@ void torture_run(void **state)
     now.name = NULL;
 }
 
-void torture_begin(struct scene *of_all)
+void torture_begin(struct fixture *of_all)
 {
-    scene = of_all;
+    fixture = of_all;
     atexit(show);
 }

@@ -8,13 +8,13 @@
 #ifndef LIVE_TORTURE_H
 #define LIVE_TORTURE_H
 
-#include "support/scene.h"
+#include "support/fixture.h"
 
 struct play {
-    struct scene *scene;
+    struct fixture *fixture;
     const char *url;
     struct client client;
-    struct handle **handles; /* made by hand_new; freed by the end at the latest */
+    struct handle **handles; /* made by handle_new; freed by the end at the latest */
     unsigned handles_count;
     long blocks;             /* of the client's allocator, not given back */
     int is_abandoned;        /* holds were left to run out */
@@ -29,14 +29,14 @@ struct torture {
 
 /* As a test of cmocka: its state is the struct torture. server: of all of them. */
 void torture_run(void **state);
-void torture_begin(struct scene *scene);
+void torture_begin(struct fixture *fixture);
 
-struct handle *hand_new(struct play *play, const char *name, const struct hilock_lock_options *options);
-void ask(struct play *play, struct handle *hand, uint32_t wait_ms);          /* nothing if it was not to be had, or holds */
-void answered(struct play *play, struct handle *hand, hilock_status status); /* turns until it is, and it is that */
-void have(struct play *play, struct handle *hand);                           /* both, for ever, OK */
-void give(struct play *play, struct handle *hand, hilock_status status);     /* released, answered so */
-int has(const struct handle *hand);                                          /* it holds now */
+struct handle *handle_new(struct play *play, const char *name, const struct hilock_lock_options *options);
+void ask(struct play *play, struct handle *handle, uint32_t wait_ms);          /* nothing if it was not to be had, or holds */
+void answered(struct play *play, struct handle *handle, hilock_status status); /* turns until it is, and it is that */
+void have(struct play *play, struct handle *handle);                           /* both, for ever, OK */
+void give(struct play *play, struct handle *handle, hilock_status status);     /* released, answered so */
+int has(const struct handle *handle);                                          /* it holds now */
 
 /* Of a call that is neither: its on_result and user, and what it returned; turns until it is answered, and that is as expected. 1: it was. */
 struct outcome { struct told told; };
@@ -45,7 +45,7 @@ int outcome_is(struct play *play, struct outcome *outcome, hilock_status accepte
 
 /* Turns until it is so, or stands still for want of memory that it needed: is_so is asked with memory. */
 void until(struct play *play, int (*is_so)(void *arg), void *arg, const char *what);
-void told(struct play *play, struct handle *hand, const struct told *what, const char *name); /* if it waits or holds */
+void told(struct play *play, struct handle *handle, const struct told *what, const char *name); /* if it waits or holds */
 void turn_ms(struct play *play, uint32_t span_ms);
 
 void at_store(struct play *play, const char *command, ...); /* redis_do, with memory */

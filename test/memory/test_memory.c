@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_memory - two clients on a store in memory, in a time that jumps: they wait, lose and are served as on a real server, and each way to break it
  * does what <hilock/memory.h> says. Every test ends with an empty loop, and no file left. */
+#include <errno.h>
 #include <hilock/loop.h>
 #include <hilock/memory.h>
 #include <setjmp.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "jumping_loop.h"
@@ -23,7 +25,7 @@ struct holder {
     unsigned answers, losses;
     struct hilock_result result; /* the latest; its texts are gone */
     hilock_lost_reason reason;
-    char other[64];
+    char other[128];
 };
 
 struct trial {
@@ -129,10 +131,14 @@ static hilock_status acquire(const struct trial *trial, struct holder *holder, u
 static void test_waits_and_is_woken(void **state)
 {
     struct trial *trial = *state;
+    char host[64] = "", label[128];
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_TIMED_OUT);
     assert_string_equal(trial->second.other, hilock_memory_holder(trial->memory, "stock"));
     assert_int_equal(strncmp(hilock_memory_holder(trial->memory, "stock"), hilock_client_uuid(trial->first.client), 36), 0);
+    gethostname(host, sizeof host - 1); /* without another label it is this process */
+    snprintf(label, sizeof label, ":1:%.20s@%.32s/%d", program_invocation_short_name, host, (int)getpid());
+    assert_string_equal(trial->second.other + 36, label);
     assert_in_range(hilock_memory_remaining_ms(trial->memory, "stock"), 1, LEASE_MS);
     begin(&trial->second, HILOCK_FOREVER);
     for_ms(trial, 3 * LEASE_MS); /* it is renewed */
@@ -172,7 +178,7 @@ static void test_expire(void **state)
     assert_int_equal(trial->first.losses, 0);
     assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_OK);
     until(trial, &trial->first.losses, 1);
-    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(trial->first.reason, HILOCK_REASON_TAKEN);
 }
 
 static void test_take(void **state)
@@ -181,7 +187,7 @@ static void test_take(void **state)
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(hilock_memory_take(trial->memory, HILOCK_MUTEX, "stock", "java:7", LEASE_MS), HILOCK_OK);
     until(trial, &trial->first.losses, 1);
-    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(trial->first.reason, HILOCK_REASON_TAKEN);
     assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_TIMED_OUT);
     assert_string_equal(trial->second.other, "java:7");
     assert_int_equal(acquire(trial, &trial->second, 2 * LEASE_MS), HILOCK_OK); /* it has run out by then */
@@ -199,7 +205,7 @@ static void test_lose(void **state)
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     hilock_memory_lose(trial->memory);
     until(trial, &trial->first.losses, 1);
-    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(trial->first.reason, HILOCK_REASON_TAKEN);
 }
 
 /* The holder believes in what the store has forgotten, until it asks. */
@@ -211,7 +217,7 @@ static void test_advance(void **state)
     assert_string_equal(hilock_memory_holder(trial->memory, "stock"), "");
     assert_true(hilock_lock_remaining_ms(trial->first.lock) > 0);
     until(trial, &trial->first.losses, 1);
-    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(trial->first.reason, HILOCK_REASON_TAKEN);
 }
 
 static void test_disconnect(void **state)
@@ -240,7 +246,7 @@ static void test_restart(void **state)
     assert_int_equal(trial->first.losses, 0);
     hilock_memory_restart(trial->memory, 0);
     until(trial, &trial->first.losses, 1);
-    assert_int_equal(trial->first.reason, HILOCK_LOST_TAKEN);
+    assert_int_equal(trial->first.reason, HILOCK_REASON_TAKEN);
     hilock_client_stats(trial->first.client, &stats);
     assert_int_equal(stats.disconnects, 2);
 }
@@ -274,7 +280,7 @@ static void test_hang(void **state)
     hilock_memory_hang(trial->memory, 1);
     assert_int_equal(acquire(trial, &trial->second, 5000), HILOCK_UNREACHABLE);
     until(trial, &trial->first.losses, 1);
-    assert_int_equal(trial->first.reason, HILOCK_LOST_EXPIRED);
+    assert_int_equal(trial->first.reason, HILOCK_REASON_EXPIRED);
     assert_string_not_equal(hilock_memory_holder(trial->memory, "stock"), "");
     begin(&trial->second, HILOCK_FOREVER);
     for_ms(trial, 2 * LEASE_MS);
@@ -293,7 +299,7 @@ static void test_refuse(void **state)
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(hilock_memory_refuse(trial->memory, HILOCK_FOREVER, error), HILOCK_OK);
     until(trial, &trial->first.losses, 1);
-    assert_int_equal(trial->first.reason, HILOCK_LOST_EXPIRED);
+    assert_int_equal(trial->first.reason, HILOCK_REASON_EXPIRED);
     assert_int_equal(hilock_memory_refuse(trial->memory, 0, NULL), HILOCK_OK);
     assert_int_equal(acquire(trial, &trial->second, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(hilock_memory_refuse(trial->memory, 1, NULL), HILOCK_INVALID);

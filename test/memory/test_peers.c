@@ -148,6 +148,27 @@ static void test_a_key_is_where_its_slot_is(void **state)
     SAYS(ACQUIRE(&trial->servers[0]), "CLUSTERDOWN ");
 }
 
+/* As a Redis 7.0 writes it. */
+static void test_what_a_server_tells_of_the_others(void **state)
+{
+    struct trial *trial = *state;
+    static const char id[] = "0000000000000000000000000000000000000001";
+    const char *nodes;
+    assert_true(sim_reply_is(&RUN(&trial->servers[0], "CLUSTER", "SLOTS")->items[0].items[2].items[2], id));
+    sim_store_set_epoch(trial->servers[0].store, 0, 7);
+    nodes = RUN(&trial->servers[0], "CLUSTER", "NODES")->bytes;
+    assert_ptr_equal(strstr(nodes, id), nodes);
+    assert_non_null(strstr(nodes, " 10.0.0.1:7000@17000 myself,master - 0 0 7 connected 0-16383\n"));
+    assert_non_null(strstr(nodes, " 10.0.0.2:7001@17001 master - 0 0 0 connected\n"));
+    sim_store_set_master(trial->servers[0].store, 1, 0);
+    nodes = RUN(&trial->servers[0], "CLUSTER", "NODES")->bytes;
+    assert_non_null(strstr(nodes, " slave 0000000000000000000000000000000000000001 0 0 7 connected\n")); /* its master's epoch */
+    begin_move(trial);
+    assert_non_null(strstr(RUN(&trial->servers[0], "CLUSTER", "NODES")->bytes, "->-00"));
+    assert_non_null(strstr(RUN(&trial->servers[1], "CLUSTER", "NODES")->bytes, "-<-00"));
+    SAYS(RUN(&trial->servers[1], "CLUSTER", "SHARDS"), "ERR ");
+}
+
 /* Answers of the source and, behind ASKING, of the target. */
 static void asked(struct trial *trial, const char *source, const char *target)
 {
@@ -222,6 +243,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_replica_refuses_writes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_sentinel_tells_of_its_master_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_key_is_where_its_slot_is, set_up_cluster, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_a_server_tells_of_the_others, set_up_cluster, tear_down),
         cmocka_unit_test_setup_teardown(test_while_a_slot_moves, set_up_cluster, tear_down),
         cmocka_unit_test_setup_teardown(test_a_key_moves_with_its_time, set_up_cluster, tear_down),
         cmocka_unit_test_setup_teardown(test_a_slot_takes_its_channels_with_it, set_up_cluster, tear_down),

@@ -412,12 +412,14 @@ static void a_refused_release_has_not_left_the_queue(void **unused)
 static void readers(struct trial *trial) { (void)RUN(trial, "HSET", "N", "mode", "read", "u:1", "1", "v:2", "1"); }
 static void a_writer(struct trial *trial) { (void)RUN(trial, "HSET", "N", "mode", "write", "u:1:write", "1"); }
 static void a_map(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u:1", "ann", "v:2", "bob"); }
+static void a_map_of_one(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u:1", "ann"); }
+static void a_counter(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u", "1"); }
 static void a_group(struct trial *trial) { (void)RUN(trial, "HSET", "N", "f", "u:1", "f:u:1:expire_time", "5", "f:u:1:lock_count", "1"); }
 
 static void what_is_no_lock_is_not_ended_by_force(void **unused)
 {
-    static void (*const theirs[])(struct trial *trial) = {readers, a_writer, a_map, a_group};
-    static const char *const whats[] = {"read", "write", "other", "other"}, *const holders[] = {"u:1", "u:1:write", "", ""};
+    static void (*const theirs[])(struct trial *trial) = {readers, a_writer, a_map, a_group, a_map_of_one, a_counter};
+    static const char *const whats[] = {"read", "write", "other", "other", "other", "other"}, *const holders[] = {"u:1", "u:1:write", "", "", "", ""};
     (void)unused;
     for (size_t i = 0; i < 4 * (sizeof theirs / sizeof *theirs); i++) {
         struct trial trial = begin();

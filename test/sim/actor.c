@@ -29,6 +29,8 @@ static uint64_t spacious_us(const struct sim *sim)
 static void rest(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
+    if (actor->state == ACTOR_HOLDS)
+        sim_bound_let_go(actor);
     actor->state = ACTOR_RESTS;
     actor->token = 0;
     actor->turn = 0;
@@ -113,10 +115,10 @@ static uint64_t hold_us(struct sim *sim)
 }
 
 /* A renewal may have been sent since: then a time by which no request that its deadline counts from had left yet. */
-static uint64_t sent_us(const struct sim_actor *actor, const struct hl_part *part)
+static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
     uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
-    if (part->ask == PART_ACQUIRE || part->ask == PART_CONFIRM)
+    if (!actor->turn && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
         return part->request.sent_us;
     return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
 }
@@ -124,21 +126,22 @@ static uint64_t sent_us(const struct sim_actor *actor, const struct hl_part *par
 /* True time at which the request left to which the hold is owed, of several the first: what was lost since then may be lost to it. */
 static uint64_t begun_us(const struct sim_actor *actor)
 {
-    const struct hl_hold *hold = actor->lock->hold;
     uint64_t first_us = UINT64_MAX;
-    if (hold->is_windowed) /* by some heartbeat of this wait */
-        return actor->asked_us;
-    for (unsigned i = 0; i < hold->parts_count; i++)
-        if (hold->parts[i].state == PART_OURS && sent_us(actor, &hold->parts[i]) < first_us)
-            first_us = sent_us(actor, &hold->parts[i]);
+    for (unsigned i = 0; i < sim_inside_count(actor); i++) {
+        const struct hl_hold *part = sim_inside_hold(actor, i);
+        if (part && sim_inside_hold(actor, i)->is_windowed && !actor->turn) /* by some heartbeat of this wait */
+            return actor->asked_us;
+        if (part && part->kept == KEPT_OURS && sent_us(actor, part) < first_us)
+            first_us = sent_us(actor, part);
+    }
     return world_clock_when_us(&actor->process->clock, first_us);
 }
 
 /* The lease that its acquire asked for; what a renewal has made of it since is not waited for. */
 static uint64_t confirmed_us(const struct sim_actor *actor, unsigned i)
 {
-    const struct hl_part *part = &actor->lock->hold->parts[i];
-    return actor->replicas && (part->ask == PART_CONFIRM || part->ask == PART_ACQUIRE) ? part->deadline_us : 0;
+    const struct hl_hold *part = sim_inside_hold(actor, i);
+    return actor->replicas && (part->ask == ASK_CONFIRM || part->ask == ASK_ACQUIRE) ? part->deadline_us : 0;
 }
 
 static void hear_result(struct sim_actor *actor, const struct hilock_result *result)
@@ -169,14 +172,15 @@ static void hear_result(struct sim_actor *actor, const struct hilock_result *res
         actor->tokens[i] = actor->names_count > 1 ? hilock_multi_token(actor->lock, i) : actor->token;
     for (unsigned i = 0; i < actor->names_count; i++)
         actor->confirmed_us[i] = confirmed_us(actor, i);
-    actor->turn = actor->lock->hold->turn;
+    actor->turn = actor->lock->hold ? actor->lock->hold->turn : 0;
     actor->begun_us = begun_us(actor);
-    sim->world.sometimes[SIM_HAND_OFF_OWED] += actor->lock->hold->is_owed;
+    sim->world.sometimes[SIM_HAND_OFF_OWED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->is_owed;
     actor->served = 1;
-    sim->world.sometimes[SIM_REPLAYED] += actor->lock->hold->parts[0].is_haunted;
+    sim->world.sometimes[SIM_REPLAYED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->is_haunted;
     sim_check_grant(actor, result);
     sim_queue_granted(actor);
     sim_contest_granted(actor);
+    sim_bound_granted(actor);
     sim_check_write(actor, 0);
     sim_held_begin(actor);
     next_after(actor, hold_us(sim));
@@ -283,14 +287,14 @@ static struct sim_actor *foresee(struct sim_actor *actor)
 {
     uint64_t *sometimes = sim_of(actor)->world.sometimes, now_us = sim_process_now_us(actor->process);
     const struct hl_hold *hold = actor->lock->hold;
-    const struct hl_acquire *next = hold && hold->parts_count == 1 ? hl_gate_next(actor->lock->name) : NULL;
-    if (!next || next->lock->terms->multi || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
+    const struct hl_acquire *next = hold ? hl_gate_next(actor->lock->name) : NULL;
+    if (!next || next->lock->terms->is_internal || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
         return NULL;
     if (hold->turn + 1u == sim_of(actor)->turns_max)
         sometimes[SIM_HAND_OFF_COUNTED]++;
     else if (now_us - hold->granted_us >= (uint64_t)hold->terms->lease_ms * 1000 / 3)
         sometimes[SIM_HAND_OFF_AGED]++;
-    else if (hl_left_us(hl_hold_deadline_us(hold), now_us) < (uint64_t)next->lock->terms->min_validity_ms * 1000)
+    else if (hl_left_us(hl_hold_deadline_us(hold), now_us) < hl_hold_least_us(hold, next->lock->terms))
         sometimes[SIM_HAND_OFF_TOO_LITTLE]++;
     return hilock_lock_user(next->lock);
 }
@@ -364,6 +368,7 @@ static void acquire(struct sim_actor *actor)
     actor->asked_us = sim->world.time.now_us;
     sim_queue_asks(actor);
     sim_contest_asks(actor);
+    sim_bound_asks(actor);
     actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;
     sim_trace(&sim->world, "p%u.%u wants %s for %u ms", actor->process->index, actor->index, sim->names[actor->name].text, wait_ms);
     status = hilock_acquire(actor->lock, wait_ms, on_result, actor);

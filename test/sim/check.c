@@ -19,7 +19,7 @@ static uint64_t true_left_us(const struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
     uint64_t now_us = sim_process_now_us(process);
-    return world_clock_span_us(&process->clock, hl_lock_left_us(actor->lock, now_us));
+    return world_clock_span_us(&process->clock, actor->lock->ops->look(actor->lock, now_us).left_us);
 }
 
 /* I15: a failover may lose renewals, but not the grant, as it was asked for: all replicas had it. */
@@ -34,6 +34,14 @@ static void check_confirmed(const struct sim_actor *actor, unsigned i, const str
                     (unsigned long long)kept->kept_us);
 }
 
+/* A vote of a quorum may have been handed on by another handle of the client, as old as a lease at most. */
+static uint64_t asked_since_us(const struct sim_actor *actor)
+{
+    const struct sim *sim = actor->process->sim;
+    uint64_t lease_us = sim->deployment == SIM_QUORUM ? (uint64_t)sim->lease_ms * 1000 : 0;
+    return actor->begun_us > lease_us ? actor->begun_us - lease_us : 0;
+}
+
 /* Of each part that it counts on. */
 static void check_part(struct sim_actor *actor, unsigned i)
 {
@@ -41,7 +49,7 @@ static void check_part(struct sim_actor *actor, unsigned i)
     struct sim_kept kept;
     if (!sim_kept(actor, i, &kept))
         return;
-    if (kept.name->tainted_us[kept.place->index] >= actor->begun_us) {
+    if (kept.name->tainted_us[kept.place->index] >= asked_since_us(actor)) {
         check_confirmed(actor, i, &kept);
         return;
     }
@@ -57,7 +65,7 @@ static void check_part(struct sim_actor *actor, unsigned i)
 
 static void check_belief(struct sim_actor *actor)
 {
-    for (unsigned i = 0; true_left_us(actor) && i < actor->lock->hold->parts_count; i++)
+    for (unsigned i = 0; true_left_us(actor) && i < sim_inside_count(actor); i++)
         check_part(actor, i);
 }
 
@@ -66,11 +74,11 @@ static void check_told(struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
     uint64_t before_us = world_clock_at_us(&process->clock, process->turned_us);
-    const struct hl_hold *hold = actor->lock->hold;
-    if (hold && (hold->state == HOLD_HELD ? hl_hold_deadline_us(hold) : hold->since_us) < before_us)
+    uint64_t end_us = actor->state == ACTOR_HOLDS ? sim_inside_end_us(actor) : 0;
+    if (end_us && end_us < before_us)
         sim_violate(&process->sim->world, "I5", "p%u.%u: a turn after the deadline passed, and the loss is not told", process->index, actor->index);
     before_us = process->frozen_until_us + 40000 < process->turned_us ? before_us : 0; /* timers of its sleep may still be due */
-    if (hold && actor->hold_max_ms && hold->state == HOLD_HELD && hold->since_us + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
+    if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) && sim_inside_since_us(actor) + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "p%u.%u: holds for longer than hold_max_ms", process->index, actor->index);
     if (actor->state == ACTOR_WAITS && actor->ends_us && actor->ends_us != UINT64_MAX && actor->ends_us + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "p%u.%u: waits %llu us longer than asked", process->index, actor->index,
@@ -86,15 +94,18 @@ static uint64_t read_us(const struct sim_process *process)
 /* R11: nothing extends what has passed. */
 static void check_revived(struct sim_actor *actor)
 {
-    const struct hl_hold *hold = actor->state == ACTOR_HOLDS ? actor->lock->hold : NULL;
-    uint64_t deadline_us = hold && hold->state == HOLD_HELD ? hl_hold_deadline_us(hold) : 0;
+    uint64_t deadline_us = actor->state == ACTOR_HOLDS ? sim_inside_deadline_us(actor) : 0;
     int is_over = actor->deadline_us && actor->deadline_us < read_us(actor->process);
-    if (is_over && deadline_us > actor->deadline_us && actor->believed_id == hold->id)
+    if (is_over && deadline_us > actor->deadline_us && actor->believed_id == sim_inside_id(actor))
         sim_violate(&actor->process->sim->world, "I5", "p%u.%u: a hold was revived after its deadline", actor->process->index, actor->index);
-    for (unsigned i = 0; deadline_us && hl_hold_is_quorum(hold) && i < hold->parts_count; i++)
-        actor->votes[i] = hold->parts[i].state == PART_OURS ? hold->parts[i].token : UINT64_MAX;
+    for (unsigned i = 0; deadline_us && i < sim_inside_count(actor); i++) {
+        const struct hl_hold *part = sim_inside_hold(actor, i);
+        int is_ours = part && part->kept == KEPT_OURS;
+        actor->part_ids[i] = is_ours ? sim_inside_hold(actor, i)->id : 0;
+        actor->part_tokens[i] = is_ours ? part->token : UINT64_MAX;
+    }
     actor->deadline_us = deadline_us;
-    actor->believed_id = deadline_us ? hold->id : 0;
+    actor->believed_id = deadline_us ? sim_inside_id(actor) : 0;
 }
 
 void sim_check_beliefs(struct sim_process *process)
@@ -107,6 +118,7 @@ void sim_check_beliefs(struct sim_process *process)
         if (actor->state == ACTOR_HOLDS)
             check_belief(actor);
         sim_queue_turned(actor);
+        sim_bound_turned(actor);
         check_told(actor);
         check_revived(actor);
         sim_check_validity(actor);
@@ -153,7 +165,7 @@ static void check_turn(const struct sim_actor *actor)
     if (actor->turn && actor->turn >= sim->turns_max)
         sim_violate(&sim->world, "I10", "p%u.%u is handed a hold that has served %u handles of %u", actor->process->index, actor->index, actor->turn,
                     sim->turns_max);
-    if (actor->turn && hold->since_us - hold->granted_us > 1000 * (uint64_t)sim->lease_ms / 3)
+    if (actor->turn && hold && hold->since_us - hold->granted_us > 1000 * (uint64_t)sim->lease_ms / 3)
         sim_violate(&sim->world, "I10", "p%u.%u is handed a hold %llu us after its grant", actor->process->index, actor->index,
                     (unsigned long long)(hold->since_us - hold->granted_us));
 }
@@ -214,9 +226,9 @@ void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
 {
     struct sim *sim = actor->process->sim;
     const char *name = sim->names[actor->name].text;
-    int is_by_terms = event->reason == HILOCK_LOST_HOLD_MAX || event->reason == HILOCK_LOST_CLOSING || !actor->is_renewed;
+    int is_by_terms = event->reason == HILOCK_REASON_HOLD_MAX || event->reason == HILOCK_REASON_CLOSING || !actor->is_renewed;
     int is_former = sim->sets.count && sim_is_tainted(actor);
-    if (event->reason == HILOCK_LOST_TAKEN && !is_former && sim_is_kept(actor, event->fencing_token))
+    if (event->reason == HILOCK_REASON_TAKEN && !is_former && sim_is_kept(actor, event->fencing_token))
         sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name);
     if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms)
         sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name);
@@ -229,8 +241,8 @@ void sim_check_order(struct sim_actor *actor)
     uint64_t now_us = sim_process_now_us(actor->process);
     for (unsigned i = 0; i < sim->actors_count; i++) {
         const struct sim_actor *other = &sim->actors[i];
-        const struct hl_hold *hold = other->process == actor->process && other->state == ACTOR_HOLDS && other->lock ? other->lock->hold : NULL;
-        if (hold && (hold->state == HOLD_ENDING || hl_hold_deadline_us(hold) <= now_us))
+        int holds = other->process == actor->process && other->state == ACTOR_HOLDS && other->lock && sim_inside_id(other);
+        if (holds && sim_inside_deadline_us(other) <= now_us)
             sim_violate(&sim->world, "I5", "p%u.%u is told something while the loss of .%u waits to be", actor->process->index, actor->index, other->index);
     }
 }
@@ -269,7 +281,9 @@ static void check_idle(struct sim *sim, unsigned i)
 {
     struct sim_name *name = &sim->names[i];
     uint64_t now_us = sim->world.time.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000, since_us, tainted_us = sim_tainted_us(sim, name);
-    if (name->kind == HILOCK_FAIR && sim->swarm.mean_gap_us) /* behind heads that died, when the server's clock has jumped: the slowest heartbeat */
+    /* behind heads that died, when the server's clock has jumped: the slowest heartbeat; or behind the vote of a dead client at the one master where
+     * a quorum's waiter stands: it tries the others every five seconds */
+    if ((name->kind != HILOCK_SIMPLE || sim->deployment == SIM_QUORUM) && sim->swarm.mean_gap_us)
         patience_us = 10500000;
     since_us = now_us > patience_us ? now_us - patience_us : 0;
     if (name->granted_us >= since_us || (name->unsettled_us && name->unsettled_us >= since_us) || (tainted_us && tainted_us + 5500000 > since_us) || !sim_is_free(sim, name)) {
@@ -301,20 +315,13 @@ void sim_check_waited(struct sim_process *process, uint64_t id)
         sim_violate(&process->sim->world, "I15", "p%u asks under id %llu, for no replicas, over a link that WAIT blocks", process->index, (unsigned long long)id);
 }
 
-/* A multi that lost often, for a while. */
-static int keeps(const struct sim_process *process, const struct hl_acquire *acquire)
-{
-    uint64_t until_us = hl_wait_keeps_until_us(acquire);
-    return until_us != UINT64_MAX && until_us > sim_process_now_us(process);
-}
-
 /* An acquire that sleeps, or stands in line, keeps nothing else; long after the heal neither does what has ended. (Who is in a queue may be granted
  * meanwhile.) */
-static int is_idle(const struct sim *sim, const struct sim_process *process, const struct hl_hold *hold)
+static int is_idle(const struct sim *sim, const struct hl_hold *hold)
 {
     const struct hl_acquire *acquire = hold->state == HOLD_IDLE || hold->state == HOLD_ASKING ? hold->owner.acquire : NULL;
     if (acquire)
-        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hold->terms->kind->has_queue && !keeps(process, acquire);
+        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hold->terms->kind->has_queue;
     return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us;
 }
 
@@ -331,7 +338,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
         const struct hl_hold *hold;
         if (core && memcmp(core->uuid, field->name, HL_UUID_LENGTH) == 0) {
             hold = hold_of(core, *ret_id);
-            return !sim_process_is_frozen(process) && (!hold || (!is_place && is_idle(sim, process, hold)));
+            return !sim_process_is_frozen(process) && (!hold || (!is_place && is_idle(sim, hold)));
         }
     }
     return 0;

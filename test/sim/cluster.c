@@ -19,14 +19,22 @@ void sim_cluster_learn(struct sim_place *place)
     const struct sim_map *map = sim_store_map(store);
     const struct sim_hole *hole = &sim->sets.hole;
     sim_store_set_down(store, hole->is_on && hole->is_total);
-    for (unsigned i = 0; i < sim->places_count; i++)
+    for (unsigned i = 0; i < sim->places_count; i++) {
         sim_store_set_master(store, i, sim_set_of(&sim->places[i])->master->index);
+        sim_store_set_epoch(store, i, sim_set_of(&sim->places[i])->config_epoch);
+    }
     for (unsigned slot = 0; slot < SIM_SLOTS; slot++) {
         int is_in_hole = hole->is_on && slot >= hole->first && slot <= hole->last;
         unsigned master = is_in_hole ? SIM_NOBODY : sim->sets.list[sim->sets.owners[slot]].master->index;
         if (map->owners[slot] != (uint8_t)(master + 1))
             sim_store_give_slot(store, slot, master);
     }
+}
+
+void sim_cluster_date(struct sim_set *set)
+{
+    set->config_epoch = ++set->sim->sets.newest_epoch;
+    sim_store_set_epoch(set->master->server.store, set->master->index, set->config_epoch);
 }
 
 /* A server that is cut off hears nothing. */
@@ -98,6 +106,8 @@ static void end_move(struct sim *sim)
     sim_trace(&sim->world, "slot %u is at place %u", move->slot, move->to->master->index);
     sim_store_sweep(store_of(move->from)); /* what had run out is not there again when its clock is set back */
     sim_store_give_slot(store_of(move->to), move->slot, move->to->master->index);
+    if (move->to->config_epoch != sim->sets.newest_epoch)
+        sim_cluster_date(move->to);
     sim_store_give_slot(store_of(move->from), move->slot, move->to->master->index);
     sim_cluster_hear(sim, &sim->world.deployments);
 }
@@ -193,9 +203,12 @@ void sim_cluster_heal(struct sim *sim)
 void sim_cluster_init(struct sim *sim)
 {
     struct sim_map map = {.count = sim->places_count, .leaving = -1, .arriving = -1};
+    for (unsigned i = 0; i < sim->sets.count; i++)
+        sim->sets.list[i].config_epoch = ++sim->sets.newest_epoch;
     for (unsigned i = 0; i < sim->places_count; i++) {
         map.nodes[i].address.port = SIM_PORT + (int)i;
         map.nodes[i].master = sim_set_of(&sim->places[i])->master->index;
+        map.nodes[i].epoch = sim_set_of(&sim->places[i])->config_epoch;
         snprintf(map.nodes[i].address.host, sizeof map.nodes[i].address.host, "%s", SIM_HOST);
     }
     for (unsigned slot = 0; slot < SIM_SLOTS; slot++) {

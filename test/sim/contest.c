@@ -3,7 +3,6 @@
  * No fault, so that nothing but the others keeps anybody waiting. What is counted is not time but grants: of any name that he wants, to
  * others, while he waits. (A hold that is handed on counts once.) Chance decides many a race, and a loop is late now and then by as much as several
  * holds: so the bar is some turns of each of the others for a single lock, and more for each name of a multi, which waits for them one by one. */
-#include "lock/hold.h"
 #include "sim.h"
 
 enum { TURNS_OF_SINGLE = 8, TURNS_FOR_NAME = 16, TURNS_OF_CHANCE = 16 };
@@ -29,7 +28,7 @@ void sim_contest_asks(struct sim_actor *actor) { actor->overtaken = actor->proce
 void sim_contest_granted(struct sim_actor *actor)
 {
     struct sim *sim = actor->process->sim;
-    if (!sim->is_hot || actor->turn)
+    if (!sim->is_hot || sim_inside_is_handed_on(actor))
         return;
     sim->contests++;
     for (unsigned i = 0; i < sim->actors_count; i++) {

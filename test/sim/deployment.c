@@ -76,7 +76,7 @@ struct hilock_client_options sim_deployment_options(const struct sim *sim)
     if (sim->deployment == SIM_QUORUM) {
         options.quorum_urls = sim->urls;
         options.quorum_needed = sim->needed;
-        options.restart_guard_ms = sim->guard_ms ? sim->guard_ms : HILOCK_OFF;
+        options.restart_guard_ms = sim->guard_ms ? sim->guard_ms : HILOCK_GUARD_OFF;
         options.lease_ms = sim->guard_ms; /* every lock gives its own; a default above the guard is refused */
     } else if (sim->deployment == SIM_SINGLE)
         options.url = urls[0];

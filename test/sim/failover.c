@@ -52,7 +52,7 @@ static void on_promoted(struct sim_world *world, void *arg)
     world->sometimes[SIM_FAULT_FAILOVER]++;
     place->former = place->server;
     sim_server_init(&place->server, place, place->former.epoch + 1);
-    place->server.started_us = world->time.now_us; /* another run than was known: a restart guard begins */
+    sim_server_started(&place->server); /* another run than was known: a restart guard begins */
     set_clock(place, random);
     sim_server_now(&place->server);
     sim_store_load(place->server.store, place->replica);

@@ -43,7 +43,7 @@ static void restart(struct sim_place *place, int keeps_data)
     sim_network_reset_all(&place->server);
     sim_server_now(&place->server);
     sim_store_restart(place->server.store, keeps_data);
-    place->server.started_us = sim->world.time.now_us;
+    sim_server_started(&place->server);
     if (keeps_data)
         return;
     if (sim->guard_ms)
@@ -61,7 +61,7 @@ static void on_back(struct sim_world *world, void *arg)
     place->is_away = 0;
     sim_server_now(&place->server);
     sim_store_restart(place->server.store, 1);
-    place->server.started_us = world->time.now_us;
+    sim_server_started(&place->server);
     sim_trace(world, "master %u is back", place->index);
 }
 
@@ -120,7 +120,7 @@ static void step_clock(struct sim_place *place, struct hl_random *random)
 {
     int64_t by_us = (int64_t)sim_between(random, 1000, 5000000);
     place->sim->world.sometimes[SIM_FAULT_CLOCK_STEP]++;
-    world_clock_step(&place->server.clock, sim_chance(random, 0.5) ? by_us : -by_us);
+    sim_server_step(&place->server, sim_chance(random, 0.5) ? by_us : -by_us);
     sim_taint(place);
     sim_server_now(&place->server);
 }

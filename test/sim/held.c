@@ -14,7 +14,7 @@ static int has_it(const struct sim_actor *actor, uint64_t grant) { return actor-
 /* By the microsecond: what a result tells is rounded down. */
 static int is_good(const struct sim_actor *actor, uint64_t grant)
 {
-    return has_it(actor, grant) && hl_lock_left_us(actor->lock, sim_process_now_us(actor->process)) > 0;
+    return has_it(actor, grant) && sim_inside_left_us(actor) > 0;
 }
 
 /* ---- re-entry ---- */
@@ -73,7 +73,7 @@ static int leave(struct sim_actor *actor)
     if (hilock_release(actor->lock, on_left, actor) != HILOCK_OK)
         sim_violate(&sim_of(actor)->world, "I5", "release of a count was refused");
     actor->entries--;
-    return hilock_lock_state(actor->lock) == HILOCK_HELD;
+    return hilock_lock_state(actor->lock) == HILOCK_STATE_HELD;
 }
 
 /* ---- extend ---- */
@@ -142,13 +142,12 @@ static void forget_validity(struct sim_actor *actor)
 /* It says what the handle says, of that very hold, and 0 of any other. */
 void sim_check_validity(struct sim_actor *actor)
 {
-    const struct hl_hold *hold = actor->lock ? actor->lock->hold : NULL;
     uint64_t left_us, should_us = 0;
     if (!actor->validity)
         return;
     left_us = hl_validity_left_us(actor->validity);
-    if (hold && hold->id == actor->validity_id && actor->grants == actor->validity_grant && memcmp(actor->process->client->core.uuid, actor->validity_uuid, HL_UUID_LENGTH) == 0)
-        should_us = hl_lock_left_us(actor->lock, sim_process_now_us(actor->process));
+    if (actor->lock && sim_inside_id(actor) == actor->validity_id && actor->grants == actor->validity_grant && memcmp(actor->process->client->core.uuid, actor->validity_uuid, HL_UUID_LENGTH) == 0)
+        should_us = actor->lock->ops->look(actor->lock, sim_process_now_us(actor->process)).left_us;
     if (left_us != should_us)
         sim_violate(&sim_of(actor)->world, "I2", "p%u.%u: a validity says %llu us, the handle %llu", actor->process->index, actor->index,
                     (unsigned long long)left_us, (unsigned long long)should_us);
@@ -168,7 +167,7 @@ void sim_held_begin(struct sim_actor *actor)
     status = hilock_lock_validity(actor->lock, &actor->validity);
     if (status != HILOCK_OK && !sim_strain_excuses(actor->process, lacks, status))
         sim_violate(&sim->world, "I5", "validity of a held handle was refused");
-    actor->validity_id = actor->lock->hold->id;
+    actor->validity_id = sim_inside_id(actor);
     actor->validity_grant = actor->grants;
     memcpy(actor->validity_uuid, actor->process->client->core.uuid, HL_UUID_LENGTH);
 }

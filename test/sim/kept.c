@@ -46,25 +46,27 @@ static uint64_t kept_us(struct sim_place *place, const char *name)
     return world_clock_span_us(&server->clock, (uint64_t)sim_store_left_us(server->store, name, strlen(name)));
 }
 
-static uint64_t believed_us(const struct sim_actor *actor, const struct hl_part *part)
+static uint64_t believed_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
-    uint64_t now_us = sim_process_now_us(actor->process), left_us = hl_lock_left_us(actor->lock, now_us), part_us = hl_left_us(part->deadline_us, now_us);
-    return world_clock_span_us(&actor->process->clock, actor->lock->hold->parts_count > 1 && part_us < left_us ? part_us : left_us);
+    uint64_t now_us = sim_process_now_us(actor->process), left_us = actor->lock->ops->look(actor->lock, now_us).left_us;
+    uint64_t part_us = hl_left_us(part->deadline_us, now_us);
+    return world_clock_span_us(&actor->process->clock, sim_inside_count(actor) > 1 && part_us < left_us ? part_us : left_us);
 }
 
 int sim_kept(const struct sim_actor *actor, unsigned i, struct sim_kept *ret)
 {
     struct sim *sim = sim_of(actor);
-    const struct hl_hold *hold = actor->lock->hold;
-    const struct hl_part *part = &hold->parts[i];
-    const struct sim_name *name = &sim->names[actor->names[hl_hold_is_quorum(hold) ? 0 : i]];
-    struct sim_place *place = sim_decides(sim, name, hl_hold_is_quorum(hold) ? i : 0);
-    uint64_t token, should = hold->parts_count == 1 ? actor->token - actor->turn : hl_hold_is_quorum(hold) ? part->token : actor->tokens[i];
+    const struct hl_hold *part = sim_inside_hold(actor, i);
+    int is_quorum = sim->deployment == SIM_QUORUM;
+    const struct sim_name *name = &sim->names[actor->names[is_quorum ? 0 : i]];
+    struct sim_place *place = sim_decides(sim, name, is_quorum ? i : 0);
+    uint64_t token, should;
     *ret = (struct sim_kept){.name = name, .place = place};
-    if (part->state != PART_OURS)
+    if (!part || part->kept != KEPT_OURS)
         return 0;
+    should = is_quorum ? part->token : actor->names_count > 1 ? actor->tokens[i] - sim_inside_hold(actor, i)->turn : actor->token - actor->turn;
     ret->believed_us = believed_us(actor, part);
-    ret->is_known = is_kept_at(&place->server, actor, name->text, hold->id, &token);
+    ret->is_known = is_kept_at(&place->server, actor, name->text, sim_inside_hold(actor, i)->id, &token);
     ret->kept_us = ret->is_known && token == should ? kept_us(place, name->text) : guarded_us(place);
     return 1;
 }
@@ -79,18 +81,18 @@ uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned i)
     return world_clock_span_us(&actor->process->clock, hl_left_us(actor->confirmed_us[i], sim_process_now_us(actor->process)));
 }
 
-static int keeps(struct sim_server *server, const struct sim_actor *actor, unsigned i, uint64_t should)
+static int keeps(struct sim_server *server, const struct sim_actor *actor, unsigned i, uint64_t id, uint64_t should)
 {
     uint64_t token;
-    return is_kept_at(server, actor, sim_of(actor)->names[actor->names[i]].text, actor->believed_id, &token) && token == should;
+    return is_kept_at(server, actor, sim_of(actor)->names[actor->names[i]].text, id, &token) && token == should;
 }
 
 /* told: the token of a single hold. */
 static uint64_t token_of(const struct sim_actor *actor, unsigned i, unsigned j, uint64_t told)
 {
     if (sim_of(actor)->deployment == SIM_QUORUM)
-        return actor->votes[j];
-    return actor->names_count > 1 ? actor->tokens[i] : told - actor->turn;
+        return actor->part_tokens[j];
+    return actor->names_count > 1 ? actor->part_tokens[i] : told - actor->turn;
 }
 
 int sim_is_kept(const struct sim_actor *actor, uint64_t token)
@@ -102,7 +104,8 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
         for (unsigned j = 0; j < sim_deciding(sim, name); j++) {
             struct sim_place *place = sim_decides(sim, name, j);
             uint64_t should = token_of(actor, i, j, token);
-            yes += keeps(&place->server, actor, i, should) && (!place->former.store || keeps(&place->former, actor, i, should));
+            uint64_t id = actor->part_ids[sim->deployment == SIM_QUORUM ? j : i];
+            yes += keeps(&place->server, actor, i, id, should) && (!place->former.store || keeps(&place->former, actor, i, id, should));
         }
         if (yes < sim->needed)
             return 0;
@@ -112,11 +115,13 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
 
 /* ---- of names, and of all ---- */
 
+/* What a server tells of its uptime goes by its clock: who was told after that was set back waits for so much longer. */
 static int can_grant(const struct sim_place *place)
 {
-    const struct sim *sim = place->sim;
-    uint64_t guarded_us = sim->guard_ms && place->server.started_us ? place->server.started_us + 1000 * (uint64_t)sim->guard_ms + UPTIME_UNIT_US : 0;
-    return !place->is_away && guarded_us < sim->world.time.now_us;
+    const struct sim_server *server = &place->server;
+    uint64_t guard_us = 1000 * (uint64_t)place->sim->guard_ms + UPTIME_UNIT_US + server->set_back_us;
+    int is_guarded = place->sim->guard_ms && server->started_us && server->started_us + guard_us >= place->sim->world.time.now_us;
+    return !place->is_away && !is_guarded;
 }
 
 int sim_is_free(struct sim *sim, const struct sim_name *name)

@@ -167,7 +167,7 @@ void sim_process_open(struct sim_process *process)
     memset(process->served, 0, sizeof process->served);
     process->told_epoch = 0;
     options.password = TEST_SECRET;
-    options.label = "sim";
+    options.label = process->index % 2 ? "sim" : NULL; /* both forms of a holder, beside each other */
     options.command_timeout_ms = sim->command_timeout_ms;
     options.lease_ms = sim->lease_ms;
     options.turns_max = sim->turns_max;

@@ -108,8 +108,10 @@ static void demand_progress(struct sim *sim)
     while ((unserved(sim) || sim->world.time.now_us < least_us || is_haunted(sim)) && sim->world.time.now_us < bound_us &&
            !sim->world.is_broken)
         sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
-    if (unserved(sim) && !sim->world.is_broken)
-        sim_violate(&sim->world, "I6", "%u handles are not served, long after the heal", unserved(sim));
+    for (unsigned i = 0; i < sim->actors_count && !sim->world.is_broken; i++)
+        if (!sim->actors[i].served)
+            sim_violate(&sim->world, "I6", "%u handles are not served, long after the heal: p%u.%u, kind %d, of %u names", unserved(sim),
+                        sim->actors[i].process->index, sim->actors[i].index, sim->actors[i].kind, sim->actors[i].names_count);
 }
 
 static void on_closed(void *user) { ((struct sim_process *)user)->client = NULL; }

@@ -15,6 +15,8 @@ static void plant(struct sim_store *store)
         sim_store_twist(store, "if first then\nlocal is_granted", "if nil then\nlocal is_granted");
     if (HL_PLANTED(FAIR_POLLERS_PASSED_OVER))
         sim_store_twist(store, "if channel == '-' or ", "if channel ~= '-' and ");
+    if (HL_PLANTED(NEXT_JUMPS_QUEUE))
+        sim_store_twist(store, "if heir and not first then", "if heir then");
 }
 
 void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
@@ -54,6 +56,19 @@ void sim_server_done(struct sim_server *server)
 }
 
 void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, world_clock_us(&server->clock)); }
+
+void sim_server_started(struct sim_server *server)
+{
+    server->started_us = server->place->sim->world.time.now_us;
+    server->set_back_us = 0;
+}
+
+void sim_server_step(struct sim_server *server, int64_t by_us)
+{
+    world_clock_step(&server->clock, by_us);
+    if (by_us < 0)
+        server->set_back_us += (uint64_t)-by_us;
+}
 
 const struct sim_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths)
 {

@@ -163,8 +163,10 @@ static void promote(struct sim_set *set)
         if (set_of_name(sim, &sim->names[i]) == set)
             sim->names[i].unsettled_us = sim->world.time.now_us;
     set_replica(set->master, 0);
-    if (sim->deployment == SIM_CLUSTER)
+    if (sim->deployment == SIM_CLUSTER) {
+        sim_cluster_date(set);
         sim_cluster_learn(set->master);
+    }
     tell_all(sim);
 }
 

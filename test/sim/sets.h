@@ -44,6 +44,7 @@ struct sim_set {
     enum sim_set_step step;
     enum sim_failover kind;
     unsigned epoch;           /* how many masters there were before */
+    uint64_t config_epoch;    /* of a cluster: of its master */
     uint64_t known_us;        /* true time from which on all places but the former one know the master */
 };
 
@@ -74,6 +75,7 @@ struct sim_sets {
     int is_lossy;          /* failovers lose what was acknowledged last */
     int is_out_of_step;    /* clocks of places are apart: what was acknowledged may end sooner at the next master */
     uint8_t owners[SIM_SLOTS]; /* of a cluster: which set */
+    uint64_t newest_epoch;     /* of a cluster's masters */
 };
 
 void sim_sets_init(struct sim *sim);  /* the places are there */
@@ -117,6 +119,7 @@ void sim_sentinels_heal(struct sim *sim);
 void sim_cluster_init(struct sim *sim);
 void sim_cluster_hear(struct sim *sim, struct hl_random *random); /* all of them, in a while */
 void sim_cluster_learn(struct sim_place *place);                  /* all that is true, now */
+void sim_cluster_date(struct sim_set *set);                       /* its master is elected, or gets a slot: nobody has a newer config-epoch */
 void sim_cluster_move(struct sim *sim, struct hl_random *random); /* a slot */
 void sim_cluster_hole(struct sim *sim, struct hl_random *random); /* some slots are nobody's, for a while */
 void sim_cluster_heal(struct sim *sim);

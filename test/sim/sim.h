@@ -88,6 +88,7 @@ struct sim_server {
     struct world_clock clock;
     uint64_t stalled_until_us;
     uint64_t started_us;     /* true time of its latest restart; 0: none */
+    uint64_t set_back_us;    /* its clock was, since then: by so much too short an uptime it may have told */
     unsigned epoch;          /* how many there were at this place before it */
 };
 struct sim_ear { struct sim_place *place; unsigned epoch; };
@@ -111,6 +112,8 @@ void sim_server_done(struct sim_server *server);
 unsigned sim_server_login(struct sim_server *server); /* a connection past AUTH, for what is not sent by a client */
 const struct sim_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths);
 void sim_server_now(struct sim_server *server); /* the store's clock to the present */
+void sim_server_started(struct sim_server *server);             /* again, now */
+void sim_server_step(struct sim_server *server, int64_t by_us); /* its clock */
 
 /* ---- kept.c ---- */
 
@@ -174,6 +177,7 @@ void sim_process_turned(struct sim_process *process); /* after each event given 
 
 enum sim_actor_state { ACTOR_RESTS, ACTOR_WAITS, ACTOR_HOLDS };
 
+enum { SIM_PARTS_MAX = (int)SIM_NAMES_MAX > (int)SIM_PLACES_MAX ? (int)SIM_NAMES_MAX : (int)SIM_PLACES_MAX };
 struct sim_actor { /* one would-be holder: wait, hold, write, release, now and then something else */
     struct sim_process *process;
     unsigned index, name;
@@ -189,14 +193,16 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     int is_renewed;    /* as its lock was made */
     uint32_t lease_ms, least_ms, hold_max_ms; /* least: min_validity */
     hilock_kind kind;
-    uint64_t votes[SIM_PLACES_MAX];             /* of a quorum: the token of each part after the latest turn; UINT64_MAX: it was not ours */
     uint64_t ticket;   /* FAIR: in the queue, as known after the latest turn; 0: none */
     int was_pushed;    /* FAIR: a grant to the present wait was told on its channel */
+    uint64_t overtakers; /* FAIR: those others, by their place in sim->actors */
+    uint64_t bound_since_us; /* true time from which its wait is judged by its place; 0: it is not */
+    uint32_t bound_places;   /* the place that it had then */
     unsigned overtaken; /* FAIR: grants to others in this wait, that it could have had. Of hot names: of any that it wants */
     uint64_t token;
     unsigned turn;     /* of the hold at the store: the token that is kept there, and so many */
     uint64_t ends_us;  /* local time at which a wait must be over; 0: a try; UINT64_MAX: never */
-    uint64_t believed_id;
+    uint64_t believed_id, part_ids[SIM_PARTS_MAX], part_tokens[SIM_PARTS_MAX]; /* after the latest turn; of a part that was not ours 0 and UINT64_MAX */
     uint64_t deadline_us; /* local time until which it believed after the latest turn; 0: it did not hold */
     int is_reentrant, is_entering, is_extending; /* the latter two: an answer is due */
     uint32_t entries, extended_ms;         /* entries: re-entries answered OK and not released */
@@ -214,6 +220,25 @@ void sim_actor_die(struct sim_actor *actor);   /* its process was killed, or clo
 
 void sim_actor_lost(struct sim_actor *actor); /* told so: by on_lost, or in its place */
 
+/* ---- inside.c: of a handle that holds ---- */
+
+struct hl_hold;
+unsigned sim_inside_count(const struct sim_actor *actor); /* its parts */
+int sim_inside_is_handed_on(const struct sim_actor *actor); /* what it holds was another handle's of its client */
+const struct hl_hold *sim_inside_hold(const struct sim_actor *actor, unsigned i); /* NULL: that one is not held */
+uint64_t sim_inside_deadline_us(const struct sim_actor *actor); /* local; 0: it does not believe */
+uint64_t sim_inside_end_us(const struct sim_actor *actor);      /* the same, also of a loss that is still to be reported */
+uint64_t sim_inside_left_us(const struct sim_actor *actor);     /* as its user is told it */
+uint64_t sim_inside_since_us(const struct sim_actor *actor);
+uint64_t sim_inside_id(const struct sim_actor *actor);          /* of this hold, and no other of the handle */
+
+/* ---- bound.c: I18 ---- */
+
+void sim_bound_asks(struct sim_actor *actor);
+void sim_bound_granted(struct sim_actor *actor);
+void sim_bound_let_go(const struct sim_actor *actor);
+void sim_bound_turned(struct sim_actor *actor);
+
 /* ---- held.c ---- */
 
 enum sim_held { HELD_GOES_ON, HELD_LETS_GO, HELD_HAS_ENDED };
@@ -228,6 +253,8 @@ void sim_check_validity(struct sim_actor *actor);     /* I2 */
 size_t sim_queue_holder(const struct sim_actor *actor, uint64_t id, char holder[HL_HOLDER_MAX]); /* as the store has it, of any kind */
 void sim_queue_asks(struct sim_actor *actor);    /* an acquire begins */
 void sim_queue_turned(struct sim_actor *actor);
+struct hl_queue_place *sim_queue_wait(const struct sim_actor *actor); /* where it stands; NULL: nowhere, or it is decided */
+uint64_t sim_queue_calm_us(const struct sim *sim, const struct sim_name *name); /* since when nothing befalls those who wait for it; 0: something does */
 void sim_queue_said(struct sim *sim, const struct sim_reply *push); /* by the store, to somebody */
 void sim_queue_granted(struct sim_actor *actor); /* I7 */
 void sim_queue_leaves(const struct sim_actor *actor); /* gives up, if it waits */
@@ -251,6 +278,8 @@ struct sim_name {
     uint64_t resource_token;     /* highest that the fenced resource has accepted */
     uint64_t granted_us;         /* true time at which the latest grant was asked for */
     uint64_t free_since_us;      /* true time; 0: held */
+    uint64_t tenure_since_us;    /* true time at which the latest hold was told to its first handle */
+    uint64_t tenure_us;          /* the longest of them, until its last handle let go */
     struct { uint64_t since_us, id; } unknown[SIM_PLACES_MAX]; /* a hold that its client knows nothing of; 0: none */
     uint64_t stray_us, stray_id; /* FAIR: of the queue, and its client knows nothing of it: since when */
     uint64_t tainted_us[SIM_PLACES_MAX]; /* true time of the latest meddling there (data lost, lease shortened) */

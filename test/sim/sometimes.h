@@ -12,9 +12,9 @@
     X(FAIR_PUSHED, "FAIR grants believed as they were pushed")                    \
     X(FAIR_DOUBTED, "FAIR grants confirmed first")                                \
     X(FAIR_FOUND, "FAIR grants whose push came to nothing, found by a heartbeat") \
-    X(FAIR_YIELDED, "FAIR releases that left the name to other kinds")            \
     X(FAIR_CROSSED, "FAIR waits given up when the store had granted them")        \
     X(FAIR_DIED, "deaths in a queue")                                             \
+    X(BOUND_JUDGED, "looks at a wait whose length its place in the queue bounds")  \
     X(MULTI_GRANTED, "multis granted")                                            \
     X(MULTI_CONTENDED, "multis granted after an attempt in vain")                 \
     X(CONFIRMED, "grants that replicas confirmed")                                \

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "../live/support/scene.h"
+#include "../live/support/fixture.h"
 #include "../live/support/sentinels.h"
 #include "../live/support/shards.h"
 #include "certificates.h"

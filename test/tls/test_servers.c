@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../live/support/scene.h"
+#include "../live/support/fixture.h"
 #include "certificates.h"
 
 enum { ARGUMENTS_MAX = 32, CROWD = 2000, WAIT_MS = 2000 };
@@ -48,7 +48,7 @@ static void tls_server_start(struct tls_server *at, enum certificate_kind certif
 
 static void tls_server_end(struct tls_server *at)
 {
-    scene_check_clean(at->redis);
+    fixture_check_clean(at->redis);
     redis_close(at->redis);
     server_end(at->server);
 }
@@ -119,7 +119,7 @@ static void test_one_server(void **state)
     fails(&options, "the server's certificate is not for evil.example");
     options.tls_server_name = NULL;
     options.tls_ca_file = certificates.of[CERT_STRANGER].cert_file;
-    fails(&options, "; tls_ca_file or tls_ca_dir must have who signed it");
+    fails(&options, "; tls_ca_file or tls_ca_dir must have the authority that signed it");
     options.tls_ca_file = NULL;
     options.tls_ca_dir = certificates.trusted_dir;
     works(&options, "stock");
@@ -178,7 +178,7 @@ static void test_options_that_are_refused(void **state)
     options.tls_cert_file = certificates.of[CERT_CLIENT].cert_file;
     options.tls_key_file = certificates.locked_file;
     assert_int_equal(client_try(&client, &options, &error), HILOCK_INVALID);
-    assert_non_null(strstr(error.text, "is locked by a passphrase, and nobody is asked for one: give the key without"));
+    assert_non_null(strstr(error.text, "has a passphrase, and hilock asks for none: give a key without one"));
     assert_null(strstr(error.text, SECRET));
     client_close(&client);
 }
@@ -345,7 +345,7 @@ static void test_a_quorum(void **state)
     options = trusting(NULL);
     options.quorum_urls = urls;
     options.quorum_needed = 3;
-    options.restart_guard_ms = HILOCK_OFF;
+    options.restart_guard_ms = HILOCK_GUARD_OFF;
     works(&options, "stock");
     for (int i = 0; i < 3; i++) {
         assert_true(redis_calls(at[i].redis, "evalsha") > 0);

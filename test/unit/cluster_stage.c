@@ -16,7 +16,7 @@ static struct sim_map map_at(unsigned self)
 {
     struct sim_map map = {.self = self, .count = CLUSTER_MASTERS, .leaving = -1, .arriving = -1};
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
-        map.nodes[i] = (struct sim_node){.address.port = 6379, .master = i};
+        map.nodes[i] = (struct sim_node){.address.port = 6379, .master = i, .epoch = i + 1};
         snprintf(map.nodes[i].address.host, sizeof map.nodes[i].address.host, "%s", hosts[i]);
     }
     for (unsigned slot = 0; slot < SIM_SLOTS; slot++)
@@ -24,15 +24,15 @@ static struct sim_map map_at(unsigned self)
     return map;
 }
 
-void cluster_set(struct cluster_stage *stage, struct scene *scene)
+void cluster_set(struct cluster_stage *stage, struct fixture *fixture)
 {
     char where[32];
-    *stage = (struct cluster_stage){.scene = scene};
+    *stage = (struct cluster_stage){.fixture = fixture};
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
         struct sim_map map = map_at(i);
         snprintf(where, sizeof where, "%s:6379", hosts[i]);
-        stage->stores[i] = i ? scene_server(scene, where) : &scene->store;
-        stage->places[i] = &scene->net.places[scene->net.places_count - 1];
+        stage->stores[i] = i ? fixture_server(fixture, where) : &fixture->store;
+        stage->places[i] = &fixture->net.places[fixture->net.places_count - 1];
         sim_store_join(stage->stores[i]->core, &map);
     }
 }
@@ -55,7 +55,7 @@ void cluster_without_hosts(struct cluster_stage *stage)
     }
 }
 
-struct party *cluster_connect(struct cluster_stage *stage) { return scene_connect(stage->scene, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL)); }
+struct client *cluster_connect(struct cluster_stage *stage) { return fixture_connect(stage->fixture, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL)); }
 
 unsigned cluster_slot(const char *name) { return hl_slot_of(name, strlen(name)); }
 
@@ -68,6 +68,8 @@ const char *cluster_name(unsigned at, int nth)
     }
     return name;
 }
+
+struct handle *cluster_handle(struct client *p, const char *tag, unsigned at) { return handle_new(p, tag, cluster_name(at, 0), NULL); }
 
 void cluster_begin_move(struct cluster_stage *stage, unsigned slot, unsigned from, unsigned to)
 {
@@ -98,16 +100,36 @@ void cluster_move(struct cluster_stage *stage, const char *name, unsigned from, 
     cluster_end_move(stage, cluster_slot(name), to);
 }
 
+/* A config-epoch that nobody has had, for all but one: SIM_NOBODY. */
+static void date(struct cluster_stage *stage, unsigned master, unsigned but)
+{
+    stage->epochs++;
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        if (i != but)
+            sim_store_set_epoch(stage->stores[i]->core, master, CLUSTER_MASTERS + stage->epochs);
+}
+
 void cluster_end_move(struct cluster_stage *stage, unsigned slot, unsigned to)
 {
+    date(stage, to, SIM_NOBODY);
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         sim_store_give_slot(stage->stores[i]->core, slot, to);
 }
 
 void cluster_take_over(struct cluster_stage *stage, unsigned from, unsigned to, int is_known_to_all)
 {
+    date(stage, to, is_known_to_all ? SIM_NOBODY : from);
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         for (unsigned slot = 0; slot < SIM_SLOTS && (i != from || is_known_to_all); slot++)
             if (sim_store_map(stage->stores[i]->core)->owners[slot] == from + 1)
                 sim_store_give_slot(stage->stores[i]->core, slot, to);
+}
+
+void cluster_set_anew(struct cluster_stage *stage, unsigned slot, unsigned at)
+{
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
+        struct sim_map map = map_at(i);
+        map.owners[slot] = (uint8_t)(at + 1);
+        sim_store_join(stage->stores[i]->core, &map);
+    }
 }

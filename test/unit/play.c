@@ -10,10 +10,10 @@
 
 int play_holds(const struct play *play)
 {
-    struct scene scene;
-    scene_begin(&scene);
-    play->play(&scene);
-    return scene_end(&scene);
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    play->play(&fixture);
+    return fixture_end(&fixture);
 }
 
 static void run(void **state) { assert_true(play_holds(*state)); }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* play - a test that is played in a scene: a function that sets it, runs it and claims. */
+/* play - a test that is played in a fixture: a function that sets it, runs it and claims. */
 #ifndef TEST_UNIT_PLAY_H
 #define TEST_UNIT_PLAY_H
 
-#include "scene.h"
+#include "fixture.h"
 
 struct play {
     const char *name;
-    void (*play)(struct scene *scene);
+    void (*play)(struct fixture *fixture);
 };
 #define PLAY(function) {#function, function}
 

@@ -6,26 +6,26 @@
 
 const char *const *urls_of(unsigned count)
 {
-    static const char *lists[SCENE_MASTERS_MAX + 1][SCENE_MASTERS_MAX + 1];
+    static const char *lists[FIXTURE_MASTERS_MAX + 1][FIXTURE_MASTERS_MAX + 1];
     for (unsigned i = 0; i < count; i++)
-        lists[count][i] = scene_urls[i];
+        lists[count][i] = fixture_urls[i];
     return lists[count];
 }
 
-struct party *quorum_with(struct scene *s, unsigned count, struct hilock_client_options options)
+struct client *quorum_with(struct fixture *s, unsigned count, struct hilock_client_options options)
 {
-    struct party *p;
-    scene_masters(s, count);
+    struct client *p;
+    fixture_masters(s, count);
     options.quorum_urls = urls_of(count);
-    p = scene_connect(s, &options);
+    p = fixture_connect(s, &options);
     run_ms(s, 1);
     return p;
 }
 
-struct party *quorum(struct scene *s, unsigned count) { return quorum_with(s, count, hilock_client_options_default()); }
+struct client *quorum(struct fixture *s, unsigned count) { return quorum_with(s, count, hilock_client_options_default()); }
 
-/* How many masters have the name for some party of this scene. */
-unsigned kept(struct scene *s, const char *name)
+/* How many masters have the name for some client of this fixture. */
+unsigned kept(struct fixture *s, const char *name)
 {
     unsigned found = 0;
     for (unsigned i = 0; i < s->masters_count; i++)
@@ -33,7 +33,7 @@ unsigned kept(struct scene *s, const char *name)
     return found;
 }
 
-size_t asked_all(struct scene *s, const char *word)
+size_t asked_all(struct fixture *s, const char *word)
 {
     size_t count = 0;
     for (unsigned i = 0; i < s->masters_count; i++)
@@ -41,20 +41,20 @@ size_t asked_all(struct scene *s, const char *word)
     return count;
 }
 
-void crash(struct scene *s, unsigned i)
+void crash(struct fixture *s, unsigned i)
 {
     s->net.places[i].mood = NET_REFUSES;
     net_reset_at(&s->net, &s->net.places[i]);
 }
 
-void restart_empty(struct scene *s, unsigned i)
+void restart_empty(struct fixture *s, unsigned i)
 {
     store_restart(store_at(s, i), 0);
     net_reset_at(&s->net, &s->net.places[i]);
     s->net.places[i].mood = NET_LISTENS;
 }
 
-void take_at(struct scene *s, unsigned first, unsigned count, const char *holder)
+void take_at(struct fixture *s, unsigned first, unsigned count, const char *holder)
 {
     for (unsigned i = first; i < first + count; i++)
         store_take(store_at(s, i), "stock", holder, 60000);

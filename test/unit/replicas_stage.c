@@ -4,18 +4,18 @@
 
 const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};
 
-struct party *shop(struct scene *s)
+struct client *shop(struct fixture *s)
 {
     s->store.replicas = 1;
     s->store.replica_us = 5000;
-    return scene_connect(s, NULL);
+    return fixture_connect(s, NULL);
 }
 
-struct hand *asking(struct party *p, const char *tag, const char *name, const struct hilock_lock_options *options)
+struct handle *asking(struct client *p, const char *tag, const char *name, const struct hilock_lock_options *options)
 {
-    struct hand *hand = hand_new(p, tag, name, options);
-    acquire(hand, HILOCK_FOREVER);
-    return hand;
+    struct handle *handle = handle_new(p, tag, name, options);
+    acquire(handle, HILOCK_FOREVER);
+    return handle;
 }
 
-const char *holder_of(struct scene *s, const char *name) { return store_holder(&s->store, name); }
+const char *holder_of(struct fixture *s, const char *name) { return store_holder(&s->store, name); }

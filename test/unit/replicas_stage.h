@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replicas_stage - a scene whose store has a replica, and handles that ask for it. */
+/* replicas_stage - a fixture whose store has a replica, and handles that ask for it. */
 #ifndef TEST_UNIT_REPLICAS_STAGE_H
 #define TEST_UNIT_REPLICAS_STAGE_H
 
@@ -7,8 +7,8 @@
 
 extern const struct hilock_lock_options confirmed; /* by one replica */
 
-struct party *shop(struct scene *s); /* connected; the replica has what was written after 5 ms */
-struct hand *asking(struct party *p, const char *tag, const char *name, const struct hilock_lock_options *options); /* for as long as it takes */
-const char *holder_of(struct scene *s, const char *name); /* "": nobody */
+struct client *shop(struct fixture *s); /* connected; the replica has what was written after 5 ms */
+struct handle *asking(struct client *p, const char *tag, const char *name, const struct hilock_lock_options *options); /* for as long as it takes */
+const char *holder_of(struct fixture *s, const char *name); /* "": nobody */
 
 #endif

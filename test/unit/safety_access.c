@@ -7,13 +7,13 @@
 #include "safety.h"
 
 /* The server would let the user "default" do it all. */
-static void nothing_is_said_after_a_refused_AUTH(struct scene *s)
+static void nothing_is_said_after_a_refused_AUTH(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     sim_store_set_user(s->store.core, "shop", "right");
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.username = "shop", .password = SCENE_SECRET, .command_timeout_ms = 1000));
-    a = hand_new(p, "a", "stock", NULL);
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.username = "shop", .password = FIXTURE_SECRET, .command_timeout_ms = 1000));
+    a = handle_new(p, "a", "stock", NULL);
     acquire(a, 3000);
     run_ms(s, 5000);
     HOLDS(s, asked(s, "AUTH") >= 2);
@@ -21,15 +21,15 @@ static void nothing_is_said_after_a_refused_AUTH(struct scene *s)
     TELLS(s, "a:DENIED");
 }
 
-static int is_dead_here(struct hand *a)
+static int is_dead_here(struct handle *a)
 {
     return release_quietly(a) == HILOCK_FORKED && hilock_lock_remaining_ms(a->lock) == 0 && hilock_lock_token(a->lock) == 0;
 }
 
-static void a_forked_child_can_neither_release_nor_believe(struct scene *s)
+static void a_forked_child_can_neither_release_nor_believe(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     int status = 1;
     pid_t child = fork();
     if (child == 0)

@@ -6,11 +6,11 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 
-static void a_grant_counts_from_its_send(struct scene *s)
+static void a_grant_counts_from_its_send(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", &short_lease);
-    uint64_t sent_us = scene_us(s);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", &short_lease);
+    uint64_t sent_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 400000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 500);
@@ -18,10 +18,10 @@ static void a_grant_counts_from_its_send(struct scene *s)
     BELIEVES(s, a, sent_us + LEASE_US - DRIFT_US);
 }
 
-static void a_renewal_counts_from_its_own_send(struct scene *s)
+static void a_renewal_counts_from_its_own_send(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     run_ms(s, 1990);
     SAME(s, asked(s, "renew"), 1);
@@ -29,10 +29,10 @@ static void a_renewal_counts_from_its_own_send(struct scene *s)
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + LEASE_US - DRIFT_US);
 }
 
-static void belief_ends_before_a_server_whose_clock_is_fast(struct scene *s)
+static void belief_ends_before_a_server_whose_clock_is_fast(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a;
     world_clock_set_rate(&s->store.clock, 9000);
     a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     while (store_left_ms(&s->store, "stock") >= 0) {
@@ -43,10 +43,10 @@ static void belief_ends_before_a_server_whose_clock_is_fast(struct scene *s)
 }
 
 /* Frozen before the answer can be read, thawed behind the deadline: the server has renewed, but we did not know it in time. */
-static void an_answer_behind_the_deadline_revives_nothing(struct scene *s)
+static void an_answer_behind_the_deadline_revives_nothing(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
     run_to(s, sent_us + LEASE_US / 3 + 150);
     SAME(s, asked(s, "renew"), 1);

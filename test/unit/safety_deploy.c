@@ -6,13 +6,13 @@
 #include "safety.h"
 #include "sentinel_stage.h"
 
-static void a_sentinel_that_was_away_leads_nobody_back(struct scene *s)
+static void a_sentinel_that_was_away_leads_nobody_back(struct fixture *s)
 {
     struct stage stage;
-    struct hand *a;
+    struct handle *a;
     stage_set(&stage, s);
     stage.places[2]->mood = NET_REFUSES;
-    a = hand_new(stage_connect(&stage), "a", "stock", NULL);
+    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
     stage_fail_over(&stage, 2, 1, 0);
     run_ms(s, 100);
     stage.places[2]->mood = NET_LISTENS;
@@ -24,13 +24,13 @@ static void a_sentinel_that_was_away_leads_nobody_back(struct scene *s)
 }
 
 /* It comes back with what it knew, and its link is lost before it has told how old that is. */
-static void a_sentinel_that_told_no_epoch_leads_nobody_back(struct scene *s)
+static void a_sentinel_that_told_no_epoch_leads_nobody_back(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     stage.places[2]->mood = NET_REFUSES;
-    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
     run_ms(s, 10);
     stage_fail_over(&stage, 2, 1, 0);
     run_ms(s, 1000);
@@ -43,12 +43,12 @@ static void a_sentinel_that_told_no_epoch_leads_nobody_back(struct scene *s)
     HOLDS(s, stage_is_at(stage.other, held(p, "a", "stock", NULL)));
 }
 
-static void a_master_that_is_read_only_is_left(struct scene *s)
+static void a_master_that_is_read_only_is_left(struct fixture *s)
 {
     struct stage stage;
-    struct hand *a;
+    struct handle *a;
     stage_set(&stage, s);
-    a = hand_new(stage_connect(&stage), "a", "stock", NULL);
+    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);
     run_ms(s, 3000);
@@ -56,13 +56,13 @@ static void a_master_that_is_read_only_is_left(struct scene *s)
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
-static void a_server_that_is_no_master_is_not_asked(struct scene *s)
+static void a_server_that_is_no_master_is_not_asked(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     sim_store_set_replica(s->store.core, 1);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     run_ms(s, 3000);
     HOLDS(s, !hilock_client_is_connected(p->client));
     stage_fail_over(&stage, 3, 0, 1);
@@ -70,15 +70,15 @@ static void a_server_that_is_no_master_is_not_asked(struct scene *s)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-static void a_release_that_was_lost_is_repeated(struct scene *s)
+static void a_release_that_was_lost_is_repeated(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
-    struct hand *a, *b;
+    struct client *p;
+    struct handle *a, *b;
     stage_set(&stage, s);
     p = stage_connect(&stage);
     a = held(p, "a", "stock", NULL);
-    b = hand_new(p, "b", "stock", NULL);
+    b = handle_new(p, "b", "stock", NULL);
     store_copy(stage.other, &s->store);
     release(a);
     run_ms(s, 10);
@@ -89,11 +89,11 @@ static void a_release_that_was_lost_is_repeated(struct scene *s)
 }
 
 /* It has too few replicas to write when it takes over. */
-static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct scene *s)
+static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     struct plan *refused;
     stage_set(&stage, s);
     p = stage_connect(&stage);
@@ -113,16 +113,16 @@ static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct scen
 }
 
 /* The link is lost already when the process, which stood still, asks over it; the next master is under no guard. */
-static void what_the_guard_refused_is_asked_for_at_the_next_master(struct scene *s)
+static void what_the_guard_refused_is_asked_for_at_the_next_master(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     stage_set(&stage, s);
     sim_store_set_started(stage.other->core, 1);
     store_restart(&s->store, 1);
-    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .restart_guard_ms = 30000));
-    a = hand_new(p, "a", "stock", NULL);
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .restart_guard_ms = 30000));
+    a = handle_new(p, "a", "stock", NULL);
     world_freeze(&p->loop.lane);
     net_reset_at(&s->net, s->place);
     run_ms(s, 1);
@@ -137,18 +137,16 @@ static void what_the_guard_refused_is_asked_for_at_the_next_master(struct scene 
 
 /* ---- a cluster ---- */
 
-static struct hand *hand_at(struct party *p, const char *tag, unsigned at) { return hand_new(p, tag, cluster_name(at, 0), NULL); }
-
 /* All of its keys are at the new place, or none was made yet: an ASK is followed once, and there it runs. */
-static void an_ask_is_followed_behind_ASKING(struct scene *s)
+static void an_ask_is_followed_behind_ASKING(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
     cluster_set(&stage, s);
     p = cluster_connect(&stage);
-    a = hand_at(p, "a", 1);
+    a = cluster_handle(p, "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 100);
     cluster_begin_move(&stage, slot, 1, 2);
@@ -159,15 +157,16 @@ static void an_ask_is_followed_behind_ASKING(struct scene *s)
     SAME(s, store_count(stage.stores[2], "ASKING"), 1);
 }
 
-static void what_another_server_has_now_is_asked_for_there(struct scene *s)
+static void what_another_server_has_now_is_asked_for_there(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct hand *a, *b;
-    struct party *p;
+    struct handle *a, *b;
+    struct client *p;
     cluster_set(&stage, s);
     p = cluster_connect(&stage);
-    a = hand_new(p, "a", cluster_name(1, 0), NULL);
-    b = hand_new(p, "b", cluster_name(1, 1), NULL);
+    held(p, "x", cluster_name(2, 0), NULL);
+    a = handle_new(p, "a", cluster_name(1, 0), NULL);
+    b = handle_new(p, "b", cluster_name(1, 1), NULL);
     store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
@@ -176,44 +175,73 @@ static void what_another_server_has_now_is_asked_for_there(struct scene *s)
     net_reset(&s->net, NULL, NET_ALL);
     cluster_take_over(&stage, 1, 2, 0);
     run_ms(s, 4000);
-    SAME(s, a->event.reason, HILOCK_LOST_TAKEN);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
+    SAME(s, a->event.reason, HILOCK_REASON_TAKEN);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
-/* It was stopped, another took over, and it goes on as if nothing had been. */
-static void a_server_that_was_away_gets_nothing_back_by_its_own_word(struct scene *s)
+/* a has the lock at server 1, which took over from server 0. Then nobody answers but those that did not hear of it: `also`, too. */
+static void ask_those_who_know_old_things(struct cluster_stage *stage, struct handle *a, unsigned also)
 {
-    struct cluster_stage stage;
-    struct hand *a;
-    cluster_set(&stage, s);
-    a = hand_at(cluster_connect(&stage), "a", 0);
-    stage.places[0]->mood = NET_REFUSES;
+    struct fixture *s = stage->fixture;
+    const struct sim_map old = *sim_store_map(stage->stores[also]->core);
+    stage->places[0]->mood = stage->places[also]->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
-    cluster_take_over(&stage, 0, 1, 0);
-    acquire(a, HILOCK_FOREVER);
+    cluster_take_over(stage, 0, 1, 0);
+    acquire(a, HILOCK_TRY); /* with no channel there */
     run_ms(s, 3000);
     TELLS(s, "a:OK");
-    stage.places[0]->mood = NET_LISTENS;
-    stage.places[1]->mood = stage.places[2]->mood = NET_REFUSES;
+    sim_store_join(stage->stores[also]->core, &old);
+    stage->places[1]->mood = stage->places[2]->mood = NET_REFUSES;
+    stage->places[0]->mood = stage->places[also]->mood = NET_LISTENS;
     net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 900); /* it is the only one to be asked who has what */
-    stage.places[1]->mood = stage.places[2]->mood = NET_LISTENS;
-    HOLDS(s, stage.places[0]->tried > 2);
+    run_ms(s, 900);
+    stage->places[1]->mood = stage->places[2]->mood = NET_LISTENS;
+    HOLDS(s, stage->places[0]->tried > 2);
+}
+
+static void is_released_where_it_is(struct cluster_stage *stage, struct handle *a)
+{
+    struct fixture *s = stage->fixture;
     run_ms(s, 4000);
     release(a);
     run_ms(s, 1000);
     TELLS(s, "a:released");
-    SAME(s, store_count(stage.stores[0], "mutex_release"), 0);
+    SAME(s, store_count(stage->stores[0], "mutex_release"), 0);
 }
 
-static void a_subscription_that_is_taken_back_is_made_elsewhere(struct scene *s)
+/* It was stopped, another took over, and it goes on as if nothing had been. */
+static void a_server_that_was_away_gets_nothing_back_by_its_own_word(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct hand *b;
+    struct handle *a;
+    cluster_set(&stage, s);
+    PLAN(s, .on = "CLUSTER NODES", .act = PLAN_REFUSE, .times = PLAN_ALWAYS,
+         .error = "NOPERM this user has no permissions to run the 'cluster|nodes' command");
+    a = cluster_handle(cluster_connect(&stage), "a", 0);
+    ask_those_who_know_old_things(&stage, a, 0);
+    is_released_where_it_is(&stage, a);
+}
+
+/* Not by the word of another that has not heard yet, either. */
+static void a_server_that_was_replaced_gets_nothing_back_by_anybodys_word(struct fixture *s)
+{
+    struct cluster_stage stage;
+    struct handle *a;
+    cluster_set(&stage, s);
+    a = cluster_handle(cluster_connect(&stage), "a", 0);
+    ask_those_who_know_old_things(&stage, a, 2);
+    HOLDS(s, store_count(stage.stores[2], "CLUSTER SLOTS") > 0);
+    is_released_where_it_is(&stage, a);
+}
+
+static void a_subscription_that_is_taken_back_is_made_elsewhere(struct fixture *s)
+{
+    struct cluster_stage stage;
+    struct handle *b;
     char channel[64];
     unsigned slot = cluster_slot(cluster_name(1, 0));
     cluster_set(&stage, s);
-    b = hand_at(cluster_connect(&stage), "b", 1);
+    b = cluster_handle(cluster_connect(&stage), "b", 1);
     store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 100);
@@ -229,17 +257,17 @@ static void a_subscription_that_is_taken_back_is_made_elsewhere(struct scene *s)
 }
 
 /* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
-static void a_multi_is_not_granted_with_a_name_that_has_moved(struct scene *s)
+static void a_multi_is_not_granted_with_a_name_that_has_moved(struct fixture *s)
 {
     static const char *names[3];
     struct cluster_stage stage;
-    struct hand *m;
+    struct handle *m;
     struct plan *slow;
-    struct party *p;
+    struct client *p;
     static char first[HILOCK_NAME_MAX + 1], second[HILOCK_NAME_MAX + 1];
     char same_slot[HILOCK_NAME_MAX + 4];
     cluster_set(&stage, s);
-    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
     snprintf(first, sizeof first, "%s", cluster_name(0, 0));
     snprintf(second, sizeof second, "%s", cluster_name(1, 0));
     names[0] = first;
@@ -252,23 +280,24 @@ static void a_multi_is_not_granted_with_a_name_that_has_moved(struct scene *s)
     run_ms(s, 100);
     SAME(s, slow->met, 1);
     store_take(stage.stores[2], first, "another", 600000);
+    PLAN(s, .on = "renew", .at = stage.stores[2], .act = PLAN_HOLD, .times = PLAN_ALWAYS); /* what it asked for before is not answered yet */
     cluster_take_over(&stage, 0, 2, 1);
     snprintf(same_slot, sizeof same_slot, "{%s}", first);
-    acquire(hand_new(p, "y", same_slot, NULL), HILOCK_FOREVER); /* it finds out, whoever is asked for the other slots */
+    acquire(handle_new(p, "y", same_slot, NULL), HILOCK_FOREVER); /* it finds out, whoever is asked for the other slots */
     run_ms(s, 2000);
-    scene_hush(s);
+    fixture_hush(s);
     plan_let_go(&s->plans, slow);
     run_ms(s, 100);
-    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_WAITING);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_WAITING);
 }
 
-/* It is stopped with a renewal in its hands, and goes on with it when another has its slots: that is not read any more. */
-static void a_silent_server_is_asked_after(struct scene *s)
+/* It is stopped with a renewal in its handles, and goes on with it when another has its slots: that is not read any more. */
+static void a_silent_server_is_asked_after(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct hand *a;
+    struct handle *a;
     cluster_set(&stage, s);
-    a = hand_new(cluster_connect(&stage), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    a = handle_new(cluster_connect(&stage), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1900);
     world_freeze(&stage.stores[1]->lane);
@@ -284,15 +313,15 @@ static void a_silent_server_is_asked_after(struct scene *s)
 }
 
 /* Whoever waits has asked, and sleeps on the answer: the message would come from a server that has stopped. */
-static void a_silent_server_is_noticed_by_who_only_waits(struct scene *s)
+static void a_silent_server_is_noticed_by_who_only_waits(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct hand *b;
+    struct handle *b;
     cluster_set(&stage, s);
-    b = hand_at(cluster_connect(&stage), "b", 1);
+    b = cluster_handle(cluster_connect(&stage), "b", 1);
     store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 6000);
+    run_ms(s, 6500); /* its heartbeats are three seconds apart */
     TELLS(s, "b:WAITING");
     world_freeze(&stage.stores[1]->lane);
     cluster_take_over(&stage, 1, 2, 0);
@@ -313,6 +342,7 @@ const struct safety safety_deploy[] = {
     SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved),
     SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING),
     SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there),
+    SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word),
     SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),
     SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere),
     SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after),

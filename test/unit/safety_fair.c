@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What may be believed of a grant that was pushed, and what keeps a queue at the store going. Pushes that must come at an odd moment are said by
- * hand, and what they say is then true at the store. */
+ * handle, and what they say is then true at the store. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,20 +9,20 @@
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
 
 /* The channel is there before it asks: its one heartbeat is number 1. */
-static struct hand *waits(struct party *p, const char *tag)
+static struct handle *waits(struct client *p, const char *tag)
 {
-    struct hand *hand = hand_new(p, tag, "stock", FAIR(.lease_ms = 30000));
-    run_ms(p->scene, 2);
-    acquire(hand, HILOCK_FOREVER);
-    run_ms(p->scene, 2);
-    scene_hush(p->scene);
-    return hand;
+    struct handle *handle = handle_new(p, tag, "stock", FAIR(.lease_ms = 30000));
+    run_ms(p->fixture, 2);
+    acquire(handle, HILOCK_FOREVER);
+    run_ms(p->fixture, 2);
+    fixture_hush(p->fixture);
+    return handle;
 }
 
 /* Another client's lock, which hands over. */
-static void taken(struct scene *s) { store_grant(&s->store, "stock", "x:9", 600000); }
+static void taken(struct fixture *s) { store_grant(&s->store, "stock", "x:9", 600000); }
 
-static uint64_t grant(struct scene *s, const struct party *p, int id, uint64_t lease_ms)
+static uint64_t grant(struct fixture *s, const struct client *p, int id, uint64_t lease_ms)
 {
     char holder[64];
     snprintf(holder, sizeof holder, "%s:%d", p->uuid, id);
@@ -30,16 +30,16 @@ static uint64_t grant(struct scene *s, const struct party *p, int id, uint64_t l
     return store_token(&s->store, "stock", holder);
 }
 
-static void push(struct scene *s, const struct party *p, int id, int number, unsigned since_ms, uint64_t token)
+static void push(struct fixture *s, const struct client *p, int id, int number, unsigned since_ms, uint64_t token)
 {
     (void)s;
     (void)push_grant(p, "stock", id, number, since_ms, token);
 }
 
 /* The names "a" and "{a}" once shared a queue. */
-static void a_grant_of_another_name_is_not_believed(struct scene *s)
+static void a_grant_of_another_name_is_not_believed(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     char holder[64];
     taken(s);
     waits(p, "b");
@@ -52,7 +52,7 @@ static void a_grant_of_another_name_is_not_believed(struct scene *s)
 }
 
 /* Until the next heartbeat leaves. */
-static void run_to_heartbeat(struct scene *s)
+static void run_to_heartbeat(struct fixture *s)
 {
     unsigned requests = s->net.requests;
     for (int i = 0; i < 200000 && s->net.requests == requests; i++)
@@ -61,12 +61,12 @@ static void run_to_heartbeat(struct scene *s)
 
 /* ---- the deadline ---- */
 
-static void a_grant_counts_from_its_heartbeat_not_from_its_arrival(struct scene *s)
+static void a_grant_counts_from_its_heartbeat_not_from_its_arrival(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(q, "b");
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 1);
-    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_HELD);
+    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
     world_freeze(&q->loop.lane);
     release_quietly(a);
@@ -75,14 +75,14 @@ static void a_grant_counts_from_its_heartbeat_not_from_its_arrival(struct scene 
     run_ms(s, 1);
     TELLS(s, "b:OK");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) < 2500);
-    HOLDS(s, scene_us(s) + (uint64_t)hilock_lock_remaining_ms(b->lock) * 1000 < sent_us + 3000000 + 5000);
+    HOLDS(s, fixture_us(s) + (uint64_t)hilock_lock_remaining_ms(b->lock) * 1000 < sent_us + 3000000 + 5000);
     run_ms(s, 3000);
 }
 
 /* The second heartbeat is on its way when the grant that the first one was for is told, long over. */
-static void a_grant_counts_from_the_very_heartbeat_it_names(struct scene *s)
+static void a_grant_counts_from_the_very_heartbeat_it_names(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     uint64_t token;
     taken(s);
     waits(p, "b");
@@ -97,23 +97,23 @@ static void a_grant_counts_from_the_very_heartbeat_it_names(struct scene *s)
 }
 
 /* Its clock is faster than the client's, within what the margin allows. */
-static void the_margin_covers_the_time_since_the_heartbeat(struct scene *s)
+static void the_margin_covers_the_time_since_the_heartbeat(struct fixture *s)
 {
-    struct hand *a, *b;
+    struct handle *a, *b;
     world_clock_set_rate(&s->store.clock, 9000);
-    a = waits(scene_connect(s, NULL), "a");
-    b = waits(scene_connect(s, NULL), "b");
+    a = waits(fixture_connect(s, NULL), "a");
+    b = waits(fixture_connect(s, NULL), "b");
     run_ms(s, 2900);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     release_quietly(a);
     run_ms(s, 5000);
     TELLS(s, "b:OK b:RENEWAL_FAILED b:LOST EXPIRED");
-    SAME(s, hilock_lock_state(b->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-static void a_push_about_an_earlier_link_is_confirmed_first(struct scene *s)
+static void a_push_about_an_earlier_link_is_confirmed_first(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     uint64_t token;
     taken(s);
     waits(p, "b");
@@ -129,15 +129,15 @@ static void a_push_about_an_earlier_link_is_confirmed_first(struct scene *s)
     TELLS(s, "b:OK");
 }
 
-static void a_push_that_counts_a_step_of_the_clock_is_confirmed_first(struct scene *s)
+static void a_push_that_counts_a_step_of_the_clock_is_confirmed_first(struct fixture *s)
 {
-    struct hand *a = waits(scene_connect(s, NULL), "a");
+    struct handle *a = waits(fixture_connect(s, NULL), "a");
     uint64_t released_us;
-    waits(scene_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "b");
     run_ms(s, 100);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
     world_clock_step(&s->store.clock, 2000000);
-    released_us = scene_us(s);
+    released_us = fixture_us(s);
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:OK");
@@ -147,21 +147,21 @@ static void a_push_that_counts_a_step_of_the_clock_is_confirmed_first(struct sce
 
 /* ---- answers that cross the push ---- */
 
-static void an_old_no_does_not_end_a_hold(struct scene *s)
+static void an_old_no_does_not_end_a_hold(struct fixture *s)
 {
-    struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
     run_to_heartbeat(s);
     run_ms(s, 1);
     release_quietly(a);
     run_ms(s, 1000);
     TELLS(s, "b:OK");
-    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
-static void under_another_token_it_is_another_hold(struct scene *s)
+static void under_another_token_it_is_another_hold(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     uint64_t token;
     s->is_tampered = 1;
     taken(s);
@@ -177,10 +177,10 @@ static void under_another_token_it_is_another_hold(struct scene *s)
 }
 
 /* The heartbeat was on its way when the push came, and made a lease of the window: its answer is read after the window. */
-static void an_answer_behind_the_end_of_the_window_revives_nothing(struct scene *s)
+static void an_answer_behind_the_end_of_the_window_revives_nothing(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(q, "b");
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 300000);
     run_to_heartbeat(s);
     release_quietly(a);
@@ -199,10 +199,10 @@ static void an_answer_behind_the_end_of_the_window_revives_nothing(struct scene 
 
 /* ---- the queue ---- */
 
-static void a_waiter_keeps_its_place_though_the_store_forgets(struct scene *s)
+static void a_waiter_keeps_its_place_though_the_store_forgets(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *b;
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *b;
     taken(s);
     b = waits(p, "b");
     run_ms(s, 2500);
@@ -221,9 +221,9 @@ static void a_waiter_keeps_its_place_though_the_store_forgets(struct scene *s)
     SAME(s, b->result.position, 1);
 }
 
-static void the_head_listens_while_another_kind_holds(struct scene *s)
+static void the_head_listens_while_another_kind_holds(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "java:1", 60000);
     waits(p, "b");
     run_ms(s, 1000);
@@ -232,18 +232,18 @@ static void the_head_listens_while_another_kind_holds(struct scene *s)
     TELLS(s, "b:OK");
 }
 
-static void a_dead_holder_is_found_by_the_end_of_its_lease(struct scene *s)
+static void a_dead_holder_is_found_by_the_end_of_its_lease(struct fixture *s)
 {
     store_grant(&s->store, "stock", "x:9", 1500);
-    waits(scene_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "b");
     run_ms(s, 1510);
     TELLS(s, "b:OK");
 }
 
-static void who_gives_up_leaves_the_queue_at_once(struct scene *s)
+static void who_gives_up_leaves_the_queue_at_once(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b;
     taken(s);
     b = waits(p, "b");
     cancel(b);
@@ -256,10 +256,10 @@ static void who_gives_up_leaves_the_queue_at_once(struct scene *s)
 }
 
 /* It was put in the queue, nobody heard so, and then the server was away for longer than a lease. */
-static void who_gave_up_leaves_the_queue_after_a_long_outage(struct scene *s)
+static void who_gave_up_leaves_the_queue_after_a_long_outage(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), *q = scene_connect(s, NULL);
-    struct hand *b = hand_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = hand_new(q, "o", "stock", FAIR(0));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), *q = fixture_connect(s, NULL);
+    struct handle *b = handle_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = handle_new(q, "o", "stock", FAIR(0));
     taken(s);
     run_ms(s, 2);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
@@ -277,18 +277,18 @@ static void who_gave_up_leaves_the_queue_after_a_long_outage(struct scene *s)
     HOLDS(s, asked(s, "mutex_release") > 0);
 }
 
-static unsigned in_queue(struct hand *hand)
+static unsigned in_queue(struct handle *handle)
 {
-    peek(hand);
-    run_ms(hand->scene, 2);
-    return hand->result.waiters;
+    peek(handle);
+    run_ms(handle->fixture, 2);
+    return handle->result.waiters;
 }
 
 /* Its store has restarted with all of its data, and the client asks nothing of it before the guard is over. */
-static void who_gives_up_under_the_guard_leaves_the_queue(struct scene *s)
+static void who_gives_up_under_the_guard_leaves_the_queue(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
-    struct hand *b, *o = hand_new(scene_connect(s, NULL), "o", "stock", FAIR(0));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
+    struct handle *b, *o = handle_new(fixture_connect(s, NULL), "o", "stock", FAIR(0));
     taken(s);
     b = waits(p, "b");
     SAME(s, in_queue(o), 1);
@@ -302,10 +302,10 @@ static void who_gives_up_under_the_guard_leaves_the_queue(struct scene *s)
 }
 
 /* The answer took more than half of the lease. While it is asked once more behind a peek, the wait is given up. */
-static void a_doubted_grant_is_given_back_with_its_wait(struct scene *s)
+static void a_doubted_grant_is_given_back_with_its_wait(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));
-    struct hand *b = hand_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = hand_new(p, "o", "other", NULL);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));
+    struct handle *b = handle_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = handle_new(p, "o", "other", NULL);
     struct plan *slow;
     run_ms(s, 2);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 700000);
@@ -321,10 +321,10 @@ static void a_doubted_grant_is_given_back_with_its_wait(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_grant_that_nobody_waits_for_is_given_back_at_once(struct scene *s)
+static void a_grant_that_nobody_waits_for_is_given_back_at_once(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b = waits(p, "b");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b = waits(p, "b");
     uint64_t token;
     release_quietly(b);
     run_ms(s, 2);
@@ -334,26 +334,56 @@ static void a_grant_that_nobody_waits_for_is_given_back_at_once(struct scene *s)
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
-static void a_queue_that_is_never_empty_lets_other_kinds_in(struct scene *s)
+static void take_if_free(void *arg, struct hl_reply *message)
 {
-    struct hand *a = waits(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b"), *m, *t;
-    m = hand_new(scene_connect(s, NULL), "m", "stock", NULL);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 5);
-    for (int i = 0; i < 300 && hilock_lock_state(m->lock) == HILOCK_WAITING; i++) {
+    struct fixture *s = arg;
+    say_free(message);
+    if (!*store_holder(&s->store, "stock"))
+        store_take(&s->store, "stock", "another", 60000);
+}
+
+/* Another program listens, and comes at once when it hears that the name is free. */
+static void a_queue_that_is_never_empty_lets_other_kinds_in(struct fixture *s)
+{
+    static const char *const subscribe[] = {"SUBSCRIBE", "redisson_lock__channel:{stock}"};
+    static const size_t lengths[] = {9, 30};
+    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b"), *t;
+    struct store_peer *other = store_connect(&s->store, take_if_free, s);
+    say_free(store_execute(other, 2, subscribe, lengths));
+    for (int i = 0; i < 300 && strcmp(store_holder(&s->store, "stock"), "another") != 0; i++) {
         release_quietly(a);
         acquire(a, HILOCK_FOREVER);
         run_ms(s, 2);
         t = a;
         a = b;
         b = t;
-        if (hilock_lock_state(a->lock) != HILOCK_HELD)
-            run_ms(s, 10); /* it was left to others, who did not come */
     }
-    SAME(s, hilock_lock_state(m->lock), HILOCK_HELD);
+    TEXT(s, store_holder(&s->store, "stock"), "another");
+    store_disconnect(other);
+}
+
+/* Its first bytes, of a link that was given up, run behind those that were said again, and take a second place: the release leaves both. */
+static void bytes_of_an_old_link_make_no_second_place(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *o = handle_new(q, "o", "stock", FAIR(.lease_ms = 30000)), *a = handle_new(p, "a", "stock", FAIR(.lease_ms = 30000));
+    acquire(o, HILOCK_FOREVER);
+    run_ms(s, 10);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 300000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 5000); /* none of its bytes can run any more */
+    release(o);
+    run_ms(s, 10);
+    release(a);
+    run_ms(s, 5000);
+    SAME(s, in_queue(o), 0);
+    TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
 const struct safety safety_fair[] = {
+    SAFETY(PLACE_OF_HOLD_LEFT, bytes_of_an_old_link_make_no_second_place),
     SAFETY(FAIR_FROM_ARRIVAL, a_grant_counts_from_its_heartbeat_not_from_its_arrival),
     SAFETY(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names),
     SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names),

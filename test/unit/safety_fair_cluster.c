@@ -10,22 +10,22 @@
 #define FAIR HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000)
 
 /* Has it, or stands in the queue; its client is linked to the server already. */
-static struct hand *waits(struct party *p, const char *tag, const char *name)
+static struct handle *waits(struct client *p, const char *tag, const char *name)
 {
-    struct hand *hand = hand_new(p, tag, name, FAIR);
-    run_ms(p->scene, 2);
-    acquire(hand, HILOCK_FOREVER);
-    run_ms(p->scene, 5);
-    scene_hush(p->scene);
-    return hand;
+    struct handle *handle = handle_new(p, tag, name, FAIR);
+    run_ms(p->fixture, 2);
+    acquire(handle, HILOCK_FOREVER);
+    run_ms(p->fixture, 5);
+    fixture_hush(p->fixture);
+    return handle;
 }
 
 /* The servers' clocks differ. The heartbeat that the grant names went to the first of them, and the push is late. */
-static void a_push_about_another_server_is_confirmed_first(struct scene *s)
+static void a_push_about_another_server_is_confirmed_first(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *q;
-    struct hand *a, *b;
+    struct client *q;
+    struct handle *a, *b;
     char name[16];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));
@@ -49,10 +49,10 @@ static void a_push_about_another_server_is_confirmed_first(struct scene *s)
     TELLS(s, "b:OK");
 }
 
-static void the_channel_goes_where_its_slot_goes(struct scene *s)
+static void the_channel_goes_where_its_slot_goes(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct hand *a;
+    struct handle *a;
     char name[16];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));
@@ -66,10 +66,10 @@ static void the_channel_goes_where_its_slot_goes(struct scene *s)
 }
 
 /* The script that would take it out of the queue may not run before the move is over. */
-static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct scene *s)
+static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct hand *a, *b;
+    struct handle *a, *b;
     char name[16], token[64];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));
@@ -90,10 +90,10 @@ static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct scene *s)
 }
 
 /* A replica of 1 takes over that knows nothing of the grant: there `a` stands in the queue still. */
-static struct hand *forgotten_by_a_failover(struct cluster_stage *stage, const char *name)
+static struct handle *forgotten_by_a_failover(struct cluster_stage *stage, const char *name)
 {
-    struct scene *s = stage->scene;
-    struct hand *a;
+    struct fixture *s = stage->fixture;
+    struct handle *a;
     store_take(stage->stores[1], name, "x:9", 5000);
     a = waits(cluster_connect(stage), "a", name);
     run_ms(s, 1000);
@@ -105,10 +105,10 @@ static struct hand *forgotten_by_a_failover(struct cluster_stage *stage, const c
     return a;
 }
 
-static void who_was_granted_by_an_answer_leaves_that_queue_too(struct scene *s)
+static void who_was_granted_by_an_answer_leaves_that_queue_too(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct hand *a;
+    struct handle *a;
     char name[16];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));
@@ -121,10 +121,10 @@ static void who_was_granted_by_an_answer_leaves_that_queue_too(struct scene *s)
 }
 
 /* What takes it out of the queue may not run before the move is over. */
-static void who_held_leaves_that_queue_amid_a_move_too(struct scene *s)
+static void who_held_leaves_that_queue_amid_a_move_too(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct hand *a;
+    struct handle *a;
     char name[16], token[64];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));
@@ -143,7 +143,7 @@ static void who_held_leaves_that_queue_amid_a_move_too(struct scene *s)
 }
 
 /* It is granted and told so, by hand. */
-static void grant(struct cluster_stage *stage, unsigned at, const struct party *p, const char *name)
+static void grant(struct cluster_stage *stage, unsigned at, const struct client *p, const char *name)
 {
     char holder[64], channel[80], text[PUSH_TEXT], tag[HL_SLOT_TAG + 1];
     hl_slot_tag(cluster_slot(name), tag);
@@ -151,15 +151,15 @@ static void grant(struct cluster_stage *stage, unsigned at, const struct party *
     snprintf(channel, sizeof channel, "hilock:grant:%s:{%s}", p->uuid, tag);
     store_take(stage->stores[at], name, holder, 3000);
     push_text(text, p, name, 1, 1, 5, store_token(stage->stores[at], name, holder));
-    SAME(p->scene, store_publish_to_shard(stage->stores[at], channel, text), 1);
+    SAME(p->fixture, store_publish_to_shard(stage->stores[at], channel, text), 1);
 }
 
 /* The new server has the queue, and the holder, as they were before. */
-static void a_grant_that_a_failover_forgot_leaves_no_place_behind(struct scene *s)
+static void a_grant_that_a_failover_forgot_leaves_no_place_behind(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
-    struct hand *b;
+    struct client *p;
+    struct handle *b;
     char name[16];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));

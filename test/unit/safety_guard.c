@@ -3,16 +3,16 @@
 #include "safety.h"
 
 /* To such a fraction of the server's second. */
-static void run_to_fraction(struct scene *s, uint64_t us)
+static void run_to_fraction(struct fixture *s, uint64_t us)
 {
     run_us(s, (us + 1000000 - store_us(&s->store) % 1000000) % 1000000);
 }
 
 /* `a` hears nothing of it: it does not renew, and what asks for its lease when the link is back meets an error. */
-static struct hand *hold_and_restart(struct scene *s, uint32_t lease_ms)
+static struct handle *hold_and_restart(struct fixture *s, uint32_t lease_ms)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = lease_ms, .lease_ms = lease_ms));
-    struct hand *a;
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = lease_ms, .lease_ms = lease_ms));
+    struct handle *a;
     s->is_tampered = 1;
     run_to_fraction(s, 950000);
     a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = lease_ms, .renew = HILOCK_RENEW_NEVER));
@@ -23,10 +23,10 @@ static struct hand *hold_and_restart(struct scene *s, uint32_t lease_ms)
     return a;
 }
 
-static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(struct scene *s)
+static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(struct fixture *s)
 {
-    struct hand *a = hold_and_restart(s, 4000), *b;
-    b = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 4000)), "b", "stock",
+    struct handle *a = hold_and_restart(s, 4000), *b;
+    b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 4000)), "b", "stock",
                  HILOCK_LOCK_OPTIONS(.lease_ms = 4000, .renew = HILOCK_RENEW_NEVER));
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 6000);
@@ -35,10 +35,10 @@ static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(s
 }
 
 /* An uptime of 1 s may be 10 ms. */
-static void a_second_that_was_not_over_is_not_counted(struct scene *s)
+static void a_second_that_was_not_over_is_not_counted(struct fixture *s)
 {
-    struct hand *a = hold_and_restart(s, 2000), *b;
-    b = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 2000, .lease_ms = 2000)), "b", "stock",
+    struct handle *a = hold_and_restart(s, 2000), *b;
+    b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 2000, .lease_ms = 2000)), "b", "stock",
                  HILOCK_LOCK_OPTIONS(.lease_ms = 2000, .renew = HILOCK_RENEW_NEVER));
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 3000);
@@ -47,14 +47,14 @@ static void a_second_that_was_not_over_is_not_counted(struct scene *s)
 }
 
 /* Two have no guard left, and one of these had no memory when it was asked. */
-static void who_needs_no_guarded_master_does_not_wait_for_one(struct scene *s)
+static void who_needs_no_guarded_master_does_not_wait_for_one(struct fixture *s)
 {
     static const char *urls[4];
-    struct hand *a;
+    struct handle *a;
     for (unsigned i = 0; i < 3; i++)
-        urls[i] = scene_urls[i];
-    scene_masters(s, 3);
-    a = hand_new(scene_connect(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .restart_guard_ms = 60000)), "a", "stock", NULL);
+        urls[i] = fixture_urls[i];
+    fixture_masters(s, 3);
+    a = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .restart_guard_ms = 60000)), "a", "stock", NULL);
     run_ms(s, 10);
     store_restart(store_at(s, 2), 0);
     net_reset_at(&s->net, &s->net.places[2]);

@@ -8,20 +8,20 @@
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 
-static struct hand *waiting(struct party *p, const char *tag, const struct hilock_lock_options *options)
+static struct handle *waiting(struct client *p, const char *tag, const struct hilock_lock_options *options)
 {
-    struct hand *hand = hand_new(p, tag, "stock", options);
-    acquire(hand, HILOCK_FOREVER);
-    return hand;
+    struct handle *handle = handle_new(p, tag, "stock", options);
+    acquire(handle, HILOCK_FOREVER);
+    return handle;
 }
 
-static void release_it(struct hand *hand) { release_quietly(hand); }
+static void release_it(struct handle *handle) { release_quietly(handle); }
 
-static void nobody_is_handed_less_than_he_asked_for(struct scene *s)
+static void nobody_is_handed_less_than_he_asked_for(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds);
-    struct hand *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
+    struct handle *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     run_ms(s, 900);
     release_quietly(a);
     run_ms(s, 1);
@@ -29,12 +29,12 @@ static void nobody_is_handed_less_than_he_asked_for(struct scene *s)
     HOLDS(s, b->result.remaining_ms >= 2500);
 }
 
-static void block(struct hand *hand) { world_jump_us(&hand->scene->world, 2000000); }
+static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 
-static void what_aged_between_the_turns_is_not_told(struct scene *s)
+static void what_aged_between_the_turns_is_not_told(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
     run_ms(s, 1);
     when(a, "released", block);
     release(a);
@@ -44,10 +44,10 @@ static void what_aged_between_the_turns_is_not_told(struct scene *s)
     HOLDS(s, b->result.remaining_ms >= 1500);
 }
 
-static void what_threads_see_ends_with_the_turn(struct scene *s)
+static void what_threads_see_ends_with_the_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
     hilock_validity *validity = NULL;
     waiting(p, "b", &three_seconds);
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
@@ -59,10 +59,10 @@ static void what_threads_see_ends_with_the_turn(struct scene *s)
 }
 
 /* Its data is lost; with so many holds it is asked for a moment after the link is back, and in that moment the turn ends. */
-static void what_is_to_be_verified_is_so_in_the_next_turn(struct scene *s)
+static void what_is_to_be_verified_is_so_in_the_next_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
     char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 100; i++) {
@@ -77,16 +77,16 @@ static void what_is_to_be_verified_is_so_in_the_next_turn(struct scene *s)
         run_us(s, 20);
     release_quietly(a);
     run_us(s, 1);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
-    run_ms(s, 1000);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
     SAME(s, asked(s, "mutex_release"), 0);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_IDLE);
+    run_ms(s, 1000);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-static void what_is_handed_on_is_not_released(struct scene *s)
+static void what_is_handed_on_is_not_released(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
     waiting(p, "b", &three_seconds);
     release_quietly(a);
     run_ms(s, 10);
@@ -94,33 +94,33 @@ static void what_is_handed_on_is_not_released(struct scene *s)
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void tokens_rise_from_turn_to_turn(struct scene *s)
+static void tokens_rise_from_turn_to_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
     release_quietly(a);
     run_ms(s, 1);
     HOLDS(s, b->result.fencing_token > a->result.fencing_token);
 }
 
-static void others_are_let_in_after_sixteen_turns(struct scene *s)
+static void others_are_let_in_after_sixteen_turns(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     for (int i = 0; i < 20; i++)
         when(waiting(p, "b", NULL), "OK", release_it);
     waiting(q, "c", NULL);
     run_ms(s, 10);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     run_ms(s, 10);
     TELLS(s, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
 }
 
-static void others_are_let_in_after_a_third_of_the_lease(struct scene *s)
+static void others_are_let_in_after_a_third_of_the_lease(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *c;
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *c;
     waiting(p, "b", &three_seconds);
     c = waiting(q, "c", &three_seconds);
     run_ms(s, 1050);
@@ -129,20 +129,20 @@ static void others_are_let_in_after_a_third_of_the_lease(struct scene *s)
     HOLDS(s, hilock_lock_remaining_ms(c->lock) > 0);
 }
 
-static void a_crash_costs_no_more_than_ones_own_lease(struct scene *s)
+static void a_crash_costs_no_more_than_ones_own_lease(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", &three_seconds);
     release_quietly(a);
     run_ms(s, 10);
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 0);
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-static void an_extended_lease_is_not_handed_to_a_shorter_one(struct scene *s)
+static void an_extended_lease_is_not_handed_to_a_shorter_one(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
     extend(a, 60000);
     run_ms(s, 10);
     release_quietly(a);
@@ -151,34 +151,34 @@ static void an_extended_lease_is_not_handed_to_a_shorter_one(struct scene *s)
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-static void no_lease_is_believed_in_that_was_not_asked_for(struct scene *s)
+static void no_lease_is_believed_in_that_was_not_asked_for(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
     waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
     PLAN(s, .on = "renew", .after = 1, .times = PLAN_ALWAYS, .act = PLAN_LOSE_REQUEST);
     extend(a, 0);
     run_us(s, 50);
     release_quietly(a);
-    run_ms(s, 10000); /* a scene looks at belief by itself */
+    run_ms(s, 10000); /* a fixture looks at belief by itself */
 }
 
-static void a_fixed_lease_is_had_whole(struct scene *s)
+static void a_fixed_lease_is_had_whole(struct fixture *s)
 {
     const struct hilock_lock_options *fixed = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER);
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", fixed), *b = waiting(p, "b", fixed);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", fixed), *b = waiting(p, "b", fixed);
     run_ms(s, 900);
     release_quietly(a);
     run_ms(s, 10);
     HOLDS(s, hilock_lock_remaining_ms(b->lock) >= 2950);
 }
 
-static void a_longer_lease_is_had_in_time(struct scene *s)
+static void a_longer_lease_is_had_in_time(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
     waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     release_quietly(a);
     run_ms(s, 10000);
@@ -186,11 +186,11 @@ static void a_longer_lease_is_had_in_time(struct scene *s)
 }
 
 /* Nothing was verified yet: only that another took over is known. */
-static void nobody_begins_on_what_the_old_master_granted(struct scene *s)
+static void nobody_begins_on_what_the_old_master_granted(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     stage_set(&stage, s);
     p = stage_connect(&stage);
     a = held(p, "a", "stock", NULL);
@@ -205,11 +205,11 @@ static void nobody_begins_on_what_the_old_master_granted(struct scene *s)
 }
 
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
-static void nobody_begins_while_another_may_take_over(struct scene *s)
+static void nobody_begins_while_another_may_take_over(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     stage_set(&stage, s);
     p = stage_connect(&stage);
     a = held(p, "a", "stock", NULL);
@@ -223,10 +223,26 @@ static void nobody_begins_while_another_may_take_over(struct scene *s)
     s->place->mood = NET_LISTENS;
     run_ms(s, 3000);
     TELLS(s, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+}
+
+/* The release made the next one the holder, and its answer is lost. */
+static void what_an_unanswered_release_asked_for_is_adopted(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
+    struct handle *a = held(p, "a", "stock", NULL);
+    waiting(p, "b", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER);
+    release_quietly(a);
+    run_ms(s, 20);
+    HOLDS(s, is_ours(s, "stock"));
+    TELLS(s, "b:WAITING");
+    run_ms(s, 3000);
+    TELLS(s, "b:OK");
 }
 
 const struct safety safety_handoff[] = {
+    SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted),
     SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for),
     SAFETY(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told),
     SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told),

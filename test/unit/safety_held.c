@@ -5,11 +5,11 @@
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
-static void an_extend_counts_from_its_own_send(struct scene *s)
+static void an_extend_counts_from_its_own_send(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
-    uint64_t asked_us = scene_us(s);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
+    uint64_t asked_us = fixture_us(s);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     extend(a, 10000);
     run_ms(s, 800);
@@ -17,10 +17,10 @@ static void an_extend_counts_from_its_own_send(struct scene *s)
     BELIEVES(s, a, asked_us + 10000000 - 107000);
 }
 
-static void an_extend_to_less_takes_nothing_away(struct scene *s)
+static void an_extend_to_less_takes_nothing_away(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
     extend(a, 1000);
     run_ms(s, 1);
     TELLS(s, "a:extended");
@@ -30,10 +30,10 @@ static void an_extend_to_less_takes_nothing_away(struct scene *s)
 }
 
 /* Taken after a renewal had run at the store, and before its answer was read: that answer proves nothing of later. */
-static void an_extend_is_not_answered_by_what_was_asked_before_it(struct scene *s)
+static void an_extend_is_not_answered_by_what_was_asked_before_it(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 200000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1050000);
     s->is_tampered = 1;
@@ -43,15 +43,15 @@ static void an_extend_is_not_answered_by_what_was_asked_before_it(struct scene *
     TELLS(s, "a:extend LOST");
 }
 
-static void an_extended_lease_is_released_however_long_it_takes(struct scene *s)
+static void an_extended_lease_is_released_however_long_it_takes(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     extend(a, 60000);
     run_ms(s, 1);
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
-    hand_drop(a);
+    handle_drop(a);
     run_ms(s, 20000);
     HOLDS(s, is_ours(s, "stock"));
     s->place->mood = NET_LISTENS;
@@ -59,10 +59,10 @@ static void an_extended_lease_is_released_however_long_it_takes(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_validity_ends_with_its_hold(struct scene *s)
+static void a_validity_ends_with_its_hold(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     hilock_validity *validity = NULL;
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
     HOLDS(s, hilock_validity_remaining_ms(validity) > 2900);
@@ -71,13 +71,13 @@ static void a_validity_ends_with_its_hold(struct scene *s)
     hilock_validity_unref(validity);
 }
 
-static void a_validity_never_shows_a_later_hold(struct scene *s)
+static void a_validity_never_shows_a_later_hold(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     hilock_validity *validity = NULL;
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
-    hand_drop(a);
+    handle_drop(a);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
@@ -85,10 +85,10 @@ static void a_validity_never_shows_a_later_hold(struct scene *s)
     hilock_validity_unref(validity);
 }
 
-static void a_hold_that_was_entered_twice_needs_two_releases(struct scene *s)
+static void a_hold_that_was_entered_twice_needs_two_releases(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     release_quietly(a);
@@ -101,19 +101,19 @@ static void a_hold_that_was_entered_twice_needs_two_releases(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void enter_and_block(struct hand *hand)
+static void enter_and_block(struct handle *handle)
 {
-    struct hand *a = TAILQ_FIRST(&hand->scene->hands);
-    SAME(hand->scene, acquire(a, HILOCK_FOREVER), HILOCK_OK);
-    world_jump_us(&hand->scene->world, 5000000);
+    struct handle *a = TAILQ_FIRST(&handle->fixture->handles);
+    SAME(handle->fixture, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+    world_jump_us(&handle->fixture->world, 5000000);
 }
 
-static void a_re_entry_of_a_hold_that_has_ended_is_not_OK(struct scene *s)
+static void a_re_entry_of_a_hold_that_has_ended_is_not_OK(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b;
     held(p, "a", "one", &again);
-    b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     acquire(b, HILOCK_FOREVER);
     when(b, "OK", enter_and_block);
     run_ms(s, 1);

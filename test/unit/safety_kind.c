@@ -2,10 +2,10 @@
 /* What kind SIMPLE must not do to another's key, and how long who polls may sleep. */
 #include "safety.h"
 
-static void the_release_of_a_SIMPLE_lock_spares_another_holder(struct scene *s)
+static void the_release_of_a_SIMPLE_lock_spares_another_holder(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
     s->is_tampered = 1;
     store_take_simple(&s->store, "stock", "another", 60000);
     release(a);
@@ -14,9 +14,9 @@ static void the_release_of_a_SIMPLE_lock_spares_another_holder(struct scene *s)
     TEXT(s, store_holder(&s->store, "stock"), "another");
 }
 
-static void the_renewal_of_a_SIMPLE_lock_spares_another_holder(struct scene *s)
+static void the_renewal_of_a_SIMPLE_lock_spares_another_holder(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     s->is_tampered = 1;
     store_take_simple(&s->store, "stock", "another", 60000);
@@ -26,9 +26,9 @@ static void the_renewal_of_a_SIMPLE_lock_spares_another_holder(struct scene *s)
     HOLDS(s, store_left_ms(&s->store, "stock") > 50000);
 }
 
-static void a_SIMPLE_lock_that_is_gone_is_not_made_anew(struct scene *s)
+static void a_SIMPLE_lock_that_is_gone_is_not_made_anew(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
@@ -37,11 +37,11 @@ static void a_SIMPLE_lock_that_is_gone_is_not_made_anew(struct scene *s)
     SAME(s, store_left_ms(&s->store, "stock"), -2);
 }
 
-static void who_polls_seldom_wakes_at_the_end_of_the_lease(struct scene *s)
+static void who_polls_seldom_wakes_at_the_end_of_the_lease(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
-    uint64_t taken_us = scene_us(s);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
+    uint64_t taken_us = fixture_us(s);
     store_take_simple(&s->store, "stock", "another", 1500);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 3000);
@@ -49,16 +49,16 @@ static void who_polls_seldom_wakes_at_the_end_of_the_lease(struct scene *s)
     HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1503000);
 }
 
-static struct hand *held_natively(struct scene *s)
+static struct handle *held_natively(struct fixture *s)
 {
     sim_store_learn(s->store.core, "delifeq");
-    return held(scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 3000)), "a", "stock",
+    return held(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 3000)), "a", "stock",
                 HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 9000));
 }
 
-static void an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals(struct scene *s)
+static void an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals(struct fixture *s)
 {
-    struct hand *a = held_natively(s);
+    struct handle *a = held_natively(s);
     SAME(s, extend(a, 60000), HILOCK_OK);
     run_ms(s, 20000);
     TELLS(s, "a:extended");
@@ -67,11 +67,11 @@ static void an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals(struct scen
 }
 
 /* The grant's own lease is the longer one, and nothing renews it. */
-static void the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away(struct scene *s)
+static void the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away(struct fixture *s)
 {
-    struct hand *a;
+    struct handle *a;
     sim_store_learn(s->store.core, "delifeq");
-    a = held(scene_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
     SAME(s, extend(a, 1000), HILOCK_OK);
     run_ms(s, 10);
     TELLS(s, "a:extended");
@@ -82,9 +82,9 @@ static void the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away(struct 
 }
 
 /* Its bytes are still in a link that was given up, and set the lease to less than was extended meanwhile. */
-static void an_extend_does_not_count_on_a_stray_renewal_to_be_gone(struct scene *s)
+static void an_extend_does_not_count_on_a_stray_renewal_to_be_gone(struct fixture *s)
 {
-    struct hand *a = held_natively(s);
+    struct handle *a = held_natively(s);
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 1000000);
     run_ms(s, 3100);
     net_reset(&s->net, NULL, NET_COMMANDS);

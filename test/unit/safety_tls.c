@@ -5,9 +5,9 @@
 #include "safety.h"
 
 /* It is plain, and would say yes to anything. */
-static void a_server_without_TLS_is_told_nothing(struct scene *s)
+static void a_server_without_TLS_is_told_nothing(struct fixture *s)
 {
-    struct hand *a = hand_new(scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .password = SCENE_SECRET)), "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .password = FIXTURE_SECRET)), "a", "stock", NULL);
     acquire(a, 20000);
     run_ms(s, 25000);
     TELLS(s, "a:UNREACHABLE");
@@ -16,11 +16,11 @@ static void a_server_without_TLS_is_told_nothing(struct scene *s)
 }
 
 /* Whoever forges a name server's answer has a certificate of his own address. */
-static void a_name_is_what_is_asked_for_not_its_address(struct scene *s)
+static void a_name_is_what_is_asked_for_not_its_address(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     s->place->is_tls = 1;
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 100, .addresses = {"127.0.0.1"}};
     run_ms(s, 100);
     TEXT(s, s->place->tls_host, "locks.example");

@@ -5,31 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
-void stage_set(struct stage *stage, struct scene *scene)
+void stage_set(struct stage *stage, struct fixture *fixture)
 {
     char where[32];
-    *stage = (struct stage){.scene = scene};
-    stage->other = scene_server(scene, STAGE_OTHER ":6379");
+    *stage = (struct stage){.fixture = fixture};
+    stage->other = fixture_server(fixture, STAGE_OTHER ":6379");
     sim_store_set_replica(stage->other->core, 1);
     for (int i = 0; i < STAGE_SENTINELS; i++) {
         snprintf(where, sizeof where, "10.0.0.1%d:26379", i + 1);
-        stage->sentinels[i] = scene_server(scene, where);
+        stage->sentinels[i] = fixture_server(fixture, where);
         store_knows(stage->sentinels[i], "127.0.0.1", 6379, 1);
-        stage->places[i] = &scene->net.places[scene->net.places_count - 1];
+        stage->places[i] = &fixture->net.places[fixture->net.places_count - 1];
     }
 }
 
-struct party *stage_connect(struct stage *stage)
+struct client *stage_connect(struct stage *stage)
 {
-    struct party *party = scene_connect(stage->scene, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
-    run_ms(stage->scene, 10); /* subscribed */
-    return party;
+    struct client *client = fixture_connect(stage->fixture, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    run_ms(stage->fixture, 10); /* subscribed */
+    return client;
 }
 
 void stage_fail_over(struct stage *stage, unsigned sentinels, int is_told, int is_demoted)
 {
     sim_store_set_replica(stage->other->core, 0);
-    sim_store_set_replica(stage->scene->store.core, is_demoted);
+    sim_store_set_replica(stage->fixture->store.core, is_demoted);
     for (unsigned i = 0; i < sentinels; i++) {
         if (is_told)
             store_switch(stage->sentinels[i], STAGE_OTHER, 6379, 2);
@@ -38,7 +38,7 @@ void stage_fail_over(struct stage *stage, unsigned sentinels, int is_told, int i
     }
 }
 
-int stage_is_at(struct store *store, const struct hand *hand)
+int stage_is_at(struct store *store, const struct handle *handle)
 {
-    return strncmp(store_holder(store, hilock_lock_name(hand->lock)), hand->party->uuid, 36) == 0;
+    return strncmp(store_holder(store, hilock_lock_name(handle->lock)), handle->client->uuid, 36) == 0;
 }

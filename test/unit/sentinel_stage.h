@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sentinel_stage - a scene with three sentinels, the master that they name at first (the scene's own server), and a replica of it. */
+/* sentinel_stage - a fixture with three sentinels, the master that they name at first (the fixture's own server), and a replica of it. */
 #ifndef TEST_UNIT_SENTINEL_STAGE_H
 #define TEST_UNIT_SENTINEL_STAGE_H
 
-#include "scene.h"
+#include "fixture.h"
 
 #define STAGE_URL "redis+sentinel://10.0.0.11,10.0.0.12,10.0.0.13/mymaster"
 #define STAGE_OTHER "10.0.0.2"
@@ -11,17 +11,17 @@
 enum { STAGE_SENTINELS = 3 };
 
 struct stage {
-    struct scene *scene;
+    struct fixture *fixture;
     struct store *other; /* the replica */
     struct store *sentinels[STAGE_SENTINELS];
     struct net_place *places[STAGE_SENTINELS];
 };
 
-void stage_set(struct stage *stage, struct scene *scene);
-struct party *stage_connect(struct stage *stage); /* a client by STAGE_URL that is connected */
+void stage_set(struct stage *stage, struct fixture *fixture);
+struct client *stage_connect(struct stage *stage); /* a client by STAGE_URL that is connected */
 /* The replica, with what it knows, is master from now on; these sentinels know it, and if is_told say so. The old one is a replica if
  * is_demoted, else it goes on as if nothing had been. */
 void stage_fail_over(struct stage *stage, unsigned sentinels, int is_told, int is_demoted);
-int stage_is_at(struct store *store, const struct hand *hand); /* its name is held there, by its client */
+int stage_is_at(struct store *store, const struct handle *handle); /* its name is held there, by its client */
 
 #endif

@@ -6,21 +6,21 @@
 
 #include "play.h"
 
-static void a_free_name_is_granted_after_one_round_trip(struct scene *s)
+static void a_free_name_is_granted_after_one_round_trip(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
-    uint64_t begun_us = scene_us(s);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    uint64_t begun_us = fixture_us(s);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_WAITING);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_WAITING);
     TELLS(s, "");
     run_ms(s, 1);
     TELLS(s, "a:OK");
     SAME(s, a->at_us, begun_us + 200);
     SAME(s, a->result.size, sizeof a->result);
-    SAME(s, a->result.operation, HILOCK_ACQUIRE);
+    SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
     HOLDS(s, a->result.lock == a->lock);
-    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.remaining_ms, 29692); /* 30000 - 307 of margin, less 0.2 on the way, rounded down */
     SAME(s, a->result.attempts, 1);
     SAME(s, a->result.hold_count, 1);
@@ -31,13 +31,13 @@ static void a_free_name_is_granted_after_one_round_trip(struct scene *s)
     TEXT(s, a->holder, "");
     SAME(s, a->result.holder_remaining_ms, 0);
     SAME(s, asked(s, "mutex_acquire"), 1);
-    SAME(s, asked(s, "SUBSCRIBE"), 0);
+    SAME(s, asked(s, "SUBSCRIBE"), asked_for(s, "SUBSCRIBE hilock:grant:")); /* for grants alone */
 }
 
-static void what_is_said_to_the_store(struct scene *s)
+static void what_is_said_to_the_store(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    char line[SCENE_TEXT];
+    struct client *p = fixture_connect(s, NULL);
+    char line[FIXTURE_TEXT];
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000));
     snprintf(line, sizeof line, "mutex_acquire 3 stock hilock:wait:{stock} hilock:token:{stock} %s:1 5000 15 %013llu", p->uuid,
              (unsigned long long)((store_us(&s->store) / 1000) + 3000));
@@ -45,32 +45,32 @@ static void what_is_said_to_the_store(struct scene *s)
     HOLDS(s, strncmp(store_line(&s->store, "mutex_acquire", 0)->text, line, strlen(line) - 5) == 0);
 }
 
-static void tokens_rise_from_grant_to_grant(struct scene *s)
+static void tokens_rise_from_grant_to_grant(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     uint64_t last = 0;
     for (int i = 0; i < 6; i++) {
-        struct hand *a = held(i % 2 ? p : q, "a", "stock", NULL);
+        struct handle *a = held(i % 2 ? p : q, "a", "stock", NULL);
         HOLDS(s, hilock_lock_token(a->lock) > last);
         last = hilock_lock_token(a->lock);
-        hand_free(a);
+        handle_free(a);
         run_ms(s, 5);
         world_clock_step(&s->store.clock, -1000000);
     }
 }
 
-static void a_wait_that_ends_while_another_holds_is_TIMED_OUT(struct scene *s)
+static void a_wait_that_ends_while_another_holds_is_TIMED_OUT(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
-    uint64_t begun_us = scene_us(s);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    uint64_t begun_us = fixture_us(s);
     store_take(&s->store, "stock", "8cc3a2f0-0000-4000-8000-00000000000a:3", 60000);
     acquire(a, 700);
     run_ms(s, 1000);
     TELLS(s, "a:WAITING a:TIMED_OUT");
     SAME(s, a->at_us, begun_us + 700000);
     SAME(s, a->result.waited_ms, 700);
-    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
     SAME(s, a->result.remaining_ms, 0);
     SAME(s, a->result.fencing_token, 0);
     SAME(s, a->result.hold_count, 0);
@@ -80,11 +80,11 @@ static void a_wait_that_ends_while_another_holds_is_TIMED_OUT(struct scene *s)
     TEXT(s, a->detail, "\"stock\" was held by 8cc3a2f0..:3 for the whole 700 ms (2 tries); its lease ends in 59300 ms");
 }
 
-static void silence_is_UNREACHABLE_at_the_end_of_the_wait(struct scene *s)
+static void silence_is_UNREACHABLE_at_the_end_of_the_wait(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
-    uint64_t begun_us = scene_us(s);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_REQUEST);
     acquire(a, 700);
     run_ms(s, 1000);
@@ -93,10 +93,10 @@ static void silence_is_UNREACHABLE_at_the_end_of_the_wait(struct scene *s)
     TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
 }
 
-static void held_before_and_then_silence_is_UNREACHABLE(struct scene *s)
+static void held_before_and_then_silence_is_UNREACHABLE(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, 2000);
     run_ms(s, 10);
@@ -107,10 +107,10 @@ static void held_before_and_then_silence_is_UNREACHABLE(struct scene *s)
     HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
 }
 
-static void a_try_is_answered_by_one_request(struct scene *s)
+static void a_try_is_answered_by_one_request(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_TRY);
     run_ms(s, 10);
@@ -125,19 +125,19 @@ static void a_try_is_answered_by_one_request(struct scene *s)
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
-static void a_try_right_after_open_waits_for_the_connection(struct scene *s)
+static void a_try_right_after_open_waits_for_the_connection(struct fixture *s)
 {
-    struct party *p = scene_open(s, NULL);
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_TRY);
+    struct client *p = fixture_open(s, NULL);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
     run_ms(s, 10);
     TELLS(s, "a:OK");
 }
 
-static void a_try_takes_no_longer_than_one_command_may(struct scene *s)
+static void a_try_takes_no_longer_than_one_command_may(struct fixture *s)
 {
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400));
-    uint64_t begun_us = scene_us(s);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400));
+    uint64_t begun_us = fixture_us(s);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     s->place->mood = NET_IS_SILENT;
     acquire(a, HILOCK_TRY);
     run_ms(s, 1000);
@@ -147,10 +147,10 @@ static void a_try_takes_no_longer_than_one_command_may(struct scene *s)
     HOLDS(s, !strstr(a->detail, "undone"));
 }
 
-static void a_try_is_denied_without_a_command_while_a_sibling_holds(struct scene *s)
+static void a_try_is_denied_without_a_command_while_a_sibling_holds(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b = handle_new(p, "b", "stock", NULL);
     held(p, "a", "stock", NULL);
     acquire(b, HILOCK_TRY);
     TELLS(s, "");
@@ -163,10 +163,10 @@ static void a_try_is_denied_without_a_command_while_a_sibling_holds(struct scene
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void a_try_is_denied_without_a_command_while_a_sibling_was_told_held(struct scene *s)
+static void a_try_is_denied_without_a_command_while_a_sibling_was_told_held(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
@@ -177,10 +177,10 @@ static void a_try_is_denied_without_a_command_while_a_sibling_was_told_held(stru
     TEXT(s, b->holder, "another");
 }
 
-static void a_try_beside_a_line_that_knows_nothing_asks(struct scene *s)
+static void a_try_beside_a_line_that_knows_nothing_asks(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_TRY);
     run_ms(s, 10);
@@ -188,29 +188,47 @@ static void a_try_beside_a_line_that_knows_nothing_asks(struct scene *s)
     SAME(s, asked(s, "mutex_acquire"), 2);
 }
 
-static void errors_that_last_end_the_wait_at_once(struct scene *s)
+static void errors_that_last_end_the_wait_at_once(struct fixture *s)
 {
     static const struct { const char *error, *told; int is_released; } cases[] = { /* for safety, if it may have come in the script's midst */
         {"NOPERM this user has no permissions", "a:DENIED", 0}, {"ERR strange", "a:SERVER", 1},
         {"WRONGTYPE Operation", "a:WRONG_KIND", 0},             {"ERR ACL failure in script", "a:DENIED", 1},
     };
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct hand *a = hand_new(p, "a", "stock", NULL);
-        PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = cases[i].error);
+        struct handle *a = handle_new(p, "a", "stock", NULL);
+        struct plan *refused = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = cases[i].error, .times = PLAN_ALWAYS);
         store_forget(&s->store);
         acquire(a, HILOCK_FOREVER);
         run_ms(s, 5);
+        plan_end(refused);
         TELLS(s, cases[i].told);
         SAME(s, asked(s, "mutex_release"), cases[i].is_released);
         HOLDS(s, strstr(a->detail, cases[i].error) || strstr(a->detail, "is not a lock hash"));
     }
 }
 
-static void errors_that_pass_are_sat_out(struct scene *s)
+/* Its user has not the rights for the queue, or not yet. */
+static void who_is_denied_a_place_polls_without_one(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *h = held(q, "h", "stock", NULL), *a = handle_new(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'zadd' command");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1000);
+    TELLS(s, "a:WAITING");
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 1);
+    HOLDS(s, asked(s, "mutex_acquire") > 5);
+    HOLDS(s, strstr(p->log, "no place in a wait queue"));
+    release_quietly(h);
+    run_ms(s, 2);
+    TELLS(s, "a:OK");
+}
+
+static void errors_that_pass_are_sat_out(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     struct plan *loading = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LOADING Redis is loading", .times = 5);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5000);
@@ -219,10 +237,10 @@ static void errors_that_pass_are_sat_out(struct scene *s)
     SAME(s, a->result.attempts, 6);
 }
 
-static void errors_that_pass_through_the_whole_wait_are_UNWRITABLE(struct scene *s)
+static void errors_that_pass_through_the_whole_wait_are_UNWRITABLE(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     struct plan *readonly = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "READONLY You can't", .times = PLAN_ALWAYS);
     acquire(a, 3000);
     run_ms(s, 4000);
@@ -234,10 +252,10 @@ static void errors_that_pass_through_the_whole_wait_are_UNWRITABLE(struct scene 
     TELLS(s, "b:UNWRITABLE");
 }
 
-static void another_type_at_the_key_is_WRONG_KIND(struct scene *s)
+static void another_type_at_the_key_is_WRONG_KIND(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     store_set_string(&s->store, "stock", "a string");
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
@@ -246,10 +264,10 @@ static void another_type_at_the_key_is_WRONG_KIND(struct scene *s)
                        "for readers and writers)");
 }
 
-static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct scene *s)
+static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_ANSWER, .reply = say_string("yes"));
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
@@ -259,9 +277,9 @@ static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct scene *s)
 }
 
 /* Each time anew: the first was answered by what it was asked again with. */
-static void a_second_LATE_of_one_wait_is_asked_again_at_once_too(struct scene *s)
+static void a_second_LATE_of_one_wait_is_asked_again_at_once_too(struct fixture *s)
 {
-    struct hand *a = held(scene_connect(s, NULL), "a", "stock", NULL), *b = hand_new(scene_connect(s, NULL), "b", "stock", NULL);
+    struct handle *a = held(fixture_connect(s, NULL), "a", "stock", NULL), *b = handle_new(fixture_connect(s, NULL), "b", "stock", NULL);
     char late[64];
     snprintf(late, sizeof late, "LATE %" PRIu64 " %" PRIu64, store_us(&s->store) / 1000000, store_us(&s->store) % 1000000);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = late);
@@ -288,6 +306,7 @@ static const struct play plays[] = {
     PLAY(a_try_is_denied_without_a_command_while_a_sibling_was_told_held),
     PLAY(a_try_beside_a_line_that_knows_nothing_asks),
     PLAY(errors_that_last_end_the_wait_at_once),
+    PLAY(who_is_denied_a_place_polls_without_one),
     PLAY(errors_that_pass_are_sat_out),
     PLAY(errors_that_pass_through_the_whole_wait_are_UNWRITABLE),
     PLAY(another_type_at_the_key_is_WRONG_KIND),

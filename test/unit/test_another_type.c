@@ -5,7 +5,7 @@
 static const hilock_kind all_kinds[] = {HILOCK_MUTEX, HILOCK_FAIR, HILOCK_SIMPLE};
 
 /* Another program's key has taken the place of ours, one of another type. */
-static void overwrite(struct scene *s, hilock_kind kind)
+static void overwrite(struct fixture *s, hilock_kind kind)
 {
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
@@ -15,11 +15,11 @@ static void overwrite(struct scene *s, hilock_kind kind)
         store_set_string(&s->store, "stock", "text");
 }
 
-static void a_release_that_finds_another_type_is_LOST_at_once(struct scene *s)
+static void a_release_that_finds_another_type_is_LOST_at_once(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
-        struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = all_kinds[i]));
+        struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = all_kinds[i]));
         overwrite(s, all_kinds[i]);
         release(a);
         run_ms(s, 2);
@@ -28,9 +28,9 @@ static void a_release_that_finds_another_type_is_LOST_at_once(struct scene *s)
     }
 }
 
-static void a_renewal_that_finds_another_type_is_TAKEN(struct scene *s)
+static void a_renewal_that_finds_another_type_is_TAKEN(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
         held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .kind = all_kinds[i]));
         overwrite(s, all_kinds[i]);
@@ -42,9 +42,9 @@ static void a_renewal_that_finds_another_type_is_TAKEN(struct scene *s)
 }
 
 /* A key of the queue's is not the lock's: what is released in the other way is free. */
-static void another_type_among_the_queues_keys_is_no_loss(struct scene *s)
+static void another_type_among_the_queues_keys_is_no_loss(struct fixture *s)
 {
-    struct hand *a = held(scene_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    struct handle *a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
     release(a);
     run_ms(s, 2);
@@ -53,9 +53,9 @@ static void another_type_among_the_queues_keys_is_no_loss(struct scene *s)
 }
 
 /* Were it said again at once, it would never end. */
-static void another_type_in_both_ways_of_a_release_is_asked_twice(struct scene *s)
+static void another_type_in_both_ways_of_a_release_is_asked_twice(struct fixture *s)
 {
-    struct hand *a = held(scene_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    struct handle *a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     overwrite(s, HILOCK_FAIR);
     release(a);
     run_ms(s, 60000);

@@ -10,11 +10,11 @@
 
 /* ---- closing ---- */
 
-static void closing_with_nothing_is_over_on_the_next_turn(struct scene *s)
+static void closing_with_nothing_is_over_on_the_next_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    uint64_t began_us = scene_us(s);
-    SAME(s, party_close(p, 1000), HILOCK_OK);
+    struct client *p = fixture_connect(s, NULL);
+    uint64_t began_us = fixture_us(s);
+    SAME(s, client_close(p, 1000), HILOCK_OK);
     TELLS(s, "");
     run_us(s, 1);
     TELLS(s, "closed");
@@ -23,41 +23,41 @@ static void closing_with_nothing_is_over_on_the_next_turn(struct scene *s)
     SAME(s, p->loop.timers, 0);
 }
 
-static void a_client_that_never_connected_closes_too(struct scene *s)
+static void a_client_that_never_connected_closes_too(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     s->place->mood = NET_IS_SILENT;
-    p = scene_open(s, NULL);
-    party_close(p, HILOCK_FOREVER);
+    p = fixture_open(s, NULL);
+    client_close(p, HILOCK_FOREVER);
     run_us(s, 1);
     TELLS(s, "closed");
     SAME(s, s->net.links, 0);
 }
 
-static void who_waits_is_CLOSED(struct scene *s)
+static void who_waits_is_CLOSED(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL), *c = hand_new(p, "c", "other", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "other", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
     acquire(b, 500);
     run_ms(s, 10);
     acquire(c, HILOCK_TRY);
-    scene_hush(s);
-    party_close(p, 1000);
-    SAME(s, acquire(hand_new(p, "d", "more", NULL), HILOCK_TRY), HILOCK_INVALID); /* it could not be made */
+    fixture_hush(s);
+    client_close(p, 1000);
+    SAME(s, acquire(handle_new(p, "d", "more", NULL), HILOCK_TRY), HILOCK_INVALID); /* it could not be made */
     run_ms(s, 10);
     TELLS(s, "b:CLOSED a:CLOSED c:CLOSED closed");
-    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
     TEXT(s, a->detail, "the client is closing or closed");
     HOLDS(s, !is_ours(s, "other"));
 }
 
-static void while_it_drains_holds_live_and_are_renewed(struct scene *s)
+static void while_it_drains_holds_live_and_are_renewed(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    party_close(p, 20000);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    client_close(p, 20000);
     run_ms(s, 10000);
     TELLS(s, "");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
@@ -69,12 +69,12 @@ static void while_it_drains_holds_live_and_are_renewed(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed(struct scene *s)
+static void at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL);
-    uint64_t began_us = scene_us(s);
-    party_close(p, 2000);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL);
+    uint64_t began_us = fixture_us(s);
+    client_close(p, 2000);
     run_ms(s, 1999);
     TELLS(s, "");
     run_ms(s, 2);
@@ -82,20 +82,20 @@ static void at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_clos
     SAME(s, a->at_us, began_us + 2000000);
     SAME(s, p->closed_at_us, began_us + 2000000 + 200);
     TEXT(s, a->detail, "CLOSING: the client's drain time ran out while \"one\" was held");
-    SAME(s, hilock_lock_state(b->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
-static void a_second_close_only_shortens(struct scene *s)
+static void a_second_close_only_shortens(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    uint64_t began_us = scene_us(s);
+    struct client *p = fixture_connect(s, NULL);
+    uint64_t began_us = fixture_us(s);
     held(p, "a", "stock", NULL);
-    party_close(p, HILOCK_FOREVER);
+    client_close(p, HILOCK_FOREVER);
     run_ms(s, 60000);
-    party_close(p, 5000);
+    client_close(p, 5000);
     run_ms(s, 1000);
-    party_close(p, 60000);
+    client_close(p, 60000);
     run_ms(s, 3999);
     TELLS(s, "");
     run_ms(s, 10);
@@ -103,51 +103,51 @@ static void a_second_close_only_shortens(struct scene *s)
     HOLDS(s, p->closed_at_us >= began_us + 65000000);
 }
 
-static void drain_zero_ends_it_now(struct scene *s)
+static void drain_zero_ends_it_now(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", NULL);
-    party_close(p, 0);
+    client_close(p, 0);
     run_us(s, 250);
     TELLS(s, "a:LOST CLOSING closed");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void without_an_answer_it_is_over_after_drain_and_one_command(struct scene *s)
+static void without_an_answer_it_is_over_after_drain_and_one_command(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    uint64_t began_us = scene_us(s);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    uint64_t began_us = fixture_us(s);
     held(p, "a", "stock", NULL);
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
-    party_close(p, 1000);
+    client_close(p, 1000);
     run_ms(s, 3000);
     TELLS(s, "a:LOST CLOSING closed");
     HOLDS(s, p->closed_at_us <= began_us + 1702000);
     HOLDS(s, is_ours(s, "stock")); /* runs out at the store */
 }
 
-static void a_release_under_way_is_waited_for(struct scene *s)
+static void a_release_under_way_is_waited_for(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 500000);
     release(a);
-    party_close(p, 0);
+    client_close(p, 0);
     run_ms(s, 400);
     TELLS(s, "");
     run_ms(s, 200);
     TELLS(s, "a:released closed");
 }
 
-static void an_undo_under_way_is_waited_for(struct scene *s)
+static void an_undo_under_way_is_waited_for(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
-    party_close(p, 0);
+    client_close(p, 0);
     run_ms(s, 400);
     TELLS(s, "a:CLOSED");
     run_ms(s, 200);
@@ -155,50 +155,50 @@ static void an_undo_under_way_is_waited_for(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void ten_thousand_who_wait_are_closed(struct scene *s)
+static void ten_thousand_who_wait_are_closed(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    const struct hand *hand;
+    struct client *p = fixture_connect(s, NULL);
+    const struct handle *handle;
     s->is_untold = 1;
     store_take(&s->store, "stock", "another", 600000);
     for (int i = 0; i < 10000; i++)
-        acquire(hand_new(p, "w", "stock", NULL), HILOCK_FOREVER);
+        acquire(handle_new(p, "w", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 10);
     SAME(s, asked(s, "mutex_acquire"), 2);
-    party_close(p, 0);
+    client_close(p, 0);
     run_ms(s, 100);
     HOLDS(s, p->is_closed);
-    TAILQ_FOREACH(hand, &s->hands, entry)
-        if (hand->result.status != HILOCK_CLOSED || hand->calls != 2)
-            SAME(s, hand->result.status, HILOCK_CLOSED);
+    TAILQ_FOREACH(handle, &s->handles, entry)
+        if (handle->result.status != HILOCK_CLOSED || handle->calls != 2)
+            SAME(s, handle->result.status, HILOCK_CLOSED);
 }
 
-static void a_thousand_holds_are_lost_and_released(struct scene *s)
+static void a_thousand_holds_are_lost_and_released(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    const struct hand *hand;
+    struct client *p = fixture_connect(s, NULL);
+    const struct handle *handle;
     char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 1000; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        acquire(hand_new(p, "h", name, NULL), HILOCK_FOREVER);
+        acquire(handle_new(p, "h", name, NULL), HILOCK_FOREVER);
     }
     run_ms(s, 10);
-    party_close(p, 100);
+    client_close(p, 100);
     run_ms(s, 200);
     HOLDS(s, p->is_closed);
     SAME(s, asked(s, "mutex_release"), 1000);
-    TAILQ_FOREACH(hand, &s->hands, entry)
-        if (hand->event.reason != HILOCK_LOST_CLOSING || hand->calls != 2)
-            SAME(s, hand->event.reason, HILOCK_LOST_CLOSING);
+    TAILQ_FOREACH(handle, &s->handles, entry)
+        if (handle->event.reason != HILOCK_REASON_CLOSING || handle->calls != 2)
+            SAME(s, handle->event.reason, HILOCK_REASON_CLOSING);
 }
 
-static void handles_outlive_their_client(struct scene *s)
+static void handles_outlive_their_client(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     struct hilock_lock_info info = {.size = sizeof info};
-    party_close(p, 0);
+    client_close(p, 0);
     run_ms(s, 5);
     TELLS(s, "a:LOST CLOSING closed");
     SAME(s, acquire(a, 1), HILOCK_CLOSED);
@@ -206,37 +206,37 @@ static void handles_outlive_their_client(struct scene *s)
     SAME(s, cancel(a), HILOCK_CLOSED);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     SAME(s, hilock_lock_token(a->lock), 0);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     TEXT(s, hilock_lock_name(a->lock), "stock");
     HOLDS(s, hilock_lock_user(a->lock) == a);
     hilock_lock_describe(a->lock, &info);
     TEXT(s, info.name, "stock");
-    hand_drop(a);
-    hand_free(a);
+    handle_drop(a);
+    handle_free(a);
 }
 
-static void free_the_locks(struct party *party)
+static void free_the_locks(struct client *client)
 {
-    struct hand *hand;
-    TAILQ_FOREACH(hand, &party->scene->hands, entry)
-        hand_free(hand);
+    struct handle *handle;
+    TAILQ_FOREACH(handle, &client->fixture->handles, entry)
+        handle_free(handle);
 }
 
-static void locks_may_be_freed_inside_on_closed(struct scene *s)
+static void locks_may_be_freed_inside_on_closed(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", NULL);
     p->on_closed = free_the_locks;
-    party_close(p, 0);
+    client_close(p, 0);
     run_ms(s, 5);
     TELLS(s, "a:LOST CLOSING closed");
 }
 
-static void close_refuses_what_it_cannot_mean(struct scene *s)
+static void close_refuses_what_it_cannot_mean(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     SAME(s, hilock_client_close(NULL, 0, NULL, NULL), HILOCK_INVALID);
-    SAME(s, party_close(p, 0x80000000u), HILOCK_INVALID);
+    SAME(s, client_close(p, 0x80000000u), HILOCK_INVALID);
     HOLDS(s, strstr(hilock_client_refusal(p->client), "drain_ms 2147483648: a negative number by mistake?"));
     SAME(s, hilock_client_close(p->client, 0, NULL, NULL), HILOCK_OK); /* nobody wants to know */
     run_ms(s, 5);
@@ -246,34 +246,34 @@ static void close_refuses_what_it_cannot_mean(struct scene *s)
 
 /* ---- abandon ---- */
 
-static void abandon_gives_all_back_in_any_state(struct scene *s)
+static void abandon_gives_all_back_in_any_state(struct fixture *s)
 {
     for (uint64_t after_us = 0; after_us < 1500; after_us += 50) {
-        struct party *p = scene_open(s, NULL);
-        struct hand *a = hand_new(p, "a", "one", NULL), *b = hand_new(p, "b", "one", NULL), *c = hand_new(p, "c", "two", NULL);
+        struct client *p = fixture_open(s, NULL);
+        struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "one", NULL), *c = handle_new(p, "c", "two", NULL);
         size_t requests;
         s->is_tampered = 1;
         acquire(a, HILOCK_FOREVER);
         acquire(b, HILOCK_FOREVER);
         acquire(c, HILOCK_FOREVER);
         run_us(s, after_us);
-        if (hilock_lock_state(c->lock) == HILOCK_HELD)
+        if (hilock_lock_state(c->lock) == HILOCK_STATE_HELD)
             release(c);
-        acquire(hand_new(p, "d", "three", NULL), HILOCK_FOREVER);
-        cancel(TAILQ_LAST(&s->hands, hands)); /* has an answer to give */
+        acquire(handle_new(p, "d", "three", NULL), HILOCK_FOREVER);
+        cancel(TAILQ_LAST(&s->handles, handles)); /* has an answer to give */
         requests = s->net.requests;
-        scene_hush(s);
-        party_abandon(p);
+        fixture_hush(s);
+        client_abandon(p);
         SAME(s, p->loop.timers, 0);
         SAME(s, p->loop.ends, 1);
-        SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+        SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
         SAME(s, release(a), HILOCK_CLOSED);
         run_ms(s, 10);
         TELLS(s, "");
         SAME(s, s->net.requests, requests);
-        hand_free(a);
-        hand_free(c);
-        hand_free(b);
+        handle_free(a);
+        handle_free(c);
+        handle_free(b);
         store_delete(&s->store, "one");
         store_delete(&s->store, "two");
     }
@@ -282,16 +282,16 @@ static void abandon_gives_all_back_in_any_state(struct scene *s)
 
 /* ---- whose it is ---- */
 
-struct stranger { struct hand *hand; int is_refused; };
+struct stranger { struct handle *handle; int is_refused; };
 
 static void *call_from_elsewhere(void *arg)
 {
     struct stranger *stranger = arg;
-    hilock_lock *lock = stranger->hand->lock;
-    hilock_client *client = stranger->hand->party->client;
-    stranger->is_refused = acquire(stranger->hand, 1) == HILOCK_WRONG_THREAD && release(stranger->hand) == HILOCK_WRONG_THREAD &&
-                           cancel(stranger->hand) == HILOCK_WRONG_THREAD && hilock_lock_remaining_ms(lock) == 0 && hilock_lock_token(lock) == 0 &&
-                           hilock_lock_state(lock) == HILOCK_IDLE && *hilock_lock_name(lock) == '\0' && hilock_lock_user(lock) == NULL &&
+    hilock_lock *lock = stranger->handle->lock;
+    hilock_client *client = stranger->handle->client->client;
+    stranger->is_refused = acquire(stranger->handle, 1) == HILOCK_WRONG_THREAD && release(stranger->handle) == HILOCK_WRONG_THREAD &&
+                           cancel(stranger->handle) == HILOCK_WRONG_THREAD && hilock_lock_remaining_ms(lock) == 0 && hilock_lock_token(lock) == 0 &&
+                           hilock_lock_state(lock) == HILOCK_STATE_IDLE && *hilock_lock_name(lock) == '\0' && hilock_lock_user(lock) == NULL &&
                            hilock_client_close(client, 0, NULL, NULL) == HILOCK_WRONG_THREAD && *hilock_client_uuid(client) == '\0' &&
                            !hilock_client_is_connected(client) && strstr(hilock_client_refusal(client), "another thread");
     hilock_lock_drop(lock);
@@ -300,10 +300,10 @@ static void *call_from_elsewhere(void *arg)
     return NULL;
 }
 
-static void another_thread_is_refused_and_counted_and_nothing_is_written(struct scene *s)
+static void another_thread_is_refused_and_counted_and_nothing_is_written(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     struct stranger stranger = {a, 0};
     struct hilock_stats stats = {.size = sizeof stats};
     unsigned lines = p->lines;
@@ -315,29 +315,29 @@ static void another_thread_is_refused_and_counted_and_nothing_is_written(struct 
     TEXT(s, hilock_client_refusal(p->client), "");
     hilock_client_stats(p->client, &stats);
     SAME(s, stats.wrong_thread, 15);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
 }
 
 static void *open_elsewhere(void *arg)
 {
-    scene_open(arg, NULL);
+    fixture_open(arg, NULL);
     return NULL;
 }
 
-static void the_owner_is_who_turns_the_loop_first(struct scene *s)
+static void the_owner_is_who_turns_the_loop_first(struct fixture *s)
 {
     pthread_t thread;
-    struct party *p;
+    struct client *p;
     HOLDS(s, pthread_create(&thread, NULL, open_elsewhere, s) == 0);
     pthread_join(thread, NULL);
-    p = TAILQ_FIRST(&s->parties);
+    p = TAILQ_FIRST(&s->clients);
     run_ms(s, 2);
     HOLDS(s, hilock_client_is_connected(p->client));
     held(p, "a", "stock", NULL);
 }
 
 /* In the child: 1 when all is as the contract has it. */
-static int child_is_refused(struct scene *s, struct party *p, struct hand *a, struct hand *w, int is_freed_first)
+static int child_is_refused(struct fixture *s, struct client *p, struct handle *a, struct handle *w, int is_freed_first)
 {
     unsigned requests = s->net.requests, lines = p->lines;
     struct hilock_lock *made = NULL;
@@ -346,20 +346,20 @@ static int child_is_refused(struct scene *s, struct party *p, struct hand *a, st
                 hilock_client_close(p->client, 0, NULL, NULL) == HILOCK_FORKED && !hilock_client_is_connected(p->client) &&
                 strstr(hilock_client_refusal(p->client), "forked child") && p->lines == lines;
     if (is_freed_first) {
-        hand_free(w);
-        hand_free(a);
+        handle_free(w);
+        handle_free(a);
     }
     hilock_client_abandon(p->client);
     p->client = NULL;
-    hand_free(a);
-    hand_free(w);
+    handle_free(a);
+    handle_free(w);
     return holds && s->net.requests == requests && p->loop.timers == 0 && s->memory.blocks == 0;
 }
 
-static void a_child_is_refused(struct scene *s, int is_freed_first)
+static void a_child_is_refused(struct fixture *s, int is_freed_first)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", NULL), *w = hand_new(p, "w", "two", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", NULL), *w = handle_new(p, "w", "two", NULL);
     int status = 1;
     pid_t child;
     store_take(&s->store, "two", "another", 60000);
@@ -375,21 +375,21 @@ static void a_child_is_refused(struct scene *s, int is_freed_first)
     HOLDS(s, is_ours(s, "one"));
 }
 
-static void a_forked_child_may_only_abandon_and_free(struct scene *s) { a_child_is_refused(s, 0); }
-static void a_forked_child_may_free_and_abandon(struct scene *s) { a_child_is_refused(s, 1); }
+static void a_forked_child_may_only_abandon_and_free(struct fixture *s) { a_child_is_refused(s, 0); }
+static void a_forked_child_may_free_and_abandon(struct fixture *s) { a_child_is_refused(s, 1); }
 
-static void a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time(struct scene *s)
+static void a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    struct hand *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
     uint64_t began_us;
     p->loop.early_us = 900;
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 10);
-    began_us = scene_us(s);
+    began_us = fixture_us(s);
     release(a);
-    party_close(p, 1000);
+    client_close(p, 1000);
     run_ms(s, 3000);
     TELLS(s, "a:release UNKNOWN b:LOST CLOSING closed");
     SAME(s, a->at_us, began_us + 700000);

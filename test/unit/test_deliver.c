@@ -7,12 +7,12 @@
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
-static void block_for_five_seconds(struct hand *hand) { world_jump_us(&hand->scene->world, 5000000); }
+static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
-static void what_expires_during_a_callback_is_told_before_the_next_one(struct scene *s)
+static void what_expires_during_a_callback_is_told_before_the_next_one(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = hand_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = handle_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     held(p, "a", "one", &short_lease);
     acquire(b, HILOCK_FOREVER);
     acquire(c, HILOCK_FOREVER);
@@ -22,23 +22,23 @@ static void what_expires_during_a_callback_is_told_before_the_next_one(struct sc
     TELLS(s, "b:OK a:LOST SUSPENDED c:OK");
 }
 
-static void what_expires_during_a_callback_is_told_in_that_turn(struct scene *s)
+static void what_expires_during_a_callback_is_told_in_that_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     held(p, "a", "one", &short_lease);
     acquire(b, HILOCK_FOREVER);
     when(b, "OK", block_for_five_seconds);
     while (!b->calls)
-        HOLDS(s, world_step(&s->world, scene_us(s) + 1000000));
+        HOLDS(s, world_step(&s->world, fixture_us(s) + 1000000));
     TELLS(s, "b:OK a:LOST SUSPENDED");
 }
 
-static void a_hold_max_that_passes_during_a_callback_too(struct scene *s)
+static void a_hold_max_that_passes_during_a_callback_too(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = hand_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct hand *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = handle_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
     extend(a, 60000);
     run_ms(s, 1);
     acquire(b, HILOCK_FOREVER);
@@ -49,15 +49,15 @@ static void a_hold_max_that_passes_during_a_callback_too(struct scene *s)
     TELLS(s, "a:extended b:OK a:LOST HOLD_MAX c:OK");
 }
 
-static void losses_of_all_holds_are_told_before_the_first_answer(struct scene *s)
+static void losses_of_all_holds_are_told_before_the_first_answer(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *w;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *w;
     held(p, "a", "one", &short_lease);
     held(p, "b", "two", &short_lease);
     held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 100000));
     held(p, "d", "four", &short_lease);
-    w = hand_new(p, "w", "five", NULL);
+    w = handle_new(p, "w", "five", NULL);
     acquire(w, 5000);
     run_us(s, 110);
     world_freeze(&p->loop.lane);
@@ -67,12 +67,12 @@ static void losses_of_all_holds_are_told_before_the_first_answer(struct scene *s
     TELLS(s, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
 }
 
-static void no_release_yet(struct hand *hand) { SAME(hand->scene, asked(hand->scene, "mutex_release"), 0); }
+static void no_release_yet(struct handle *handle) { SAME(handle->fixture, asked(handle->fixture, "mutex_release"), 0); }
 
-static void a_loss_is_told_before_its_release_reaches_the_store(struct scene *s)
+static void a_loss_is_told_before_its_release_reaches_the_store(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10));
     s->net.there_us = 0;
     when(a, "LOST HOLD_MAX", no_release_yet);
     run_ms(s, 4000);
@@ -82,41 +82,41 @@ static void a_loss_is_told_before_its_release_reaches_the_store(struct scene *s)
 
 /* ---- what is legal inside ---- */
 
-static void free_it(struct hand *hand) { hand_free(hand); }
-static void drop_it(struct hand *hand) { hand_drop(hand); }
-static void free_all(struct hand *hand)
+static void free_it(struct handle *handle) { handle_free(handle); }
+static void drop_it(struct handle *handle) { handle_drop(handle); }
+static void free_all(struct handle *handle)
 {
-    struct hand *other;
-    TAILQ_FOREACH(other, &hand->scene->hands, entry)
-        hand_free(other);
+    struct handle *other;
+    TAILQ_FOREACH(other, &handle->fixture->handles, entry)
+        handle_free(other);
 }
-static void acquire_again(struct hand *hand) { SAME(hand->scene, acquire(hand, HILOCK_FOREVER), HILOCK_OK); }
-static void release_it(struct hand *hand) { SAME(hand->scene, release(hand), HILOCK_OK); }
-static void release_is_NOT_HELD(struct hand *hand) { SAME(hand->scene, release(hand), HILOCK_NOT_HELD); }
-static void cancel_is_NOT_PENDING(struct hand *hand) { SAME(hand->scene, cancel(hand), HILOCK_NOT_PENDING); }
-static void abandon(struct hand *hand) { party_abandon(hand->party); }
-static void close_now(struct hand *hand) { party_close(hand->party, 0); }
-static void abandon_and_free_all(struct hand *hand)
+static void acquire_again(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
+static void release_it(struct handle *handle) { SAME(handle->fixture, release(handle), HILOCK_OK); }
+static void release_is_NOT_HELD(struct handle *handle) { SAME(handle->fixture, release(handle), HILOCK_NOT_HELD); }
+static void cancel_is_NOT_PENDING(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_NOT_PENDING); }
+static void abandon(struct handle *handle) { client_abandon(handle->client); }
+static void close_now(struct handle *handle) { client_close(handle->client, 0); }
+static void abandon_and_free_all(struct handle *handle)
 {
-    party_abandon(hand->party);
-    free_all(hand);
+    client_abandon(handle->client);
+    free_all(handle);
 }
-static void free_all_and_abandon(struct hand *hand)
+static void free_all_and_abandon(struct handle *handle)
 {
-    free_all(hand);
-    party_abandon(hand->party);
+    free_all(handle);
+    client_abandon(handle->client);
 }
 
-/* ---- every callback there is, and a step inside it. The scene's end finds what was left behind; sanitizers, what was touched too late ---- */
+/* ---- every callback there is, and a step inside it. The fixture's end finds what was left behind; sanitizers, what was touched too late ---- */
 
-static void grant(struct scene *s, struct party *p, struct hand *a)
+static void grant(struct fixture *s, struct client *p, struct handle *a)
 {
     (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
 }
 
-static void timing_out(struct scene *s, struct party *p, struct hand *a)
+static void timing_out(struct fixture *s, struct client *p, struct handle *a)
 {
     (void)p;
     store_take(&s->store, "stock", "another", 60000);
@@ -124,7 +124,7 @@ static void timing_out(struct scene *s, struct party *p, struct hand *a)
     run_ms(s, 100);
 }
 
-static void cancelling(struct scene *s, struct party *p, struct hand *a)
+static void cancelling(struct fixture *s, struct client *p, struct handle *a)
 {
     (void)p;
     acquire(a, 50);
@@ -132,25 +132,25 @@ static void cancelling(struct scene *s, struct party *p, struct hand *a)
     run_ms(s, 100);
 }
 
-static void closing(struct scene *s, struct party *p, struct hand *a)
+static void closing(struct fixture *s, struct client *p, struct handle *a)
 {
     acquire(a, HILOCK_FOREVER);
-    party_close(p, 100);
+    client_close(p, 100);
     run_ms(s, 5);
 }
 
-static void releasing(struct scene *s, struct party *p, struct hand *a)
+static void releasing(struct fixture *s, struct client *p, struct handle *a)
 {
     (void)p;
     store_delete(&s->store, "stock");
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
-    if (a->lock && hilock_lock_state(a->lock) == HILOCK_HELD)
+    if (a->lock && hilock_lock_state(a->lock) == HILOCK_STATE_HELD)
         release(a);
     run_ms(s, 5);
 }
 
-static void losing(struct scene *s, struct party *p, struct hand *a)
+static void losing(struct fixture *s, struct client *p, struct handle *a)
 {
     (void)p;
     acquire(a, HILOCK_FOREVER);
@@ -159,7 +159,7 @@ static void losing(struct scene *s, struct party *p, struct hand *a)
     run_ms(s, 15000);
 }
 
-static void failing_renewals(struct scene *s, struct party *p, struct hand *a)
+static void failing_renewals(struct fixture *s, struct client *p, struct handle *a)
 {
     struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 6); /* c is renewed too */
     (void)p;
@@ -168,7 +168,7 @@ static void failing_renewals(struct scene *s, struct party *p, struct hand *a)
     plan_end(busy);
 }
 
-static void settling(struct scene *s, struct party *p, struct hand *a)
+static void settling(struct fixture *s, struct client *p, struct handle *a)
 {
     (void)p;
     acquire(a, HILOCK_FOREVER);
@@ -182,52 +182,51 @@ static void settling(struct scene *s, struct party *p, struct hand *a)
     run_ms(s, 5000);
 }
 
-static const struct { const char *told; void (*bring_about)(struct scene *, struct party *, struct hand *); } moments[] = {
+static const struct { const char *told; void (*bring_about)(struct fixture *, struct client *, struct handle *); } moments[] = {
     {"OK", grant},            {"WAITING", timing_out},     {"TIMED_OUT", timing_out},        {"CANCELLED", cancelling}, {"CLOSED", closing},
     {"released", releasing},  {"LOST TAKEN", losing},      {"RENEWAL_FAILED", failing_renewals}, {"RENEWED", failing_renewals},
     {"release UNKNOWN", settling}, {"SETTLED", settling},
 };
 
-static void step_inside_every_callback(struct scene *s, void (*step)(struct hand *hand))
+static void step_inside_every_callback(struct fixture *s, void (*step)(struct handle *handle))
 {
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
-        struct party *p = scene_connect(s, NULL);
-        struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL), *c = held(p, "c", "other", NULL);
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = held(p, "c", "other", NULL);
         s->is_tampered = 1;
         if (a->lock && b->lock && c->lock)
             acquire(b, HILOCK_FOREVER);
-        hand_free(b); /* an undo is under way as well */
+        handle_free(b); /* an undo is under way as well */
         run_us(s, 50);
         when(a, moments[i].told, step);
         moments[i].bring_about(s, p, a);
         HOLDS(s, strstr(s->story, moments[i].told));
         HOLDS(s, !a->then);
         a->then = NULL;
-        hand_free(a);
-        hand_free(c);
+        handle_free(a);
+        handle_free(c);
         run_ms(s, 50);
         if (p->client && !p->is_closing)
-            party_close(p, 0);
+            client_close(p, 0);
         run_ms(s, 10000);
-        store_delete(&s->store, "stock");
-        store_delete(&s->store, "other");
+        store_clear(&s->store); /* places of who abandoned are kept for a while */
         s->place->mood = NET_LISTENS;
-        scene_hush(s);
+        fixture_hush(s);
     }
 }
 
-static void a_handle_may_be_freed_inside_each(struct scene *s) { step_inside_every_callback(s, free_it); }
-static void a_handle_may_be_dropped_inside_each(struct scene *s) { step_inside_every_callback(s, drop_it); }
-static void all_may_be_freed_inside_each(struct scene *s) { step_inside_every_callback(s, free_all); }
-static void the_client_may_be_abandoned_inside_each(struct scene *s) { step_inside_every_callback(s, abandon); }
-static void the_client_may_be_closed_inside_each(struct scene *s) { step_inside_every_callback(s, close_now); }
-static void abandoned_and_freed_inside_each(struct scene *s) { step_inside_every_callback(s, abandon_and_free_all); }
-static void freed_and_abandoned_inside_each(struct scene *s) { step_inside_every_callback(s, free_all_and_abandon); }
+static void a_handle_may_be_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, free_it); }
+static void a_handle_may_be_dropped_inside_each(struct fixture *s) { step_inside_every_callback(s, drop_it); }
+static void all_may_be_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, free_all); }
+static void the_client_may_be_abandoned_inside_each(struct fixture *s) { step_inside_every_callback(s, abandon); }
+static void the_client_may_be_closed_inside_each(struct fixture *s) { step_inside_every_callback(s, close_now); }
+static void abandoned_and_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, abandon_and_free_all); }
+static void freed_and_abandoned_inside_each(struct fixture *s) { step_inside_every_callback(s, free_all_and_abandon); }
 
-static void a_handle_may_acquire_again_inside_its_answer(struct scene *s)
+static void a_handle_may_acquire_again_inside_its_answer(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 200);
     acquire(a, 100);
     when(a, "TIMED_OUT", acquire_again);
@@ -235,20 +234,20 @@ static void a_handle_may_acquire_again_inside_its_answer(struct scene *s)
     TELLS(s, "a:WAITING a:TIMED_OUT a:WAITING a:OK");
 }
 
-static void a_hold_may_be_released_inside_its_grant(struct scene *s)
+static void a_hold_may_be_released_inside_its_grant(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     acquire(a, HILOCK_FOREVER);
     when(a, "OK", release_it);
     run_ms(s, 5);
     TELLS(s, "a:OK a:released");
 }
 
-static void inside_on_lost_the_handle_is_idle(struct scene *s)
+static void inside_on_lost_the_handle_is_idle(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     when(a, "LOST TAKEN", release_is_NOT_HELD);
@@ -259,10 +258,10 @@ static void inside_on_lost_the_handle_is_idle(struct scene *s)
     TELLS(s, "a:LOST TAKEN a:OK");
 }
 
-static void inside_on_lost_the_handle_may_acquire_again(struct scene *s)
+static void inside_on_lost_the_handle_may_acquire_again(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     when(a, "LOST TAKEN", acquire_again);
@@ -273,65 +272,65 @@ static void inside_on_lost_the_handle_may_acquire_again(struct scene *s)
 
 /* ---- silence ---- */
 
-static void a_freed_or_dropped_handle_is_silent_in_every_state(struct scene *s)
+static void a_freed_or_dropped_handle_is_silent_in_every_state(struct fixture *s)
 {
     for (uint64_t after_us = 0; after_us < 2000; after_us += 50) {
-        struct party *p = scene_open(s, NULL);
-        struct hand *a = hand_new(p, "a", "stock", &short_lease), *b = hand_new(p, "b", "stock", &short_lease);
+        struct client *p = fixture_open(s, NULL);
+        struct handle *a = handle_new(p, "a", "stock", &short_lease), *b = handle_new(p, "b", "stock", &short_lease);
         acquire(a, HILOCK_FOREVER);
         acquire(b, HILOCK_FOREVER);
         run_us(s, after_us);
-        scene_hush(s);
-        hand_free(a);
-        hand_drop(b);
-        SAME(s, hilock_lock_state(b->lock), HILOCK_IDLE);
+        fixture_hush(s);
+        handle_free(a);
+        handle_drop(b);
+        SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
         run_ms(s, 20);
         TELLS(s, "");
         HOLDS(s, !is_ours(s, "stock"));
         acquire(b, HILOCK_FOREVER);
         run_ms(s, 20);
         TELLS(s, "b:OK");
-        hand_free(b);
-        party_close(p, 0);
+        handle_free(b);
+        client_close(p, 0);
         run_ms(s, 5000);
         TELLS(s, "closed");
     }
 }
 
-static void a_result_that_was_silenced_in_time_never_comes(struct scene *s)
+static void a_result_that_was_silenced_in_time_never_comes(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     release(a);
-    hand_drop(a);
+    handle_drop(a);
     run_ms(s, 5);
     TELLS(s, "");
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "a:OK");
-    SAME(s, a->result.operation, HILOCK_ACQUIRE);
+    SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
 }
 
 /* ---- batches ---- */
 
-static void at_most_a_thousand_callbacks_run_in_a_turn(struct scene *s)
+static void at_most_a_thousand_callbacks_run_in_a_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     char name[16];
     int told = 0, turns = 0, most = 0;
     s->is_untold = 1;
     for (int i = 0; i < 2500; i++) {
-        struct hand *a;
+        struct handle *a;
         snprintf(name, sizeof name, "n%d", i);
-        a = hand_new(p, name, name, NULL);
+        a = handle_new(p, name, name, NULL);
         acquire(a, HILOCK_FOREVER);
         cancel(a);
     }
     while (told < 2500 && turns < 10) {
-        struct hand *a;
+        struct handle *a;
         int now = 0;
-        HOLDS(s, world_step(&s->world, scene_us(s) + 10));
-        TAILQ_FOREACH(a, &s->hands, entry)
+        HOLDS(s, world_step(&s->world, fixture_us(s) + 10));
+        TAILQ_FOREACH(a, &s->handles, entry)
             now += a->calls;
         most = now - told > most ? now - told : most;
         told = now;
@@ -341,21 +340,21 @@ static void at_most_a_thousand_callbacks_run_in_a_turn(struct scene *s)
     SAME(s, most, 1000);
 }
 
-static void block_for_twenty_ms(struct hand *hand) { world_jump_us(&hand->scene->world, 20000); }
+static void block_for_twenty_ms(struct handle *handle) { world_jump_us(&handle->fixture->world, 20000); }
 
 /* That its renewals failed is still to be told, behind what takes long, when it is found taken. Then it is over. */
-static void what_is_lost_with_something_untold_is_over_all_the_same(struct scene *s)
+static void what_is_lost_with_something_untold_is_over_all_the_same(struct fixture *s)
 {
     enum { WAITS = 60, WAIT_US = 2600000 };
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    uint64_t begun_us = scene_us(s);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    uint64_t begun_us = fixture_us(s);
     s->is_tampered = s->is_untold = 1;
     store_take(&s->store, "busy", "another", 60000);
     for (int i = 0; i < WAITS; i++) {
-        struct hand *hand = hand_new(p, "w", "busy", NULL);
-        when(hand, "TIMED_OUT", block_for_twenty_ms);
-        acquire(hand, WAIT_US / 1000);
+        struct handle *handle = handle_new(p, "w", "busy", NULL);
+        when(handle, "TIMED_OUT", block_for_twenty_ms);
+        acquire(handle, WAIT_US / 1000);
     }
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
     PLAN(s, .on = "renew", .act = PLAN_HOLD);
@@ -364,7 +363,7 @@ static void what_is_lost_with_something_untold_is_over_all_the_same(struct scene
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 1300);
     SAME(s, a->event.kind, HILOCK_EVENT_LOST);
-    party_close(p, HILOCK_FOREVER);
+    client_close(p, HILOCK_FOREVER);
     run_ms(s, 100);
     HOLDS(s, p->is_closed);
 }

@@ -11,13 +11,13 @@ static const struct hilock_client_options hasty = {.size = sizeof hasty, .comman
 
 static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
 
-static void it_is_one_command_and_lasts_from_its_send(struct scene *s)
+static void it_is_one_command_and_lasts_from_its_send(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t asked_us;
     run_ms(s, 500);
-    asked_us = scene_us(s);
+    asked_us = fixture_us(s);
     SAME(s, extend(a, 10000), HILOCK_OK);
     TELLS(s, "");
     run_ms(s, 1);
@@ -26,8 +26,8 @@ static void it_is_one_command_and_lasts_from_its_send(struct scene *s)
     SAME(s, asked(s, "renew"), 1);
     HOLDS(s, strstr(store_line(&s->store, "renew", 0)->text, "renew 1 stock 10000 "));
     BELIEVES(s, a, deadline_us(asked_us, 10000000));
-    SAME(s, a->result.operation, HILOCK_EXTEND);
-    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.operation, HILOCK_OP_EXTEND);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 1);
     SAME(s, a->result.attempts, 1);
     SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
@@ -35,10 +35,10 @@ static void it_is_one_command_and_lasts_from_its_send(struct scene *s)
     HOLDS(s, a->result.lock == a->lock);
 }
 
-static void zero_is_the_locks_own_lease(struct scene *s)
+static void zero_is_the_locks_own_lease(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &never);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &never);
     run_ms(s, 2000);
     SAME(s, extend(a, 0), HILOCK_OK);
     run_ms(s, 1);
@@ -46,10 +46,10 @@ static void zero_is_the_locks_own_lease(struct scene *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 3000000));
 }
 
-static void it_never_shortens(struct scene *s)
+static void it_never_shortens(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &never);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &never);
     uint64_t long_us;
     extend(a, 60000);
     run_ms(s, 1);
@@ -62,10 +62,10 @@ static void it_never_shortens(struct scene *s)
     HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
 }
 
-static void the_watchdog_goes_on_with_the_locks_own_lease(struct scene *s)
+static void the_watchdog_goes_on_with_the_locks_own_lease(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t sent_us;
     p->tells = 1;
     extend(a, 60000);
@@ -83,10 +83,10 @@ static void the_watchdog_goes_on_with_the_locks_own_lease(struct scene *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
 }
 
-static void it_waits_for_a_renewal_under_way_and_then_asks(struct scene *s)
+static void it_waits_for_a_renewal_under_way_and_then_asks(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
     extend(a, 20000);
@@ -100,10 +100,10 @@ static void it_waits_for_a_renewal_under_way_and_then_asks(struct scene *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 20000000));
 }
 
-static void those_that_wait_ask_together_for_the_longest(struct scene *s)
+static void those_that_wait_ask_together_for_the_longest(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     SAME(s, extend(a, 5000), HILOCK_OK);
     SAME(s, extend(a, 30000), HILOCK_OK);
     SAME(s, extend(a, 100), HILOCK_OK);
@@ -117,10 +117,10 @@ static void those_that_wait_ask_together_for_the_longest(struct scene *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 30000000));
 }
 
-static void renew_NEVER_ends_when_the_latest_extend_says(struct scene *s)
+static void renew_NEVER_ends_when_the_latest_extend_says(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &never);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &never);
     uint64_t sent_us;
     run_ms(s, 1000);
     extend(a, 5000);
@@ -133,10 +133,10 @@ static void renew_NEVER_ends_when_the_latest_extend_says(struct scene *s)
     SAME(s, asked(s, "renew"), 1);
 }
 
-static void hold_max_stays_the_end(struct scene *s)
+static void hold_max_stays_the_end(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
     uint64_t ends_us = sent_at_us(s, "mutex_acquire", 0) + 200 + 4000000;
     extend(a, 60000);
     run_ms(s, 1);
@@ -151,17 +151,17 @@ static void hold_max_stays_the_end(struct scene *s)
 
 /* ---- no yes ---- */
 
-static void not_ours_is_LOST_and_on_lost_does_not_run(struct scene *s)
+static void not_ours_is_LOST_and_on_lost_does_not_run(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     struct hilock_stats stats = {.size = sizeof stats};
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     extend(a, 0);
     run_ms(s, 1);
     TELLS(s, "a:extend LOST");
-    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
     SAME(s, a->result.remaining_ms, 0);
     SAME(s, a->result.hold_count, 0);
     TEXT(s, a->detail, "TAKEN: the store says that \"stock\" is not ours any more");
@@ -172,10 +172,10 @@ static void not_ours_is_LOST_and_on_lost_does_not_run(struct scene *s)
     TELLS(s, "");
 }
 
-static void no_answer_by_the_deadline_is_LOST_at_the_deadline(struct scene *s)
+static void no_answer_by_the_deadline_is_LOST_at_the_deadline(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &never);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &never);
     run_ms(s, 1500);
     world_freeze(&s->store.lane);
     extend(a, 60000);
@@ -189,25 +189,25 @@ static void no_answer_by_the_deadline_is_LOST_at_the_deadline(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on(struct scene *s)
+static void no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on(struct fixture *s)
 {
-    struct party *p = scene_connect(s, &hasty);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
-    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0), begun_us = scene_us(s);
+    struct client *p = fixture_connect(s, &hasty);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0), begun_us = fixture_us(s);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER, .times = PLAN_ALWAYS);
     extend(a, 60000);
     run_ms(s, 600);
     TELLS(s, "a:extend UNKNOWN");
     SAME(s, a->at_us, begun_us + 500000);
-    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
     BELIEVES(s, a, deadline_us(granted_us, 30000000));
-    HOLDS(s, strstr(a->detail, "no answer from 127.0.0.1:6379 within 500 ms: \"stock\" may or may not have been extended"));
+    HOLDS(s, strstr(a->detail, "no answer from 127.0.0.1:6379 within 500 ms: \"stock\" may or may not be extended"));
 }
 
-static void what_never_left_is_UNREACHABLE(struct scene *s)
+static void what_never_left_is_UNREACHABLE(struct fixture *s)
 {
-    struct party *p = scene_connect(s, &hasty);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, &hasty);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 10);
@@ -222,10 +222,10 @@ static void what_never_left_is_UNREACHABLE(struct scene *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 20000 && hilock_lock_remaining_ms(a->lock) < 25000);
 }
 
-static void a_link_that_comes_back_in_time_carries_it(struct scene *s)
+static void a_link_that_comes_back_in_time_carries_it(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 10);
@@ -237,10 +237,10 @@ static void a_link_that_comes_back_in_time_carries_it(struct scene *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 60000000));
 }
 
-static void an_answer_that_was_lost_is_asked_for_again(struct scene *s)
+static void an_answer_that_was_lost_is_asked_for_again(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &never);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &never);
     PLAN(s, .on = "renew", .act = PLAN_RESET_AFTER);
     extend(a, 60000);
     run_ms(s, 1000);
@@ -250,7 +250,7 @@ static void an_answer_that_was_lost_is_asked_for_again(struct scene *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 60000000));
 }
 
-static void an_error_is_told_and_counts_as_a_failed_renewal(struct scene *s)
+static void an_error_is_told_and_counts_as_a_failed_renewal(struct fixture *s)
 {
     static const struct { const char *error, *told; } cases[] = {
         {"BUSY Redis is busy running a script.", "a:extend UNWRITABLE"},
@@ -258,15 +258,15 @@ static void an_error_is_told_and_counts_as_a_failed_renewal(struct scene *s)
         {"NOPERM this user has no permissions to run the 'evalsha' command", "a:extend DENIED"},
         {"ERR something else", "a:extend SERVER"},
     };
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
     struct hilock_stats stats = {.size = sizeof stats};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = cases[i].error);
         extend(a, 60000);
         run_ms(s, 1);
-        scene_tells(s, i == 1 ? "a:extend UNWRITABLE a:RENEWAL_FAILED" : cases[i].told, __FILE__, __LINE__);
+        fixture_tells(s, i == 1 ? "a:extend UNWRITABLE a:RENEWAL_FAILED" : cases[i].told, __FILE__, __LINE__);
         BELIEVES(s, a, deadline_us(granted_us, 30000000));
     }
     PLAN(s, .on = "renew", .act = PLAN_INSTEAD, .reply = say_nil());
@@ -280,10 +280,10 @@ static void an_error_is_told_and_counts_as_a_failed_renewal(struct scene *s)
     TELLS(s, "a:RENEWED a:extended");
 }
 
-static void renew_NEVER_is_not_told_of_failed_renewals(struct scene *s)
+static void renew_NEVER_is_not_told_of_failed_renewals(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &never);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &never);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 3);
     for (int i = 0; i < 4; i++) {
         extend(a, 3000);
@@ -294,10 +294,10 @@ static void renew_NEVER_is_not_told_of_failed_renewals(struct scene *s)
     SAME(s, asked(s, "renew"), 1); /* the others were refused, and nobody asks by himself */
 }
 
-static void a_lease_found_shortened_is_believed_as_far_as_its_extend_proves(struct scene *s)
+static void a_lease_found_shortened_is_believed_as_far_as_its_extend_proves(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     p->tells = 1;
     s->is_tampered = 1;
     store_expire_ms(&s->store, "stock", 5000);

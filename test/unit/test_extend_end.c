@@ -7,10 +7,10 @@
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
-static void released_meanwhile_is_LOST_and_the_release_OK(struct scene *s)
+static void released_meanwhile_is_LOST_and_the_release_OK(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     extend(a, 60000);
     extend(a, 0);
     release(a);
@@ -18,7 +18,7 @@ static void released_meanwhile_is_LOST_and_the_release_OK(struct scene *s)
     run_us(s, 100);
     TELLS(s, "a:extend LOST a:extend LOST");
     TEXT(s, a->detail, hilock_status_text(HILOCK_LOST));
-    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
     run_ms(s, 2);
     TELLS(s, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
@@ -27,32 +27,32 @@ static void released_meanwhile_is_LOST_and_the_release_OK(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void dropped_or_freed_meanwhile_it_is_silent(struct scene *s)
+static void dropped_or_freed_meanwhile_it_is_silent(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
     extend(a, 60000);
     extend(b, 60000);
-    hand_drop(a);
-    hand_free(b);
+    handle_drop(a);
+    handle_free(b);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "a:OK");
     HOLDS(s, !is_ours(s, "two"));
 }
 
-static void extend_b(struct hand *hand)
+static void extend_b(struct handle *handle)
 {
-    struct hand *b = TAILQ_NEXT(hand, entry);
-    SAME(hand->scene, hilock_lock_state(b->lock), HILOCK_HELD);
-    SAME(hand->scene, hilock_lock_remaining_ms(b->lock), 0);
-    SAME(hand->scene, extend(b, 0), HILOCK_OK);
+    struct handle *b = TAILQ_NEXT(handle, entry);
+    SAME(handle->fixture, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
+    SAME(handle->fixture, hilock_lock_remaining_ms(b->lock), 0);
+    SAME(handle->fixture, extend(b, 0), HILOCK_OK);
 }
 
-static void asked_when_the_loss_is_about_to_be_told_it_is_told_instead(struct scene *s)
+static void asked_when_the_loss_is_about_to_be_told_it_is_told_instead(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
     when(a, "LOST SUSPENDED", extend_b);
     world_jump_us(&s->world, 9000000);
     run_ms(s, 10);
@@ -62,21 +62,21 @@ static void asked_when_the_loss_is_about_to_be_told_it_is_told_instead(struct sc
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
-static void block_for_five_seconds(struct hand *hand) { world_jump_us(&hand->scene->world, 5000000); }
+static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
-static void block_and_extend(struct hand *hand)
+static void block_and_extend(struct handle *handle)
 {
-    block_for_five_seconds(hand);
-    SAME(hand->scene, extend(TAILQ_FIRST(&hand->scene->hands), 60000), HILOCK_OK);
+    block_for_five_seconds(handle);
+    SAME(handle->fixture, extend(TAILQ_FIRST(&handle->fixture->handles), 60000), HILOCK_OK);
 }
 
 /* The deadline passed while somebody blocked, and nobody has looked yet. */
-static void asked_after_the_deadline_it_revives_nothing(struct scene *s)
+static void asked_after_the_deadline_it_revives_nothing(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *b;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b;
     held(p, "a", "one", &short_lease);
-    b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     acquire(b, HILOCK_FOREVER);
     when(b, "OK", block_and_extend);
     run_ms(s, 1);
@@ -86,11 +86,11 @@ static void asked_after_the_deadline_it_revives_nothing(struct scene *s)
 }
 
 /* Its answer, yes, stands in the queue behind a callback that takes too long. */
-static void a_yes_that_aged_in_the_queue_is_LOST(struct scene *s)
+static void a_yes_that_aged_in_the_queue_is_LOST(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
-    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     acquire(b, HILOCK_FOREVER);
     extend(a, 3000);
     when(b, "OK", block_for_five_seconds);
@@ -99,10 +99,10 @@ static void a_yes_that_aged_in_the_queue_is_LOST(struct scene *s)
     TELLS(s, "b:OK a:extend LOST");
 }
 
-static void a_loss_for_any_reason_is_told_by_the_extend(struct scene *s)
+static void a_loss_for_any_reason_is_told_by_the_extend(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .hold_max_ms = 31000)), *b = held(p, "b", "two", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .hold_max_ms = 31000)), *b = held(p, "b", "two", &short_lease);
     run_ms(s, 30000);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     extend(a, 60000);
@@ -110,17 +110,17 @@ static void a_loss_for_any_reason_is_told_by_the_extend(struct scene *s)
     TELLS(s, "a:extend LOST");
     TEXT(s, a->detail, "HOLD_MAX: \"one\" was held for 31000 ms; is a release missing?");
     extend(b, 60000);
-    SAME(s, party_close(p, 10), HILOCK_OK);
+    SAME(s, client_close(p, 10), HILOCK_OK);
     run_ms(s, 3100);
     TELLS(s, "b:extend LOST closed");
     HOLDS(s, strncmp(b->detail, "CLOSING: ", 9) == 0);
 }
 
-static void it_works_while_the_client_drains(struct scene *s)
+static void it_works_while_the_client_drains(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
-    party_close(p, HILOCK_FOREVER);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
+    client_close(p, HILOCK_FOREVER);
     run_ms(s, 10);
     SAME(s, extend(a, 60000), HILOCK_OK);
     run_ms(s, 10);
@@ -131,23 +131,23 @@ static void it_works_while_the_client_drains(struct scene *s)
     TELLS(s, "a:released closed");
 }
 
-static void an_abandoned_client_answers_nothing(struct scene *s)
+static void an_abandoned_client_answers_nothing(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     s->is_tampered = 1;
     extend(a, 60000);
     extend(a, 60000);
-    party_abandon(p);
+    client_abandon(p);
     run_ms(s, 100);
     TELLS(s, "");
     SAME(s, extend(a, 0), HILOCK_CLOSED);
 }
 
-static void refusals_say_why(struct scene *s)
+static void refusals_say_why(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     SAME(s, hilock_extend(NULL, 0, NULL, NULL), HILOCK_INVALID);
     SAME(s, extend(a, 0), HILOCK_NOT_HELD);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
@@ -176,25 +176,25 @@ static void refusals_say_why(struct scene *s)
 }
 
 /* Else a restarted store would grant again while the extended lease still counts. */
-static void a_lease_above_the_restart_guard_is_refused(struct scene *s)
+static void a_lease_above_the_restart_guard_is_refused(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
-    struct hand *a = hand_new(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
+    struct handle *a = handle_new(p, "a", "stock", &short_lease);
     s->is_tampered = 1;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 60000);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     SAME(s, extend(a, 30001), HILOCK_INVALID);
     TEXT(s, hilock_client_refusal(p->client),
-         "lease_ms 30001 is longer than restart_guard_ms 30000: a restarted store would let others in too early; raise the guard or lower the lease");
+         "lease_ms 30001 is longer than restart_guard_ms 30000: a restarted store could grant the lock to others too early; raise the guard or lower the lease");
     SAME(s, extend(a, 30000), HILOCK_OK);
-    scene_hush(s);
+    fixture_hush(s);
 }
 
-static void the_words_of_an_answer_are_told_without_memory_too(struct scene *s)
+static void the_words_of_an_answer_are_told_without_memory_too(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
     extend(a, 0);
     s->memory.is_out = s->memory.spares_links = 1;
@@ -204,10 +204,10 @@ static void the_words_of_an_answer_are_told_without_memory_too(struct scene *s)
     TEXT(s, a->detail, hilock_status_text(HILOCK_UNWRITABLE));
 }
 
-static void after_an_extend_a_release_is_repeated_for_that_lease(struct scene *s)
+static void after_an_extend_a_release_is_repeated_for_that_lease(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     extend(a, 60000);
     run_ms(s, 1);
     s->place->mood = NET_REFUSES;
@@ -224,27 +224,27 @@ static void after_an_extend_a_release_is_repeated_for_that_lease(struct scene *s
 
 /* ---- inside its callback ---- */
 
-static void free_it(struct hand *hand) { hand_free(hand); }
-static void drop_it(struct hand *hand) { hand_drop(hand); }
-static void release_it(struct hand *hand) { release_quietly(hand); }
-static void extend_again(struct hand *hand) { extend(hand, 0); }
-static void acquire_again(struct hand *hand) { (void)!acquire(hand, HILOCK_FOREVER); }
-static void abandon(struct hand *hand) { party_abandon(hand->party); }
-static void close_now(struct hand *hand) { party_close(hand->party, 0); }
-static void abandon_and_free(struct hand *hand)
+static void free_it(struct handle *handle) { handle_free(handle); }
+static void drop_it(struct handle *handle) { handle_drop(handle); }
+static void release_it(struct handle *handle) { release_quietly(handle); }
+static void extend_again(struct handle *handle) { extend(handle, 0); }
+static void acquire_again(struct handle *handle) { (void)!acquire(handle, HILOCK_FOREVER); }
+static void abandon(struct handle *handle) { client_abandon(handle->client); }
+static void close_now(struct handle *handle) { client_close(handle->client, 0); }
+static void abandon_and_free(struct handle *handle)
 {
-    party_abandon(hand->party);
-    hand_free(hand);
+    client_abandon(handle->client);
+    handle_free(handle);
 }
 
-static void everything_is_legal_inside(struct scene *s)
+static void everything_is_legal_inside(struct fixture *s)
 {
-    static void (*const steps[])(struct hand *hand) = {free_it, drop_it, release_it, extend_again, acquire_again, abandon, close_now, abandon_and_free};
+    static void (*const steps[])(struct handle *handle) = {free_it, drop_it, release_it, extend_again, acquire_again, abandon, close_now, abandon_and_free};
     static const char *const told[] = {"extended", "extend LOST"};
     s->is_tampered = 1;
     for (size_t i = 0; i < 2 * sizeof steps / sizeof *steps; i++) {
-        struct party *p = scene_connect(s, NULL);
-        struct hand *a;
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a;
         char name[16];
         snprintf(name, sizeof name, "stock%zu", i);
         a = held(p, "a", name, &short_lease);
@@ -256,8 +256,8 @@ static void everything_is_legal_inside(struct scene *s)
         run_ms(s, 5000);
         HOLDS(s, !a->then);
         if (a->lock)
-            hand_drop(a);
-        scene_hush(s);
+            handle_drop(a);
+        fixture_hush(s);
     }
 }
 

@@ -8,31 +8,31 @@
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
 #define MARGIN_US(us) ((us) / 100 + 7000)
 
-static struct hand *fair(struct party *p, const char *tag) { return hand_new(p, tag, "stock", FAIR(.lease_ms = 30000)); }
+static struct handle *fair(struct client *p, const char *tag) { return handle_new(p, tag, "stock", FAIR(.lease_ms = 30000)); }
 
 /* Stands in the queue, and the clients are quiet. */
-static struct hand *waits(struct party *p, const char *tag)
+static struct handle *waits(struct client *p, const char *tag)
 {
-    struct hand *hand = fair(p, tag);
-    acquire(hand, HILOCK_FOREVER);
-    run_ms(p->scene, 2);
-    return hand;
+    struct handle *handle = fair(p, tag);
+    acquire(handle, HILOCK_FOREVER);
+    run_ms(p->fixture, 2);
+    return handle;
 }
 
-static struct hand *holds(struct party *p, const char *tag)
+static struct handle *holds(struct client *p, const char *tag)
 {
-    struct hand *hand = waits(p, tag);
-    HOLDS(p->scene, hilock_lock_state(hand->lock) == HILOCK_HELD);
-    scene_hush(p->scene);
-    return hand;
+    struct handle *handle = waits(p, tag);
+    HOLDS(p->fixture, hilock_lock_state(handle->lock) == HILOCK_STATE_HELD);
+    fixture_hush(p->fixture);
+    return handle;
 }
 
 /* ---- the plain way ---- */
 
-static void a_free_lock_is_one_round_trip(struct scene *s)
+static void a_free_lock_is_one_round_trip(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = fair(p, "a");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = fair(p, "a");
     run_ms(s, 2);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
@@ -48,9 +48,9 @@ static void a_free_lock_is_one_round_trip(struct scene *s)
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 0);
 }
 
-static void handed_over_by_one_script_and_one_push(struct scene *s)
+static void handed_over_by_one_script_and_one_push(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     uint64_t token = a->result.fencing_token;
     TELLS(s, "b:WAITING");
     SAME(s, b->event.position, 1);
@@ -66,10 +66,10 @@ static void handed_over_by_one_script_and_one_push(struct scene *s)
 
 /* ---- who waits ---- */
 
-static void the_place_is_told(struct scene *s)
+static void the_place_is_told(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(p, "b"), *c = hand_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b"), *c = handle_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
     char holder[64];
     run_ms(s, 2);
     acquire(c, 1500);
@@ -77,7 +77,7 @@ static void the_place_is_told(struct scene *s)
     TELLS(s, "b:WAITING c:WAITING c:WAITING");
     SAME(s, c->event.position, 2);
     SAME(s, c->event.waiters, 2);
-    snprintf(holder, sizeof holder, "%s:1", a->party->uuid);
+    snprintf(holder, sizeof holder, "%s:1", a->client->uuid);
     TEXT(s, c->holder, holder);
     run_ms(s, 500);
     TELLS(s, "c:TIMED_OUT");
@@ -90,10 +90,10 @@ static void the_place_is_told(struct scene *s)
     SAME(s, b->result.waiters, 1);
 }
 
-static void a_try_takes_no_place_and_jumps_nobody(struct scene *s)
+static void a_try_takes_no_place_and_jumps_nobody(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *t = fair(scene_connect(s, NULL), "t");
-    waits(scene_connect(s, NULL), "b");
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *t = fair(fixture_connect(s, NULL), "t");
+    waits(fixture_connect(s, NULL), "b");
     acquire(t, HILOCK_TRY);
     run_ms(s, 1);
     TELLS(s, "b:WAITING t:TIMED_OUT");
@@ -105,13 +105,13 @@ static void a_try_takes_no_place_and_jumps_nobody(struct scene *s)
     acquire(t, HILOCK_TRY);
     run_ms(s, 1);
     TELLS(s, "b:OK t:TIMED_OUT");
-    hand_free(a);
+    handle_free(a);
 }
 
-static void siblings_stand_in_the_queue_each_for_itself(struct scene *s)
+static void siblings_stand_in_the_queue_each_for_itself(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = holds(p, "a"), *b = waits(p, "b"), *c = waits(p, "c");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = holds(p, "a"), *b = waits(p, "b"), *c = waits(p, "c");
     TELLS(s, "b:WAITING c:WAITING");
     SAME(s, c->event.position, 2);
     release_quietly(a);
@@ -123,10 +123,10 @@ static void siblings_stand_in_the_queue_each_for_itself(struct scene *s)
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
 
-static void who_waits_long_is_heard_of(struct scene *s)
+static void who_waits_long_is_heard_of(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
-    waits(scene_connect(s, NULL), "c");
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "c");
     store_forget(&s->store);
     run_ms(s, 60000);
     TELLS(s, "b:WAITING c:WAITING");
@@ -140,15 +140,15 @@ static void who_waits_long_is_heard_of(struct scene *s)
 }
 
 /* Its process is gone: who listens is counted, and it is passed over; its place is kept as long as it counts as alive. */
-static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct scene *s)
+static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *c;
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
     waits(q, "b");
-    c = waits(scene_connect(s, NULL), "c");
+    c = waits(fixture_connect(s, NULL), "c");
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, &q->loop, NET_STREAMS);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "c:OK");
@@ -158,12 +158,12 @@ static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct scene *s)
     TELLS(s, "b:OK"); /* deaf, but alive: it was granted, and found it by its heartbeat */
 }
 
-static void a_lost_push_is_found_by_the_heartbeat(struct scene *s)
+static void a_lost_push_is_found_by_the_heartbeat(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *a = holds(scene_connect(s, NULL), "a");
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a");
     waits(q, "b");
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     run_us(s, 150); /* granted, and the push is on its way */
     net_reset(&s->net, &q->loop, NET_STREAMS);
@@ -174,10 +174,10 @@ static void a_lost_push_is_found_by_the_heartbeat(struct scene *s)
 
 /* ---- polling ---- */
 
-static void without_a_channel_it_polls(struct scene *s)
+static void without_a_channel_it_polls(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = hand_new(q, "b", "stock", FAIR(.wake = HILOCK_WAKE_POLL));
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(q, "b", "stock", FAIR(.wake = HILOCK_WAKE_POLL));
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 2000);
     TELLS(s, "b:WAITING");
@@ -189,11 +189,11 @@ static void without_a_channel_it_polls(struct scene *s)
     SAME(s, asked(s, "SUBSCRIBE"), 1);
 }
 
-static void a_refused_channel_makes_it_poll(struct scene *s)
+static void a_refused_channel_makes_it_poll(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a");
+    struct handle *a = holds(fixture_connect(s, NULL), "a");
     PLAN(s, .on = "SUBSCRIBE", .on_stream = 1, .act = PLAN_REFUSE, .error = "NOPERM no permissions to access one of the channels", .times = PLAN_ALWAYS);
-    waits(scene_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "b");
     run_ms(s, 1000);
     TELLS(s, "b:WAITING");
     HOLDS(s, asked(s, "mutex_acquire") > 10);
@@ -204,13 +204,13 @@ static void a_refused_channel_makes_it_poll(struct scene *s)
 
 /* ---- what a push cannot give ---- */
 
-static void a_fixed_lease_is_got_whole(struct scene *s)
+static void a_fixed_lease_is_got_whole(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = hand_new(scene_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     run_ms(s, 2);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 2);
-    scene_hush(s);
+    fixture_hush(s);
     store_forget(&s->store);
     release_quietly(a);
     run_ms(s, 1);
@@ -221,23 +221,23 @@ static void a_fixed_lease_is_got_whole(struct scene *s)
     SAME(s, asked(s, "renew"), 0);
 }
 
-static void much_validity_is_got_first(struct scene *s)
+static void much_validity_is_got_first(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = hand_new(scene_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 30000, .min_validity_ms = 20000));
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 30000, .min_validity_ms = 20000));
     run_ms(s, 2);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 2);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:OK");
     HOLDS(s, b->result.remaining_ms > 29000);
 }
 
-static void a_window_becomes_a_lease_after_a_third(struct scene *s)
+static void a_window_becomes_a_lease_after_a_third(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
-    scene_hush(s);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    fixture_hush(s);
     store_forget(&s->store);
     release_quietly(a);
     run_ms(s, 900);
@@ -251,11 +251,11 @@ static void a_window_becomes_a_lease_after_a_third(struct scene *s)
     TELLS(s, "");
 }
 
-static void what_came_late_is_confirmed_with_the_whole_lease(struct scene *s)
+static void what_came_late_is_confirmed_with_the_whole_lease(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(q, "b");
-    scene_hush(s);
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
+    fixture_hush(s);
     store_forget(&s->store);
     release_quietly(a);
     run_us(s, 150);
@@ -269,14 +269,14 @@ static void what_came_late_is_confirmed_with_the_whole_lease(struct scene *s)
 }
 
 /* It stood still for longer than the window: the lock went by, and the place was kept. */
-static void what_lapsed_meanwhile_comes_back_in_turn(struct scene *s)
+static void what_lapsed_meanwhile_comes_back_in_turn(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *c;
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
     waits(q, "b");
-    c = waits(scene_connect(s, NULL), "c");
-    waits(scene_connect(s, NULL), "d");
-    scene_hush(s);
+    c = waits(fixture_connect(s, NULL), "c");
+    waits(fixture_connect(s, NULL), "d");
+    fixture_hush(s);
     release_quietly(a);
     run_us(s, 150);
     world_freeze(&q->loop.lane);
@@ -291,11 +291,11 @@ static void what_lapsed_meanwhile_comes_back_in_turn(struct scene *s)
 
 /* ---- ends ---- */
 
-static void a_cancel_that_crosses_the_grant_hands_on(struct scene *s)
+static void a_cancel_that_crosses_the_grant_hands_on(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
-    waits(scene_connect(s, NULL), "c");
-    scene_hush(s);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "c");
+    fixture_hush(s);
     release_quietly(a);
     run_us(s, 150);
     cancel(b);
@@ -303,13 +303,13 @@ static void a_cancel_that_crosses_the_grant_hands_on(struct scene *s)
     TELLS(s, "b:CANCELLED c:OK");
 }
 
-static void a_dropped_client_leaves_the_queue(struct scene *s)
+static void a_dropped_client_leaves_the_queue(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(q, "b");
-    scene_hush(s);
-    hand_free(b);
-    party_close(q, 0);
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
+    fixture_hush(s);
+    handle_free(b);
+    client_close(q, 0);
     run_ms(s, 5);
     TELLS(s, "closed");
     peek(a);
@@ -318,10 +318,10 @@ static void a_dropped_client_leaves_the_queue(struct scene *s)
     HOLDS(s, strlen(a->holder) > 5);
 }
 
-static void an_unanswered_enqueue_is_taken_back(struct scene *s)
+static void an_unanswered_enqueue_is_taken_back(struct fixture *s)
 {
-    struct party *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = fair(q, "b");
+    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = fair(q, "b");
     run_ms(s, 2);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
     acquire(b, 100);
@@ -335,11 +335,11 @@ static void an_unanswered_enqueue_is_taken_back(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 2); /* once more when its bytes can no longer run */
 }
 
-static void a_forced_release_grants_the_next(struct scene *s)
+static void a_forced_release_grants_the_next(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *o = hand_new(scene_connect(s, NULL), "o", "stock", NULL);
-    waits(scene_connect(s, NULL), "b");
-    scene_hush(s);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *o = handle_new(fixture_connect(s, NULL), "o", "stock", NULL);
+    waits(fixture_connect(s, NULL), "b");
+    fixture_hush(s);
     s->is_tampered = 1;
     force(o, NULL);
     run_ms(s, 2);
@@ -350,11 +350,11 @@ static void a_forced_release_grants_the_next(struct scene *s)
 }
 
 /* While a hash slot moves, likewise; through handles of both kinds. */
-static void a_forced_release_that_may_not_span_keys_names_one(struct scene *s)
+static void a_forced_release_that_may_not_span_keys_names_one(struct fixture *s)
 {
     static const char *const told[] = {"a:OK o:force OK a:release LOST", "a:OK o:force OK a:release LOST", "a:OK o:force UNWRITABLE a:released"};
     for (int i = 0; i < 3; i++) {
-        struct hand *a = fair(scene_connect(s, NULL), "a"), *o = hand_new(scene_connect(s, NULL), "o", "stock", HILOCK_LOCK_OPTIONS(.kind = i ? HILOCK_MUTEX : HILOCK_FAIR));
+        struct handle *a = fair(fixture_connect(s, NULL), "a"), *o = handle_new(fixture_connect(s, NULL), "o", "stock", HILOCK_LOCK_OPTIONS(.kind = i ? HILOCK_MUTEX : HILOCK_FAIR));
         acquire(a, HILOCK_FOREVER);
         run_ms(s, 2);
         s->is_tampered = 1;
@@ -370,11 +370,11 @@ static void a_forced_release_that_may_not_span_keys_names_one(struct scene *s)
 }
 
 /* While a hash slot moves: one key, and who waits finds it by itself. */
-static void a_release_that_may_not_span_keys_names_one(struct scene *s)
+static void a_release_that_may_not_span_keys_names_one(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a");
-    waits(scene_connect(s, NULL), "b");
-    scene_hush(s);
+    struct handle *a = holds(fixture_connect(s, NULL), "a");
+    waits(fixture_connect(s, NULL), "b");
+    fixture_hush(s);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
     release(a);
     run_ms(s, 1);
@@ -385,10 +385,10 @@ static void a_release_that_may_not_span_keys_names_one(struct scene *s)
     TELLS(s, "b:OK");
 }
 
-static void what_the_store_says_is_bounded(struct scene *s)
+static void what_the_store_says_is_bounded(struct fixture *s)
 {
-    struct party *q = scene_connect(s, NULL);
-    struct hand *b = waits(q, "b");
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *b = waits(q, "b");
     char channel[64], text[PUSH_TEXT], name[16];
     snprintf(channel, sizeof channel, "hilock:grant:%s", q->uuid);
     for (int i = 0; i < 5000; i++) {
@@ -398,26 +398,26 @@ static void what_the_store_says_is_bounded(struct scene *s)
     }
     run_ms(s, 10);
     HOLDS(s, asked(s, "mutex_release") <= 256);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
 /* Its first answer was lost with the link, and its next one comes behind that of a later one of the same client. */
-static void the_first_of_a_client_hears_of_a_release_whenever_it_was_placed(struct scene *s)
+static void the_first_of_a_client_hears_of_a_release_whenever_it_was_placed(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "java:1", 600000);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.");
     waits(p, "a");
     waits(p, "b");
     run_ms(s, 1000);
-    scene_hush(s);
+    fixture_hush(s);
     store_free_name(&s->store, "stock");
     run_ms(s, 5);
     TELLS(s, "a:OK");
 }
 
-static int stands_in_queue(struct scene *s)
+static int stands_in_queue(struct fixture *s)
 {
     static const char queue[] = "hilock:wait:{stock}";
     struct sim_store_field first;
@@ -425,9 +425,9 @@ static int stands_in_queue(struct scene *s)
 }
 
 /* Behind one address another server takes over, which knows an older queue. */
-static void who_left_a_queue_that_is_there_again_leaves_it_again(struct scene *s)
+static void who_left_a_queue_that_is_there_again_leaves_it_again(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     struct sim_store_data *older = sim_store_save(store_now(&s->store));
     cancel(b);
     run_ms(s, 10);
@@ -440,7 +440,7 @@ static void who_left_a_queue_that_is_there_again_leaves_it_again(struct scene *s
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 1000);
     HOLDS(s, !stands_in_queue(s));
-    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_HELD);
+    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
     TELLS(s, "b:WAITING b:CANCELLED");
 }
 

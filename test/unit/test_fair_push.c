@@ -6,31 +6,31 @@
 
 #include "play.h"
 
-static struct hand *fair(struct party *p, const char *tag)
+static struct handle *fair(struct client *p, const char *tag)
 {
-    return hand_new(p, tag, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000));
+    return handle_new(p, tag, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000));
 }
 
-static struct hand *waits(struct party *p, const char *tag)
+static struct handle *waits(struct client *p, const char *tag)
 {
-    struct hand *hand = fair(p, tag);
-    acquire(hand, HILOCK_FOREVER);
-    run_ms(p->scene, 2);
-    return hand;
+    struct handle *handle = fair(p, tag);
+    acquire(handle, HILOCK_FOREVER);
+    run_ms(p->fixture, 2);
+    return handle;
 }
 
-static struct hand *holds(struct party *p, const char *tag)
+static struct handle *holds(struct client *p, const char *tag)
 {
-    struct hand *hand = waits(p, tag);
-    HOLDS(p->scene, hilock_lock_state(hand->lock) == HILOCK_HELD);
-    scene_hush(p->scene);
-    return hand;
+    struct handle *handle = waits(p, tag);
+    HOLDS(p->fixture, hilock_lock_state(handle->lock) == HILOCK_STATE_HELD);
+    fixture_hush(p->fixture);
+    return handle;
 }
 
 /* The server's clock was set back since the waiter's heartbeat. */
-static void a_clock_that_steps_back_holds_up_nobody(struct scene *s)
+static void a_clock_that_steps_back_holds_up_nobody(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     world_clock_step(&s->store.clock, -50000);
     release_quietly(a);
     run_ms(s, 1);
@@ -41,9 +41,9 @@ static void a_clock_that_steps_back_holds_up_nobody(struct scene *s)
 }
 
 /* Two are remembered: what an earlier one proves is not known any more. */
-static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct scene *s)
+static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     char holder[64];
     size_t sent;
     store_grant(&s->store, "stock", "x:9", 600000);
@@ -61,10 +61,10 @@ static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct scene *
     SAME(s, asked(s, "mutex_acquire"), sent + 1);
 }
 
-static void a_guarded_store_s_push_is_not_believed(struct scene *s)
+static void a_guarded_store_s_push_is_not_believed(struct fixture *s)
 {
-    struct party *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
-    struct hand *b;
+    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
+    struct handle *b;
     store_grant(&s->store, "stock", "x:9", 600000);
     b = waits(q, "b");
     store_restart(&s->store, 1);
@@ -73,20 +73,20 @@ static void a_guarded_store_s_push_is_not_believed(struct scene *s)
     TELLS(s, "b:WAITING");
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
-    acquire(fair(scene_connect(s, NULL), "t"), HILOCK_TRY); /* whoever finds it free grants it, on whoever's behalf */
+    acquire(fair(fixture_connect(s, NULL), "t"), HILOCK_TRY); /* whoever finds it free grants it, on whoever's behalf */
     run_ms(s, 100);
-    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_WAITING);
-    scene_hush(s);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
+    fixture_hush(s);
     run_ms(s, 55000);
     TELLS(s, "b:OK");
 }
 
-static void extend_it(struct hand *hand) { extend(hand, 60000); }
+static void extend_it(struct handle *handle) { extend(handle, 60000); }
 
 /* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
-static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct scene *s)
+static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct fixture *s)
 {
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(scene_connect(s, NULL), "b");
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
     run_ms(s, 3000);
     SAME(s, asked(s, "mutex_acquire"), 3);
@@ -99,9 +99,9 @@ static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct scene *s)
 }
 
 /* It was left to others in the very moment in which a heartbeat was told that it is held. */
-static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct scene *s)
+static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     char channel[64], text[100];
     struct plan *late;
     store_grant(&s->store, "stock", "x:9", 600000);
@@ -119,10 +119,10 @@ static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct scene *s)
 }
 
 /* It runs when the hold that the push gave is over, and finds the name free. */
-static void a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost(struct scene *s)
+static void a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = holds(scene_connect(s, NULL), "a"), *b = waits(p, "b");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b");
     struct plan *stray = PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 2000000);
     for (int i = 0; i < 5000 && !stray->met; i++)
         run_ms(s, 1);

@@ -18,7 +18,7 @@
 #define KEYS3 "|3|stock|hilock:wait:{stock}|hilock:token:{stock}|"
 #define RELEASED KEYS3 UUID ":7|redisson_lock__channel:{stock}|"
 
-static const struct hl_words words = {"stock", 5, UUID, 7};
+static const struct hl_words words = {"stock", 5, UUID, 7, NULL};
 
 static const char *text_of(const struct hl_command *command)
 {
@@ -68,11 +68,26 @@ static void release_is_said_so(void **state)
     struct hl_command command;
     (void)state;
     hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P? 600000 1000 0");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 1000 0");
     hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = 99, .coin = 1, .hears = 1});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P99 600000 0 1");
     hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .coin = HL_COIN_SIDES, .is_sharded = 1});
     assert_script(&command, &hl_script_mutex_release, RELEASED "S? 600000 999 0");
+}
+
+static void a_release_asks_for_the_next_as_well(void **state)
+{
+    struct hl_wants wants = {.lease_ms = 30000, .token_ttl_ms = 600000, .reserved = 15, .next_id = 8, .number = 3, .channel = "hilock:grant:x"};
+    struct hl_command command;
+    (void)state;
+    assert_int_equal(hl_queued_release(&command, &words, &wants), HL_FORM_NEXT);
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 1000 0|30000 " UUID ":8 hilock:grant:x 3000 15 3");
+    wants.channel = "";
+    wants.lease_ms = 100;
+    hl_queued_release(&command, &words, &wants);
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 1000 0|100 " UUID ":8 - 100 15 3");
+    wants.is_second = 1;
+    assert_int_equal(hl_queued_release(&command, &words, &wants), HL_FORM_NARROW); /* which asks for nothing */
 }
 
 static void a_channel_is_of_a_client_and_of_a_slot(void **state)
@@ -118,7 +133,7 @@ static void peek_names_a_place(void **state)
 static void the_longest_name_fits(void **state)
 {
     char name[HILOCK_NAME_MAX], channel[HL_FAIR_CHANNEL_MAX];
-    const struct hl_words longest = {name, sizeof name, UUID, UINT64_MAX};
+    const struct hl_words longest = {name, sizeof name, UUID, UINT64_MAX, "0123456789012345678901234567890123456789012345678901234567890123"};
     struct hl_command command;
     (void)state;
     memset(name, 'x', sizeof name);
@@ -127,6 +142,9 @@ static void the_longest_name_fits(void **state)
     assert_int_equal(command.argc, 11);
     hl_queued_release(&command, &longest, &(struct hl_wants){.token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX - 1});
     assert_int_equal(command.argc, 9);
+    hl_queued_release(&command, &longest, &(struct hl_wants){.lease_ms = UINT64_MAX, .token_ttl_ms = UINT64_MAX, .reserved = UINT32_MAX, .next_id = UINT64_MAX,
+                                                             .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
+    assert_int_equal(command.argc, 10);
 }
 
 /* ---- answers ---- */
@@ -142,7 +160,7 @@ static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
     else if (answer.verdict == HL_YES && hear == hl_queued_renewed)
         snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
     else if (answer.verdict == HL_YES)
-        snprintf(text, sizeof text, "YES %" PRIu64 "%s", answer.listeners, answer.was_unheard ? " unheard" : "");
+        snprintf(text, sizeof text, "YES%s", answer.was_unheard ? " unheard" : "");
     else if (answer.verdict == HL_NO && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
                  answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "");
@@ -203,11 +221,11 @@ static void answers_to_release(void **state)
 {
     (void)state;
     RELEASE(say_integer(0), "NO");
-    RELEASE(say_integer(1), "YES 0");
-    RELEASE(say_integer(3), "YES 2");
-    RELEASE(say_integer(-1), "YES 0 unheard");
-    RELEASE(say_integer(-2), "YES 0");
-    RELEASE(say_integer(-7), "YES 0");
+    RELEASE(say_integer(1), "YES");
+    RELEASE(say_integer(3), "YES");
+    RELEASE(say_integer(-1), "YES unheard");
+    RELEASE(say_integer(-2), "YES");
+    RELEASE(say_integer(-7), "YES");
     RELEASE(say_error("TRYAGAIN x"), "AGAIN");
     RELEASE(say_error("WRONGTYPE x"), "AGAIN"); /* of which key? */
     assert_string_equal(said(hl_queued_forced, say_error("TRYAGAIN x")), "AGAIN");
@@ -216,6 +234,37 @@ static void answers_to_release(void **state)
     RELEASE(say_nil(), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MIN), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MAX), "PROTOCOL \"\"");
+}
+
+/* Of the release, and of what it asked for besides. */
+static const char *both(struct hl_reply *reply)
+{
+    static char text[256];
+    struct hl_reply next;
+    struct hl_said release = hl_queued_released(reply, HL_FORM_NEXT), asked = {.verdict = HL_FAULT};
+    int has_next = hl_queued_next(reply, &next);
+    if (has_next)
+        asked = hl_queued_acquired(&next, HL_FORM_SCRIPT);
+    snprintf(text, sizeof text, "%d, %s %" PRIu64 " %.*s", (int)release.verdict, !has_next ? "nothing" : asked.verdict == HL_YES ? "YES" : asked.verdict == HL_NO ? "NO" : "FAULT",
+             asked.verdict == HL_YES ? asked.token : asked.ticket, (int)asked.holder_length, asked.holder_length ? asked.holder : "");
+    say_free(reply);
+    return text;
+}
+
+static void answers_to_release_with_the_next(void **state)
+{
+    (void)state;
+    assert_string_equal(both(say_array(2, say_integer(-2), say_integer(17))), "0, YES 17 ");
+    assert_string_equal(both(say_array(7, say_integer(-2), say_integer(-3001), say_string("x"), say_integer(1), say_integer(2), say_integer(9), say_integer(2))),
+                        "0, NO 9 x");
+    assert_string_equal(both(say_integer(0)), "1, nothing 0 ");
+    assert_string_equal(both(say_error("TRYAGAIN x")), "2, nothing 0 ");
+    assert_string_equal(both(say_error("READONLY x")), "4, nothing 0 ");
+    assert_string_equal(both(say_array(1, say_integer(1))), "4, nothing 0 ");
+    assert_string_equal(both(say_array(2, say_string("1"), say_integer(17))), "4, YES 17 ");
+    assert_string_equal(both(say_array(2, say_integer(1), say_integer(0))), "0, FAULT 0 ");
+    assert_string_equal(both(say_array(3, say_integer(1), say_integer(17), say_integer(17))), "0, FAULT 0 ");
+    RELEASE(say_array(2, say_integer(-2), say_integer(17)), "PROTOCOL \"\""); /* none was asked for */
 }
 
 static const char *heard_bytes(const char *bytes, size_t length)
@@ -250,20 +299,23 @@ static void pushes(void **state)
     assert_int_equal(strncmp(heard_bytes(odd, sizeof odd - 1), "grant of \"a", 11), 0);
     assert_string_equal(heard("F " UUID ":7 5"), "7 yields 5000 us");
     assert_string_equal(heard("F " UUID ":7 0"), "7 yields 0 us");
+    assert_string_equal(heard("F " UUID ":7:sh@db1/4711 5"), "7 yields 5000 us"); /* a holder with its label */
+    assert_string_equal(heard("G " UUID ":7:sh@db1/4711 - 100 0 9 1700000000000000 17 1700000000 0 0 a"),
+                        "grant of \"a\" to 7, 0 us after 9, for 100000 us, token 17");
 }
 
 static void any_other_push_is_nonsense(void **state)
 {
     static const char *const texts[] = {
         "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7 x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7:fair x 3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":: x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
+        "G " UUID ":7: x 3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":: x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
         "G " UUID ":7  3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7 x 3001 15 3 1700000000000000 17 1700000000 5 0 stock",
         "G " UUID ":7 x -1 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7 x 3000 3 1700000000000000 17 1700000000 5 0 stock",
         "G " UUID ":99999999999999999999 x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
         "G " UUID ":7 x 3000 15 99999999999999999999 1700000000000000 17 1700000000 5 0 stock", "G " MEMBER "0 1700000000 5 0 stock",
         "G " MEMBER "17 1700000000 5 0 ", "G " MEMBER "17 1700000000 5 0", "G " MEMBER "17 1700000000 5 stock", "G " MEMBER "17 1700000000 -5 0 stock",
         "G " MEMBER "17 1700000000 1000000 0 stock", "G " MEMBER "17 17000000000 5 0 stock", "G " MEMBER "99999999999999999 1700000000 5 0 stock",
-        "F " UUID ":7 1001", "F " UUID ":7 5x", "F " UUID ":7 ", "F " UUID ":7:x 5", "H " UUID ":7 5"};
+        "F " UUID ":7 1001", "F " UUID ":7 5x", "F " UUID ":7 ", "F " UUID ":7: 5", "H " UUID ":7 5"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(heard(texts[i]), "nonsense");
@@ -290,7 +342,7 @@ static void a_MUTEX_asks_as_a_guest(void **state)
     hl_queued_mutex.acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|15|9999999999999999 *|600000");
     hl_queued_mutex.release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .coin = 7});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P? 600000 6 0");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 6 0");
 }
 
 static void answers_to_renew(void **state)
@@ -313,6 +365,7 @@ int main(void)
         cmocka_unit_test(acquire_is_said_so),
         cmocka_unit_test(renew_is_said_so),
         cmocka_unit_test(release_is_said_so),
+        cmocka_unit_test(a_release_asks_for_the_next_as_well),
         cmocka_unit_test(a_channel_is_of_a_client_and_of_a_slot),
         cmocka_unit_test(the_second_way_to_release_names_one_key),
         cmocka_unit_test(a_forced_release_names_its_holder),
@@ -321,6 +374,7 @@ int main(void)
         cmocka_unit_test(answers_to_acquire),
         cmocka_unit_test(nonsense_about_acquire_is_no_grant),
         cmocka_unit_test(answers_to_release),
+        cmocka_unit_test(answers_to_release_with_the_next),
         cmocka_unit_test(pushes),
         cmocka_unit_test(any_other_push_is_nonsense),
         cmocka_unit_test(a_push_that_is_cut_is_read_within_its_bytes),

@@ -6,7 +6,7 @@
 
 #define GUARDED(...) HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 2000, __VA_ARGS__)
 
-static void restart(struct scene *s)
+static void restart(struct fixture *s)
 {
     s->is_tampered = 1;
     store_restart(&s->store, 0);
@@ -14,17 +14,17 @@ static void restart(struct scene *s)
 }
 
 /* A client that comes to a server up for two seconds by its word: it may be one. */
-static struct party *guarded(struct scene *s)
+static struct client *guarded(struct fixture *s)
 {
     restart(s);
     run_us(s, 2000000 - store_us(&s->store) % 1000000);
     SAME(s, store_us(&s->store) / 1000000 - sim_store_started_us(s->store.core) / 1000000, 2);
-    return scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    return fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
 }
 
-static void a_restart_is_told_at_the_next_connect(struct scene *s)
+static void a_restart_is_told_at_the_next_connect(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     run_ms(s, 1000);
     p->tells = 1;
     net_reset(&s->net, NULL, NET_ALL);
@@ -36,11 +36,11 @@ static void a_restart_is_told_at_the_next_connect(struct scene *s)
     HOLDS(s, strstr(p->log, "restarted 1 s ago or less: locks that it did not keep are free there"));
 }
 
-static void a_policy_that_evicts_is_told_once(struct scene *s)
+static void a_policy_that_evicts_is_told_once(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     sim_store_set_policy(s->store.core, "volatile-ttl");
-    p = scene_open(s, NULL);
+    p = fixture_open(s, NULL);
     p->tells = 1;
     run_ms(s, 5);
     TELLS(s, "EVICTION up");
@@ -50,11 +50,11 @@ static void a_policy_that_evicts_is_told_once(struct scene *s)
     TELLS(s, "down up");
 }
 
-static void INFO_may_be_refused(struct scene *s)
+static void INFO_may_be_refused(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'info' command", .times = PLAN_ALWAYS);
-    p = scene_open(s, NULL);
+    p = fixture_open(s, NULL);
     held(p, "a", "stock", NULL);
     HOLDS(s, strstr(p->log, "INFO refused: NOPERM"));
     HOLDS(s, !strstr(p->log, "restart_guard_ms"));
@@ -65,9 +65,9 @@ static void INFO_may_be_refused(struct scene *s)
     HOLDS(s, hilock_client_is_connected(p->client) && !strstr(p->log, "INFO refused"));
 }
 
-static void a_lost_answer_to_INFO_ends_the_link_in_time(struct scene *s)
+static void a_lost_answer_to_INFO_ends_the_link_in_time(struct fixture *s)
 {
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     PLAN(s, .on = "INFO", .act = PLAN_LOSE_ANSWER);
     run_ms(s, 400);
     HOLDS(s, !hilock_client_is_connected(p->client));
@@ -76,10 +76,10 @@ static void a_lost_answer_to_INFO_ends_the_link_in_time(struct scene *s)
 }
 
 /* Not a poll later: it asks in the very moment. */
-static void who_waits_is_served_as_the_guard_ends(struct scene *s)
+static void who_waits_is_served_as_the_guard_ends(struct fixture *s)
 {
-    struct party *p = guarded(s);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = guarded(s);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     uint64_t up_us = asked_at_us(s, "INFO", 0) + 100, ends_us = up_us - 1000000 + 4000000;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2000);
@@ -93,10 +93,10 @@ static void who_waits_is_served_as_the_guard_ends(struct scene *s)
 }
 
 /* Nor are kinds that poll let in, and they do not poll meanwhile. */
-static void the_guard_is_for_every_kind(struct scene *s)
+static void the_guard_is_for_every_kind(struct fixture *s)
 {
-    struct party *p = guarded(s);
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
+    struct client *p = guarded(s);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2000);
     TELLS(s, "");
@@ -106,10 +106,10 @@ static void the_guard_is_for_every_kind(struct scene *s)
     SAME(s, a->result.attempts, 1);
 }
 
-static void a_try_is_UNWRITABLE_at_once(struct scene *s)
+static void a_try_is_UNWRITABLE_at_once(struct fixture *s)
 {
-    struct party *p = guarded(s);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = guarded(s);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     run_ms(s, 500);
     acquire(a, HILOCK_TRY);
     HOLDS(s, a->calls == 0);
@@ -120,10 +120,10 @@ static void a_try_is_UNWRITABLE_at_once(struct scene *s)
     SAME(s, asked(s, "mutex_acquire"), 0);
 }
 
-static void a_wait_that_ends_under_the_guard_is_UNWRITABLE(struct scene *s)
+static void a_wait_that_ends_under_the_guard_is_UNWRITABLE(struct fixture *s)
 {
-    struct party *p = guarded(s);
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL), *c = hand_new(p, "c", "other", NULL);
+    struct client *p = guarded(s);
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "other", NULL);
     acquire(a, 1000);
     acquire(b, 1001);
     acquire(c, HILOCK_FOREVER);
@@ -137,10 +137,10 @@ static void a_wait_that_ends_under_the_guard_is_UNWRITABLE(struct scene *s)
 }
 
 /* It kept its data: what is held goes on. */
-static void holds_are_renewed_and_released_under_the_guard(struct scene *s)
+static void holds_are_renewed_and_released_under_the_guard(struct fixture *s)
 {
-    struct party *p = scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
-    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     store_restart(&s->store, 1);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 2500);
@@ -156,10 +156,10 @@ static void holds_are_renewed_and_released_under_the_guard(struct scene *s)
 }
 
 /* Asked before it died, asked again after: under the guard that grants as little as anything else. */
-static void an_acquire_that_went_unanswered_waits_for_the_guard(struct scene *s)
+static void an_acquire_that_went_unanswered_waits_for_the_guard(struct fixture *s)
 {
-    struct party *p = scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_BEFORE);
     acquire(a, HILOCK_FOREVER);
     run_us(s, 200);
@@ -168,34 +168,34 @@ static void an_acquire_that_went_unanswered_waits_for_the_guard(struct scene *s)
     TELLS(s, "");
     run_ms(s, 1000);
     TELLS(s, "a:OK");
-    HOLDS(s, sent_at_us(s, "mutex_acquire", -1) >= sim_store_started_us(s->store.core) - (store_us(&s->store) - scene_us(s)) + 4000000);
+    HOLDS(s, sent_at_us(s, "mutex_acquire", -1) >= sim_store_started_us(s->store.core) - (store_us(&s->store) - fixture_us(s)) + 4000000);
 }
 
 /* Every way out of a barred acquire, in the turn before its answer. */
-static void an_acquire_may_go_while_its_refusal_is_on_the_way(struct scene *s)
+static void an_acquire_may_go_while_its_refusal_is_on_the_way(struct fixture *s)
 {
-    struct party *p = guarded(s);
-    struct hand *a = hand_new(p, "a", "one", NULL), *b = hand_new(p, "b", "two", NULL), *c = hand_new(p, "c", "three", NULL);
+    struct client *p = guarded(s);
+    struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL), *c = handle_new(p, "c", "three", NULL);
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_TRY);
     acquire(c, HILOCK_TRY);
-    hand_drop(a);
+    handle_drop(a);
     cancel(b);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 1);
     TELLS(s, "b:CANCELLED c:UNWRITABLE");
     acquire(a, HILOCK_FOREVER);
-    party_abandon(p);
+    client_abandon(p);
 }
 
-static void unreadable_INFO_means_just_started(struct scene *s)
+static void unreadable_INFO_means_just_started(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     PLAN(s, .on = "INFO", .act = PLAN_INSTEAD, .reply = say_string("# Server\r\n"));
-    p = scene_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     HOLDS(s, strstr(p->log, "restart_guard_ms counts from each connection"));
-    a = hand_new(p, "a", "stock", NULL);
+    a = handle_new(p, "a", "stock", NULL);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 3900);
     TELLS(s, "");
@@ -203,18 +203,18 @@ static void unreadable_INFO_means_just_started(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void a_lease_above_the_guard_is_refused(struct scene *s)
+static void a_lease_above_the_guard_is_refused(struct fixture *s)
 {
-    struct party *p = scene_connect(s, GUARDED(.connect_timeout_ms = 5000)), *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = HILOCK_OFF));
+    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000)), *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = HILOCK_GUARD_OFF));
     hilock_lock *lock = NULL;
     SAME(s, hilock_lock_create(&lock, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 4001)), HILOCK_INVALID);
     TEXT(s, hilock_client_refusal(p->client),
-         "lease_ms 4001 is longer than restart_guard_ms 4000: a restarted store would let others in too early; raise the guard or lower the lease");
+         "lease_ms 4001 is longer than restart_guard_ms 4000: a restarted store could grant the lock to others too early; raise the guard or lower the lease");
     SAME(s, hilock_lock_create(&lock, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 4000)), HILOCK_OK);
     hilock_lock_free(lock);
     restart(s);
     run_ms(s, 300);
-    held(q, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)); /* HILOCK_OFF */
+    held(q, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)); /* HILOCK_GUARD_OFF */
 }
 
 int main(void)

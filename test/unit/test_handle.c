@@ -5,12 +5,12 @@
 
 #include "play.h"
 
-static hilock_status create(struct party *p, const char *name, size_t length, hilock_lock **ret_lock)
+static hilock_status create(struct client *p, const char *name, size_t length, hilock_lock **ret_lock)
 {
     return hilock_lock_create(ret_lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .name_length = length));
 }
 
-static void is_bad(struct scene *s, struct party *p, const char *name, size_t length)
+static void is_bad(struct fixture *s, struct client *p, const char *name, size_t length)
 {
     hilock_lock *lock = NULL;
     SAME(s, create(p, name, length, &lock), HILOCK_BAD_NAME);
@@ -18,9 +18,9 @@ static void is_bad(struct scene *s, struct party *p, const char *name, size_t le
     HOLDS(s, !lock);
 }
 
-static void bad_names_are_BAD_NAME(struct scene *s)
+static void bad_names_are_BAD_NAME(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:"));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:"));
     char name[1100];
     hilock_lock *lock;
     memset(name, 'n', sizeof name);
@@ -39,18 +39,18 @@ static void bad_names_are_BAD_NAME(struct scene *s)
     hilock_lock_free(lock);
 }
 
-static void a_tag_may_be_in_the_prefix(struct scene *s)
+static void a_tag_may_be_in_the_prefix(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "{shop}:"));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "{shop}:"));
     held(p, "a", "stock", NULL);
     HOLDS(s, is_ours(s, "{shop}:stock"));
     HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", 0)->text, " hilock:token={shop}:stock "));
 }
 
-static void what_is_NULL_is_INVALID_or_nothing(struct scene *s)
+static void what_is_NULL_is_INVALID_or_nothing(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     hilock_lock *lock = NULL;
     SAME(s, hilock_lock_create(NULL, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_INVALID);
     SAME(s, hilock_lock_create(&lock, NULL, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_INVALID);
@@ -64,7 +64,7 @@ static void what_is_NULL_is_INVALID_or_nothing(struct scene *s)
     SAME(s, hilock_cancel(NULL), HILOCK_INVALID);
     SAME(s, hilock_lock_remaining_ms(NULL), 0);
     SAME(s, hilock_lock_token(NULL), 0);
-    SAME(s, hilock_lock_state(NULL), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(NULL), HILOCK_STATE_IDLE);
     TEXT(s, hilock_lock_name(NULL), "");
     HOLDS(s, !hilock_lock_user(NULL));
     HOLDS(s, !hilock_client_is_connected(NULL));
@@ -77,10 +77,10 @@ static void what_is_NULL_is_INVALID_or_nothing(struct scene *s)
     hilock_client_stats(p->client, NULL);
 }
 
-static void a_handle_has_one_would_be_holder(struct scene *s)
+static void a_handle_has_one_would_be_holder(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" already waits: make one handle per would-be holder, or set reentrant");
@@ -91,41 +91,41 @@ static void a_handle_has_one_would_be_holder(struct scene *s)
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
 }
 
-static void a_wait_is_no_negative_number(struct scene *s)
+static void a_wait_is_no_negative_number(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     SAME(s, acquire(a, 0x80000000u), HILOCK_INVALID);
     HOLDS(s, strstr(hilock_client_refusal(p->client), "wait_ms 2147483648: a negative number by mistake? at most 2147483647, or HILOCK_FOREVER"));
     SAME(s, acquire(a, 0x7fffffff), HILOCK_OK);
 }
 
-static void no_more_wait_than_waiters_max(struct scene *s)
+static void no_more_wait_than_waiters_max(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = 3, .name_waiters_max = 2));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = 3, .name_waiters_max = 2));
     store_take(&s->store, "stock", "another", 60000);
-    SAME(s, acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER), HILOCK_OK);
-    SAME(s, acquire(hand_new(p, "b", "stock", NULL), HILOCK_FOREVER), HILOCK_OK);
-    SAME(s, acquire(hand_new(p, "c", "stock", NULL), HILOCK_FOREVER), HILOCK_TOO_MANY_WAITERS);
+    SAME(s, acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER), HILOCK_OK);
+    SAME(s, acquire(handle_new(p, "b", "stock", NULL), HILOCK_FOREVER), HILOCK_OK);
+    SAME(s, acquire(handle_new(p, "c", "stock", NULL), HILOCK_FOREVER), HILOCK_TOO_MANY_WAITERS);
     TEXT(s, hilock_client_refusal(p->client), "2 acquires of \"stock\" already wait (name_waiters_max): shed load or raise it");
-    SAME(s, acquire(hand_new(p, "d", "other", NULL), HILOCK_FOREVER), HILOCK_OK);
-    SAME(s, acquire(hand_new(p, "e", "third", NULL), HILOCK_FOREVER), HILOCK_TOO_MANY_WAITERS);
+    SAME(s, acquire(handle_new(p, "d", "other", NULL), HILOCK_FOREVER), HILOCK_OK);
+    SAME(s, acquire(handle_new(p, "e", "third", NULL), HILOCK_FOREVER), HILOCK_TOO_MANY_WAITERS);
     TEXT(s, hilock_client_refusal(p->client), "3 acquires already wait (waiters_max): shed load or raise it");
     run_ms(s, 5);
     TELLS(s, "a:WAITING b:WAITING d:OK");
-    SAME(s, acquire(hand_new(p, "f", "third", NULL), HILOCK_FOREVER), HILOCK_OK);
+    SAME(s, acquire(handle_new(p, "f", "third", NULL), HILOCK_FOREVER), HILOCK_OK);
 }
 
-static void getters_follow_the_life_of_a_hold(struct scene *s)
+static void getters_follow_the_life_of_a_hold(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     struct hilock_lock_info info = {.size = sizeof info};
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     acquire(a, HILOCK_FOREVER);
     run_us(s, 150);
     hilock_lock_describe(a->lock, &info);
-    SAME(s, info.state, HILOCK_WAITING);
+    SAME(s, info.state, HILOCK_STATE_WAITING);
     SAME(s, info.hold_count, 0);
     SAME(s, info.remaining_ms, 0);
     run_ms(s, 700);
@@ -134,7 +134,7 @@ static void getters_follow_the_life_of_a_hold(struct scene *s)
     TEXT(s, info.name, "stock");
     SAME(s, info.name_length, 5);
     SAME(s, info.kind, HILOCK_MUTEX);
-    SAME(s, info.state, HILOCK_HELD);
+    SAME(s, info.state, HILOCK_STATE_HELD);
     SAME(s, info.age_ms, 699);
     SAME(s, info.remaining_ms, hilock_lock_remaining_ms(a->lock));
     SAME(s, info.hold_count, 1);
@@ -143,10 +143,10 @@ static void getters_follow_the_life_of_a_hold(struct scene *s)
     TEXT(s, hilock_client_uuid(p->client), p->uuid);
 }
 
-static void a_smaller_info_is_not_written_past_its_end(struct scene *s)
+static void a_smaller_info_is_not_written_past_its_end(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     struct { struct hilock_lock_info info; } room;
     memset(&room, 0x5a, sizeof room);
     room.info.size = offsetof(struct hilock_lock_info, kind);
@@ -164,18 +164,18 @@ static void visit(const struct hilock_lock_info *info, void *user)
     snprintf(visited->text + used, sizeof visited->text - used, "%s%s:%d", used ? " " : "", info->name, (int)info->state);
 }
 
-static void each_lock_visits_who_waits_and_who_holds_once(struct scene *s)
+static void each_lock_visits_who_waits_and_who_holds_once(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     struct visited visited = {""};
-    struct hand *d;
-    hand_new(p, "idle", "idle", NULL);
+    struct handle *d;
+    handle_new(p, "idle", "idle", NULL);
     held(p, "a", "one", NULL);
     store_take(&s->store, "two", "another", 60000);
-    acquire(hand_new(p, "b", "two", NULL), HILOCK_FOREVER);
-    acquire(hand_new(p, "c", "one", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "b", "two", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "c", "one", NULL), HILOCK_FOREVER);
     run_ms(s, 5);
-    d = hand_new(p, "d", "three", NULL);
+    d = handle_new(p, "d", "three", NULL);
     acquire(d, HILOCK_FOREVER);
     cancel(d); /* decided, and waiting until its callback has run */
     hilock_client_each_lock(p->client, visit, &visited);

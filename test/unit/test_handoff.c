@@ -7,42 +7,42 @@
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 
-static struct hand *waiting(struct party *p, const char *tag, const struct hilock_lock_options *options)
+static struct handle *waiting(struct client *p, const char *tag, const struct hilock_lock_options *options)
 {
-    struct hand *hand = hand_new(p, tag, "stock", options);
-    acquire(hand, HILOCK_FOREVER);
-    return hand;
+    struct handle *handle = handle_new(p, tag, "stock", options);
+    acquire(handle, HILOCK_FOREVER);
+    return handle;
 }
 
-static struct hilock_stats stats_of(struct party *p)
+static struct hilock_stats stats_of(struct client *p)
 {
     struct hilock_stats stats = {.size = sizeof stats};
     hilock_client_stats(p->client, &stats);
     return stats;
 }
 
-static void release_it(struct hand *hand) { release_quietly(hand); }
+static void release_it(struct handle *handle) { release_quietly(handle); }
 
 /* ---- what is told, and what it costs ---- */
 
-static void a_release_hands_on_with_no_command(struct scene *s)
+static void a_release_hands_on_with_no_command(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
     uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
     run_ms(s, 10);
-    scene_hush(s);
+    fixture_hush(s);
     release(a);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_WAITING);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_WAITING);
     run_us(s, 1);
     TELLS(s, "a:released b:OK");
     SAME(s, a->result.attempts, 0);
     TEXT(s, a->detail, "handed to the next handle of this client that waited for \"stock\", with no command");
     SAME(s, b->result.attempts, 0);
     SAME(s, b->result.fencing_token, token + 1);
-    SAME(s, b->result.state, HILOCK_HELD);
+    SAME(s, b->result.state, HILOCK_STATE_HELD);
     BELIEVES(s, b, granted_us + 3000000 - 37000);
     SAME(s, asked(s, "mutex_acquire"), 1);
     SAME(s, asked(s, "mutex_release"), 0);
@@ -52,17 +52,17 @@ static void a_release_hands_on_with_no_command(struct scene *s)
     SAME(s, release(a), HILOCK_NOT_HELD);
 }
 
-static void all_in_line_have_their_turn_in_order(struct scene *s)
+static void all_in_line_have_their_turn_in_order(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *line[4];
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *line[4];
     char tag[2] = "b";
     for (int i = 0; i < 4; i++, tag[0]++) {
         line[i] = waiting(p, tag, NULL);
         when(line[i], "OK", release_it);
     }
     run_ms(s, 10);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:OK c:OK d:OK e:OK");
@@ -72,10 +72,10 @@ static void all_in_line_have_their_turn_in_order(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void a_later_grant_has_a_higher_token_than_every_turn(struct scene *s)
+static void a_later_grant_has_a_higher_token_than_every_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL), *c;
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL), *c;
     world_clock_step(&s->store.clock, -5000000);
     release_quietly(a);
     run_ms(s, 1);
@@ -85,10 +85,10 @@ static void a_later_grant_has_a_higher_token_than_every_turn(struct scene *s)
     SAME(s, c->result.fencing_token, a->result.fencing_token + 16);
 }
 
-static void the_hold_is_renewed_as_if_it_had_one_owner(struct scene *s)
+static void the_hold_is_renewed_as_if_it_had_one_owner(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
     run_ms(s, 500);
     release_quietly(a);
@@ -101,11 +101,11 @@ static void the_hold_is_renewed_as_if_it_had_one_owner(struct scene *s)
     SAME(s, hilock_lock_token(b->lock), a->result.fencing_token + 1);
 }
 
-static void hold_max_counts_from_the_begin_of_the_turn(struct scene *s)
+static void hold_max_counts_from_the_begin_of_the_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *most = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000);
-    struct hand *a = held(p, "a", "stock", most);
+    struct handle *a = held(p, "a", "stock", most);
     waiting(p, "b", most);
     run_ms(s, 900);
     release_quietly(a);
@@ -117,10 +117,10 @@ static void hold_max_counts_from_the_begin_of_the_turn(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_loss_is_told_to_whose_turn_it_is(struct scene *s)
+static void a_loss_is_told_to_whose_turn_it_is(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
     release_quietly(a);
     run_ms(s, 1);
     s->is_tampered = 1;
@@ -130,13 +130,13 @@ static void a_loss_is_told_to_whose_turn_it_is(struct scene *s)
     SAME(s, b->event.fencing_token, a->result.fencing_token + 1);
 }
 
-static void a_try_is_denied_all_the_while(struct scene *s)
+static void a_try_is_denied_all_the_while(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *t = hand_new(p, "t", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
     waiting(p, "b", NULL);
     run_ms(s, 1);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     acquire(t, HILOCK_TRY);
     run_us(s, 1);
@@ -147,14 +147,14 @@ static void a_try_is_denied_all_the_while(struct scene *s)
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void acquire_it(struct hand *hand) { SAME(hand->scene, acquire(hand, HILOCK_FOREVER), HILOCK_OK); }
+static void acquire_it(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
 
-static void the_old_handle_may_stand_in_line_again(struct scene *s)
+static void the_old_handle_may_stand_in_line_again(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
     run_ms(s, 1);
-    scene_hush(s);
+    fixture_hush(s);
     when(a, "released", acquire_it);
     release(a);
     run_us(s, 1);
@@ -167,10 +167,10 @@ static void the_old_handle_may_stand_in_line_again(struct scene *s)
 
 /* ---- what belonged to the old turn ---- */
 
-static void a_validity_ends_with_its_turn(struct scene *s)
+static void a_validity_ends_with_its_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
     hilock_validity *old = NULL, *next = NULL;
     SAME(s, hilock_lock_validity(a->lock, &old), HILOCK_OK);
     release_quietly(a);
@@ -183,14 +183,14 @@ static void a_validity_ends_with_its_turn(struct scene *s)
     hilock_validity_unref(next);
 }
 
-static void counts_end_with_their_turn(struct scene *s)
+static void counts_end_with_their_turn(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
-    struct hand *a = held(p, "a", "stock", again), *b = waiting(p, "b", again);
+    struct handle *a = held(p, "a", "stock", again), *b = waiting(p, "b", again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
-    scene_hush(s);
+    fixture_hush(s);
     release(a);
     run_ms(s, 1);
     TELLS(s, "a:released");
@@ -201,29 +201,29 @@ static void counts_end_with_their_turn(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void an_extended_hold_is_released(struct scene *s)
+static void an_extended_hold_is_released(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
     waiting(p, "b", &three_seconds);
     extend(a, 60000);
     run_ms(s, 1);
-    scene_hush(s);
+    fixture_hush(s);
     release(a);
     run_ms(s, 1);
     TELLS(s, "a:released b:OK");
     SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 2);
+    SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void an_extend_under_way_is_LOST_and_the_hold_goes_on(struct scene *s)
+static void an_extend_under_way_is_LOST_and_the_hold_goes_on(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
     uint64_t extended_us;
     run_ms(s, 1);
-    scene_hush(s);
-    extended_us = scene_us(s);
+    fixture_hush(s);
+    extended_us = fixture_us(s);
     extend(a, 0);
     run_us(s, 50);
     release(a);
@@ -233,44 +233,44 @@ static void an_extend_under_way_is_LOST_and_the_hold_goes_on(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void a_renewal_under_way_proves_nothing_of_a_longer_lease(struct scene *s)
+static void a_renewal_under_way_proves_nothing_of_a_longer_lease(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds);
-    struct hand *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
+    struct handle *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
     extend(a, 0);
     run_us(s, 50);
     release_quietly(a);
     run_ms(s, 10);
     SAME(s, asked(s, "mutex_release"), 1);
-    BELIEVES(s, b, sent_at_us(s, "mutex_acquire", 1) + 60000000 - 607000);
+    BELIEVES(s, b, sent_at_us(s, "mutex_release", 0) + 60000000 - 607000);
 }
 
 /* ---- the bound ---- */
 
-static void it_serves_so_many_and_is_released(struct scene *s)
+static void it_serves_so_many_and_is_released(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 3)), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 3)), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     char tag[2] = "b";
     for (int i = 0; i < 4; i++, tag[0]++)
         when(waiting(p, tag, NULL), "OK", release_it);
     waiting(q, "q", NULL);
     run_ms(s, 10);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:OK c:OK q:OK");
-    release_quietly(TAILQ_LAST(&s->hands, hands));
+    release_quietly(TAILQ_LAST(&s->handles, handles));
     run_ms(s, 10);
     TELLS(s, "d:OK e:OK");
 }
 
-static void none_begins_when_a_third_of_the_lease_is_over(struct scene *s)
+static void none_begins_when_a_third_of_the_lease_is_over(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds), *c = waiting(p, "c", &three_seconds);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds), *c = waiting(p, "c", &three_seconds);
     uint64_t granted_us = a->at_us;
     run_to(s, granted_us + 999999);
     release_quietly(a);
@@ -283,18 +283,82 @@ static void none_begins_when_a_third_of_the_lease_is_over(struct scene *s)
     SAME(s, c->result.attempts, 1);
 }
 
-static void one_turn_is_no_hand_off(struct scene *s)
+static void one_turn_is_no_hand_off(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
+    struct handle *a = held(p, "a", "stock", NULL);
     waiting(p, "b", NULL);
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 2);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+}
+
+/* ---- a release that takes the next along ---- */
+
+static void others_in_the_queue_come_before_who_goes_along(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *other;
+    waiting(p, "b", NULL);
+    other = waiting(q, "q", NULL);
+    run_ms(s, 10);
+    fixture_hush(s);
+    store_forget(&s->store);
+    release_quietly(a);
+    run_ms(s, 2);
+    TELLS(s, "q:OK");
+    release_quietly(other);
+    run_ms(s, 2);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 1); /* as its channel was confirmed */
+}
+
+static void who_gives_up_on_the_way_leaves_nothing(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
+    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    release_quietly(a);
+    run_ms(s, 1);
+    HOLDS(s, is_ours(s, "stock"));
+    cancel(b);
+    run_ms(s, 10);
+    TELLS(s, "b:WAITING b:CANCELLED");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    TELLS(s, "a:OK");
+}
+
+/* It is granted by a push before the answer comes that says that it waits. */
+static void a_push_may_overtake_the_answer(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
+    struct handle *a, *b, *other;
+    handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens already */
+    a = held(p, "a", "stock", NULL);
+    b = waiting(p, "b", NULL);
+    other = waiting(q, "q", NULL);
+    run_ms(s, 10);
+    fixture_hush(s);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    release_quietly(a);
+    run_ms(s, 1);
+    release_quietly(other);
+    run_ms(s, 1);
+    TELLS(s, "q:OK b:OK");
+    run_ms(s, 10);
+    TELLS(s, "");
+    release_quietly(b);
+    run_ms(s, 10);
+    TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
 static const struct play plays[] = {
+    PLAY(others_in_the_queue_come_before_who_goes_along),
+    PLAY(who_gives_up_on_the_way_leaves_nothing),
+    PLAY(a_push_may_overtake_the_answer),
     PLAY(a_release_hands_on_with_no_command),
     PLAY(all_in_line_have_their_turn_in_order),
     PLAY(a_later_grant_has_a_higher_token_than_every_turn),

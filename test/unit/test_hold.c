@@ -7,57 +7,78 @@
 
 static const struct hilock_lock_options picky = {.size = sizeof picky, .lease_ms = 3000, .min_validity_ms = 2500};
 
-/* Its first grant arrives half a second late: 2463 ms are left. */
-static struct hand *granted_late(struct scene *s, struct party *p, uint32_t wait_ms)
+/* Its first grants arrive half a second late: 2463 ms are left. */
+static struct handle *granted_late(struct fixture *s, struct client *p, int times, uint32_t wait_ms)
 {
-    struct hand *a = hand_new(p, "a", "stock", &picky);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
+    struct handle *a = handle_new(p, "a", "stock", &picky);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000, .times = times);
     acquire(a, wait_ms);
-    run_ms(s, 500);
-    SAME(s, asked(s, "mutex_acquire"), 1);
+    run_ms(s, 500 * (uint64_t)times);
+    SAME(s, asked(s, "mutex_acquire"), times);
     return a;
 }
 
-static void a_grant_with_too_little_left_is_given_back_and_asked_for_anew(struct scene *s)
+/* The part of an acquire that says who asks. */
+static int is_same_id(struct fixture *s, int one, int other)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = granted_late(s, p, HILOCK_FOREVER);
+    const char *a = strstr(store_line(&s->store, "mutex_acquire", one)->text, "-0123456789ab:"), *b = strstr(store_line(&s->store, "mutex_acquire", other)->text, "-0123456789ab:");
+    return a && b && strcspn(a, " ") == strcspn(b, " ") && strncmp(a, b, strcspn(a, " ")) == 0;
+}
+
+/* It keeps what it has, and the lease is made whole. */
+static void a_grant_with_too_little_left_is_asked_for_again_by_the_same_id(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = granted_late(s, p, 1, HILOCK_FOREVER);
     run_ms(s, 2);
     TELLS(s, "a:OK");
     HOLDS(s, a->result.remaining_ms >= 2500);
     SAME(s, a->result.attempts, 2);
-    SAME(s, asked(s, "mutex_release"), 1);
-    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
-    HOLDS(s, strcmp(store_line(&s->store, "mutex_acquire", 0)->text, store_line(&s->store, "mutex_acquire", 1)->text) != 0); /* R2 */
+    SAME(s, asked(s, "mutex_release"), 0);
+    HOLDS(s, is_same_id(s, 0, 1));
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void giving_back_is_refused_and_repeated(struct scene *s)
+static void a_grant_that_stays_too_short_is_given_back_and_asked_for_anew(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = granted_late(s, p, 3, HILOCK_FOREVER);
+    run_ms(s, 2);
+    TELLS(s, "a:OK");
+    HOLDS(s, a->result.remaining_ms >= 2500);
+    SAME(s, a->result.attempts, 4);
+    SAME(s, asked(s, "mutex_release"), 1);
+    HOLDS(s, asked_at_us(s, "mutex_acquire", 3) > asked_at_us(s, "mutex_release", 0));
+    HOLDS(s, is_same_id(s, 0, 2) && !is_same_id(s, 2, 3)); /* R2 */
+    HOLDS(s, is_ours(s, "stock"));
+}
+
+static void giving_back_is_refused_and_repeated(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
-    granted_late(s, p, HILOCK_FOREVER);
+    granted_late(s, p, 3, HILOCK_FOREVER);
     run_ms(s, 1500);
     TELLS(s, "a:OK");
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void giving_back_is_unanswered_and_repeated(struct scene *s)
+static void giving_back_is_unanswered_and_repeated(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    granted_late(s, p, HILOCK_FOREVER);
+    granted_late(s, p, 3, HILOCK_FOREVER);
     run_ms(s, 500);
     TELLS(s, "a:OK");
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
-static void ended_while_it_is_given_back(struct scene *s, hilock_status (*end)(struct hand *hand), const char *told)
+static void ended_while_it_is_given_back(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a, *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a, *b = handle_new(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 50000);
-    a = granted_late(s, p, 530);
+    a = granted_late(s, p, 3, 1530);
     run_ms(s, 5);
     acquire(b, HILOCK_FOREVER);
     if (end)
@@ -70,24 +91,24 @@ static void ended_while_it_is_given_back(struct scene *s, hilock_status (*end)(s
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static hilock_status free_it(struct hand *hand) { return hand_free(hand), HILOCK_OK; }
+static hilock_status free_it(struct handle *handle) { return handle_free(handle), HILOCK_OK; }
 
-static void cancelled_while_it_is_given_back(struct scene *s) { ended_while_it_is_given_back(s, cancel, "a:CANCELLED"); }
-static void freed_while_it_is_given_back(struct scene *s) { ended_while_it_is_given_back(s, free_it, ""); }
-static void its_wait_ends_while_it_is_given_back(struct scene *s) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
+static void cancelled_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, cancel, "a:CANCELLED"); }
+static void freed_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, free_it, ""); }
+static void its_wait_ends_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
 
-static void a_try_granted_too_late_asks_again_within_its_time(struct scene *s)
+static void a_try_granted_too_late_asks_again_within_its_time(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    granted_late(s, p, HILOCK_TRY);
+    struct client *p = fixture_connect(s, NULL);
+    granted_late(s, p, 1, HILOCK_TRY);
     run_ms(s, 5);
     TELLS(s, "a:OK");
 }
 
-static void always_too_late_is_UNREACHABLE_when_the_wait_ends(struct scene *s)
+static void always_too_late_is_UNREACHABLE_when_the_wait_ends(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", &picky);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", &picky);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000, .times = PLAN_ALWAYS);
     acquire(a, 3000);
     run_ms(s, 4000);
@@ -98,13 +119,13 @@ static void always_too_late_is_UNREACHABLE_when_the_wait_ends(struct scene *s)
 
 /* ---- granted, and not told yet ---- */
 
-static void block(struct hand *hand) { world_jump_us(&hand->scene->world, 2000000); }
-static void block_for_long(struct hand *hand) { world_jump_us(&hand->scene->world, 20000000); }
+static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
+static void block_for_long(struct handle *handle) { world_jump_us(&handle->fixture->world, 20000000); }
 
-static void grants_behind_a_long_callback(struct scene *s, void (*step)(struct hand *hand), const char *told)
+static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct handle *handle), const char *told)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *b = hand_new(p, "b", "two", &picky);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *b = handle_new(p, "b", "two", &picky);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
     when(a, "OK", step);
@@ -115,13 +136,13 @@ static void grants_behind_a_long_callback(struct scene *s, void (*step)(struct h
     SAME(s, b->result.attempts, 2);
 }
 
-static void a_grant_that_aged_untold_is_asked_for_anew(struct scene *s) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
-static void a_grant_that_expired_untold_is_no_loss(struct scene *s) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
+static void a_grant_that_aged_untold_is_asked_for_anew(struct fixture *s) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
+static void a_grant_that_expired_untold_is_no_loss(struct fixture *s) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
 
-static void taken_behind_its_grant_it_is_lost_when_asked_for(struct scene *s)
+static void taken_behind_its_grant_it_is_lost_when_asked_for(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "one", NULL), *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     s->is_tampered = 1;
     acquire(b, HILOCK_FOREVER);
     acquire(a, HILOCK_FOREVER);
@@ -136,17 +157,17 @@ static void taken_behind_its_grant_it_is_lost_when_asked_for(struct scene *s)
 
 /* ---- lost, and not told yet ---- */
 
-static struct hand *other_of(struct hand *hand) { return TAILQ_NEXT(hand, entry); }
-static void release_other(struct hand *hand) { SAME(hand->scene, release(other_of(hand)), HILOCK_OK); }
-static void release_other_quietly(struct hand *hand) { SAME(hand->scene, release_quietly(other_of(hand)), HILOCK_OK); }
-static void drop_other(struct hand *hand) { hand_drop(other_of(hand)); }
-static void free_other(struct hand *hand) { hand_free(other_of(hand)); }
-static void other_has_nothing_left(struct hand *hand) { SAME(hand->scene, hilock_lock_remaining_ms(other_of(hand)->lock), 0); }
+static struct handle *other_of(struct handle *handle) { return TAILQ_NEXT(handle, entry); }
+static void release_other(struct handle *handle) { SAME(handle->fixture, release(other_of(handle)), HILOCK_OK); }
+static void release_other_quietly(struct handle *handle) { SAME(handle->fixture, release_quietly(other_of(handle)), HILOCK_OK); }
+static void drop_other(struct handle *handle) { handle_drop(other_of(handle)); }
+static void free_other(struct handle *handle) { handle_free(other_of(handle)); }
+static void other_has_nothing_left(struct handle *handle) { SAME(handle->fixture, hilock_lock_remaining_ms(other_of(handle)->lock), 0); }
 
-static void lost_together(struct scene *s, void (*step)(struct hand *hand), const char *told)
+static void lost_together(struct fixture *s, void (*step)(struct handle *handle), const char *told)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &picky);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &picky);
     held(p, "b", "two", &picky);
     world_freeze(&p->loop.lane);
     run_ms(s, 4000);
@@ -157,20 +178,20 @@ static void lost_together(struct scene *s, void (*step)(struct hand *hand), cons
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
-static void released_before_its_loss_is_told_it_answers_LOST(struct scene *s) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }
-static void released_quietly_before_its_loss_is_told(struct scene *s) { lost_together(s, release_other_quietly, "a:LOST SUSPENDED"); }
-static void dropped_before_its_loss_is_told(struct scene *s) { lost_together(s, drop_other, "a:LOST SUSPENDED"); }
-static void freed_before_its_loss_is_told(struct scene *s) { lost_together(s, free_other, "a:LOST SUSPENDED"); }
-static void lost_and_untold_nothing_remains(struct scene *s) { lost_together(s, other_has_nothing_left, "a:LOST SUSPENDED b:LOST SUSPENDED"); }
+static void released_before_its_loss_is_told_it_answers_LOST(struct fixture *s) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }
+static void released_quietly_before_its_loss_is_told(struct fixture *s) { lost_together(s, release_other_quietly, "a:LOST SUSPENDED"); }
+static void dropped_before_its_loss_is_told(struct fixture *s) { lost_together(s, drop_other, "a:LOST SUSPENDED"); }
+static void freed_before_its_loss_is_told(struct fixture *s) { lost_together(s, free_other, "a:LOST SUSPENDED"); }
+static void lost_and_untold_nothing_remains(struct fixture *s) { lost_together(s, other_has_nothing_left, "a:LOST SUSPENDED b:LOST SUSPENDED"); }
 
-static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct scene *s)
+static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     sim_store_flush_scripts(s->store.core);
     acquire(a, HILOCK_FOREVER);
     run_us(s, 150);
-    hand_drop(a);
+    handle_drop(a);
     run_ms(s, 5);
     HOLDS(s, !is_ours(s, "stock"));
     TELLS(s, "");
@@ -179,7 +200,8 @@ static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct scene *s)
 }
 
 static const struct play plays[] = {
-    PLAY(a_grant_with_too_little_left_is_given_back_and_asked_for_anew),
+    PLAY(a_grant_with_too_little_left_is_asked_for_again_by_the_same_id),
+    PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew),
     PLAY(giving_back_is_refused_and_repeated),
     PLAY(giving_back_is_unanswered_and_repeated),
     PLAY(cancelled_while_it_is_given_back),

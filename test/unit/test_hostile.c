@@ -16,23 +16,23 @@
 
 #include <cmocka.h>
 
-enum { HANDS = 8, NAMES = 3, CALLS_MAX = 4000, STEPS = 400, SEEDS = 12, REQUESTS_MAX = 60000 };
+enum { HANDLES = 8, NAMES = 3, CALLS_MAX = 4000, STEPS = 400, SEEDS = 12, REQUESTS_MAX = 60000 };
 enum deployment { SINGLE, SENTINEL, CLUSTER, QUORUM, DEPLOYMENTS };
 
 struct call { struct actor *actor; int is_over; }; /* is_over: answered, or silenced with its handle */
 
 struct actor {
     struct hostile *hostile;
-    struct hand *hand;
+    struct handle *handle;
 };
 
 struct hostile {
-    struct scene s;
+    struct fixture s;
     struct hl_random random;
     struct cluster_stage cluster;
     struct stage sentinels;
-    struct party *party;
-    struct actor actors[HANDS];
+    struct client *client;
+    struct actor actors[HANDLES];
     struct call calls[CALLS_MAX];
     unsigned calls_count, evil; /* of a hundred answers */
     int is_healed, is_of_locks; /* of_locks: what is said may name our holders */
@@ -53,7 +53,7 @@ static const char *const errors[] = {
     "ERR", "NOSCRIPT No matching script. Please use EVAL.", "READONLY You can't write against a read only replica.", "LOADING Redis is loading", "MASTERDOWN Link",
     "BUSY Redis is busy running a script", "OOM command not allowed", "NOREPLICAS Not enough", "MISCONF Redis is configured", "CLUSTERDOWN The cluster is down",
     "TRYAGAIN Multiple keys", "NOAUTH Authentication required.", "WRONGPASS invalid", "NOPERM this user has no permissions", "WRONGTYPE Operation against",
-    "ERR unknown command", "ERR unknown command 'AUTH', with args beginning with: '" SCENE_SECRET "'", SCENE_SECRET,
+    "ERR unknown command", "ERR unknown command 'AUTH', with args beginning with: '" FIXTURE_SECRET "'", FIXTURE_SECRET,
     "ERR Error running script: -NOPERM", "GUARD", "MOVED", "MOVED 1", "MOVED 1 :", "MOVED 99999 10.0.0.2:6379",
     "MOVED 1 :6379",
     "MOVED 12182 10.0.0.2:6379", "MOVED 12182 10.0.0.3:6379", "MOVED 12182 127.0.0.1:6379", "MOVED 1 nowhere:7", "ASK 12182 10.0.0.2:6379", "ASK 12182 10.0.0.3:6379", "ASK 1 10.9.9.9:1",
@@ -70,7 +70,7 @@ static struct hl_reply *string(struct hostile *h)
     char text[128];
     switch (below(h, 4)) {
     case 0: snprintf(text, sizeof text, "%lld", (long long)number(h)); return say_string(text);
-    case 1: snprintf(text, sizeof text, "%s:%u%s", h->is_of_locks ? h->party->uuid : "", (unsigned)below(h, 20), below(h, 2) ? ":x" : ""); return say_string(text);
+    case 1: snprintf(text, sizeof text, "%s:%u%s", h->is_of_locks ? h->client->uuid : "", (unsigned)below(h, 20), below(h, 2) ? ":x" : ""); return say_string(text);
     default: return say_string(texts[below(h, sizeof texts / sizeof *texts)]);
     }
 }
@@ -98,20 +98,37 @@ static struct hl_reply *anything(struct hostile *h, int depth)
 /* Of the right shape, here and there another value. */
 static struct hl_reply *slots(struct hostile *h)
 {
+    static const char *const ids[] = {"0000000000000000000000000000000000000001",
+                                      "0000000000000000000000000000000000000002", ""};
     struct hl_reply *all = say_array(0);
     for (uint64_t count = below(h, 5); count; count--) {
         int64_t from = (int64_t)below(h, 16384), to = below(h, 4) ? from + (int64_t)below(h, 9000) : number(h);
         struct hl_reply *host = below(h, 3) ? say_string(below(h, 2) ? "10.0.0.2" : "127.0.0.1") : anything(h, 3);
-        all = say_longer(all, say_array(3, say_integer(from), say_integer(to), say_array(2, host, say_integer(below(h, 5) ? 6379 : number(h)))));
+        struct hl_reply *port = say_integer(below(h, 5) ? 6379 : number(h)), *id = say_string(ids[below(h, 3)]);
+        all = say_longer(all, say_array(3, say_integer(from), say_integer(to), say_array(3, host, port, id)));
     }
     return all;
+}
+
+/* Which server has which id is what they tell, too (map.c). */
+static struct hl_reply *nodes(struct hostile *h)
+{
+    char text[2048] = "", line[128];
+    for (uint64_t count = below(h, 8); count; count--) {
+        snprintf(line, sizeof line, "%040x 10.0.0.%u:6379@16379 %s - 0 0 %lld connected\n", (unsigned)below(h, 5), (unsigned)below(h, 4),
+                 below(h, 3) ? "myself,master" : "slave", (long long)number(h));
+        strcat(text, line);
+    }
+    return say_string(text);
 }
 
 static struct hl_reply *bad_answer(struct hostile *h, const struct net_command *command)
 {
     h->is_of_locks = command->key_length > 0;
-    if (strcmp(command->word, "CLUSTER") == 0 && below(h, 2))
+    if (strcmp(command->word, "CLUSTER SLOTS") == 0 && below(h, 2))
         return slots(h);
+    if (strcmp(command->word, "CLUSTER NODES") == 0 && below(h, 2))
+        return nodes(h);
     if (below(h, 3) == 0)
         return say_error("%s", errors[below(h, sizeof errors / sizeof *errors)]);
     if (below(h, 3) == 0) {
@@ -146,17 +163,17 @@ static struct hl_reply *push(struct hostile *h)
 {
     uint64_t asked_us = below(h, 4) ? 1700000000000000 : (uint64_t)number(h), since_us = below(h, 5000000);
     char text[400];
-    int length = below(h, 5) ? snprintf(text, sizeof text, "G %s:%u %s %lld 0 %lld %lld %lld %lld %lld 0 %s", h->party->uuid, (unsigned)below(h, 30), below(h, 9) ? "x" : "",
+    int length = below(h, 5) ? snprintf(text, sizeof text, "G %s:%u %s %lld 0 %lld %lld %lld %lld %lld 0 %s", h->client->uuid, (unsigned)below(h, 30), below(h, 9) ? "x" : "",
                                         below(h, 2) ? 3000 : (long long)number(h), (long long)below(h, 9), (long long)asked_us, (long long)number(h),
                                         (long long)(1700000000 + since_us / 1000000), (long long)(since_us % 1000000), h->names[1])
-                             : snprintf(text, sizeof text, "F %s:%u %lld", h->party->uuid, (unsigned)below(h, 30), (long long)number(h));
+                             : snprintf(text, sizeof text, "F %s:%u %lld", h->client->uuid, (unsigned)below(h, 30), (long long)number(h));
     return say_bytes(text, below(h, 4) ? (size_t)length : (size_t)below(h, (uint64_t)length));
 }
 
 static struct hl_reply *grant_channel(struct hostile *h)
 {
     char text[64];
-    snprintf(text, sizeof text, "hilock:grant:%s", h->party->uuid);
+    snprintf(text, sizeof text, "hilock:grant:%s", h->client->uuid);
     return say_string(text);
 }
 
@@ -172,7 +189,7 @@ static void say_unasked(struct hostile *h)
         h->is_of_locks = 0;
         reply = anything(h, 0);
     }
-    net_say(&h->s.net, &h->party->loop, below(h, 8) ? NET_STREAMS : NET_COMMANDS, reply);
+    net_say(&h->s.net, &h->client->loop, below(h, 8) ? NET_STREAMS : NET_COMMANDS, reply);
     say_free(reply);
 }
 
@@ -186,7 +203,7 @@ static void on_answer(const struct hilock_result *result, void *user)
     struct call *call = user;
     struct actor *actor = call->actor;
     struct hostile *h = actor->hostile;
-    scene_claim(&h->s, !call->is_over, "a call is answered once, and never when its handle was freed", __FILE__, __LINE__);
+    fixture_claim(&h->s, !call->is_over, "a call is answered once, and never when its handle was freed", __FILE__, __LINE__);
     call->is_over = 1;
     if (!h->is_healed && below(h, 3) == 0)
         act(actor);
@@ -211,14 +228,14 @@ static void make(struct actor *actor)
     options.wake = below(h, 4) ? HILOCK_WAKE_SUBSCRIBE : HILOCK_WAKE_POLL;
     options.reentrant = below(h, 3) == 0;
     options.replicas = !is_quorum && below(h, 4) == 0;
-    actor->hand = hand_new(h->party, "h", h->names[below(h, 2) ? (unsigned)options.kind : below(h, NAMES)], &options);
+    actor->handle = handle_new(h->client, "h", h->names[below(h, 2) ? (unsigned)options.kind : below(h, NAMES)], &options);
 }
 
 static void begin(struct actor *actor, unsigned what)
 {
     struct hostile *h = actor->hostile;
     struct call *call = &h->calls[h->calls_count];
-    hilock_lock *lock = actor->hand->lock;
+    hilock_lock *lock = actor->handle->lock;
     if (h->calls_count == CALLS_MAX)
         return;
     *call = (struct call){actor, 0};
@@ -241,13 +258,13 @@ static void act(struct actor *actor)
     else if (what < 13)
         begin(actor, what - 8);
     else if (what == 13)
-        (void)hilock_cancel(actor->hand->lock);
+        (void)hilock_cancel(actor->handle->lock);
     else {
         silence(actor);
         if (what == 14)
-            hand_drop(actor->hand);
+            handle_drop(actor->handle);
         else {
-            hand_free(actor->hand);
+            handle_free(actor->handle);
             make(actor);
         }
     }
@@ -257,7 +274,7 @@ static void act(struct actor *actor)
 
 static void set(struct hostile *h, enum deployment deployment)
 {
-    struct scene *s = &h->s;
+    struct fixture *s = &h->s;
     const char *url = NULL;
     s->store.replicas = 1;
     s->store.replica_us = 1000;
@@ -265,20 +282,20 @@ static void set(struct hostile *h, enum deployment deployment)
     case SINGLE: break;
     case SENTINEL: stage_set(&h->sentinels, s), url = STAGE_URL; break;
     case CLUSTER: cluster_set(&h->cluster, s), url = CLUSTER_URL; break;
-    case QUORUM: scene_masters(s, 3); break;
+    case QUORUM: fixture_masters(s, 3); break;
     case DEPLOYMENTS: break;
     }
     s->net.decide = decide;
     s->net.arg = h;
     for (unsigned i = 0; i <= s->more_count; i++)
-        sim_store_set_password(store_at(s, i)->core, SCENE_SECRET);
+        sim_store_set_password(store_at(s, i)->core, FIXTURE_SECRET);
     for (unsigned i = 0; i < NAMES; i++)
         snprintf(h->names[i], sizeof h->names[i], "stock%u", i);
-    h->party = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .quorum_urls = deployment == QUORUM ? urls_of(3) : NULL, .command_timeout_ms = 1000,
-                                                   .password = SCENE_SECRET,
-                                                   .sentinel_password = deployment == SENTINEL ? SCENE_SECRET : NULL,
-                                                   .keepalive_ms = 2000, .restart_guard_ms = deployment == QUORUM ? HILOCK_OFF : 0));
-    for (unsigned i = 0; i < HANDS; i++) {
+    h->client = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .quorum_urls = deployment == QUORUM ? urls_of(3) : NULL, .command_timeout_ms = 1000,
+                                                   .password = FIXTURE_SECRET,
+                                                   .sentinel_password = deployment == SENTINEL ? FIXTURE_SECRET : NULL,
+                                                   .keepalive_ms = 2000, .restart_guard_ms = deployment == QUORUM ? HILOCK_GUARD_OFF : 0));
+    for (unsigned i = 0; i < HANDLES; i++) {
         h->actors[i].hostile = h;
         make(&h->actors[i]);
     }
@@ -287,7 +304,7 @@ static void set(struct hostile *h, enum deployment deployment)
 static void play(struct hostile *h)
 {
     for (unsigned step = 0; step < STEPS; step++) {
-        act(&h->actors[below(h, HANDS)]);
+        act(&h->actors[below(h, HANDLES)]);
         if (below(h, 10) == 0)
             say_unasked(h);
         run_us(&h->s, below(h, 8) ? below(h, 3000) : below(h, 400000));
@@ -297,17 +314,17 @@ static void play(struct hostile *h)
 /* What waits is cancelled, what is asked has its time. Then a new handle is served at once. */
 static void end(struct hostile *h)
 {
-    struct scene *s = &h->s;
-    struct hand *last = hand_new(h->party, "last", "last", NULL);
+    struct fixture *s = &h->s;
+    struct handle *last = handle_new(h->client, "last", "last", NULL);
     unsigned left = 0;
     h->is_healed = 1;
     run_ms(s, 30000);
     acquire(last, 5000);
-    for (unsigned i = 0; i < HANDS; i++)
-        while (hilock_cancel(h->actors[i].hand->lock) == HILOCK_OK)
+    for (unsigned i = 0; i < HANDLES; i++)
+        while (hilock_cancel(h->actors[i].handle->lock) == HILOCK_OK)
             run_ms(s, 1);
     run_ms(s, 5000);
-    SAME(s, hilock_lock_state(last->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(last->lock), HILOCK_STATE_HELD);
     for (unsigned i = 0; i < h->calls_count; i++)
         left += !h->calls[i].is_over;
     SAME(s, left, 0);
@@ -318,14 +335,14 @@ static void run(enum deployment deployment, uint64_t seed, const char *name)
 {
     struct hostile *h = calloc(1, sizeof *h);
     assert_non_null(h);
-    scene_begin(&h->s);
+    fixture_begin(&h->s);
     h->random.state = seed;
     h->evil = (unsigned)(5 + 40 * below(h, 2));
     set(h, deployment);
     h->s.is_untold = h->s.is_tampered = 1;
     play(h);
     end(h);
-    if (!scene_end(&h->s))
+    if (!fixture_end(&h->s))
         fail_msg("%s: HOSTILE_SEED=%llu", name, (unsigned long long)seed);
     free(h);
 }

@@ -6,9 +6,9 @@
 
 #include "play.h"
 
-static void a_free_name_has_no_holder(struct scene *s)
+static void a_free_name_has_no_holder(struct fixture *s)
 {
-    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
     SAME(s, peek(a), HILOCK_OK);
     SAME(s, a->calls, 0);
     run_ms(s, 1);
@@ -17,13 +17,13 @@ static void a_free_name_has_no_holder(struct scene *s)
     TEXT(s, a->result.detail, "nobody holds \"stock\"");
     SAME(s, a->result.holder_remaining_ms, 0);
     SAME(s, a->result.attempts, 1);
-    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
 }
 
-static void a_holder_is_named_with_what_is_left(struct scene *s)
+static void a_holder_is_named_with_what_is_left(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000)), *b = hand_new(q, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000)), *b = handle_new(q, "b", "stock", NULL);
     char holder[80];
     run_ms(s, 1000);
     peek(b);
@@ -36,27 +36,27 @@ static void a_holder_is_named_with_what_is_left(struct scene *s)
     HOLDS(s, strstr(q->log, "peek of \"stock\": OK: "));
     peek(a);
     run_ms(s, 1);
-    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
     SAME(s, a->result.remaining_ms, hilock_lock_remaining_ms(a->lock));
     TELLS(s, "a:peek OK");
 }
 
-static void a_lease_without_an_end_says_so(struct scene *s)
+static void a_lease_without_an_end_says_so(struct fixture *s)
 {
-    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
-    store_take(&s->store, "stock", "another", 0);
+    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    store_take(&s->store, "stock", "another:1", 0);
     peek(a);
     run_ms(s, 1);
-    TEXT(s, a->result.holder, "another");
+    TEXT(s, a->result.holder, "another:1");
     SAME(s, a->result.holder_remaining_ms, HILOCK_FOREVER);
     TELLS(s, "a:peek OK");
 }
 
-static void exactly_the_named_holder_is_released(struct scene *s)
+static void exactly_the_named_holder_is_released(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(q, "b", "stock", NULL), *w = hand_new(q, "w", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(q, "b", "stock", NULL), *w = handle_new(q, "w", "stock", NULL);
     char holder[80];
     s->is_tampered = 1;
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
@@ -77,49 +77,49 @@ static void exactly_the_named_holder_is_released(struct scene *s)
     HOLDS(s, strstr(q->log, "force_release of \"stock\": OK: "));
     run_ms(s, 1500);
     TELLS(s, "a:LOST TAKEN");
-    SAME(s, a->event.reason, HILOCK_LOST_TAKEN);
+    SAME(s, a->event.reason, HILOCK_REASON_TAKEN);
 }
 
-static void whoever_holds_is_peeked_at_first(struct scene *s)
+static void whoever_holds_is_peeked_at_first(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     s->is_tampered = 1;
     force(a, NULL);
     run_ms(s, 1);
     TELLS(s, "a:force LOST");
     TEXT(s, a->detail, "nobody holds \"stock\"");
     SAME(s, a->result.attempts, 1);
-    store_take(&s->store, "stock", "another program\x01", 60000);
+    store_take(&s->store, "stock", "another program\x01:1", 60000);
     force(a, NULL);
     run_ms(s, 2);
     TELLS(s, "a:force OK");
     TEXT(s, store_holder(&s->store, "stock"), "");
-    TEXT(s, a->result.holder, "another program\x01");
+    TEXT(s, a->result.holder, "another program\x01:1");
     SAME(s, a->result.attempts, 2);
 }
 
 /* Seen, and gone when the release comes: the newcomer stays. */
-static void a_hold_that_began_meanwhile_is_spared(struct scene *s)
+static void a_hold_that_began_meanwhile_is_spared(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     s->is_tampered = 1;
-    store_take(&s->store, "stock", "old", 60000);
+    store_take(&s->store, "stock", "old:1", 60000);
     PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 5000);
     force(a, NULL);
     run_ms(s, 2);
-    store_take(&s->store, "stock", "new", 60000);
+    store_take(&s->store, "stock", "new:1", 60000);
     run_ms(s, 10);
     TELLS(s, "a:force LOST");
-    TEXT(s, store_holder(&s->store, "stock"), "new");
-    TEXT(s, a->result.holder, "old");
+    TEXT(s, store_holder(&s->store, "stock"), "new:1");
+    TEXT(s, a->result.holder, "old:1");
 }
 
-static void any_state_of_the_handle_and_many_at_once(struct scene *s)
+static void any_state_of_the_handle_and_many_at_once(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *b = hand_new(q, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
     acquire(b, 1000);
     run_ms(s, 5);
     TELLS(s, "b:WAITING");
@@ -131,19 +131,19 @@ static void any_state_of_the_handle_and_many_at_once(struct scene *s)
     run_ms(s, 20);
     SAME(s, a->calls, 501); /* with its grant */
     SAME(s, b->calls, 501); /* with WAITING */
-    SAME(s, b->result.state, HILOCK_WAITING);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_WAITING);
+    SAME(s, b->result.state, HILOCK_STATE_WAITING);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_WAITING);
     run_ms(s, 1000);
     SAME(s, b->calls, 502);
     SAME(s, b->result.status, HILOCK_TIMED_OUT);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
 }
 
-static void silence_ends_them_in_time(struct scene *s)
+static void silence_ends_them_in_time(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL), *c = hand_new(p, "c", "stock", NULL);
-    uint64_t asked_us = scene_us(s);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
+    uint64_t asked_us = fixture_us(s);
     s->place->mood = NET_IS_SILENT;
     PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     PLAN(s, .on = "mutex_force", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
@@ -157,13 +157,13 @@ static void silence_ends_them_in_time(struct scene *s)
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
 }
 
-static void what_never_left_is_UNREACHABLE(struct scene *s)
+static void what_never_left_is_UNREACHABLE(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     s->place->mood = NET_REFUSES;
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    a = hand_new(p, "a", "stock", NULL);
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    a = handle_new(p, "a", "stock", NULL);
     force(a, "holder");
     peek(a);
     run_ms(s, 499);
@@ -174,37 +174,37 @@ static void what_never_left_is_UNREACHABLE(struct scene *s)
     SAME(s, asked(s, "mutex_force"), 0);
 }
 
-static void what_was_lost_is_asked_again(struct scene *s)
+static void what_was_lost_is_asked_again(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 60000);
+    store_take(&s->store, "stock", "another:1", 60000);
     PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
     peek(a);
     run_ms(s, 200);
     TELLS(s, "a:peek OK");
     SAME(s, a->result.attempts, 2);
     PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
-    force(a, "another");
+    force(a, "another:1");
     run_ms(s, 300);
     TELLS(s, "a:force OK"); /* "not held" to the second: the first did it */
     SAME(s, a->result.attempts, 2);
     PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
     PLAN(s, .on = "mutex_force", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
-    force(a, "another");
+    force(a, "another:1");
     run_ms(s, 300);
     TELLS(s, "a:force UNKNOWN");
 }
 
-static void errors_are_answers(struct scene *s)
+static void errors_are_answers(struct fixture *s)
 {
     static const struct { const char *error, *told; } errors[] = {
         {"NOPERM this user has no permissions to run the 'evalsha' command", "a:peek DENIED"},
         {"LOADING Redis is loading the dataset in memory", "a:peek UNWRITABLE"},
         {"ERR something else", "a:peek SERVER"},
     };
-    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = errors[i].error);
         peek(a);
@@ -223,9 +223,9 @@ static void errors_are_answers(struct scene *s)
 }
 
 /* What Redisson's readers hold, and a map of another program. */
-static void what_is_no_lock_is_told_and_not_ended(struct scene *s)
+static void what_is_no_lock_is_told_and_not_ended(struct fixture *s)
 {
-    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
     s->is_tampered = 1;
     PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("read")));
     peek(a);
@@ -248,9 +248,9 @@ static void what_is_no_lock_is_told_and_not_ended(struct scene *s)
     SAME(s, asked(s, "mutex_force"), 0); /* seen before it is said */
 }
 
-static void hostile_answers_are_no_answers(struct scene *s)
+static void hostile_answers_are_no_answers(struct fixture *s)
 {
-    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
     struct hl_reply *replies[] = {say_integer(1), say_string("x"), say_array(0), say_array(1, say_integer(5)), say_array(2, say_integer(-3), say_string("x")),
                                   say_array(2, say_integer((int64_t)1 << 60), say_string("x")), say_array(2, say_integer(5), say_integer(5)), say_nil()};
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
@@ -261,25 +261,25 @@ static void hostile_answers_are_no_answers(struct scene *s)
     }
 }
 
-static void a_holder_too_long_is_cut_and_cannot_be_forced(struct scene *s)
+static void a_holder_too_long_is_cut_and_cannot_be_forced(struct fixture *s)
 {
-    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
     char holder[5001];
     memset(holder, 'h', sizeof holder - 1);
-    holder[5000] = '\0';
+    memcpy(holder + 4998, ":1", 3);
     store_take(&s->store, "stock", holder, 60000);
     peek(a);
     force(a, NULL);
     run_ms(s, 2);
     TELLS(s, "a:peek OK a:force PROTOCOL");
-    HOLDS(s, strstr(a->detail, "has 5000 bytes, at most 1024"));
+    HOLDS(s, strstr(a->detail, "has 5000 bytes; hilock can name at most 1024"));
     TEXT(s, store_holder(&s->store, "stock"), holder);
 }
 
-static void bad_calls_are_refused(struct scene *s)
+static void bad_calls_are_refused(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     char holder[1026];
     memset(holder, 'h', sizeof holder - 1);
     holder[1025] = '\0';
@@ -289,7 +289,7 @@ static void bad_calls_are_refused(struct scene *s)
     SAME(s, hilock_force_release(NULL, NULL, NULL, NULL), HILOCK_INVALID);
     SAME(s, force(a, ""), HILOCK_INVALID);
     SAME(s, force(a, holder), HILOCK_INVALID);
-    HOLDS(s, strstr(hilock_client_refusal(p->client), "or NULL for whoever holds"));
+    HOLDS(s, strstr(hilock_client_refusal(p->client), "or NULL for any holder"));
     SAME(s, force(a, "mode"), HILOCK_INVALID);
     holder[1024] = '\0';
     SAME(s, force(a, holder), HILOCK_OK);
@@ -301,24 +301,24 @@ static void bad_calls_are_refused(struct scene *s)
     SAME(s, force(a, NULL), HILOCK_NO_MEMORY);
     TEXT(s, hilock_client_refusal(p->client), "out of memory for an inquiry");
     s->memory.is_out = 0;
-    party_abandon(p);
+    client_abandon(p);
     SAME(s, peek(a), HILOCK_CLOSED);
     SAME(s, force(a, NULL), HILOCK_CLOSED);
 }
 
 /* What is silenced is done all the same. */
-static void a_freed_handle_hears_nothing(struct scene *s)
+static void a_freed_handle_hears_nothing(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "other", NULL), *c = hand_new(p, "c", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL), *c = handle_new(p, "c", "stock", NULL);
     s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 60000);
+    store_take(&s->store, "stock", "another:1", 60000);
     peek(a);
     peek(a);
-    force(a, "another");
+    force(a, "another:1");
     peek(b);
-    hand_free(a);
-    hand_drop(b);
+    handle_free(a);
+    handle_drop(b);
     peek(c);
     run_ms(s, 1);
     TELLS(s, "c:peek OK");
@@ -328,29 +328,29 @@ static void a_freed_handle_hears_nothing(struct scene *s)
     TELLS(s, "b:peek OK");
 }
 
-static void free_it(struct hand *hand) { hand_free(hand); }
-static void ask_once_more(struct hand *hand) { peek(hand); }
-static void close_now(struct hand *hand) { party_close(hand->party, 0); }
-static void abandon(struct hand *hand) { party_abandon(hand->party); }
+static void free_it(struct handle *handle) { handle_free(handle); }
+static void ask_once_more(struct handle *handle) { peek(handle); }
+static void close_now(struct handle *handle) { client_close(handle->client, 0); }
+static void abandon(struct handle *handle) { client_abandon(handle->client); }
 
-static void every_call_is_legal_in_its_callback(struct scene *s)
+static void every_call_is_legal_in_its_callback(struct fixture *s)
 {
-    static void (*const thens[])(struct hand *) = {free_it, close_now, abandon};
+    static void (*const thens[])(struct handle *) = {free_it, close_now, abandon};
     for (size_t i = 0; i < sizeof thens / sizeof *thens; i++) {
-        struct party *p = scene_connect(s, NULL);
-        struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
         when(a, "peek OK", thens[i]);
         peek(a);
         peek(a);
         peek(b);
         run_ms(s, 10);
-        scene_hush(s);
+        fixture_hush(s);
     }
 }
 
-static void it_may_be_asked_again_in_its_callback(struct scene *s)
+static void it_may_be_asked_again_in_its_callback(struct fixture *s)
 {
-    struct hand *a = hand_new(scene_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
     when(a, "peek OK", ask_once_more);
     peek(a);
     run_ms(s, 2);
@@ -358,14 +358,14 @@ static void it_may_be_asked_again_in_its_callback(struct scene *s)
 }
 
 /* Answered before it is gone, in whatever way: by the store, or by the end of its time. */
-static void close_waits_for_the_answers(struct scene *s)
+static void close_waits_for_the_answers(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 400000);
     peek(a);
     run_us(s, 10);
-    party_close(p, 0);
+    client_close(p, 0);
     SAME(s, peek(a), HILOCK_CLOSED);
     SAME(s, force(a, NULL), HILOCK_CLOSED);
     run_ms(s, 300);
@@ -374,25 +374,25 @@ static void close_waits_for_the_answers(struct scene *s)
     TELLS(s, "a:peek OK closed");
 }
 
-static void close_of_a_dead_link_answers_all(struct scene *s)
+static void close_of_a_dead_link_answers_all(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     s->place->mood = NET_IS_SILENT;
     PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     PLAN(s, .on = "mutex_force", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     peek(a);
-    force(b, "another");
-    party_close(p, 0);
+    force(b, "another:1");
+    client_close(p, 0);
     run_ms(s, 510);
     TELLS(s, "a:peek UNREACHABLE b:force UNKNOWN closed");
 }
 
 /* Decided, told, and its request on the wire still. */
-static void an_answer_after_the_end_is_nobodys(struct scene *s)
+static void an_answer_after_the_end_is_nobodys(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
     PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 490000);
     peek(a);

@@ -101,14 +101,47 @@ static void the_longest_name_fits(void **state)
     assert_true(strlen("redisson_lock__channel:{}") <= HL_KEY_PREFIX_MAX && strlen(hl_key_token) + 3 <= HL_KEY_PREFIX_MAX);
 }
 
+#define LABEL_20 "0123456789abcdefghij"
+#define LABEL_64 LABEL_20 LABEL_20 LABEL_20 "0123"
+
 static void a_holder_is_uuid_and_number(void **state)
 {
     char to[HL_HOLDER_MAX];
-    size_t length = hl_holder_write(to, UUID, UINT64_MAX);
+    size_t length = hl_holder_write(to, UUID, UINT64_MAX, "");
+    (void)state;
+    assert_memory_equal(to, UUID ":18446744073709551615", length);
+    assert_int_equal(hl_holder_write(to, UUID, 1, NULL), 38);
+}
+
+static void a_holder_says_who_it_is(void **state)
+{
+    char to[HL_HOLDER_MAX];
+    size_t length = hl_holder_write(to, UUID, UINT64_MAX, LABEL_64);
     (void)state;
     assert_int_equal(length, HL_HOLDER_MAX);
-    assert_memory_equal(to, UUID ":18446744073709551615", length);
-    assert_int_equal(hl_holder_write(to, UUID, 1), 38);
+    assert_memory_equal(to, UUID ":18446744073709551615:" LABEL_64, length);
+    assert_string_equal(hl_holder_label(UUID ":18446744073709551615:" LABEL_64), LABEL_64);
+    assert_string_equal(hl_holder_label(UUID ":1:sh@db1/4711"), "sh@db1/4711");
+}
+
+/* Redisson's, an older version's, any program's. */
+static void who_has_no_label_is_not_given_one(void **state)
+{
+    static const char *const holders[] = {"", UUID, UUID ":", UUID ":1", UUID ":1:", UUID "::x", UUID ":x:y", UUID ":1:two words", UUID ":1:a:b", UUID ":1:a\n",
+                                          UUID ":1:" LABEL_64 "x", "a:1:b", "mode"};
+    (void)state;
+    for (size_t i = 0; i < sizeof holders / sizeof *holders; i++)
+        assert_string_equal(hl_holder_label(holders[i]), "");
+}
+
+static void what_is_no_label_is_made_one(void **state)
+{
+    char label[] = "a b:c\n\xc3\xa4_9";
+    (void)state;
+    assert_false(hl_label_is_good(label));
+    hl_label_mend(label);
+    assert_string_equal(label, "a-b-c---_9");
+    assert_true(hl_label_is_good(label));
 }
 
 int main(void)
@@ -118,6 +151,8 @@ int main(void)
         cmocka_unit_test(names_are_any_bytes),                  cmocka_unit_test(braces_are_none_or_open_a_tag_first),
         cmocka_unit_test(no_two_names_share_a_key),             cmocka_unit_test(names_of_other_keys_are_reserved),
         cmocka_unit_test(the_longest_name_fits),                cmocka_unit_test(a_holder_is_uuid_and_number),
+        cmocka_unit_test(a_holder_says_who_it_is),              cmocka_unit_test(who_has_no_label_is_not_given_one),
+        cmocka_unit_test(what_is_no_label_is_made_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void say(struct link_trial *trial, const char *bytes, size_t length, size
     link_trial_turns(trial, 2);
 }
 
-#define UNASKED "down(the server answered what was not asked)"
+#define UNASKED "down(the server sent a reply that no command asked for)"
 #define DEEP "down(the server's answer is nested too deeply)"
 #define MANY "down(the server's answer has too many items)"
 #define LONG "down(the server's answer is too long)"
@@ -226,10 +226,11 @@ static size_t fragmented(char *bytes, size_t room)
 
 static unsigned ranges;
 
-static void count_range(void *arg, unsigned from, unsigned to, const struct hl_address *master)
+static void count_range(void *arg, unsigned from, unsigned to, const struct hl_slots_master *master)
 {
     (void)arg;
-    ranges += from == to && from == ranges && master->port == 6379 && master->host[7] == (char)('0' + from % 3);
+    ranges += from == to && from == ranges && master->address.port == 6379 && master->address.host[7] == (char)('0' + from % 3) &&
+              master->id_length == 40;
 }
 
 static void read_slots(const struct hl_reply *reply) { (void)hl_slots_read(reply, count_range, NULL); }

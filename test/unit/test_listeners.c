@@ -34,7 +34,7 @@ static const char *told(int first_goes, int second_goes, int third_goes)
     goes[0] = first_goes;
     goes[1] = second_goes;
     goes[2] = third_goes;
-    hl_listeners_tell(&listeners, &next, HL_CHANNEL_MESSAGE, NULL);
+    hl_listeners_notify(&listeners, &next, HL_CHANNEL_MESSAGE, NULL);
     while (!TAILQ_EMPTY(&listeners))
         hl_listeners_remove(&listeners, &memory, &next, TAILQ_FIRST(&listeners));
     return heard;

@@ -5,19 +5,19 @@
 
 #include "play.h"
 
-static struct hand *fair(struct party *p, const char *tag, const char *name)
+static struct handle *fair(struct client *p, const char *tag, const char *name)
 {
-    struct hand *hand = hand_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    acquire(hand, HILOCK_FOREVER);
-    run_ms(p->scene, 2);
-    return hand;
+    struct handle *handle = handle_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    acquire(handle, HILOCK_FOREVER);
+    run_ms(p->fixture, 2);
+    return handle;
 }
 
-static void a_release_grants_no_other_name(struct scene *s)
+static void a_release_grants_no_other_name(struct fixture *s)
 {
-    struct hand *a = fair(scene_connect(s, NULL), "a", "a");
-    fair(scene_connect(s, NULL), "braces", "{a}");
-    fair(scene_connect(s, NULL), "waits", "{a}");
+    struct handle *a = fair(fixture_connect(s, NULL), "a", "a");
+    fair(fixture_connect(s, NULL), "braces", "{a}");
+    fair(fixture_connect(s, NULL), "waits", "{a}");
     TELLS(s, "a:OK braces:OK waits:WAITING");
     release_quietly(a);
     run_ms(s, 10);
@@ -26,45 +26,45 @@ static void a_release_grants_no_other_name(struct scene *s)
 }
 
 /* Both are told on Redisson's channel of {a}. */
-static void one_client_waits_for_two_names_of_one_channel(struct scene *s)
+static void one_client_waits_for_two_names_of_one_channel(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "a", NULL), *b = hand_new(p, "b", "{a}", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
-    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
     TELLS(s, "a:WAITING b:WAITING");
     store_free_name(&s->store, "{a}");
     run_ms(s, 10);
     TELLS(s, "b:OK");
     release_quietly(b);
-    hand_free(b);
+    handle_free(b);
     run_ms(s, 3000);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 1); /* the other one listens still */
     store_free_name(&s->store, "a");
     run_ms(s, 10);
     TELLS(s, "a:OK");
-    hand_free(a);
+    handle_free(a);
     run_ms(s, 3000);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
 }
 
-static void free_the_other(struct hand *hand)
+static void free_the_other(struct handle *handle)
 {
-    struct hand *other;
-    TAILQ_FOREACH(other, &hand->scene->hands, entry)
-        if (other != hand)
-            hand_free(other);
+    struct handle *other;
+    TAILQ_FOREACH(other, &handle->fixture->handles, entry)
+        if (other != handle)
+            handle_free(other);
 }
 
-static void one_of_two_waits_may_end_while_both_are_told(struct scene *s)
+static void one_of_two_waits_may_end_while_both_are_told(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "a", NULL), *b = hand_new(p, "b", "{a}", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
@@ -79,18 +79,18 @@ static void one_of_two_waits_may_end_while_both_are_told(struct scene *s)
     TELLS(s, "a:WAITING b:WAITING a:OK");
 }
 
-static void is_refused(struct scene *s, struct party *p, const char *name, const char *full)
+static void is_refused(struct fixture *s, struct client *p, const char *name, const char *full)
 {
     hilock_lock *lock = NULL;
     char words[200];
-    snprintf(words, sizeof words, "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin the keys that locks keep beside their names", full);
+    snprintf(words, sizeof words, "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin keys that stand beside other locks", full);
     SAME(s, hilock_lock_create(&lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_BAD_NAME);
     HOLDS(s, !lock && strstr(hilock_client_refusal(p->client), words));
 }
 
-static void keys_of_other_locks_are_no_names(struct scene *s)
+static void keys_of_other_locks_are_no_names(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "hil"));
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "hil"));
     is_refused(s, p, "hilock:token:{x}", "hilock:token:{x}");
     is_refused(s, p, "redisson_lock_queue:{x}", "redisson_lock_queue:{x}");
     is_refused(s, q, "ock:token={x}", "hilock:token={x}");

@@ -6,7 +6,7 @@
 #include "play.h"
 #include "wire/scripts.h"
 
-static uint32_t inflight(const struct party *p)
+static uint32_t inflight(const struct client *p)
 {
     struct hilock_stats stats = {.size = sizeof stats};
     hilock_client_stats(p->client, &stats);
@@ -21,19 +21,19 @@ static unsigned scripts(void)
     return count;
 }
 
-static void acquire_many(struct party *p, int count)
+static void acquire_many(struct client *p, int count)
 {
     char name[16];
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        acquire(hand_new(p, name, name, NULL), HILOCK_FOREVER);
+        acquire(handle_new(p, name, name, NULL), HILOCK_FOREVER);
     }
 }
 
-static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct scene *s)
+static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct fixture *s)
 {
-    struct party *p = scene_open(s, NULL);
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    struct client *p = fixture_open(s, NULL);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 2);
     TELLS(s, "a:OK");
     TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
@@ -44,10 +44,10 @@ static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct
     HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
 }
 
-static void a_forgotten_script_is_loaded_and_asked_again(struct scene *s)
+static void a_forgotten_script_is_loaded_and_asked_again(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = hand_new(p, "b", "other", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "other", NULL);
     sim_store_flush_scripts(s->store.core);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 1);
@@ -65,9 +65,9 @@ static void a_forgotten_script_is_loaded_and_asked_again(struct scene *s)
     TELLS(s, "a:released");
 }
 
-static void many_at_once_find_a_script_forgotten(struct scene *s)
+static void many_at_once_find_a_script_forgotten(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     sim_store_flush_scripts(s->store.core);
     s->is_untold = 1;
     acquire_many(p, 200);
@@ -82,10 +82,10 @@ static void many_at_once_find_a_script_forgotten(struct scene *s)
     }
 }
 
-static void a_script_that_stays_unknown_is_an_error_of_the_server(struct scene *s)
+static void a_script_that_stays_unknown_is_an_error_of_the_server(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
     acquire(a, 2000);
     run_ms(s, 3000);
@@ -93,10 +93,10 @@ static void a_script_that_stays_unknown_is_an_error_of_the_server(struct scene *
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
-static void a_script_is_missed_where_none_was_asked_for(struct scene *s)
+static void a_script_is_missed_where_none_was_asked_for(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000));
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000));
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
     run_ms(s, 1500);
@@ -106,13 +106,13 @@ static void a_script_is_missed_where_none_was_asked_for(struct scene *s)
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
-static void a_script_that_may_not_be_loaded_says_so(struct scene *s)
+static void a_script_that_may_not_be_loaded_says_so(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
-    p = scene_connect(s, NULL);
-    a = hand_new(p, "a", "stock", NULL);
+    p = fixture_connect(s, NULL);
+    a = handle_new(p, "a", "stock", NULL);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     TELLS(s, "a:DENIED");
@@ -120,17 +120,17 @@ static void a_script_that_may_not_be_loaded_says_so(struct scene *s)
 }
 
 /* Each script that is missing has a load of its own under way, in any order. */
-static void several_scripts_are_loaded_once_each(struct scene *s)
+static void several_scripts_are_loaded_once_each(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a[4], *b[4];
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a[4], *b[4];
     char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "h%d", i);
         a[i] = held(p, "a", name, NULL);
         snprintf(name, sizeof name, "n%d", i);
-        b[i] = hand_new(p, "b", name, HILOCK_LOCK_OPTIONS(.kind = i & 1 ? HILOCK_FAIR : HILOCK_MUTEX));
+        b[i] = handle_new(p, "b", name, HILOCK_LOCK_OPTIONS(.kind = i & 1 ? HILOCK_FAIR : HILOCK_MUTEX));
     }
     sim_store_flush_scripts(s->store.core);
     for (int i = 0; i < 4; i++) {
@@ -140,16 +140,16 @@ static void several_scripts_are_loaded_once_each(struct scene *s)
     run_ms(s, 10);
     SAME(s, asked(s, "SCRIPT"), scripts() + 2); /* of both kinds: mutex_acquire, mutex_release */
     for (int i = 0; i < 4; i++) {
-        SAME(s, hilock_lock_state(a[i]->lock), HILOCK_IDLE);
-        SAME(s, hilock_lock_state(b[i]->lock), HILOCK_HELD);
+        SAME(s, hilock_lock_state(a[i]->lock), HILOCK_STATE_IDLE);
+        SAME(s, hilock_lock_state(b[i]->lock), HILOCK_STATE_HELD);
     }
 }
 
 /* What was under way when a link was lost is under way no more. */
-static void a_load_that_was_lost_with_its_link_is_sent_again(struct scene *s)
+static void a_load_that_was_lost_with_its_link_is_sent_again(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     sim_store_flush_scripts(s->store.core);
     PLAN(s, .on = "SCRIPT", .act = PLAN_RESET_BEFORE);
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "BUSY", .times = (int)scripts());
@@ -158,9 +158,9 @@ static void a_load_that_was_lost_with_its_link_is_sent_again(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void no_more_than_inflight_max_are_on_the_wire(struct scene *s)
+static void no_more_than_inflight_max_are_on_the_wire(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8));
     s->is_untold = 1;
     acquire_many(p, 40);
     run_us(s, 50);
@@ -174,10 +174,10 @@ static void no_more_than_inflight_max_are_on_the_wire(struct scene *s)
     SAME(s, inflight(p), 0);
 }
 
-static void a_request_waits_for_the_connection(struct scene *s)
+static void a_request_waits_for_the_connection(struct fixture *s)
 {
-    struct party *p = scene_open(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_open(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     s->place->mood = NET_REFUSES;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5000);
@@ -189,28 +189,28 @@ static void a_request_waits_for_the_connection(struct scene *s)
 }
 
 /* Every timer is late: the server has had its moments after the first few. */
-static void a_loop_that_is_always_late_gives_the_link_up_too(struct scene *s)
+static void a_loop_that_is_always_late_gives_the_link_up_too(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     p->tells = 1;
     p->loop.late_us = 200000;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     HOLDS(s, run_until_told(s, 2500));
     TELLS(s, "down");
 }
 
-static void an_unanswered_command_breaks_the_link_in_its_time(struct scene *s)
+static void an_unanswered_command_breaks_the_link_in_its_time(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    struct hand *a = hand_new(p, "a", "stock", NULL);
-    uint64_t sent_us = scene_us(s);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    uint64_t sent_us = fixture_us(s);
     p->tells = 1;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
     HOLDS(s, run_until_told(s, 1000));
     TELLS(s, "down");
-    SAME(s, scene_us(s), sent_us + 700000);
+    SAME(s, fixture_us(s), sent_us + 700000);
     HOLDS(s, strstr(p->event_detail, "a command was not answered in its time" "; next try in "));
     TEXT(s, p->event_node, "127.0.0.1:6379");
     HOLDS(s, p->event.retry_ms > 0 && p->event.retry_ms <= 50);
@@ -219,10 +219,10 @@ static void an_unanswered_command_breaks_the_link_in_its_time(struct scene *s)
 }
 
 /* The loop stood still, not the server: what waits to be read is read before the link is judged, whichever the loop looks at first. */
-static void stands_still(struct scene *s, uint64_t answer_us, const char *told)
+static void stands_still(struct fixture *s, uint64_t answer_us, const char *told)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = answer_us);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
@@ -235,14 +235,14 @@ static void stands_still(struct scene *s, uint64_t answer_us, const char *told)
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void a_loop_that_stood_still_reads_its_answers_first(struct scene *s) { stands_still(s, 650000, "a:OK STALLED"); }
-static void a_loop_that_stood_still_gives_its_answers_a_moment(struct scene *s) { stands_still(s, 900000, "STALLED a:OK"); }
+static void a_loop_that_stood_still_reads_its_answers_first(struct fixture *s) { stands_still(s, 650000, "a:OK STALLED"); }
+static void a_loop_that_stood_still_gives_its_answers_a_moment(struct fixture *s) { stands_still(s, 900000, "STALLED a:OK"); }
 
-static void a_loop_that_stood_still_finds_a_dead_link_all_the_same(struct scene *s)
+static void a_loop_that_stood_still_finds_a_dead_link_all_the_same(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 10);
     world_jump_us(&s->world, 5000000);
     p->tells = 1;
@@ -250,18 +250,18 @@ static void a_loop_that_stood_still_finds_a_dead_link_all_the_same(struct scene 
     TELLS(s, "STALLED down up a:OK");
 }
 
-static void an_idle_link_is_probed(struct scene *s)
+static void an_idle_link_is_probed(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
-    hand_new(p, "x", "x", NULL); /* begins its subscription link */
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
     run_ms(s, 10500);
     SAME(s, asked(s, "TIME"), 1 + 5);
     SAME(s, asked(s, "UNSUBSCRIBE"), 5);
 }
 
-static void a_dead_idle_link_is_found_by_the_probe(struct scene *s)
+static void a_dead_idle_link_is_found_by_the_probe(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     p->tells = 1;
     PLAN(s, .on = "TIME", .act = PLAN_LOSE_REQUEST);
     run_ms(s, 2400);
@@ -270,46 +270,46 @@ static void a_dead_idle_link_is_found_by_the_probe(struct scene *s)
     TELLS(s, "down up");
 }
 
-static void a_busy_link_is_not_probed(struct scene *s)
+static void a_busy_link_is_not_probed(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     run_ms(s, 30000);
     SAME(s, asked(s, "TIME"), 1);
 }
 
-static void an_acquire_carries_the_servers_time(struct scene *s)
+static void an_acquire_carries_the_servers_time(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     unsigned long long not_after_us = 0, sampled_us;
     run_ms(s, 5000);
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 1);
-    sscanf(strrchr(store_line(&s->store, "mutex_acquire", 0)->text, ':'), ":1 %*u 15 %llu", &not_after_us);
+    sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 15 "), " 15 %llu", &not_after_us);
     /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
-    sampled_us = store_us(&s->store) - (scene_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
+    sampled_us = store_us(&s->store) - (fixture_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
     SAME(s, not_after_us, (sampled_us / 1000 + 1000 + 1) * 1000);
 }
 
-static void LATE_once_teaches_the_time_and_is_asked_again(struct scene *s)
+static void LATE_once_teaches_the_time_and_is_asked_again(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     world_clock_step(&s->store.clock, 3600000000); /* the server's clock jumped: our sample is an hour old */
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     TELLS(s, "a:OK");
     SAME(s, asked(s, "mutex_acquire"), 2);
-    acquire(hand_new(p, "b", "other", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "b", "other", NULL), HILOCK_FOREVER);
     run_ms(s, 1);
     TELLS(s, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
 
-static void LATE_twice_is_a_fault_that_passes(struct scene *s)
+static void LATE_twice_is_a_fault_that_passes(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL), *b = hand_new(p, "b", "other", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 300);
@@ -321,9 +321,9 @@ static void LATE_twice_is_a_fault_that_passes(struct scene *s)
     TELLS(s, "b:UNREACHABLE");
 }
 
-static void an_answer_to_nothing_breaks_the_link(struct scene *s)
+static void an_answer_to_nothing_breaks_the_link(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     struct hl_reply *odd = say_integer(1);
     p->tells = 1;
     net_say(&s->net, &p->loop, NET_COMMANDS, odd);
@@ -331,34 +331,34 @@ static void an_answer_to_nothing_breaks_the_link(struct scene *s)
     run_ms(s, 100);
     TELLS(s, "down up");
     TEXT(s, p->event_detail, "");
-    HOLDS(s, strstr(p->log, "an answer to nothing that was asked"));
+    HOLDS(s, strstr(p->log, "a reply that no command asked for"));
 }
 
-static void a_refused_script_or_TIME_does_not_stop_the_node(struct scene *s)
+static void a_refused_script_or_TIME_does_not_stop_the_node(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'time'");
-    p = scene_connect(s, NULL);
+    p = fixture_connect(s, NULL);
     HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
     held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 * 600000"));
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }
 
-static void a_nonsense_TIME_is_no_time(struct scene *s)
+static void a_nonsense_TIME_is_no_time(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     PLAN(s, .on = "TIME", .act = PLAN_ANSWER, .reply = say_array(2, say_string("soon"), say_string("9999999999999999999999")));
-    p = scene_connect(s, NULL);
+    p = fixture_connect(s, NULL);
     held(p, "a", "stock", NULL);
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 * 600000"));
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }
 
-static void a_silent_prelude_is_given_up(struct scene *s)
+static void a_silent_handshake_is_given_up(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     PLAN(s, .on = "TIME", .act = PLAN_LOSE_ANSWER);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     run_ms(s, 400);
     HOLDS(s, !hilock_client_is_connected(p->client));
     run_ms(s, 300);
@@ -390,7 +390,7 @@ static const struct play plays[] = {
     PLAY(an_answer_to_nothing_breaks_the_link),
     PLAY(a_refused_script_or_TIME_does_not_stop_the_node),
     PLAY(a_nonsense_TIME_is_no_time),
-    PLAY(a_silent_prelude_is_given_up),
+    PLAY(a_silent_handshake_is_given_up),
 };
 
 int main(void) { return PLAYS_RUN(plays); }

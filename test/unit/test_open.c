@@ -15,13 +15,13 @@ struct attempt {
     hilock_client *client;
 };
 
-static void prepare(struct attempt *attempt, struct scene *s)
+static void prepare(struct attempt *attempt, struct fixture *s)
 {
     memset(attempt, 0, sizeof *attempt);
     world_loop_init(&attempt->loop, &s->world, NULL);
     attempt->port = (struct net_port){&s->net, &attempt->loop};
     attempt->table = world_loop_table(&attempt->loop);
-    attempt->doors = (struct hl_doors){net_links(&attempt->port), 7, "01234567-aaaa-4bbb-8ccc-0123456789ab"};
+    attempt->doors = (struct hl_doors){net_links(&attempt->port), 7, "01234567-aaaa-4bbb-8ccc-0123456789ab", NULL};
 }
 
 static hilock_status open_it(struct attempt *attempt, const struct hilock_client_options *options)
@@ -29,13 +29,13 @@ static hilock_status open_it(struct attempt *attempt, const struct hilock_client
     return hl_client_open_with(&attempt->client, &attempt->table, &attempt->doors, options, &attempt->error);
 }
 
-static void is_refused(struct scene *s, const struct hilock_client_options *options, hilock_status status, const char *words)
+static void is_refused(struct fixture *s, const struct hilock_client_options *options, hilock_status status, const char *words)
 {
     struct attempt attempt;
     prepare(&attempt, s);
     SAME(s, open_it(&attempt, options), status);
     HOLDS(s, !attempt.client);
-    HOLDS(s, !strstr(attempt.error.text, SCENE_SECRET));
+    HOLDS(s, !strstr(attempt.error.text, FIXTURE_SECRET));
     if (!strstr(attempt.error.text, words))
         TEXT(s, attempt.error.text, words);
     SAME(s, attempt.loop.ends, 0); /* the loop stays the caller's */
@@ -62,7 +62,7 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.url = "redsi://host"), HILOCK_INVALID, "bad url \"redsi://host\": the scheme must be redis, rediss, unix, redis+sentinel, rediss+sentinel, redis+cluster or rediss+cluster"},
     {OPTIONS(.url = "redis://10.0.0.5:99999"), HILOCK_INVALID, "bad url at character 18: port must be 1..65535"},
     {OPTIONS(.url = "redis://a b"), HILOCK_INVALID, "bad url at character 10: blanks, control characters and letters outside ASCII must be %-escaped"},
-    {OPTIONS(.url = "redis://u:" SCENE_SECRET "@"), HILOCK_INVALID, "the host is missing"},
+    {OPTIONS(.url = "redis://u:" FIXTURE_SECRET "@"), HILOCK_INVALID, "the host is missing"},
     {OPTIONS(.url = "unix://run/s"), HILOCK_INVALID, "an absolute path must follow, as unix:///run/redis.sock"},
     {OPTIONS(.url = "redis+cluster://x/1"), HILOCK_INVALID, "a cluster has no databases but 0: leave it out"},
     {OPTIONS(.url = "redis+sentinel://"), HILOCK_INVALID, "the host is missing"},
@@ -76,8 +76,8 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.quorum_urls = spelt_urls), HILOCK_INVALID, "quorum_urls: number 1 and number 3 are the same server: it would vote twice"},
     {OPTIONS(.quorum_urls = sentinel_urls), HILOCK_UNSUPPORTED, "quorum_urls: number 2 is no redis://, rediss:// or unix:// url: each is one independent master"},
     {OPTIONS(.quorum_urls = bad_urls), HILOCK_INVALID, "bad url at character 11: port must be 1..65535"},
-    {OPTIONS(.sentinel_username = "s"), HILOCK_INVALID, "sentinel_username is set, but the url is not redis+sentinel: nobody would be told"},
-    {OPTIONS(.url = "redis://x", .sentinel_password = SCENE_SECRET), HILOCK_INVALID, "sentinel_password is set, but the url is not redis+sentinel: nobody would be told"},
+    {OPTIONS(.sentinel_username = "s"), HILOCK_INVALID, "sentinel_username is set, but the url is not redis+sentinel: no server would get it"},
+    {OPTIONS(.url = "redis://x", .sentinel_password = FIXTURE_SECRET), HILOCK_INVALID, "sentinel_password is set, but the url is not redis+sentinel: no server would get it"},
     {OPTIONS(.url = "redis://x", .tls_ca_file = "ca.pem"), HILOCK_INVALID, "tls_ca_file is set, but the url is not rediss: nothing would be encrypted"},
     {OPTIONS(.tls_server_name = "x"), HILOCK_INVALID, "tls_server_name is set, but the url is not rediss: nothing would be encrypted"},
     {OPTIONS(.quorum_urls = three_urls, .tls_ca_dir = "x"), HILOCK_INVALID, "tls_ca_dir is set, but none of quorum_urls is rediss: nothing would be encrypted"},
@@ -92,12 +92,12 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.turns_max = 257), HILOCK_INVALID, "bad turns_max 257: must be 1..256, or 0 for 16"},
     {OPTIONS(.inflight_max = UINT32_MAX), HILOCK_INVALID, "inflight_max 4294967295"},
     {OPTIONS(.waiters_max = UINT32_MAX), HILOCK_INVALID, "waiters_max 4294967295"},
-    {OPTIONS(.label = "a b"), HILOCK_INVALID, "bad label \"a b\": 1..64 letters, digits or _.-+@/=, (CLIENT LIST shows it)"},
+    {OPTIONS(.label = "a b"), HILOCK_INVALID, "bad label \"a b\": 1..64 letters, digits or _.-+@/=, (it stands in the holder)"},
     {OPTIONS(.log_level = (hilock_log_level)9), HILOCK_INVALID, "bad log_level 9: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN"},
     {OPTIONS(.allocator = &half_an_allocator), HILOCK_INVALID, "allocator lacks a function: give allocate, reallocate and release, or none"},
 };
 
-static void bad_options_are_refused_in_words(struct scene *s)
+static void bad_options_are_refused_in_words(struct fixture *s)
 {
     struct { struct hilock_client_options known; char unknown[8]; } newer = {{.size = sizeof newer}, {1}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -105,7 +105,7 @@ static void bad_options_are_refused_in_words(struct scene *s)
     is_refused(s, &newer.known, HILOCK_INVALID, "options has unknown members set beyond byte");
 }
 
-static void a_bad_loop_is_refused(struct scene *s)
+static void a_bad_loop_is_refused(struct fixture *s)
 {
     struct attempt attempt;
     prepare(&attempt, s);
@@ -123,7 +123,7 @@ static void a_bad_loop_is_refused(struct scene *s)
 static void told_nothing(const struct hilock_result *result, void *user) { *(hilock_status *)user = result->status; }
 
 /* No log, no events, the C library's memory, and a loop that needs no end. */
-static void a_client_works_whose_program_hears_nothing(struct scene *s)
+static void a_client_works_whose_program_hears_nothing(struct fixture *s)
 {
     struct attempt attempt;
     hilock_lock *lock = NULL;
@@ -139,7 +139,7 @@ static void a_client_works_whose_program_hears_nothing(struct scene *s)
     store_delete(&s->store, "stock");
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 2000);
-    SAME(s, hilock_lock_state(lock), HILOCK_IDLE); /* lost, and ignored */
+    SAME(s, hilock_lock_state(lock), HILOCK_STATE_IDLE); /* lost, and ignored */
     hilock_lock_free(lock);
     SAME(s, hilock_client_close(attempt.client, 0, NULL, NULL), HILOCK_OK);
     run_ms(s, 5);
@@ -147,9 +147,9 @@ static void a_client_works_whose_program_hears_nothing(struct scene *s)
     SAME(s, s->net.links, 0);
 }
 
-static void the_version_is_that_of_the_header(struct scene *s) { TEXT(s, hilock_version(), "0.1.0"); }
+static void the_version_is_that_of_the_header(struct fixture *s) { TEXT(s, hilock_version(), "0.1.0"); }
 
-static void a_loss_that_is_ignored_is_not_looked_at(struct scene *s)
+static void a_loss_that_is_ignored_is_not_looked_at(struct fixture *s)
 {
     struct hilock_event event;
     memset(&event, 0xff, sizeof event);
@@ -157,7 +157,7 @@ static void a_loss_that_is_ignored_is_not_looked_at(struct scene *s)
     hilock_lost_ignored(NULL, s);
 }
 
-static void what_only_later_versions_do_links_and_does_nothing(struct scene *s)
+static void what_only_later_versions_do_links_and_does_nothing(struct fixture *s)
 {
     SAME(s, hilock_multi_token(NULL, 0), 0);
     SAME(s, hilock_validity_remaining_ms(NULL), 0);

@@ -49,7 +49,7 @@ static void defaults_are_those_of_the_header(void **state)
     assert_int_equal(options.log_level, HILOCK_LOG_WARN);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost)), HILOCK_OK);
     assert_int_equal(lock.lease_ms, 30000);
-    assert_int_equal(lock.min_validity_ms, 15000);
+    assert_int_equal(lock.min_validity_ms, 0); /* half of what the grant gives */
     assert_int_equal(lock.hold_max_ms, 0);
     assert_int_equal(lock.renew, HILOCK_RENEW_AUTO);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .hold_max_ms = HILOCK_FOREVER)), HILOCK_OK);
@@ -61,13 +61,14 @@ static const struct { size_t at; uint32_t number; const char *name; } good_clien
     CLIENT(connect_timeout_ms, 1),   CLIENT(connect_timeout_ms, 0x7fffffff), CLIENT(command_timeout_ms, 10), CLIENT(command_timeout_ms, 86400000),
     CLIENT(retry_max_ms, 1),         CLIENT(keepalive_ms, 100),              CLIENT(lease_ms, 100),          CLIENT(lease_ms, 86400000),
     CLIENT(waiters_max, 1),          CLIENT(inflight_max, 1),                CLIENT(inflight_max, 1 << 20),  CLIENT(turns_max, 1),
-    CLIENT(turns_max, 256),          CLIENT(token_ttl_ms, 1000),             CLIENT(token_ttl_ms, 86400000), CLIENT(restart_guard_ms, HILOCK_OFF),
+    CLIENT(turns_max, 256),          CLIENT(token_ttl_ms, 1000),             CLIENT(token_ttl_ms, 86400000), CLIENT(restart_guard_ms, HILOCK_GUARD_OFF),
     CLIENT(name_waiters_max, 7),     CLIENT(restart_guard_ms, 30000),          CLIENT(restart_guard_ms, 0x7fffffff), CLIENT(stall_report_ms, 1),
 }, bad_client[] = {
     CLIENT(connect_timeout_ms, 0x80000000), CLIENT(command_timeout_ms, 9), CLIENT(command_timeout_ms, 86400001), CLIENT(retry_max_ms, UINT32_MAX),
     CLIENT(keepalive_ms, 99), CLIENT(lease_ms, 99), CLIENT(lease_ms, 86400001), CLIENT(lease_ms, UINT32_MAX), CLIENT(waiters_max, UINT32_MAX),
     CLIENT(inflight_max, (1 << 20) + 1), CLIENT(turns_max, 257), CLIENT(token_ttl_ms, 999), CLIENT(token_ttl_ms, 86400001),
-    CLIENT(restart_guard_ms, 99), CLIENT(restart_guard_ms, 29999), CLIENT(restart_guard_ms, 0x80000000), CLIENT(stall_report_ms, UINT32_MAX),
+    CLIENT(restart_guard_ms, 99), CLIENT(restart_guard_ms, 29999), CLIENT(restart_guard_ms, 0x80000000), CLIENT(restart_guard_ms, HILOCK_FOREVER),
+    CLIENT(connect_timeout_ms, HILOCK_GUARD_OFF), CLIENT(stall_report_ms, UINT32_MAX),
 };
 
 static void bounds_of_a_client(void **state)
@@ -217,7 +218,7 @@ static void a_lease_may_not_outlast_the_restart_guard(void **state)
 {
     (void)state;
     assert_true(hl_options_void_guard(60000, 30000, &why));
-    assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store would let others in too early; raise the guard or lower the lease");
+    assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store could grant the lock to others too early; raise the guard or lower the lease");
     assert_false(hl_options_void_guard(30000, 30000, &why));
     assert_false(hl_options_void_guard(60000, 0, &why));
 }

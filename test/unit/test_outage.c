@@ -5,11 +5,11 @@
 #include "play.h"
 
 /* A stall that a short lease can hardly bear is no reason to take the link from all the others. */
-static void a_renewal_that_is_overdue_leaves_the_link_to_others(struct scene *s)
+static void a_renewal_that_is_overdue_leaves_the_link_to_others(struct fixture *s)
 {
     struct hilock_stats stats = {.size = sizeof stats};
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 300)), *b = held(p, "b", "shelf", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 300)), *b = held(p, "b", "shelf", NULL);
     p->tells = 1;
     for (int i = 0; i < 20; i++) {
         int links = (int)s->place->tried;
@@ -29,9 +29,9 @@ static void a_renewal_that_is_overdue_leaves_the_link_to_others(struct scene *s)
     TELLS(s, "");
 }
 
-static void a_link_that_answers_nothing_is_given_up_after_command_timeout_ms(struct scene *s)
+static void a_link_that_answers_nothing_is_given_up_after_command_timeout_ms(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     uint64_t sent_us;
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600));
     p->tells = 1;
@@ -49,10 +49,10 @@ static void a_link_that_answers_nothing_is_given_up_after_command_timeout_ms(str
 enum { OUTAGES = 20 };
 
 /* Two thirds of a lease are sure, as the guide says: here the server is away for nine tenths of these, from the worst moment on. */
-static void an_outage_within_two_thirds_of_a_lease_costs_no_hold(struct scene *s)
+static void an_outage_within_two_thirds_of_a_lease_costs_no_hold(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (int i = 0; i < OUTAGES; i++) {
         run_to(s, sent_at_us(s, i ? "renew" : "mutex_acquire", i ? -1 : 0) + 990000);
         s->place->mood = NET_REFUSES;
@@ -60,18 +60,18 @@ static void an_outage_within_two_thirds_of_a_lease_costs_no_hold(struct scene *s
         run_ms(s, 1800);
         s->place->mood = NET_LISTENS;
         run_ms(s, 5100);
-        HOLDS(s, hilock_lock_state(a->lock) == HILOCK_HELD);
+        HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
     }
     HOLDS(s, s->place->tried < OUTAGES * 60);
 }
 
 /* What is held for long enough is no reason to hurry. */
-static void a_long_lease_leaves_the_pauses_long(struct scene *s)
+static void a_long_lease_leaves_the_pauses_long(struct fixture *s)
 {
     unsigned tried[2] = {0};
     for (int i = 0; i < 2; i++) {
-        struct party *p = scene_connect(s, NULL);
-        struct hand *a = hand_new(p, "a", "stock", NULL);
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a = handle_new(p, "a", "stock", NULL);
         run_ms(s, 10);
         if (i)
             acquire(a, HILOCK_TRY);
@@ -82,7 +82,7 @@ static void a_long_lease_leaves_the_pauses_long(struct scene *s)
         run_ms(s, 10000);
         tried[i] = s->place->tried - tried[i];
         s->place->mood = NET_LISTENS;
-        party_abandon(p);
+        client_abandon(p);
     }
     TELLS(s, "a:OK");
     HOLDS(s, tried[1] < tried[0] + 6);

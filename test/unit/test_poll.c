@@ -8,22 +8,22 @@
 
 #define SIMPLE(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, __VA_ARGS__)
 
-static struct hand *simple(struct party *p, const char *tag) { return hand_new(p, tag, "stock", SIMPLE(.lease_ms = 3000)); }
+static struct handle *simple(struct client *p, const char *tag) { return handle_new(p, tag, "stock", SIMPLE(.lease_ms = 3000)); }
 
-static struct hand *waits(struct party *p, const char *tag)
+static struct handle *waits(struct client *p, const char *tag)
 {
-    struct hand *hand = simple(p, tag);
-    acquire(hand, HILOCK_FOREVER);
-    return hand;
+    struct handle *handle = simple(p, tag);
+    acquire(handle, HILOCK_FOREVER);
+    return handle;
 }
 
 /* ---- acquire ---- */
 
-static void a_free_name_costs_one_native_command_and_no_second_link(struct scene *s)
+static void a_free_name_costs_one_native_command_and_no_second_link(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     struct hilock_lock_info info = {.size = sizeof info};
-    struct hand *a = waits(p, "a");
+    struct handle *a = waits(p, "a");
     char text[128];
     run_ms(s, 1);
     TELLS(s, "a:OK");
@@ -44,10 +44,10 @@ static void a_free_name_costs_one_native_command_and_no_second_link(struct scene
     SAME(s, s->store.peers_ever, 1);
 }
 
-static void a_try_of_a_held_name_is_one_attempt_of_two_commands(struct scene *s)
+static void a_try_of_a_held_name_is_one_attempt_of_two_commands(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = simple(p, "a");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = simple(p, "a");
     store_take_simple(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_TRY);
     run_ms(s, 10);
@@ -59,10 +59,10 @@ static void a_try_of_a_held_name_is_one_attempt_of_two_commands(struct scene *s)
     TEXT(s, a->detail, "\"stock\" is held by another; its lease ends in 60000 ms");
 }
 
-static void freed_between_the_two_commands_it_is_taken_by_the_second(struct scene *s)
+static void freed_between_the_two_commands_it_is_taken_by_the_second(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = simple(p, "a");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = simple(p, "a");
     store_take_simple(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_TRY);
     run_us(s, 250);
@@ -74,10 +74,10 @@ static void freed_between_the_two_commands_it_is_taken_by_the_second(struct scen
     SAME(s, a->result.attempts, 1);
 }
 
-static void a_lost_answer_is_adopted_by_the_same_id(struct scene *s)
+static void a_lost_answer_is_adopted_by_the_same_id(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct hand *a;
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a;
     PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
     a = waits(p, "a");
     run_ms(s, 1000);
@@ -89,10 +89,10 @@ static void a_lost_answer_is_adopted_by_the_same_id(struct scene *s)
     HOLDS(s, store_left_ms(&s->store, "stock") > 2000);
 }
 
-static void what_the_second_command_took_unheard_is_adopted_too(struct scene *s)
+static void what_the_second_command_took_unheard_is_adopted_too(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct hand *a;
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a;
     store_take_simple(&s->store, "stock", "another", 60000);
     PLAN(s, .on = "simple_acquire", .act = PLAN_LOSE_ANSWER);
     a = waits(p, "a");
@@ -104,10 +104,10 @@ static void what_the_second_command_took_unheard_is_adopted_too(struct scene *s)
     SAME(s, a->result.attempts, 2);
 }
 
-static void what_came_after_the_end_of_the_wait_is_undone(struct scene *s)
+static void what_came_after_the_end_of_the_wait_is_undone(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct hand *a = simple(p, "a");
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a = simple(p, "a");
     PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
     acquire(a, 100);
     run_ms(s, 150);
@@ -119,10 +119,10 @@ static void what_came_after_the_end_of_the_wait_is_undone(struct scene *s)
 }
 
 /* It has no time after which it is refused: its bytes make a hold that nobody knows of, until the second release of its id. */
-static void a_ghost_goes_with_the_second_release(struct scene *s)
+static void a_ghost_goes_with_the_second_release(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct hand *a = hand_new(p, "a", "stock", SIMPLE(.lease_ms = 60000));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *a = handle_new(p, "a", "stock", SIMPLE(.lease_ms = 60000));
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 300000);
     acquire(a, 50);
     run_ms(s, 100);
@@ -135,10 +135,10 @@ static void a_ghost_goes_with_the_second_release(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void another_type_at_the_key_is_WRONG_KIND(struct scene *s)
+static void another_type_at_the_key_is_WRONG_KIND(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = simple(p, "a");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = simple(p, "a");
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
@@ -147,9 +147,9 @@ static void another_type_at_the_key_is_WRONG_KIND(struct scene *s)
     SAME(s, asked(s, "simple_release"), 0);
 }
 
-static void a_server_that_answers_nil_for_ever_is_asked_no_third_time(struct scene *s)
+static void a_server_that_answers_nil_for_ever_is_asked_no_third_time(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "SET", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);
     PLAN(s, .on = "simple_acquire", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);
     waits(p, "a");
@@ -157,28 +157,28 @@ static void a_server_that_answers_nil_for_ever_is_asked_no_third_time(struct sce
     TELLS(s, "a:PROTOCOL");
 }
 
-static void errors_are_sat_out_or_end_the_wait(struct scene *s)
+static void errors_are_sat_out_or_end_the_wait(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "READONLY You can't write", .times = 2);
     waits(p, "a");
     run_ms(s, 2000);
     TELLS(s, "a:OK");
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions", .times = PLAN_ALWAYS);
-    acquire(hand_new(p, "b", "other", SIMPLE(0)), HILOCK_FOREVER);
+    acquire(handle_new(p, "b", "other", SIMPLE(0)), HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "b:DENIED");
 }
 
 /* ---- polling ---- */
 
-static void polls_come_after_min_and_a_random_part_of_jitter(struct scene *s)
+static void polls_come_after_min_and_a_random_part_of_jitter(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a;
     uint64_t shortest_us = UINT64_MAX, longest_us = 0;
     store_take_simple(&s->store, "stock", "another", 600000);
-    a = hand_new(p, "a", "stock", SIMPLE(.poll_min_ms = 20, .poll_jitter_ms = 10));
+    a = handle_new(p, "a", "stock", SIMPLE(.poll_min_ms = 20, .poll_jitter_ms = 10));
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2000);
     TELLS(s, "a:WAITING");
@@ -191,9 +191,9 @@ static void polls_come_after_min_and_a_random_part_of_jitter(struct scene *s)
     HOLDS(s, shortest_us >= 20000 && longest_us <= 30000 && longest_us - shortest_us > 3000);
 }
 
-static void the_usual_poll_is_50_to_100_ms(struct scene *s)
+static void the_usual_poll_is_50_to_100_ms(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     store_take_simple(&s->store, "stock", "another", 600000);
     waits(p, "a");
     run_ms(s, 10000);
@@ -201,10 +201,10 @@ static void the_usual_poll_is_50_to_100_ms(struct scene *s)
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
-static void only_the_head_of_the_line_polls(struct scene *s)
+static void only_the_head_of_the_line_polls(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a, *b;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a, *b;
     store_take_simple(&s->store, "stock", "another", 600000);
     a = waits(p, "a");
     b = waits(p, "b");
@@ -218,12 +218,12 @@ static void only_the_head_of_the_line_polls(struct scene *s)
     release(a);
     run_ms(s, 1);
     TELLS(s, "a:released b:OK"); /* at once: a sibling need not poll */
-    SAME(s, hilock_lock_state(b->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
-static void a_key_without_an_expiry_is_polled_for(struct scene *s)
+static void a_key_without_an_expiry_is_polled_for(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     store_take_simple(&s->store, "stock", "another", 0);
     waits(p, "a");
     run_ms(s, 1000);
@@ -233,10 +233,10 @@ static void a_key_without_an_expiry_is_polled_for(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void a_MUTEX_that_polls_needs_no_subscription(struct scene *s)
+static void a_MUTEX_that_polls_needs_no_subscription(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
     store_take(&s->store, "stock", "another", 600000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1000);
@@ -249,10 +249,10 @@ static void a_MUTEX_that_polls_needs_no_subscription(struct scene *s)
     SAME(s, s->store.peers_ever, 1);
 }
 
-static void where_a_subscription_is_refused_its_waiter_polls(struct scene *s)
+static void where_a_subscription_is_refused_its_waiter_polls(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.poll_min_ms = 200, .poll_jitter_ms = 1));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.poll_min_ms = 200, .poll_jitter_ms = 1));
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to access one of the channels", .times = PLAN_ALWAYS);
     store_take(&s->store, "stock", "another", 600000);
     acquire(a, HILOCK_FOREVER);
@@ -264,20 +264,20 @@ static void where_a_subscription_is_refused_its_waiter_polls(struct scene *s)
 
 /* ---- renewal and release ---- */
 
-static void a_renewal_moves_the_deadline_by_its_own_send(struct scene *s)
+static void a_renewal_moves_the_deadline_by_its_own_send(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = waits(p, "a");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = waits(p, "a");
     run_ms(s, 1500);
     TELLS(s, "a:OK");
     SAME(s, asked(s, "simple_renew"), 1);
     BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
 }
 
-static void a_lease_found_shortened_takes_belief_along(struct scene *s)
+static void a_lease_found_shortened_takes_belief_along(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = waits(p, "a");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = waits(p, "a");
     p->tells = 1;
     run_ms(s, 900);
     s->is_tampered = 1;
@@ -287,15 +287,15 @@ static void a_lease_found_shortened_takes_belief_along(struct scene *s)
     BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
 }
 
-static void a_server_that_has_them_is_told_by_native_commands(struct scene *s)
+static void a_server_that_has_them_is_told_by_native_commands(struct fixture *s)
 {
     static const struct { const char *learns, *release; } servers[] = {{"delifeq", "DELIFEQ"}, {"delex", "DELEX"}};
     for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
-        struct party *p;
-        struct hand *a;
+        struct client *p;
+        struct handle *a;
         sim_store_learn(s->store.core, servers[i].learns);
         store_forget(&s->store);
-        p = scene_connect(s, NULL);
+        p = fixture_connect(s, NULL);
         a = waits(p, "a");
         run_ms(s, 1500);
         TELLS(s, "a:OK");
@@ -310,11 +310,11 @@ static void a_server_that_has_them_is_told_by_native_commands(struct scene *s)
     }
 }
 
-static void a_native_no_is_a_loss(struct scene *s)
+static void a_native_no_is_a_loss(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     sim_store_learn(s->store.core, "delifeq");
-    p = scene_connect(s, NULL);
+    p = fixture_connect(s, NULL);
     waits(p, "a");
     run_ms(s, 500);
     s->is_tampered = 1;
@@ -325,14 +325,14 @@ static void a_native_no_is_a_loss(struct scene *s)
 }
 
 /* The server has it, and the user has no right to it: scripts do the same, at once and from then on. */
-static void a_native_command_that_is_refused_is_not_needed(struct scene *s)
+static void a_native_command_that_is_refused_is_not_needed(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a, *b;
+    struct client *p;
+    struct handle *a, *b;
     sim_store_learn(s->store.core, "delifeq");
-    p = scene_connect(s, NULL);
+    p = fixture_connect(s, NULL);
     a = waits(p, "a");
-    b = hand_new(p, "b", "other", SIMPLE(.lease_ms = 60000));
+    b = handle_new(p, "b", "other", SIMPLE(.lease_ms = 60000));
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 500);
     PLAN(s, .on = "DELIFEQ", .act = PLAN_REFUSE, .error = "NOPERM User has no permissions to run the 'delifeq' command", .times = PLAN_ALWAYS);
@@ -347,12 +347,12 @@ static void a_native_command_that_is_refused_is_not_needed(struct scene *s)
     TELLS(s, "a:released");
 }
 
-static void a_native_renewal_that_is_refused_is_said_by_the_script_in_time(struct scene *s)
+static void a_native_renewal_that_is_refused_is_said_by_the_script_in_time(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     sim_store_learn(s->store.core, "delex");
-    p = scene_connect(s, NULL);
+    p = fixture_connect(s, NULL);
     a = waits(p, "a");
     run_ms(s, 500);
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "ERR syntax error", .times = PLAN_ALWAYS);
@@ -362,12 +362,12 @@ static void a_native_renewal_that_is_refused_is_said_by_the_script_in_time(struc
     BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
 }
 
-static void a_native_command_refused_for_now_is_asked_again(struct scene *s)
+static void a_native_command_refused_for_now_is_asked_again(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     sim_store_learn(s->store.core, "delifeq");
-    p = scene_connect(s, NULL);
+    p = fixture_connect(s, NULL);
     a = waits(p, "a");
     run_ms(s, 1);
     PLAN(s, .on = "DELIFEQ", .act = PLAN_REFUSE, .error = "READONLY You can't write");
@@ -378,13 +378,13 @@ static void a_native_command_refused_for_now_is_asked_again(struct scene *s)
     SAME(s, asked(s, "simple_release"), 0);
 }
 
-static void a_refused_question_means_that_it_has_none(struct scene *s)
+static void a_refused_question_means_that_it_has_none(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     sim_store_learn(s->store.core, "delifeq");
     PLAN(s, .on = "COMMAND", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'command|info' command");
-    p = scene_connect(s, NULL);
+    p = fixture_connect(s, NULL);
     HOLDS(s, !strstr(p->log, "NOPERM"));
     a = waits(p, "a");
     run_ms(s, 1);
@@ -394,10 +394,10 @@ static void a_refused_question_means_that_it_has_none(struct scene *s)
     SAME(s, asked(s, "simple_release"), 1);
 }
 
-static void operators_see_and_end_a_SIMPLE_hold(struct scene *s)
+static void operators_see_and_end_a_SIMPLE_hold(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", SIMPLE(.lease_ms = 3000)), *b = simple(q, "b");
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", SIMPLE(.lease_ms = 3000)), *b = simple(q, "b");
     char holder[80];
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
     peek(b);
@@ -422,10 +422,10 @@ static void operators_see_and_end_a_SIMPLE_hold(struct scene *s)
 
 /* ---- several kinds on one name ---- */
 
-static void siblings_of_two_kinds_stand_in_one_line(struct scene *s)
+static void siblings_of_two_kinds_stand_in_one_line(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL), *b, *c = simple(p, "c");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b, *c = simple(p, "c");
     b = waits(p, "b");
     acquire(c, HILOCK_TRY);
     run_ms(s, 500);
@@ -443,10 +443,10 @@ static void siblings_of_two_kinds_stand_in_one_line(struct scene *s)
     TELLS(s, "b:released a:OK");
 }
 
-static void the_wrong_kind_for_one_is_not_told_another(struct scene *s)
+static void the_wrong_kind_for_one_is_not_told_another(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = simple(p, "a"), *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = simple(p, "a"), *b = handle_new(p, "b", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_HOLD);
     acquire(a, HILOCK_FOREVER);

@@ -8,21 +8,21 @@
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
-static void it_counts_up_and_down_with_no_command(struct scene *s)
+static void it_counts_up_and_down_with_no_command(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &again);
     struct hilock_lock_info info = {.size = sizeof info};
     size_t asked_before = asked(s, NULL);
-    uint64_t token = hilock_lock_token(a->lock), asked_us = scene_us(s);
+    uint64_t token = hilock_lock_token(a->lock), asked_us = fixture_us(s);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_OK);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     TELLS(s, "");
     run_ms(s, 1);
     TELLS(s, "a:OK");
     SAME(s, a->at_us, asked_us); /* the very next turn */
-    SAME(s, a->result.operation, HILOCK_ACQUIRE);
-    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 2);
     SAME(s, a->result.attempts, 0);
     SAME(s, a->result.fencing_token, token);
@@ -30,11 +30,11 @@ static void it_counts_up_and_down_with_no_command(struct scene *s)
     hilock_lock_describe(a->lock, &info);
     SAME(s, info.hold_count, 2);
     SAME(s, release(a), HILOCK_OK);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     run_ms(s, 1);
     TELLS(s, "a:released");
-    SAME(s, a->result.operation, HILOCK_RELEASE);
-    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.operation, HILOCK_OP_RELEASE);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 1);
     SAME(s, a->result.fencing_token, token);
     HOLDS(s, a->result.remaining_ms > 0);
@@ -50,10 +50,10 @@ static void it_counts_up_and_down_with_no_command(struct scene *s)
 
 enum { DEEP = 1000 };
 
-static void a_thousand_deep_costs_no_command(struct scene *s)
+static void a_thousand_deep_costs_no_command(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1));
     struct hilock_stats stats = {.size = sizeof stats};
     size_t asked_before = asked(s, NULL), blocks;
     for (int i = 2; i <= DEEP / 2; i++) {
@@ -88,10 +88,10 @@ static void a_thousand_deep_costs_no_command(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_handle_that_waits_is_IN_USE_all_the_same(struct scene *s)
+static void a_handle_that_waits_is_IN_USE_all_the_same(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", &again);
     acquire(a, HILOCK_FOREVER);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" already waits: it can be entered again once it holds");
@@ -101,23 +101,23 @@ static void a_handle_that_waits_is_IN_USE_all_the_same(struct scene *s)
     SAME(s, acquire(a, 0x80000000u), HILOCK_INVALID);
 }
 
-static void no_count_overflows(struct scene *s)
+static void no_count_overflows(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
-    a->lock->hold->side->entries_count += UINT32_MAX - 2;
+    a->lock->hold->side->desk.count += UINT32_MAX - 2;
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" was entered 4294967295 times: is a release missing?");
-    a->lock->hold->side->entries_count -= UINT32_MAX - 2;
+    a->lock->hold->side->desk.count -= UINT32_MAX - 2;
     TELLS(s, "a:OK");
 }
 
-static void other_handles_of_the_name_wait_until_the_last_release(struct scene *s)
+static void other_handles_of_the_name_wait_until_the_last_release(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &again), *b = hand_new(p, "b", "stock", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &again), *b = handle_new(p, "b", "stock", &again);
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 5);
@@ -132,19 +132,19 @@ static void other_handles_of_the_name_wait_until_the_last_release(struct scene *
 
 /* ---- the hold ends ---- */
 
-static void drop_and_free_end_all_counts(struct scene *s)
+static void drop_and_free_end_all_counts(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again), *b = held(p, "b", "two", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again), *b = held(p, "b", "two", &again);
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_TRY);
     run_ms(s, 1);
     TELLS(s, "a:OK b:OK");
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_TRY);
-    hand_drop(a);
-    hand_free(b);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    handle_drop(a);
+    handle_free(b);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     run_ms(s, 5);
     TELLS(s, "");
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
@@ -153,10 +153,10 @@ static void drop_and_free_end_all_counts(struct scene *s)
     SAME(s, a->result.hold_count, 1);
 }
 
-static void a_loss_ends_all_counts(struct scene *s)
+static void a_loss_ends_all_counts(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
@@ -171,63 +171,63 @@ static void a_loss_ends_all_counts(struct scene *s)
     TELLS(s, "a:TIMED_OUT");
 }
 
-static void block_for_five_seconds(struct hand *hand) { world_jump_us(&hand->scene->world, 5000000); }
+static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
-static void block_and_enter(struct hand *hand)
+static void block_and_enter(struct handle *handle)
 {
-    struct hand *a = TAILQ_FIRST(&hand->scene->hands);
-    block_for_five_seconds(hand);
-    SAME(hand->scene, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+    struct handle *a = TAILQ_FIRST(&handle->fixture->handles);
+    block_for_five_seconds(handle);
+    SAME(handle->fixture, acquire(a, HILOCK_FOREVER), HILOCK_OK);
 }
 
-static void pending(struct scene *s, struct party *p, void (*meanwhile)(struct hand *hand))
+static void pending(struct fixture *s, struct client *p, void (*meanwhile)(struct handle *handle))
 {
-    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     acquire(b, HILOCK_FOREVER);
     when(b, "OK", meanwhile);
     run_ms(s, 1);
     run_ms(s, 10);
 }
 
-static void entered_behind_the_deadline_it_is_LOST_behind_on_lost(struct scene *s)
+static void entered_behind_the_deadline_it_is_LOST_behind_on_lost(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     struct hilock_stats stats = {.size = sizeof stats};
     pending(s, p, block_and_enter);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
-    SAME(s, a->result.operation, HILOCK_ACQUIRE);
-    SAME(s, a->result.state, HILOCK_IDLE);
+    SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
     SAME(s, a->result.hold_count, 0);
     SAME(s, a->result.fencing_token, 0);
-    TEXT(s, a->detail, "the hold had ended before this re-entry was told");
+    TEXT(s, a->detail, "the hold had ended before this re-entry was answered");
     hilock_client_stats(p->client, &stats);
     SAME(s, stats.reentered, 0);
     SAME(s, stats.failed, 1);
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void enter_and_block(struct hand *hand)
+static void enter_and_block(struct handle *handle)
 {
-    SAME(hand->scene, acquire(TAILQ_FIRST(&hand->scene->hands), HILOCK_FOREVER), HILOCK_OK);
-    block_for_five_seconds(hand);
+    SAME(handle->fixture, acquire(TAILQ_FIRST(&handle->fixture->handles), HILOCK_FOREVER), HILOCK_OK);
+    block_for_five_seconds(handle);
 }
 
-static void one_that_aged_in_the_queue_is_LOST_too(struct scene *s)
+static void one_that_aged_in_the_queue_is_LOST_too(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "one", &again);
     pending(s, p, enter_and_block);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
 }
 
-static void enter_the_next(struct hand *hand) { SAME(hand->scene, acquire(hand, HILOCK_FOREVER), HILOCK_OK); }
+static void enter_the_next(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
 
 /* Lost, and had again by the time the old entry is told: that was of another hold. */
-static void a_later_hold_of_the_handle_is_not_the_one_that_was_entered(struct scene *s)
+static void a_later_hold_of_the_handle_is_not_the_one_that_was_entered(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     when(a, "LOST SUSPENDED", enter_the_next);
     pending(s, p, enter_and_block);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST a:OK");
@@ -235,25 +235,25 @@ static void a_later_hold_of_the_handle_is_not_the_one_that_was_entered(struct sc
 }
 
 /* Whoever releases a hold that is over is told so, all counts at once; on_lost does not run too. */
-static void release_of_a_count_behind_the_deadline_is_LOST_for_all(struct scene *s)
+static void release_of_a_count_behind_the_deadline_is_LOST_for_all(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
     world_jump_us(&s->world, 5000000);
     SAME(s, release(a), HILOCK_OK);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, release(a), HILOCK_NOT_HELD);
     run_ms(s, 5);
     TELLS(s, "a:OK a:LOST a:release LOST");
 }
 
-static void released_for_good_before_it_was_told_it_is_LOST(struct scene *s)
+static void released_for_good_before_it_was_told_it_is_LOST(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     SAME(s, release(a), HILOCK_OK);
     SAME(s, release(a), HILOCK_OK);
@@ -263,25 +263,25 @@ static void released_for_good_before_it_was_told_it_is_LOST(struct scene *s)
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void released_once_before_it_was_told_it_holds_on(struct scene *s)
+static void released_once_before_it_was_told_it_holds_on(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     SAME(s, release(a), HILOCK_OK);
     run_ms(s, 5);
     TELLS(s, "a:OK a:released");
     HOLDS(s, is_ours(s, "one"));
-    SAME(s, hilock_lock_state(a->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 1);
 }
 
 /* ---- cancel ---- */
 
-static void cancel_takes_back_the_newest(struct scene *s)
+static void cancel_takes_back_the_newest(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     struct hilock_lock_info info = {.size = sizeof info};
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
     acquire(a, HILOCK_TRY);
@@ -289,7 +289,7 @@ static void cancel_takes_back_the_newest(struct scene *s)
     SAME(s, cancel(a), HILOCK_OK);
     run_ms(s, 5);
     TELLS(s, "a:OK a:CANCELLED");
-    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 2);
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
     hilock_lock_describe(a->lock, &info);
@@ -306,32 +306,32 @@ static void cancel_takes_back_the_newest(struct scene *s)
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void cancel_of_one_whose_count_was_released_gives_back_another(struct scene *s)
+static void cancel_of_one_whose_count_was_released_gives_back_another(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     release(a); /* of 3, none of the two answered */
     release(a);
     SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     run_ms(s, 5);
     TELLS(s, "a:LOST a:released a:CANCELLED a:released");
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void cancel_among_many_keeps_the_count(struct scene *s)
+static void cancel_among_many_keeps_the_count(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     for (int i = 0; i < 3; i++)
         acquire(a, HILOCK_TRY);
     release_quietly(a);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, cancel(a), HILOCK_OK); /* 4 - 1 - 3 */
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     run_ms(s, 5);
     TELLS(s, "a:CANCELLED a:CANCELLED a:CANCELLED");
     HOLDS(s, !is_ours(s, "one"));
@@ -339,18 +339,18 @@ static void cancel_among_many_keeps_the_count(struct scene *s)
 
 /* ---- close, memory ---- */
 
-static void closing_answers_CLOSED_and_the_hold_lives_on(struct scene *s)
+static void closing_answers_CLOSED_and_the_hold_lives_on(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
-    party_close(p, HILOCK_FOREVER);
+    client_close(p, HILOCK_FOREVER);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
     run_ms(s, 5);
     TELLS(s, "a:OK a:CLOSED");
-    SAME(s, a->result.state, HILOCK_HELD);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 2);
     SAME(s, release(a), HILOCK_OK);
     run_ms(s, 5);
@@ -360,10 +360,10 @@ static void closing_answers_CLOSED_and_the_hold_lives_on(struct scene *s)
     TELLS(s, "closed");
 }
 
-static void releases_need_no_memory(struct scene *s)
+static void releases_need_no_memory(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     for (uint64_t fail = 1; fail <= 2; fail++) {
         s->memory.fail_at = s->memory.asked + fail;
         s->memory.fails = 1;
@@ -383,44 +383,44 @@ static void releases_need_no_memory(struct scene *s)
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void an_abandoned_client_answers_nothing(struct scene *s)
+static void an_abandoned_client_answers_nothing(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "one", &again);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     cancel(a);
     release(a);
-    party_abandon(p);
+    client_abandon(p);
     run_ms(s, 5);
     TELLS(s, "a:OK");
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
 /* ---- inside its callback ---- */
 
-static void free_it(struct hand *hand) { hand_free(hand); }
-static void drop_it(struct hand *hand) { hand_drop(hand); }
-static void release_it(struct hand *hand) { (void)release(hand); }
-static void acquire_it(struct hand *hand) { (void)!acquire(hand, HILOCK_TRY); }
-static void cancel_it(struct hand *hand) { (void)cancel(hand); }
-static void abandon(struct hand *hand) { party_abandon(hand->party); }
-static void close_now(struct hand *hand) { party_close(hand->party, 0); }
-static void abandon_and_free(struct hand *hand)
+static void free_it(struct handle *handle) { handle_free(handle); }
+static void drop_it(struct handle *handle) { handle_drop(handle); }
+static void release_it(struct handle *handle) { (void)release(handle); }
+static void acquire_it(struct handle *handle) { (void)!acquire(handle, HILOCK_TRY); }
+static void cancel_it(struct handle *handle) { (void)cancel(handle); }
+static void abandon(struct handle *handle) { client_abandon(handle->client); }
+static void close_now(struct handle *handle) { client_close(handle->client, 0); }
+static void abandon_and_free(struct handle *handle)
 {
-    party_abandon(hand->party);
-    hand_free(hand);
+    client_abandon(handle->client);
+    handle_free(handle);
 }
 
-static void everything_is_legal_inside(struct scene *s)
+static void everything_is_legal_inside(struct fixture *s)
 {
-    static void (*const steps[])(struct hand *hand) = {free_it, drop_it, release_it, acquire_it, cancel_it, abandon, close_now, abandon_and_free};
+    static void (*const steps[])(struct handle *handle) = {free_it, drop_it, release_it, acquire_it, cancel_it, abandon, close_now, abandon_and_free};
     s->is_tampered = 1;
     for (size_t i = 0; i < 2 * sizeof steps / sizeof *steps; i++) {
-        struct party *p = scene_connect(s, NULL);
-        struct hand *a;
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a;
         char name[16];
         snprintf(name, sizeof name, "stock%zu", i);
         a = held(p, "a", name, &again);
@@ -432,22 +432,22 @@ static void everything_is_legal_inside(struct scene *s)
         run_ms(s, 100);
         HOLDS(s, !a->then);
         if (a->lock)
-            hand_drop(a);
+            handle_drop(a);
         run_ms(s, 10);
-        scene_hush(s);
+        fixture_hush(s);
     }
 }
 
-static void a_peek_tells_the_count_of_its_handle(struct scene *s)
+static void a_peek_tells_the_count_of_its_handle(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1));
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
-    scene_hush(s);
+    fixture_hush(s);
     peek(a);
     run_ms(s, 1);
-    SAME(s, a->result.operation, HILOCK_PEEK);
+    SAME(s, a->result.operation, HILOCK_OP_PEEK);
     SAME(s, a->result.hold_count, 2);
     SAME(s, a->result.votes, 0);
 }

@@ -15,7 +15,7 @@ enum { NAME_ROOM = 1100 };
 
 /* A client that holds all it may: one waits, one holds, one is idle; of three others one is closing, one is gone, one has a restart guard. */
 struct stage {
-    struct scene *scene;
+    struct fixture *fixture;
     hilock_client *client, *closing, *guarded;
     hilock_lock *idle, *waiting, *held;
     hilock_lock *late_idle, *late_held; /* of the one that closes */
@@ -37,10 +37,10 @@ enum { CLOSING = 1, GUARDED = 2 };
 static void never(const struct hilock_result *result, void *user)
 {
     (void)result;
-    scene_claim(user, 0, "a refused call never calls back", __FILE__, __LINE__);
+    fixture_claim(user, 0, "a refused call never calls back", __FILE__, __LINE__);
 }
 
-static void never_closed(void *user) { scene_claim(user, 0, "a refused close closes nothing", __FILE__, __LINE__); }
+static void never_closed(void *user) { fixture_claim(user, 0, "a refused close closes nothing", __FILE__, __LINE__); }
 
 #define CREATE(function, name, ...) \
     static hilock_status function(struct stage *t) { return hilock_lock_create(&t->made, t->client, name, HILOCK_LOCK_OPTIONS(__VA_ARGS__)); }
@@ -134,7 +134,7 @@ static const struct row creates[] = {
     {"no such renew", create_bad_renew, HILOCK_INVALID, "renew 2", "use the names of the header", 0},
     {"no such wake", create_bad_wake, HILOCK_INVALID, "wake 2", "use the names of the header", 0},
     {"more replicas than anybody has", create_overreplicated, HILOCK_INVALID, "bad replicas 65: must be 1..64", "or 0 for no confirmation", 0},
-    {"time for no replica", create_unreplicated, HILOCK_INVALID, "replica_timeout_ms is 100, but replicas is 0", "nobody would be waited for", 0},
+    {"time for no replica", create_unreplicated, HILOCK_INVALID, "replica_timeout_ms is 100, but replicas is 0", "no replica would be waited for", 0},
     {"replicas that take longer than the lease", create_slowly_replicated, HILOCK_INVALID, "replica_timeout_ms 3001 is longer than lease_ms 3000", "the grant would be over before it is confirmed", 0},
     {"an empty name", create_empty, HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
     {"a name too long", create_too_long, HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0},
@@ -152,7 +152,7 @@ static const struct row creates[] = {
     {"options of no size", create_unsized, HILOCK_INVALID, "options.size is 0", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
     {"options of too small a size", create_undersized, HILOCK_INVALID, "options.size is 7", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
     {"options with more than is known", create_newer, HILOCK_INVALID, "options has unknown members set beyond byte", "this is hilock 0.1.0, the program was built for a newer one", 0},
-    {"a lease longer than the guard", create_unguarded, HILOCK_INVALID, "lease_ms 60000 is longer than restart_guard_ms 40000: a restarted store would let others in too early", "raise the guard", GUARDED},
+    {"a lease longer than the guard", create_unguarded, HILOCK_INVALID, "lease_ms 60000 is longer than restart_guard_ms 40000: a restarted store could grant the lock to others too early", "raise the guard", GUARDED},
     {"a multi of one name", multi_of_one, HILOCK_INVALID, "bad names: 1 given, must be 2..64", "for one name use hilock_lock_create", 0},
     {"a multi of 65 names", multi_of_many, HILOCK_INVALID, "bad names: at least 65 given, must be 2..64", "for one name use", 0},
     {"a multi with a name twice", multi_twice, HILOCK_INVALID, "bad names: \"shop:a\" is given twice, as number 1 and number 3", "give each name once", 0},
@@ -168,28 +168,28 @@ static const struct row creates[] = {
 
 /* ---- acquire, release, cancel, close ---- */
 
-CALL(acquire_nothing, hilock_acquire(NULL, 0, never, t->scene))
+CALL(acquire_nothing, hilock_acquire(NULL, 0, never, t->fixture))
 CALL(acquire_unheard, hilock_acquire(t->idle, 0, NULL, NULL))
-CALL(acquire_backward, hilock_acquire(t->idle, NEGATIVE, never, t->scene))
-CALL(acquire_just_too_long, hilock_acquire(t->idle, 0x80000000u, never, t->scene))
-CALL(acquire_twice, hilock_acquire(t->waiting, 0, never, t->scene))
-CALL(acquire_held, hilock_acquire(t->held, HILOCK_FOREVER, never, t->scene))
-CALL(acquire_crowded, hilock_acquire(t->idle, HILOCK_FOREVER, never, t->scene))
-CALL(acquire_closing, hilock_acquire(t->late_idle, HILOCK_FOREVER, never, t->scene))
-CALL(acquire_orphan, hilock_acquire(t->orphan, 0, never, t->scene))
-CALL(release_nothing, hilock_release(NULL, never, t->scene))
-CALL(release_idle, hilock_release(t->idle, never, t->scene))
+CALL(acquire_backward, hilock_acquire(t->idle, NEGATIVE, never, t->fixture))
+CALL(acquire_just_too_long, hilock_acquire(t->idle, 0x80000000u, never, t->fixture))
+CALL(acquire_twice, hilock_acquire(t->waiting, 0, never, t->fixture))
+CALL(acquire_held, hilock_acquire(t->held, HILOCK_FOREVER, never, t->fixture))
+CALL(acquire_crowded, hilock_acquire(t->idle, HILOCK_FOREVER, never, t->fixture))
+CALL(acquire_closing, hilock_acquire(t->late_idle, HILOCK_FOREVER, never, t->fixture))
+CALL(acquire_orphan, hilock_acquire(t->orphan, 0, never, t->fixture))
+CALL(release_nothing, hilock_release(NULL, never, t->fixture))
+CALL(release_idle, hilock_release(t->idle, never, t->fixture))
 CALL(release_waiting, hilock_release(t->waiting, NULL, NULL))
-CALL(release_late_idle, hilock_release(t->late_idle, never, t->scene))
-CALL(release_orphan, hilock_release(t->orphan, never, t->scene))
-CALL(extend_nothing, hilock_extend(NULL, 0, never, t->scene))
+CALL(release_late_idle, hilock_release(t->late_idle, never, t->fixture))
+CALL(release_orphan, hilock_release(t->orphan, never, t->fixture))
+CALL(extend_nothing, hilock_extend(NULL, 0, never, t->fixture))
 CALL(extend_unheard, hilock_extend(t->held, 0, NULL, NULL))
-CALL(extend_short, hilock_extend(t->held, 99, never, t->scene))
-CALL(extend_long, hilock_extend(t->held, 86400001, never, t->scene))
-CALL(extend_backward, hilock_extend(t->held, NEGATIVE, never, t->scene))
-CALL(extend_idle, hilock_extend(t->idle, 0, never, t->scene))
-CALL(extend_waiting, hilock_extend(t->waiting, 0, never, t->scene))
-CALL(extend_orphan, hilock_extend(t->orphan, 0, never, t->scene))
+CALL(extend_short, hilock_extend(t->held, 99, never, t->fixture))
+CALL(extend_long, hilock_extend(t->held, 86400001, never, t->fixture))
+CALL(extend_backward, hilock_extend(t->held, NEGATIVE, never, t->fixture))
+CALL(extend_idle, hilock_extend(t->idle, 0, never, t->fixture))
+CALL(extend_waiting, hilock_extend(t->waiting, 0, never, t->fixture))
+CALL(extend_orphan, hilock_extend(t->orphan, 0, never, t->fixture))
 CALL(validity_of_nothing, hilock_lock_validity(NULL, &t->seen))
 CALL(validity_nowhere, hilock_lock_validity(t->held, NULL))
 CALL(validity_idle, hilock_lock_validity(t->idle, &t->seen))
@@ -199,19 +199,19 @@ CALL(cancel_nothing, hilock_cancel(NULL))
 CALL(cancel_idle, hilock_cancel(t->idle))
 CALL(cancel_held, hilock_cancel(t->held))
 CALL(cancel_orphan, hilock_cancel(t->orphan))
-CALL(close_nothing, hilock_client_close(NULL, 0, never_closed, t->scene))
-CALL(close_backward, hilock_client_close(t->client, NEGATIVE, never_closed, t->scene))
+CALL(close_nothing, hilock_client_close(NULL, 0, never_closed, t->fixture))
+CALL(close_backward, hilock_client_close(t->client, NEGATIVE, never_closed, t->fixture))
 
-CALL(peek_nothing, hilock_peek(NULL, never, t->scene))
+CALL(peek_nothing, hilock_peek(NULL, never, t->fixture))
 CALL(peek_unheard, hilock_peek(t->idle, NULL, NULL))
-CALL(peek_closing, hilock_peek(t->late_idle, never, t->scene))
-CALL(peek_orphan, hilock_peek(t->orphan, never, t->scene))
-CALL(force_nothing, hilock_force_release(NULL, NULL, never, t->scene))
-CALL(force_nobody, hilock_force_release(t->idle, "", never, t->scene))
-CALL(force_anybody, hilock_force_release(t->idle, t->long_name, never, t->scene))
-CALL(force_no_holder, hilock_force_release(t->idle, "mode", never, t->scene))
-CALL(force_closing, hilock_force_release(t->late_idle, NULL, never, t->scene))
-CALL(force_orphan, hilock_force_release(t->orphan, NULL, never, t->scene))
+CALL(peek_closing, hilock_peek(t->late_idle, never, t->fixture))
+CALL(peek_orphan, hilock_peek(t->orphan, never, t->fixture))
+CALL(force_nothing, hilock_force_release(NULL, NULL, never, t->fixture))
+CALL(force_nobody, hilock_force_release(t->idle, "", never, t->fixture))
+CALL(force_anybody, hilock_force_release(t->idle, t->long_name, never, t->fixture))
+CALL(force_no_holder, hilock_force_release(t->idle, "mode", never, t->fixture))
+CALL(force_closing, hilock_force_release(t->late_idle, NULL, never, t->fixture))
+CALL(force_orphan, hilock_force_release(t->orphan, NULL, never, t->fixture))
 
 static const struct row calls[] = {
     {"acquire of NULL", acquire_nothing, HILOCK_INVALID, NULL, NULL, 0},
@@ -261,7 +261,7 @@ static const struct row calls[] = {
 
 /* ---- the stage ---- */
 
-static hilock_lock *make(struct scene *s, hilock_client *client, const char *name)
+static hilock_lock *make(struct fixture *s, hilock_client *client, const char *name)
 {
     hilock_lock *lock = NULL;
     SAME(s, hilock_lock_create(&lock, client, name, HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_OK);
@@ -270,14 +270,14 @@ static hilock_lock *make(struct scene *s, hilock_client *client, const char *nam
 
 static void quiet(const struct hilock_result *result, void *user) { (void)result, (void)user; }
 
-static void set(struct stage *t, struct scene *s)
+static void set(struct stage *t, struct fixture *s)
 {
-    struct party *party = scene_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:", .waiters_max = 1)), *closing = scene_connect(s, NULL),
-                 *gone = scene_connect(s, NULL), *guarded = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 40000));
+    struct client *client = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:", .waiters_max = 1)), *closing = fixture_connect(s, NULL),
+                 *gone = fixture_connect(s, NULL), *guarded = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 40000));
     memset(t, 0, sizeof *t);
     memset(t->long_name, 'n', sizeof t->long_name - 1);
-    t->scene = s;
-    t->client = party->client;
+    t->fixture = s;
+    t->client = client->client;
     t->closing = closing->client;
     t->guarded = guarded->client;
     t->held = make(s, t->client, "ours");
@@ -291,11 +291,11 @@ static void set(struct stage *t, struct scene *s)
     SAME(s, hilock_acquire(t->late_held, HILOCK_FOREVER, quiet, NULL), HILOCK_OK);
     run_ms(s, 5);
     SAME(s, hilock_acquire(t->waiting, HILOCK_FOREVER, quiet, NULL), HILOCK_OK);
-    SAME(s, party_close(closing, HILOCK_FOREVER), HILOCK_OK);
-    SAME(s, party_close(gone, 0), HILOCK_OK);
+    SAME(s, client_close(closing, HILOCK_FOREVER), HILOCK_OK);
+    SAME(s, client_close(gone, 0), HILOCK_OK);
     run_ms(s, 5);
     HOLDS(s, gone->is_closed && !closing->is_closed);
-    scene_hush(s);
+    fixture_hush(s);
 }
 
 static void strike(struct stage *t)
@@ -308,11 +308,11 @@ static void strike(struct stage *t)
     hilock_lock_free(t->orphan);
 }
 
-static size_t executed(const struct scene *s) { return s->store.lines_count; }
+static size_t executed(const struct fixture *s) { return s->store.lines_count; }
 
 static void try_row(struct stage *t, const struct row *row)
 {
-    struct scene *s = t->scene;
+    struct fixture *s = t->fixture;
     size_t blocks = s->memory.blocks, commands = executed(s);
     int was_broken = s->is_broken;
     hilock_client *client = row->whose == CLOSING ? t->closing : row->whose == GUARDED ? t->guarded : t->client;
@@ -322,9 +322,9 @@ static void try_row(struct stage *t, const struct row *row)
     if (row->mend && !strstr(hilock_client_refusal(client), row->mend))
         TEXT(s, hilock_client_refusal(client), row->mend);
     HOLDS(s, !t->made && !t->seen);
-    SAME(s, hilock_lock_state(t->idle), HILOCK_IDLE);
-    SAME(s, hilock_lock_state(t->waiting), HILOCK_WAITING);
-    SAME(s, hilock_lock_state(t->held), HILOCK_HELD);
+    SAME(s, hilock_lock_state(t->idle), HILOCK_STATE_IDLE);
+    SAME(s, hilock_lock_state(t->waiting), HILOCK_STATE_WAITING);
+    SAME(s, hilock_lock_state(t->held), HILOCK_STATE_HELD);
     SAME(s, s->memory.blocks, blocks);
     run_ms(s, 1);
     SAME(s, executed(s), commands);
@@ -333,7 +333,7 @@ static void try_row(struct stage *t, const struct row *row)
         fprintf(stderr, "  ... in \"%s\"\n", row->what);
 }
 
-static void try_rows(struct scene *s, const struct row *rows, size_t count)
+static void try_rows(struct fixture *s, const struct row *rows, size_t count)
 {
     struct stage stage;
     set(&stage, s);
@@ -342,8 +342,8 @@ static void try_rows(struct scene *s, const struct row *rows, size_t count)
     strike(&stage);
 }
 
-static void nothing_is_made(struct scene *s) { try_rows(s, creates, sizeof creates / sizeof *creates); }
-static void nothing_is_done(struct scene *s) { try_rows(s, calls, sizeof calls / sizeof *calls); }
+static void nothing_is_made(struct fixture *s) { try_rows(s, creates, sizeof creates / sizeof *creates); }
+static void nothing_is_done(struct fixture *s) { try_rows(s, calls, sizeof calls / sizeof *calls); }
 
 static const struct play plays[] = {
     PLAY(nothing_is_made),

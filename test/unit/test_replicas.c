@@ -7,10 +7,10 @@
 
 /* ---- what is told ---- */
 
-static void it_is_told_when_replicas_have_it(struct scene *s)
+static void it_is_told_when_replicas_have_it(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = asking(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = asking(p, "a", "stock", &confirmed);
     run_ms(s, 6);
     TELLS(s, "a:OK");
     SAME(s, a->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
@@ -24,10 +24,10 @@ static void it_is_told_when_replicas_have_it(struct scene *s)
     HOLDS(s, store_line(&s->store, "mutex_release", 0)->peer != store_line(&s->store, "WAIT", 0)->peer);
 }
 
-static void too_few_end_a_try(struct scene *s)
+static void too_few_end_a_try(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
     run_ms(s, 999);
@@ -38,10 +38,10 @@ static void too_few_end_a_try(struct scene *s)
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-static void who_waits_is_told_when_they_are_back(struct scene *s)
+static void who_waits_is_told_when_they_are_back(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, 60000);
     run_ms(s, 3500);
@@ -53,11 +53,11 @@ static void who_waits_is_told_when_they_are_back(struct scene *s)
     SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
 }
 
-static void the_end_of_the_wait_comes_in_time(struct scene *s)
+static void the_end_of_the_wait_comes_in_time(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
-    uint64_t begun_us = scene_us(s);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    uint64_t begun_us = fixture_us(s);
     s->store.replicas_away = 1;
     acquire(a, 400);
     run_ms(s, 410);
@@ -67,10 +67,10 @@ static void the_end_of_the_wait_comes_in_time(struct scene *s)
     TEXT(s, holder_of(s, "stock"), ""); /* though the WAIT is still out */
 }
 
-static void one_that_ends_between_two_attempts_says_how_many(struct scene *s)
+static void one_that_ends_between_two_attempts_says_how_many(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, 1020);
     run_ms(s, 1100);
@@ -78,10 +78,10 @@ static void one_that_ends_between_two_attempts_says_how_many(struct scene *s)
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
 }
 
-static void a_refused_WAIT_is_told(struct scene *s)
+static void a_refused_WAIT_is_told(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command");
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
@@ -90,12 +90,12 @@ static void a_refused_WAIT_is_told(struct scene *s)
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-static void a_WAIT_that_is_broken_off_is_tried_again(struct scene *s)
+static void a_WAIT_that_is_broken_off_is_tried_again(struct fixture *s)
 {
     static const char *const errors[] = {"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
                                          "ERR WAIT cannot be used with replica instances. Please also note that ..."};
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     for (int i = 0; i < 2; i++)
         PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
     acquire(a, HILOCK_FOREVER);
@@ -104,10 +104,10 @@ static void a_WAIT_that_is_broken_off_is_tried_again(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
-static void nonsense_for_an_answer_is_no_confirmation(struct scene *s)
+static void nonsense_for_an_answer_is_no_confirmation(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_string("many"));
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
@@ -121,11 +121,11 @@ static void nonsense_for_an_answer_is_no_confirmation(struct scene *s)
 
 /* ---- what it costs ---- */
 
-static void there_is_no_third_link_before_it_is_asked_for(struct scene *s)
+static void there_is_no_third_link_before_it_is_asked_for(struct fixture *s)
 {
-    struct party *p = shop(s);
+    struct client *p = shop(s);
     held(p, "a", "stock", NULL);
-    hand_new(p, "b", "other", &confirmed);
+    handle_new(p, "b", "other", &confirmed);
     run_ms(s, 10);
     SAME(s, s->net.links, 2);
     asking(p, "c", "third", &confirmed);
@@ -137,15 +137,15 @@ static void there_is_no_third_link_before_it_is_asked_for(struct scene *s)
     TELLS(s, "c:OK d:OK");
 }
 
-static void a_blocked_WAIT_delays_nobody_else(struct scene *s)
+static void a_blocked_WAIT_delays_nobody_else(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 900)), *c;
+    struct client *p = shop(s);
+    struct handle *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 900)), *c;
     s->store.replicas_away = 1;
     asking(p, "a", "stock", &confirmed);
     run_ms(s, 10);
     SAME(s, asked(s, "WAIT"), 1);
-    c = hand_new(p, "c", "third", NULL);
+    c = handle_new(p, "c", "third", NULL);
     acquire(c, HILOCK_TRY);
     run_ms(s, 1);
     TELLS(s, "c:OK");
@@ -158,10 +158,10 @@ static void a_blocked_WAIT_delays_nobody_else(struct scene *s)
 
 enum { MANY = 12 };
 
-static void many_go_with_one_WAIT(struct scene *s)
+static void many_go_with_one_WAIT(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *first;
+    struct client *p = shop(s);
+    struct handle *first;
     char name[16];
     s->is_untold = 1;
     first = asking(p, "first", "first", &confirmed);
@@ -176,17 +176,17 @@ static void many_go_with_one_WAIT(struct scene *s)
     run_ms(s, 20);
     SAME(s, asked(s, "mutex_acquire"), MANY + 1);
     SAME(s, asked(s, "WAIT"), 2);
-    SAME(s, hilock_lock_state(first->lock), HILOCK_HELD);
+    SAME(s, hilock_lock_state(first->lock), HILOCK_STATE_HELD);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "stock:%d", i);
         HOLDS(s, is_ours(s, name));
     }
 }
 
-static void what_is_held_by_another_needs_no_WAIT(struct scene *s)
+static void what_is_held_by_another_needs_no_WAIT(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_TRY);
     run_ms(s, 10);
@@ -194,10 +194,10 @@ static void what_is_held_by_another_needs_no_WAIT(struct scene *s)
     SAME(s, asked(s, "WAIT"), 0);
 }
 
-static void a_renewal_needs_no_WAIT(struct scene *s)
+static void a_renewal_needs_no_WAIT(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
+    struct client *p = shop(s);
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
     run_ms(s, 3000);
     HOLDS(s, asked(s, "renew") >= 2);
     extend(a, 3000);
@@ -207,10 +207,10 @@ static void a_renewal_needs_no_WAIT(struct scene *s)
 }
 
 /* One replica of two is away: who asks for one is not kept waiting by who asks for both. */
-static void each_gets_as_many_as_it_asks_for(struct scene *s)
+static void each_gets_as_many_as_it_asks_for(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *two = hand_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
+    struct client *p = shop(s);
+    struct handle *two = handle_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
     s->store.replicas = 2;
     s->store.replicas_away = 1;
     acquire(two, HILOCK_TRY);
@@ -227,9 +227,9 @@ static void each_gets_as_many_as_it_asks_for(struct scene *s)
 }
 
 /* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
-static void a_WAIT_that_finds_more_than_it_asked_for_is_enough(struct scene *s)
+static void a_WAIT_that_finds_more_than_it_asked_for_is_enough(struct fixture *s)
 {
-    struct party *p = shop(s);
+    struct client *p = shop(s);
     s->store.replicas = 2;
     asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
     asking(p, "one", "other", &confirmed);
@@ -239,12 +239,12 @@ static void a_WAIT_that_finds_more_than_it_asked_for_is_enough(struct scene *s)
 }
 
 /* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
-static void each_waits_for_as_long_as_it_asks_for(struct scene *s)
+static void each_waits_for_as_long_as_it_asks_for(struct fixture *s)
 {
-    struct party *p = shop(s);
+    struct client *p = shop(s);
     s->store.replica_us = 200000;
-    acquire(hand_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
-    acquire(hand_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
+    acquire(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
+    acquire(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
     run_ms(s, 110);
     TELLS(s, "short:NOT_REPLICATED");
     run_ms(s, 400);
@@ -254,10 +254,10 @@ static void each_waits_for_as_long_as_it_asks_for(struct scene *s)
 
 /* ---- faults ---- */
 
-static void a_link_lost_in_WAIT_asks_again(struct scene *s)
+static void a_link_lost_in_WAIT_asks_again(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_RESET_AFTER);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 200);
@@ -268,10 +268,10 @@ static void a_link_lost_in_WAIT_asks_again(struct scene *s)
     SAME(s, store_line(&s->store, "WAIT", 1)->peer, store_line(&s->store, "mutex_acquire", 1)->peer);
 }
 
-static void a_lost_answer_to_the_acquire_asks_again(struct scene *s)
+static void a_lost_answer_to_the_acquire_asks_again(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 4000);
@@ -283,10 +283,10 @@ static void a_lost_answer_to_the_acquire_asks_again(struct scene *s)
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-static void a_WAIT_that_is_never_answered_ends_the_link(struct scene *s)
+static void a_WAIT_that_is_never_answered_ends_the_link(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 3900);
@@ -296,10 +296,10 @@ static void a_WAIT_that_is_never_answered_ends_the_link(struct scene *s)
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-static void a_cancel_in_WAIT_leaves_nothing(struct scene *s)
+static void a_cancel_in_WAIT_leaves_nothing(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = asking(p, "a", "stock", &confirmed), *b;
+    struct client *p = shop(s);
+    struct handle *a = asking(p, "a", "stock", &confirmed), *b;
     s->store.replicas_away = 1;
     run_ms(s, 10);
     SAME(s, asked(s, "WAIT"), 1);
@@ -316,14 +316,14 @@ static void a_cancel_in_WAIT_leaves_nothing(struct scene *s)
     HOLDS(s, b->result.fencing_token > 0);
 }
 
-static void a_close_in_WAIT_leaves_nothing(struct scene *s)
+static void a_close_in_WAIT_leaves_nothing(struct fixture *s)
 {
-    struct party *p = shop(s);
+    struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     asking(p, "b", "other", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);
-    party_close(p, HILOCK_FOREVER);
+    client_close(p, HILOCK_FOREVER);
     run_ms(s, 2);
     TELLS(s, "a:CLOSED b:CLOSED closed");
     HOLDS(s, p->is_closed);
@@ -331,21 +331,21 @@ static void a_close_in_WAIT_leaves_nothing(struct scene *s)
     TEXT(s, holder_of(s, "other"), "");
 }
 
-static void an_abandon_in_WAIT_is_quiet(struct scene *s)
+static void an_abandon_in_WAIT_is_quiet(struct fixture *s)
 {
-    struct party *p = shop(s);
+    struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);
-    party_abandon(p);
+    client_abandon(p);
     run_ms(s, 3000);
     TELLS(s, "");
 }
 
-static void a_third_link_alone_that_is_away_is_told(struct scene *s)
+static void a_third_link_alone_that_is_away_is_told(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     s->place->mood = NET_REFUSES;
     acquire(a, 500);
     run_ms(s, 600);
@@ -357,10 +357,10 @@ static void a_third_link_alone_that_is_away_is_told(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void a_forgotten_script_is_loaded_over_the_third_link(struct scene *s)
+static void a_forgotten_script_is_loaded_over_the_third_link(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = asking(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = asking(p, "a", "stock", &confirmed);
     run_ms(s, 10);
     release(a);
     run_ms(s, 10);
@@ -371,14 +371,14 @@ static void a_forgotten_script_is_loaded_over_the_third_link(struct scene *s)
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-static void the_guard_stands_before_the_third_link_too(struct scene *s)
+static void the_guard_stands_before_the_third_link_too(struct fixture *s)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     s->store.replicas = 1;
     store_restart(&s->store, 0);
-    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
-    a = hand_new(p, "a", "stock", &confirmed);
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
+    a = handle_new(p, "a", "stock", &confirmed);
     acquire(a, HILOCK_TRY);
     run_ms(s, 100);
     TELLS(s, "a:UNWRITABLE");

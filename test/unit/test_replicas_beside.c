@@ -11,10 +11,10 @@ static const struct hilock_lock_options fair = {.size = sizeof fair, .kind = HIL
 
 /* ---- kinds, lines, hand-overs ---- */
 
-static void a_SIMPLE_lock_is_confirmed(struct scene *s)
+static void a_SIMPLE_lock_is_confirmed(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100));
+    struct client *p = shop(s);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100));
     acquire(a, HILOCK_TRY);
     run_ms(s, 10);
     TELLS(s, "a:OK");
@@ -27,10 +27,10 @@ static void a_SIMPLE_lock_is_confirmed(struct scene *s)
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-static void a_pushed_grant_is_written_by_who_gets_it(struct scene *s)
+static void a_pushed_grant_is_written_by_who_gets_it(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)), *b;
+    struct client *p = shop(s);
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)), *b;
     run_ms(s, 10);
     b = asking(p, "b", "stock", &fair);
     run_ms(s, 20);
@@ -43,10 +43,10 @@ static void a_pushed_grant_is_written_by_who_gets_it(struct scene *s)
     BELIEVES(s, b, sent_at_us(s, "mutex_acquire", -1) + 30000000 - 307000);
 }
 
-static void a_FAIR_lock_that_is_not_confirmed_goes_to_the_next(struct scene *s)
+static void a_FAIR_lock_that_is_not_confirmed_goes_to_the_next(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *b;
+    struct client *p = shop(s);
+    struct handle *b;
     asking(p, "a", "stock", &fair);
     s->store.replicas_away = 1;
     run_ms(s, 10);
@@ -55,21 +55,21 @@ static void a_FAIR_lock_that_is_not_confirmed_goes_to_the_next(struct scene *s)
     TELLS(s, "b:WAITING b:OK a:WAITING");
     s->store.replicas_away = 0;
     run_ms(s, 200);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(b);
     run_ms(s, 20);
     TELLS(s, "a:OK");
 }
 
-static void a_hold_is_handed_to_who_asks_for_no_more(struct scene *s)
+static void a_hold_is_handed_to_who_asks_for_no_more(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *a = asking(p, "a", "stock", &confirmed);
+    struct client *p = shop(s);
+    struct handle *a = asking(p, "a", "stock", &confirmed);
     run_ms(s, 10);
     asking(p, "b", "stock", &confirmed);
     asking(p, "c", "stock", NULL);
     run_ms(s, 10);
-    scene_hush(s);
+    fixture_hush(s);
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:OK");
@@ -77,9 +77,9 @@ static void a_hold_is_handed_to_who_asks_for_no_more(struct scene *s)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void who_asks_for_less_is_not_kept_behind(struct scene *s)
+static void who_asks_for_less_is_not_kept_behind(struct fixture *s)
 {
-    struct party *p = shop(s);
+    struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);
@@ -88,10 +88,10 @@ static void who_asks_for_less_is_not_kept_behind(struct scene *s)
     TELLS(s, "b:OK");
 }
 
-static void who_stands_behind_is_told_that_it_is_held(struct scene *s)
+static void who_stands_behind_is_told_that_it_is_held(struct fixture *s)
 {
-    struct party *p = shop(s);
-    struct hand *b = hand_new(p, "b", "stock", NULL);
+    struct client *p = shop(s);
+    struct handle *b = handle_new(p, "b", "stock", NULL);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);
@@ -101,11 +101,11 @@ static void who_stands_behind_is_told_that_it_is_held(struct scene *s)
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
 }
 
-static void all_parts_of_a_multi_are_confirmed(struct scene *s)
+static void all_parts_of_a_multi_are_confirmed(struct fixture *s)
 {
     static const char *const names[] = {"one", "two", "three", NULL};
-    struct party *p = shop(s);
-    struct hand *a = multi_new(p, "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
+    struct client *p = shop(s);
+    struct handle *a = multi_new(p, "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
     acquire(a, HILOCK_TRY);
     run_ms(s, 10);
     TELLS(s, "a:OK");
@@ -127,10 +127,10 @@ static void all_parts_of_a_multi_are_confirmed(struct scene *s)
 
 /* ---- deployments ---- */
 
-static void in_a_cluster_each_server_is_waited_at(struct scene *s)
+static void in_a_cluster_each_server_is_waited_at(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
+    struct client *p;
     char one[16], two[16];
     cluster_set(&stage, s);
     p = cluster_connect(&stage);
@@ -149,11 +149,11 @@ static void in_a_cluster_each_server_is_waited_at(struct scene *s)
     SAME(s, store_count(stage.stores[0], "WAIT"), 0);
 }
 
-static void a_slot_that_moved_is_waited_for_at_its_new_place(struct scene *s)
+static void a_slot_that_moved_is_waited_for_at_its_new_place(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
     cluster_set(&stage, s);
     p = cluster_connect(&stage);
@@ -176,11 +176,11 @@ static void a_slot_that_moved_is_waited_for_at_its_new_place(struct scene *s)
 }
 
 /* Only the third link is asked something: its node is to find out who serves by now. */
-static void a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone(struct scene *s)
+static void a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     cluster_set(&stage, s);
     p = cluster_connect(&stage);
     for (int i = 0; i < CLUSTER_MASTERS; i++)
@@ -199,11 +199,11 @@ static void a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_a
     world_thaw(&s->world, &stage.stores[1]->lane);
 }
 
-static void links_that_nobody_needs_are_closed_in_a_cluster(struct scene *s)
+static void links_that_nobody_needs_are_closed_in_a_cluster(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     unsigned before;
     cluster_set(&stage, s);
     p = cluster_connect(&stage);
@@ -225,11 +225,11 @@ static void links_that_nobody_needs_are_closed_in_a_cluster(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void a_failover_in_WAIT_asks_the_new_master(struct scene *s)
+static void a_failover_in_WAIT_asks_the_new_master(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     stage_set(&stage, s);
     p = stage_connect(&stage);
     s->store.replicas = s->store.replicas_away = stage.other->replicas = 1;
@@ -243,22 +243,22 @@ static void a_failover_in_WAIT_asks_the_new_master(struct scene *s)
     SAME(s, store_count(stage.other, "WAIT"), 1);
 }
 
-static void a_master_that_is_read_only_is_left_over_the_third_link(struct scene *s)
+static void a_master_that_is_read_only_is_left_over_the_third_link(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     stage_set(&stage, s);
     p = stage_connect(&stage);
     s->store.replicas = stage.other->replicas = 1;
     a = asking(p, "a", "other", &confirmed);
     run_ms(s, 100);
     TELLS(s, "a:OK");
-    a = hand_new(p, "a", "stock", &confirmed);
+    a = handle_new(p, "a", "stock", &confirmed);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);
     run_ms(s, 3000);
-    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_HELD && stage_is_at(stage.other, a));
+    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD && stage_is_at(stage.other, a));
 }
 
 int main(void)

@@ -7,54 +7,54 @@
 #include "quorum_stage.h"
 #include "sentinel_stage.h"
 
-static void all_speak_tls(struct scene *s)
+static void all_speak_tls(struct fixture *s)
 {
     for (unsigned i = 0; i < s->net.places_count; i++)
         s->net.places[i].is_tls = 1;
 }
 
 /* A subscription link as well. */
-static void works(struct scene *s, struct party *p)
+static void works(struct fixture *s, struct client *p)
 {
     store_take(&s->store, "taken", "another", 600000);
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
-    acquire(hand_new(p, "b", "taken", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "b", "taken", NULL), HILOCK_FOREVER);
     run_ms(s, 100);
     TELLS(s, "a:OK b:WAITING");
     SAME(s, s->net.secured, 1);
 }
 
-static void a_certificate_is_of_the_urls_host(struct scene *s)
+static void a_certificate_is_of_the_urls_host(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     all_speak_tls(s);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 100, .addresses = {"127.0.0.1"}};
     works(s, p);
     SAME(s, s->place->tried, 2);
     TEXT(s, s->place->tls_host, "locks.example");
 }
 
-static void a_certificate_is_of_the_urls_address(struct scene *s)
+static void a_certificate_is_of_the_urls_address(struct fixture *s)
 {
     all_speak_tls(s);
-    works(s, scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1")));
+    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1")));
     TEXT(s, s->place->tls_host, "127.0.0.1");
 }
 
-static void a_certificate_is_of_the_name_in_the_options(struct scene *s)
+static void a_certificate_is_of_the_name_in_the_options(struct fixture *s)
 {
     all_speak_tls(s);
-    works(s, scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .tls_server_name = "locks.example")));
+    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .tls_server_name = "locks.example")));
     TEXT(s, s->place->tls_host, "locks.example");
 }
 
-static void sentinels_and_the_master_have_their_own(struct scene *s)
+static void sentinels_and_the_master_have_their_own(struct fixture *s)
 {
     struct stage stage;
     stage_set(&stage, s);
     all_speak_tls(s);
-    works(s, scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+sentinel://10.0.0.11,10.0.0.12,10.0.0.13/mymaster")));
+    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+sentinel://10.0.0.11,10.0.0.12,10.0.0.13/mymaster")));
     TEXT(s, stage.places[0]->tls_host, "10.0.0.11");
     TEXT(s, stage.places[2]->tls_host, "10.0.0.13");
     TEXT(s, s->place->tls_host, "127.0.0.1");
@@ -63,15 +63,15 @@ static void sentinels_and_the_master_have_their_own(struct scene *s)
     TEXT(s, s->net.places[1].tls_host, "10.0.0.2");
 }
 
-static void servers_of_a_cluster_have_their_own(struct scene *s)
+static void servers_of_a_cluster_have_their_own(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
+    struct client *p;
     cluster_set(&stage, s);
     all_speak_tls(s);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+cluster://127.0.0.1,10.0.0.2"));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+cluster://127.0.0.1,10.0.0.2"));
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        acquire(hand_new(p, "a", cluster_name(i, 0), NULL), HILOCK_FOREVER);
+        acquire(handle_new(p, "a", cluster_name(i, 0), NULL), HILOCK_FOREVER);
     run_ms(s, 100);
     TELLS(s, "a:OK a:OK a:OK");
     TEXT(s, stage.places[0]->tls_host, "127.0.0.1");
@@ -79,14 +79,14 @@ static void servers_of_a_cluster_have_their_own(struct scene *s)
     TEXT(s, stage.places[2]->tls_host, "10.0.0.3");
 }
 
-static void masters_of_a_quorum_speak_as_their_urls_say(struct scene *s)
+static void masters_of_a_quorum_speak_as_their_urls_say(struct fixture *s)
 {
     static const char *const urls[] = {"rediss://127.0.0.1", "redis://10.0.1.1", "rediss://10.0.1.2", NULL};
-    scene_server(s, "10.0.1.1:6379");
-    scene_server(s, "10.0.1.2:6379");
+    fixture_server(s, "10.0.1.1:6379");
+    fixture_server(s, "10.0.1.2:6379");
     s->net.places[0].is_tls = s->net.places[2].is_tls = 1;
     s->is_tampered = 1; /* belief is held against one server only */
-    acquire(hand_new(scene_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3, .restart_guard_ms = HILOCK_OFF)), "a", "stock", NULL), 1000);
+    acquire(handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3, .restart_guard_ms = HILOCK_GUARD_OFF)), "a", "stock", NULL), 1000);
     run_ms(s, 100);
     TELLS(s, "a:OK");
     TEXT(s, s->net.places[0].tls_host, "127.0.0.1");
@@ -94,27 +94,27 @@ static void masters_of_a_quorum_speak_as_their_urls_say(struct scene *s)
     TEXT(s, s->net.places[2].tls_host, "10.0.1.2");
 }
 
-static void silence_in_a_handshake_is_given_up(struct scene *s)
+static void silence_in_a_handshake_is_given_up(struct fixture *s)
 {
-    struct party *p;
-    uint64_t begun_us = scene_us(s);
+    struct client *p;
+    uint64_t begun_us = fixture_us(s);
     all_speak_tls(s);
     s->place->mood = NET_IS_SILENT;
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .connect_timeout_ms = 700));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .connect_timeout_ms = 700));
     p->tells = 1;
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
-    SAME(s, scene_us(s), begun_us + 700000);
+    SAME(s, fixture_us(s), begun_us + 700000);
     HOLDS(s, strstr(p->event_detail, "no TLS connection within 700 ms"));
 }
 
-static void a_client_that_is_abandoned_gives_its_settings_back(struct scene *s)
+static void a_client_that_is_abandoned_gives_its_settings_back(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     all_speak_tls(s);
-    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1"));
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1"));
     SAME(s, s->net.secured, 1);
-    party_abandon(p);
+    client_abandon(p);
     SAME(s, s->net.secured, 0);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The master that Sentinel names: found, followed, left; and hostile sentinels. */
+#include <stdio.h>
 #include <string.h>
 
 #include "play.h"
 #include "sentinel_stage.h"
 
-static void the_master_is_asked_for_and_its_role(struct scene *s)
+static void the_master_is_asked_for_and_its_role(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     p = stage_connect(&stage);
     SAME(s, asked(s, "ROLE"), 1);
@@ -18,14 +19,14 @@ static void the_master_is_asked_for_and_its_role(struct scene *s)
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void a_request_waits_until_somebody_knows_the_master(struct scene *s)
+static void a_request_waits_until_somebody_knows_the_master(struct fixture *s)
 {
     struct stage stage;
-    struct hand *a;
+    struct handle *a;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
         stage.places[i]->mood = NET_REFUSES;
-    a = hand_new(scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
+    a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
     acquire(a, 1000);
     run_ms(s, 1100);
     TELLS(s, "a:UNREACHABLE");
@@ -36,12 +37,12 @@ static void a_request_waits_until_somebody_knows_the_master(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void a_switch_is_followed_at_once(struct scene *s)
+static void a_switch_is_followed_at_once(struct fixture *s)
 {
     struct hilock_stats stats = {.size = sizeof stats};
     struct stage stage;
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     stage_set(&stage, s);
     p = stage_connect(&stage);
     a = held(p, "a", "stock", NULL);
@@ -58,10 +59,10 @@ static void a_switch_is_followed_at_once(struct scene *s)
 }
 
 /* Sentinels that were never through a failover tell the epoch 0: an old one, when others know of the first. */
-static void the_first_failover_of_all_is_followed_and_not_back(struct scene *s)
+static void the_first_failover_of_all_is_followed_and_not_back(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
         store_knows(stage.sentinels[i], "127.0.0.1", 6379, 0);
@@ -74,10 +75,10 @@ static void the_first_failover_of_all_is_followed_and_not_back(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void what_the_new_master_does_not_know_is_lost(struct scene *s)
+static void what_the_new_master_does_not_know_is_lost(struct fixture *s)
 {
     struct stage stage;
-    struct hand *a;
+    struct handle *a;
     stage_set(&stage, s);
     a = held(stage_connect(&stage), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 1, 0);
@@ -86,27 +87,27 @@ static void what_the_new_master_does_not_know_is_lost(struct scene *s)
     HOLDS(s, strstr(a->detail, ": a failover, 10.0.0.2:6379 had it for "));
 }
 
-static void a_waiter_tries_again_at_the_new_master(struct scene *s)
+static void a_waiter_tries_again_at_the_new_master(struct fixture *s)
 {
     struct stage stage;
-    struct hand *b;
+    struct handle *b;
     stage_set(&stage, s);
     store_take(&s->store, "stock", "another", 600000);
-    b = hand_new(stage_connect(&stage), "b", "stock", NULL);
+    b = handle_new(stage_connect(&stage), "b", "stock", NULL);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 100);
     stage_fail_over(&stage, 3, 1, 0);
     run_ms(s, 20);
     TELLS(s, "b:WAITING b:OK");
-    SAME(s, store_count(stage.other, "SUBSCRIBE"), 1);
+    SAME(s, store_count(stage.other, "SUBSCRIBE"), 2); /* to its grants, and to releases by others */
 }
 
 /* Its answer is on the way while the switch is heard: it extends nothing. */
-static void nothing_that_the_old_master_still_says_is_read(struct scene *s)
+static void nothing_that_the_old_master_still_says_is_read(struct fixture *s)
 {
     struct stage stage;
     struct plan *slow;
-    struct hand *a;
+    struct handle *a;
     stage_set(&stage, s);
     a = held(stage_connect(&stage), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     slow = PLAN(s, .on = "renew", .act = PLAN_HOLD);
@@ -120,10 +121,10 @@ static void nothing_that_the_old_master_still_says_is_read(struct scene *s)
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
 }
 
-static void a_promotion_is_asked_after(struct scene *s)
+static void a_promotion_is_asked_after(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     p = stage_connect(&stage);
     stage_fail_over(&stage, 1, 0, 0);
@@ -133,12 +134,12 @@ static void a_promotion_is_asked_after(struct scene *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_lost_master_is_sought(struct scene *s)
+static void a_lost_master_is_sought(struct fixture *s)
 {
     struct stage stage;
-    struct hand *a;
+    struct handle *a;
     stage_set(&stage, s);
-    a = hand_new(stage_connect(&stage), "a", "stock", NULL);
+    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 2000);
@@ -148,14 +149,14 @@ static void a_lost_master_is_sought(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void sentinels_that_were_set_up_anew_are_believed(struct scene *s)
+static void sentinels_that_were_set_up_anew_are_believed(struct fixture *s)
 {
     struct stage stage;
-    struct hand *a;
+    struct handle *a;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
         store_knows(stage.sentinels[i], "127.0.0.1", 6379, 50);
-    a = hand_new(stage_connect(&stage), "a", "stock", NULL);
+    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 15000);
@@ -164,7 +165,7 @@ static void sentinels_that_were_set_up_anew_are_believed(struct scene *s)
 }
 
 /* One of three is no majority, though it is the only one that answers: it may just have been away. */
-static void one_that_was_set_up_anew_is_not_believed(struct scene *s)
+static void one_that_was_set_up_anew_is_not_believed(struct fixture *s)
 {
     struct stage stage;
     stage_set(&stage, s);
@@ -179,17 +180,17 @@ static void one_that_was_set_up_anew_is_not_believed(struct scene *s)
 }
 
 /* One of them calls the same master by another address, or was told of another by hand: no failover, for the epoch is the same. */
-static void one_who_names_another_master_of_the_same_epoch_is_outvoted(struct scene *s)
+static void one_who_names_another_master_of_the_same_epoch_is_outvoted(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     sim_store_set_replica(stage.other->core, 0);
     store_knows(stage.sentinels[1], STAGE_OTHER, 6379, 1);
     p = stage_connect(&stage);
     run_ms(s, 2000);
     held(p, "a", "stock", NULL);
-    scene_hush(s);
+    fixture_hush(s);
     p->tells = 1;
     run_ms(s, 60000);
     TELLS(s, "");
@@ -197,24 +198,24 @@ static void one_who_names_another_master_of_the_same_epoch_is_outvoted(struct sc
 }
 
 /* Neither of the two that they name answers. */
-static void those_who_disagree_lead_to_and_fro_within_bounds(struct scene *s)
+static void those_who_disagree_lead_to_and_fro_within_bounds(struct fixture *s)
 {
     struct stage stage;
     stage_set(&stage, s);
     s->place->mood = NET_REFUSES;
     store_knows(stage.sentinels[1], STAGE_OTHER, 6379, 1);
     s->net.places[1].mood = NET_REFUSES;
-    scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     run_ms(s, 10000);
     HOLDS(s, s->place->tried + s->net.places[1].tried < 100);
 }
 
-static void a_master_that_nobody_knows_is_told(struct scene *s)
+static void a_master_that_nobody_knows_is_told(struct fixture *s)
 {
     struct stage stage;
-    struct hand *a;
+    struct handle *a;
     stage_set(&stage, s);
-    a = hand_new(scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11/nobody")), "a", "stock", NULL);
+    a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11/nobody")), "a", "stock", NULL);
     acquire(a, 500);
     run_ms(s, 600);
     TELLS(s, "a:UNREACHABLE");
@@ -222,11 +223,11 @@ static void a_master_that_nobody_knows_is_told(struct scene *s)
 }
 
 /* A wait without an end would never tell by its own end. */
-static void a_server_that_is_no_sentinel_is_reported_once(struct scene *s)
+static void a_server_that_is_no_sentinel_is_reported_once(struct fixture *s)
 {
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://127.0.0.1:6379/mymaster", .log_level = HILOCK_LOG_WARN));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://127.0.0.1:6379/mymaster", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 20000);
     TELLS(s, "down");
     HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
@@ -237,27 +238,27 @@ static void a_server_that_is_no_sentinel_is_reported_once(struct scene *s)
 static const char unknown[] = "ERR No such master with that name";
 
 /* While another sentinel knows better nobody is alarmed. */
-static void one_sentinel_that_knows_nothing_is_no_news(struct scene *s)
+static void one_sentinel_that_knows_nothing_is_no_news(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     PLAN(s, .on = "SENTINEL", .at = stage.sentinels[0], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
     run_ms(s, 5000);
     TELLS(s, "up");
 }
 
-static void a_master_that_sentinels_come_to_know_is_found(struct scene *s)
+static void a_master_that_sentinels_come_to_know_is_found(struct fixture *s)
 {
     struct plan *plans[STAGE_SENTINELS];
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
         plans[i] = PLAN(s, .on = "SENTINEL", .at = stage.sentinels[i], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
     run_ms(s, 5000);
     plan_end(plans[1]);
@@ -265,15 +266,15 @@ static void a_master_that_sentinels_come_to_know_is_found(struct scene *s)
     TELLS(s, "down up");
 }
 
-static void sentinels_have_a_login_of_their_own(struct scene *s)
+static void sentinels_have_a_login_of_their_own(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        sim_store_set_password(stage.sentinels[i]->core, SCENE_SECRET "2");
-    sim_store_set_password(s->store.core, SCENE_SECRET);
-    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11", .password = SCENE_SECRET, .sentinel_password = SCENE_SECRET "2"));
+        sim_store_set_password(stage.sentinels[i]->core, FIXTURE_SECRET "2");
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11", .password = FIXTURE_SECRET, .sentinel_password = FIXTURE_SECRET "2"));
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
@@ -299,13 +300,13 @@ static struct hl_reply *odd(int i)
     }
 }
 
-static void odd_answers_lead_nowhere(struct scene *s)
+static void odd_answers_lead_nowhere(struct fixture *s)
 {
     static const char *const messages[] = {
         "", "mymaster", "mymaster 127.0.0.1 6379 10.0.0.2", "mymaster 127.0.0.1 6379 10.0.0.2 0", "mymaster 127.0.0.1 6379  6379",
         "yourmaster 127.0.0.1 6379 10.0.0.2 6379", "mymaster 10.9.9.9 6379 10.0.0.2 6379"};
     struct stage stage;
-    struct party *p;
+    struct client *p;
     struct hl_reply *reply;
     stage_set(&stage, s);
     p = stage_connect(&stage);
@@ -323,12 +324,37 @@ static void odd_answers_lead_nowhere(struct scene *s)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
+/* All that was released of late is said again to the next master, one by one; what is held cannot wait for that. */
+static void a_renewal_goes_before_releases_that_are_said_again(struct fixture *s)
+{
+    struct stage stage;
+    struct client *p;
+    char name[16];
+    stage_set(&stage, s);
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "other%d", i);
+        release(held(p, "b", name, NULL));
+    }
+    run_ms(s, 10);
+    fixture_hush(s);
+    PLAN(s, .on = "mutex_release", .at = stage.other, .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
+    store_copy(stage.other, &s->store);
+    stage_fail_over(&stage, 3, 1, 1);
+    run_ms(s, 3000);
+    HOLDS(s, store_count(stage.other, "mutex_release") > 20);
+    HOLDS(s, store_count(stage.other, "renew") >= 2);
+    TELLS(s, "");
+}
+
 static const struct play plays[] = {
     PLAY(the_master_is_asked_for_and_its_role),
     PLAY(a_request_waits_until_somebody_knows_the_master),
     PLAY(a_switch_is_followed_at_once),
     PLAY(the_first_failover_of_all_is_followed_and_not_back),
     PLAY(what_the_new_master_does_not_know_is_lost),
+    PLAY(a_renewal_goes_before_releases_that_are_said_again),
     PLAY(a_waiter_tries_again_at_the_new_master),
     PLAY(nothing_that_the_old_master_still_says_is_read),
     PLAY(a_promotion_is_asked_after),

@@ -5,11 +5,11 @@
 
 #include "play.h"
 
-static void open_says_nothing_but_the_name_without_a_password(struct scene *s)
+static void open_says_nothing_but_the_name_without_a_password(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7"));
-    char line[SCENE_TEXT];
-    hand_new(p, "x", "x", NULL); /* begins its subscription link */
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7"));
+    char line[FIXTURE_TEXT];
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
     run_ms(s, 1);
     snprintf(line, sizeof line, "CLIENT SETNAME hilock:shop-7:%s", p->uuid);
     TEXT(s, store_line(&s->store, NULL, 0)->text, line);
@@ -18,37 +18,37 @@ static void open_says_nothing_but_the_name_without_a_password(struct scene *s)
     SAME(s, asked(s, "SELECT"), 0);
 }
 
-static void a_user_and_a_database_are_said_first(struct scene *s)
+static void a_user_and_a_database_are_said_first(struct fixture *s)
 {
-    sim_store_set_user(s->store.core, "shop", SCENE_SECRET);
-    scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" SCENE_SECRET "@127.0.0.1/7"));
-    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH shop " SCENE_SECRET);
+    sim_store_set_user(s->store.core, "shop", FIXTURE_SECRET);
+    fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@127.0.0.1/7"));
+    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH shop " FIXTURE_SECRET);
     TEXT(s, store_line(&s->store, "SELECT", 0)->text, "SELECT 7");
     for (int i = 0; i < (int)asked(s, "SCRIPT"); i++)
         HOLDS(s, !store_line(&s->store, "SCRIPT", i)->is_default && store_line(&s->store, "SCRIPT", i)->db == 7);
 }
 
-static void the_options_user_goes_before_the_urls(struct scene *s)
+static void the_options_user_goes_before_the_urls(struct fixture *s)
 {
-    sim_store_set_user(s->store.core, "other", SCENE_SECRET);
-    scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:wrong@127.0.0.1", .username = "other", .password = SCENE_SECRET));
-    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH other " SCENE_SECRET);
+    sim_store_set_user(s->store.core, "other", FIXTURE_SECRET);
+    fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:wrong@127.0.0.1", .username = "other", .password = FIXTURE_SECRET));
+    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH other " FIXTURE_SECRET);
 }
 
-static void a_password_alone_is_the_default_users(struct scene *s)
+static void a_password_alone_is_the_default_users(struct fixture *s)
 {
-    sim_store_set_password(s->store.core, SCENE_SECRET);
-    scene_connect(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
-    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH " SCENE_SECRET);
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH " FIXTURE_SECRET);
 }
 
-static void nothing_else_is_sent_before_AUTH_is_accepted(struct scene *s)
+static void nothing_else_is_sent_before_AUTH_is_accepted(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     struct plan *slow = PLAN(s, .on = "AUTH", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
-    sim_store_set_password(s->store.core, SCENE_SECRET);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.password = SCENE_SECRET));
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 100);
     SAME(s, s->net.requests, 2); /* AUTH of either link */
     plan_let_go(&s->plans, slow);
@@ -56,15 +56,15 @@ static void nothing_else_is_sent_before_AUTH_is_accepted(struct scene *s)
     TELLS(s, "a:OK");
 }
 
-static void refused_login(struct scene *s, const char *word, const char *error, hilock_status status)
+static void refused_login(struct fixture *s, const char *word, const char *error, hilock_status status)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     char told[64];
     PLAN(s, .on = word, .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
-    sim_store_set_password(s->store.core, SCENE_SECRET);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://127.0.0.1/3", .password = SCENE_SECRET));
-    a = hand_new(p, "a", "stock", NULL);
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://127.0.0.1/3", .password = FIXTURE_SECRET));
+    a = handle_new(p, "a", "stock", NULL);
     acquire(a, 2000);
     run_ms(s, 3000);
     snprintf(told, sizeof told, "a:%s", hilock_status_name(status));
@@ -75,16 +75,16 @@ static void refused_login(struct scene *s, const char *word, const char *error, 
     SAME(s, asked(s, "TIME"), 0);
 }
 
-static void a_wrong_password_is_DENIED(struct scene *s) { refused_login(s, "AUTH", "WRONGPASS", HILOCK_DENIED); }
+static void a_wrong_password_is_DENIED(struct fixture *s) { refused_login(s, "AUTH", "WRONGPASS", HILOCK_DENIED); }
 
 /* Old servers, proxies and renamed commands repeat what they do not know; some change or cut it. */
-static void refused_with_its_words(struct scene *s, const char *url, const char *error, const char *told)
+static void refused_with_its_words(struct fixture *s, const char *url, const char *error, const char *told)
 {
-    struct party *p;
-    struct hand *a;
+    struct client *p;
+    struct handle *a;
     PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .log_level = HILOCK_LOG_DEBUG));
-    a = hand_new(p, "a", "stock", NULL);
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .log_level = HILOCK_LOG_DEBUG));
+    a = handle_new(p, "a", "stock", NULL);
     acquire(a, HILOCK_TRY);
     run_ms(s, 3000);
     HOLDS(s, strstr(a->detail, told));
@@ -95,59 +95,59 @@ static void refused_with_its_words(struct scene *s, const char *url, const char 
     HOLDS(s, !strstr(p->event_detail, "hunter"));
 }
 
-static void a_server_that_knows_no_AUTH_is_quoted_without_the_password(struct scene *s)
+static void a_server_that_knows_no_AUTH_is_quoted_without_the_password(struct fixture *s)
 {
     refused_with_its_words(s, "redis://shop:hunter@127.0.0.1",
                            "ERR unknown command 'AUTH', with args beginning with: 'shop' 'hunter' ", "ERR unknown command");
 }
 
-static void a_password_that_comes_back_cut_is_not_told(struct scene *s)
+static void a_password_that_comes_back_cut_is_not_told(struct fixture *s)
 {
     refused_with_its_words(s, "redis://:hunter2-and-much-more@127.0.0.1",
                            "ERR unknown command 'AUTH', with args beginning with: 'hunter2-",
                            "ERR unknown");
 }
 
-static void a_password_as_a_code_word_is_not_told(struct scene *s)
+static void a_password_as_a_code_word_is_not_told(struct fixture *s)
 {
     refused_with_its_words(s, "redis://:HUNTER@127.0.0.1", "HUNTER", "***");
 }
 
 /* Whatever else a server says. */
-static void a_password_is_in_no_other_quote_either(struct scene *s)
+static void a_password_is_in_no_other_quote_either(struct fixture *s)
 {
-    static const char error[] = "ERR who is shop, and what is " SCENE_SECRET "?";
-    struct party *p;
-    struct hand *a;
-    sim_store_set_user(s->store.core, "shop", SCENE_SECRET);
+    static const char error[] = "ERR who is shop, and what is " FIXTURE_SECRET "?";
+    struct client *p;
+    struct handle *a;
+    sim_store_set_user(s->store.core, "shop", FIXTURE_SECRET);
     PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
-    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "ERR unknown command: shop " SCENE_SECRET, .times = 2);
+    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "ERR unknown command: shop " FIXTURE_SECRET, .times = 2);
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = error, .times = 1);
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = error, .times = 1);
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = error, .times = 1);
-    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" SCENE_SECRET "@127.0.0.1", .log_level = HILOCK_LOG_DEBUG));
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@127.0.0.1", .log_level = HILOCK_LOG_DEBUG));
     a = held(p, "a", "stock", NULL);
-    acquire(hand_new(p, "b", "stock", NULL), HILOCK_FOREVER);
+    acquire(handle_new(p, "b", "stock", NULL), HILOCK_FOREVER);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = error, .times = 2);
     run_ms(s, 15000);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = error);
     release(a);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = error);
-    acquire(hand_new(p, "c", "other", NULL), 1000);
+    acquire(handle_new(p, "c", "other", NULL), 1000);
     PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = error);
     peek(a);
     run_ms(s, 2000);
     HOLDS(s, strstr(p->log, "ERR who is ***, and what is ***?"));
     HOLDS(s, !strstr(p->log, "shop"));
-    scene_hush(s);
+    fixture_hush(s);
 }
 
 /* A server without that command repeats it. That no text has it is claimed of every text. */
-static void a_holder_that_comes_back_is_not_told_whole(struct scene *s)
+static void a_holder_that_comes_back_is_not_told_whole(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
-    char error[SCENE_TEXT], told[SCENE_TEXT];
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    char error[FIXTURE_TEXT], told[FIXTURE_TEXT];
     snprintf(error, sizeof error, "ERR unknown command 'SET', with args beginning with: 'stock' '%s:1' 'NX' 'PX' ", p->uuid);
     snprintf(told, sizeof told, "beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = error);
@@ -157,37 +157,37 @@ static void a_holder_that_comes_back_is_not_told_whole(struct scene *s)
     HOLDS(s, strstr(a->detail, told));
 }
 
-static void a_refused_database_ends_the_link(struct scene *s) { refused_login(s, "SELECT", "ERR DB index is out of range", HILOCK_SERVER); }
-static void a_forbidden_SELECT_is_DENIED(struct scene *s) { refused_login(s, "SELECT", "NOPERM this user has no permissions", HILOCK_DENIED); }
-static void a_missing_AUTH_is_DENIED(struct scene *s) { refused_login(s, "CLIENT", "NOAUTH Authentication required.", HILOCK_DENIED); }
+static void a_refused_database_ends_the_link(struct fixture *s) { refused_login(s, "SELECT", "ERR DB index is out of range", HILOCK_SERVER); }
+static void a_forbidden_SELECT_is_DENIED(struct fixture *s) { refused_login(s, "SELECT", "NOPERM this user has no permissions", HILOCK_DENIED); }
+static void a_missing_AUTH_is_DENIED(struct fixture *s) { refused_login(s, "CLIENT", "NOAUTH Authentication required.", HILOCK_DENIED); }
 
-static void a_loading_server_is_waited_for(struct scene *s)
+static void a_loading_server_is_waited_for(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory", .times = 6);
-    p = scene_open(s, NULL);
-    acquire(hand_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    p = fixture_open(s, NULL);
+    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 5000);
     TELLS(s, "a:OK");
 }
 
-static void the_connections_name_is_nice_to_have(struct scene *s)
+static void the_connections_name_is_nice_to_have(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'client|setname'", .times = PLAN_ALWAYS);
-    p = scene_connect(s, NULL);
+    p = fixture_connect(s, NULL);
     held(p, "a", "stock", NULL);
     HOLDS(s, strstr(p->log, "CLIENT SETNAME refused: NOPERM"));
 }
 
-static void pauses_double_with_a_random_half_up_to_retry_max(struct scene *s)
+static void pauses_double_with_a_random_half_up_to_retry_max(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     uint64_t last_us = 0, longest = 0, most[] = {50, 100, 200, 400, 800, 1000, 1000, 1000};
     unsigned tried = 0;
     s->place->mood = NET_REFUSES;
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.retry_max_ms = 1000));
-    hand_new(p, "x", "x", NULL); /* begins its subscription link */
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.retry_max_ms = 1000));
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
     p->tells = 1;
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
         HOLDS(s, run_until_told(s, 3000));
@@ -195,11 +195,11 @@ static void pauses_double_with_a_random_half_up_to_retry_max(struct scene *s)
         HOLDS(s, strstr(p->event_detail, "Connection refused" "; next try in "));
         HOLDS(s, p->event.retry_ms >= most[i] / 2 && p->event.retry_ms <= most[i]);
         if (i) {
-            uint64_t paused_us = scene_us(s) - last_us - s->net.connect_us;
+            uint64_t paused_us = fixture_us(s) - last_us - s->net.connect_us;
             HOLDS(s, paused_us >= most[i - 1] * 500 && paused_us <= most[i - 1] * 1000);
             longest = paused_us > longest ? paused_us : longest;
         }
-        last_us = scene_us(s);
+        last_us = fixture_us(s);
     }
     HOLDS(s, longest > 500000);
     tried = s->place->tried;
@@ -207,9 +207,9 @@ static void pauses_double_with_a_random_half_up_to_retry_max(struct scene *s)
     HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
 }
 
-static void two_clients_do_not_come_back_in_step(struct scene *s)
+static void two_clients_do_not_come_back_in_step(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     net_reset(&s->net, NULL, NET_ALL);
     run_us(s, 150);
     p->tells = q->tells = 1;
@@ -218,11 +218,11 @@ static void two_clients_do_not_come_back_in_step(struct scene *s)
     HOLDS(s, asked_at_us(s, "TIME", 2) != asked_at_us(s, "TIME", 3));
 }
 
-static void a_link_that_was_good_is_retried_at_once_again(struct scene *s)
+static void a_link_that_was_good_is_retried_at_once_again(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     s->place->mood = NET_REFUSES;
-    p = scene_open(s, NULL);
+    p = fixture_open(s, NULL);
     run_ms(s, 10000);
     s->place->mood = NET_LISTENS;
     run_ms(s, 5000);
@@ -232,9 +232,9 @@ static void a_link_that_was_good_is_retried_at_once_again(struct scene *s)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-static void a_link_that_breaks_again_and_again_is_retried_slower(struct scene *s)
+static void a_link_that_breaks_again_and_again_is_retried_slower(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "TIME", .act = PLAN_RESET_AFTER, .times = PLAN_ALWAYS);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 30000);
@@ -242,41 +242,41 @@ static void a_link_that_breaks_again_and_again_is_retried_slower(struct scene *s
     HOLDS(s, !hilock_client_is_connected(p->client));
 }
 
-static void silence_while_connecting_is_given_up_after_connect_timeout(struct scene *s)
+static void silence_while_connecting_is_given_up_after_connect_timeout(struct fixture *s)
 {
-    struct party *p;
-    uint64_t begun_us = scene_us(s);
+    struct client *p;
+    uint64_t begun_us = fixture_us(s);
     s->place->mood = NET_IS_SILENT;
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
     p->tells = 1;
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
-    SAME(s, scene_us(s), begun_us + 700000);
+    SAME(s, fixture_us(s), begun_us + 700000);
     HOLDS(s, strstr(p->event_detail, "no connection within 700 ms" "; next try in "));
 }
 
-static void silence_while_logging_in_is_given_up_after_connect_timeout(struct scene *s)
+static void silence_while_logging_in_is_given_up_after_connect_timeout(struct fixture *s)
 {
-    struct party *p;
-    uint64_t begun_us = scene_us(s);
+    struct client *p;
+    uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER, .times = 2);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
-    hand_new(p, "x", "x", NULL); /* begins its subscription link */
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
     p->tells = 1;
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
-    SAME(s, scene_us(s), begun_us + 700000);
+    SAME(s, fixture_us(s), begun_us + 700000);
     run_ms(s, 100);
     TELLS(s, "up");
 }
 
-static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct scene *s)
+static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
     net_listen(&s->net, "10.0.0.1:6380", &s->store)->mood = NET_REFUSES;
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
-    hand_new(p, "x", "x", NULL); /* begins its subscription link */
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "fe80::7", "10.0.0.3", "10.0.0.4"}};
     run_ms(s, 7);
     HOLDS(s, hilock_client_is_connected(p->client));
@@ -285,13 +285,13 @@ static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct scene 
 }
 
 /* Each once, the last one too, before any pause. */
-static void the_last_address_of_a_name_is_tried_without_a_pause(struct scene *s)
+static void the_last_address_of_a_name_is_tried_without_a_pause(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     struct net_place *first = net_listen(&s->net, "10.0.0.1:6380", &s->store);
     struct net_place *last = net_listen(&s->net, "10.0.0.3:6380", &s->store);
     first->mood = last->mood = NET_REFUSES;
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};
     run_ms(s, 7);
     SAME(s, first->tried, 1);
@@ -299,12 +299,12 @@ static void the_last_address_of_a_name_is_tried_without_a_pause(struct scene *s)
 }
 
 /* The first swallows what it is sent. What was good is stayed with. */
-static void an_address_that_is_silent_hides_no_other(struct scene *s)
+static void an_address_that_is_silent_hides_no_other(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     struct net_place *silent = net_listen(&s->net, "10.0.0.1:6380", &s->store), *good = net_listen(&s->net, "10.0.0.3:6380", &s->store);
     silent->mood = NET_IS_SILENT;
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380", .connect_timeout_ms = 1000));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380", .connect_timeout_ms = 1000));
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};
     run_ms(s, 2500);
     HOLDS(s, hilock_client_is_connected(p->client));
@@ -321,9 +321,9 @@ static void an_address_that_is_silent_hides_no_other(struct scene *s)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-static void addresses_that_cannot_be_used_are_none(struct scene *s)
+static void addresses_that_cannot_be_used_are_none(struct fixture *s)
 {
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"not an address"}};
     p->tells = 1;
     run_ms(s, 6);
@@ -331,9 +331,9 @@ static void addresses_that_cannot_be_used_are_none(struct scene *s)
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address" "; next try in "));
 }
 
-static void more_addresses_than_fit_are_cut(struct scene *s)
+static void more_addresses_than_fit_are_cut(struct fixture *s)
 {
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 1000};
     for (int i = 0; i < WORLD_ADDRESSES_MAX; i++)
         p->loop.name.addresses[i] = "10.9.9.9";
@@ -342,9 +342,9 @@ static void more_addresses_than_fit_are_cut(struct scene *s)
     TELLS(s, "down");
 }
 
-static void a_name_that_does_not_resolve_is_tried_again(struct scene *s)
+static void a_name_that_does_not_resolve_is_tried_again(struct fixture *s)
 {
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->tells = 1;
     run_ms(s, 2);
     TELLS(s, "down");
@@ -354,41 +354,41 @@ static void a_name_that_does_not_resolve_is_tried_again(struct scene *s)
     TELLS(s, "up");
 }
 
-static void a_query_without_an_answer_is_cancelled(struct scene *s)
+static void a_query_without_an_answer_is_cancelled(struct fixture *s)
 {
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example", .connect_timeout_ms = 300));
-    hand_new(p, "x", "x", NULL); /* begins its subscription link */
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example", .connect_timeout_ms = 300));
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
     p->loop.name.is_silent = 1;
     run_ms(s, 310);
     SAME(s, p->loop.queries, 0);
     SAME(s, p->loop.queries_cancelled, 2);
     run_ms(s, 100);
     SAME(s, p->loop.queries, 2);
-    party_close(p, 0);
+    client_close(p, 0);
     run_ms(s, 5000);
     TELLS(s, "closed");
     SAME(s, p->loop.queries, 0);
 }
 
-static void an_address_is_not_resolved(struct scene *s)
+static void an_address_is_not_resolved(struct fixture *s)
 {
     static const struct { const char *url, *where; } places[] = {
         {"redis://10.0.0.7:6380", "10.0.0.7:6380"}, {"redis://[fd00::7]", "[fd00::7]:6379"}, {"redis://[fe80::7%25eth0]", "[fe80::7%eth0]:6379"}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct party *p;
+        struct client *p;
         net_listen(&s->net, places[i].where, &s->store);
-        p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = places[i].url));
+        p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = places[i].url));
         run_ms(s, 10);
         HOLDS(s, hilock_client_is_connected(p->client));
         SAME(s, p->loop.queries_begun, 0);
     }
 }
 
-static void a_unix_socket_is_not_resolved(struct scene *s)
+static void a_unix_socket_is_not_resolved(struct fixture *s)
 {
-    struct party *p;
+    struct client *p;
     net_listen(&s->net, "/run/locks.sock", &s->store);
-    p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = "unix:///run/locks.sock?db=2"));
+    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "unix:///run/locks.sock?db=2"));
     held(p, "a", "stock", NULL);
     SAME(s, p->loop.queries_begun, 0);
     SAME(s, store_line(&s->store, "mutex_acquire", 0)->db, 2);

@@ -87,10 +87,11 @@ static void test_redirects(void **state)
 
 static char told[4096];
 
-static void tell(void *arg, unsigned from, unsigned to, const struct hl_address *master)
+static void tell(void *arg, unsigned from, unsigned to, const struct hl_slots_master *master)
 {
     (void)arg;
-    snprintf(told + strlen(told), sizeof told - strlen(told), "%u-%u %s:%d ", from, to, master->host, master->port);
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%u-%u %s:%d %.*s ", from, to, master->address.host, master->address.port,
+             (int)master->id_length, master->id);
 }
 
 static struct hl_reply *range(int from, int to, struct hl_reply *host, struct hl_reply *port)
@@ -111,14 +112,14 @@ static void test_tables(void **state)
     (void)state;
     reads(say_array(3, range(0, 5000, say_string("10.0.0.1"), say_integer(1)), range(5001, 16383, say_string("::1"), say_integer(65535)),
                     range(7, 7, say_nil(), say_integer(3))),
-          "0-5000 10.0.0.1:1 5001-16383 ::1:65535 7-7 :3 ");
-    reads(say_array(2, range(0, 1, say_string(""), say_integer(1)), range(2, 3, say_string("?"), say_integer(1))), "0-1 :1 2-3 :1 ");
+          "0-5000 10.0.0.1:1 id 5001-16383 ::1:65535 id 7-7 :3 id ");
+    reads(say_array(2, range(0, 1, say_string(""), say_integer(1)), range(2, 3, say_string("?"), say_integer(1))), "0-1 :1 id 2-3 :1 id ");
     reads(say_array(0), "");
     reads(say_nil(), "");
     reads(say_integer(5), "");
     reads(say_error("ERR This instance has cluster support disabled"), "");
     reads(say_array(4, range(-1, 5, say_string("h"), say_integer(1)), range(5, 4, say_string("h"), say_integer(1)),
-                    range(0, 16384, say_string("h"), say_integer(1)), range(9, 9, say_string("h"), say_integer(9))), "9-9 h:9 ");
+                    range(0, 16384, say_string("h"), say_integer(1)), range(9, 9, say_string("h"), say_integer(9))), "9-9 h:9 id ");
     reads(say_array(5, range(0, 1, say_string("h"), say_integer(0)), range(0, 1, say_string("h"), say_integer(-1)),
                     range(0, 1, say_string("h"), say_integer(65536)), range(0, 1, say_string("h"), say_string("1")),
                     range(0, 1, say_integer(1), say_integer(1))), "");

@@ -4,7 +4,7 @@
 
 #include "play.h"
 
-static uint64_t stalls(const struct party *p)
+static uint64_t stalls(const struct client *p)
 {
     struct hilock_stats stats = {.size = sizeof stats};
     hilock_client_stats(p->client, &stats);
@@ -12,15 +12,15 @@ static uint64_t stalls(const struct party *p)
 }
 
 /* Holds a lease of 6 s: its renewal is due 2 s after the grant. */
-static struct party *holding(struct scene *s, const struct hilock_client_options *options)
+static struct client *holding(struct fixture *s, const struct hilock_client_options *options)
 {
-    struct party *p = scene_connect(s, options);
+    struct client *p = fixture_connect(s, options);
     held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     p->tells = 1;
     return p;
 }
 
-static void freeze_ms(struct scene *s, struct party *p, uint64_t span_ms)
+static void freeze_ms(struct fixture *s, struct client *p, uint64_t span_ms)
 {
     world_freeze(&p->loop.lane);
     run_ms(s, span_ms);
@@ -28,9 +28,9 @@ static void freeze_ms(struct scene *s, struct party *p, uint64_t span_ms)
     run_ms(s, 10);
 }
 
-static void a_late_timer_tells_of_it(struct scene *s)
+static void a_late_timer_tells_of_it(struct fixture *s)
 {
-    struct party *p = holding(s, NULL);
+    struct client *p = holding(s, NULL);
     freeze_ms(s, p, 3500);
     TELLS(s, "STALLED");
     HOLDS(s, p->event.stalled_ms >= 1500 && p->event.stalled_ms < 1510); /* 2 s were left */
@@ -42,12 +42,12 @@ static void a_late_timer_tells_of_it(struct scene *s)
 }
 
 /* To the microsecond: not at the limit, but above it. */
-static void no_more_than_the_limit_is_no_stall(struct scene *s)
+static void no_more_than_the_limit_is_no_stall(struct fixture *s)
 {
     for (uint64_t more_us = 0; more_us < 2; more_us++) {
-        struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 300));
-        struct hand *a = hand_new(p, "a", more_us ? "one" : "two", NULL);
-        uint64_t due_us = scene_us(s) + 500000;
+        struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 300));
+        struct handle *a = handle_new(p, "a", more_us ? "one" : "two", NULL);
+        uint64_t due_us = fixture_us(s) + 500000;
         PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
         acquire(a, 500);
         run_ms(s, 1);
@@ -57,13 +57,13 @@ static void no_more_than_the_limit_is_no_stall(struct scene *s)
         run_ms(s, 1);
         TELLS(s, "a:UNREACHABLE");
         SAME(s, stalls(p), more_us);
-        party_abandon(p);
+        client_abandon(p);
     }
 }
 
-static void many_late_timers_are_one_stall(struct scene *s)
+static void many_late_timers_are_one_stall(struct fixture *s)
 {
-    struct party *p = holding(s, NULL);
+    struct client *p = holding(s, NULL);
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     run_ms(s, 300);
     held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
@@ -74,12 +74,12 @@ static void many_late_timers_are_one_stall(struct scene *s)
     SAME(s, stalls(p), 2);
 }
 
-static void block(struct hand *hand) { world_jump_us(&hand->scene->world, 2500000); }
+static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2500000); }
 
-static void a_callback_that_takes_long_is_one(struct scene *s)
+static void a_callback_that_takes_long_is_one(struct fixture *s)
 {
-    struct party *p = holding(s, NULL);
-    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    struct client *p = holding(s, NULL);
+    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     run_ms(s, 1500);
     acquire(b, HILOCK_FOREVER);
     when(b, "OK", block);
@@ -90,9 +90,9 @@ static void a_callback_that_takes_long_is_one(struct scene *s)
 }
 
 /* Nothing of ours was due: nothing was late. */
-static void a_stall_that_delays_nothing_is_not_told(struct scene *s)
+static void a_stall_that_delays_nothing_is_not_told(struct fixture *s)
 {
-    struct party *p = holding(s, NULL);
+    struct client *p = holding(s, NULL);
     freeze_ms(s, p, 1900);
     run_ms(s, 60000);
     SAME(s, stalls(p), 0);
@@ -100,10 +100,10 @@ static void a_stall_that_delays_nothing_is_not_told(struct scene *s)
 }
 
 /* Idle for long, away for long, busy for long: the loop turns. */
-static void a_loop_that_turns_is_not_stalled(struct scene *s)
+static void a_loop_that_turns_is_not_stalled(struct fixture *s)
 {
-    struct party *p = holding(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 1));
-    struct hand *b = hand_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000)), *c = hand_new(p, "c", "one", NULL);
+    struct client *p = holding(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 1));
+    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000)), *c = handle_new(p, "c", "one", NULL);
     p->tells = 0;
     acquire(c, 100000);
     for (int i = 0; i < 30; i++) {
@@ -119,7 +119,7 @@ static void a_loop_that_turns_is_not_stalled(struct scene *s)
     run_ms(s, 20000);
     world_jump_us(&s->world, 0);
     SAME(s, stalls(p), 0);
-    scene_hush(s);
+    fixture_hush(s);
 }
 
 int main(void)

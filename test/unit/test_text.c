@@ -105,6 +105,8 @@ static void test_quote_holder(void **state)
         {"123456789", "12345678.."},
         {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17", "5f0c1a2b..:17"},
         {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17:fair", "5f0c1a2b..:17:fair"},
+        {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17:checkout@checkout-7d9f8b6c5d-x2x4z/4711", "5f0c1a2b..:17:checkout@checkout-7d9f8b6c5d-x2x4z/4711"},
+        {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:17:5f0c1a2b-7d60-4e1c-9a2f-0123456789ab", "5f0c1a2b..:17:5f0c1a2b.."},
         {"5f0c1a2b-7d60-4e1c-9a2f-0123456789ab:18446744073709551615", "5f0c1a2b..:18446744073709551615"},
         {"machine12:5f0c1a2b-7d60-4e1c-9a2f-0123456789ab", "machine1..:5f0c1a2b-7d60-4e1c-9a2f-012.."},
         {"m:5f0c1a2b-7d60-4e1c-9a2f-0123456789ab", "m:5f0c1a.."},

@@ -14,12 +14,12 @@
 #include <cmocka.h>
 
 struct seat { /* a handle, and the calls it owes an answer to */
-    struct scene *scene;
+    struct fixture *fixture;
     hilock_lock *lock;
     int owed;
 };
 
-static int is_refused_well(struct scene *s, hilock_status status)
+static int is_refused_well(struct fixture *s, hilock_status status)
 {
     HOLDS(s, status == HILOCK_OK || status == HILOCK_NO_MEMORY);
     return status != HILOCK_OK;
@@ -28,12 +28,12 @@ static int is_refused_well(struct scene *s, hilock_status status)
 static void answered(const struct hilock_result *result, void *user)
 {
     struct seat *seat = user;
-    HOLDS(seat->scene, result->lock == seat->lock && seat->owed-- > 0);
+    HOLDS(seat->fixture, result->lock == seat->lock && seat->owed-- > 0);
 }
 
 static void lost(const struct hilock_event *event, void *user) { (void)event, (void)user; }
 
-static struct seat make(struct scene *s, hilock_client *client, const char *name)
+static struct seat make(struct fixture *s, hilock_client *client, const char *name)
 {
     struct seat seat = {s, NULL, 0};
     is_refused_well(s, hilock_lock_create(&seat.lock, client, name, HILOCK_LOCK_OPTIONS(.on_lost = lost, .on_event = lost, .lease_ms = 3000, .reentrant = 1)));
@@ -42,7 +42,7 @@ static struct seat make(struct scene *s, hilock_client *client, const char *name
 
 static void ask(struct seat *seat, uint32_t wait_ms)
 {
-    if (seat->lock && hilock_lock_state(seat->lock) == HILOCK_IDLE && !is_refused_well(seat->scene, hilock_acquire(seat->lock, wait_ms, answered, seat)))
+    if (seat->lock && hilock_lock_state(seat->lock) == HILOCK_STATE_IDLE && !is_refused_well(seat->fixture, hilock_acquire(seat->lock, wait_ms, answered, seat)))
         seat->owed++;
 }
 
@@ -55,10 +55,10 @@ static void let_go(struct seat *seat)
 /* Longer, deeper, seen from outside; as many releases as it was entered. */
 static void use(struct seat *seat)
 {
-    struct scene *s = seat->scene;
+    struct fixture *s = seat->fixture;
     hilock_validity *validity = NULL;
     int entered = 0;
-    if (!seat->lock || hilock_lock_state(seat->lock) != HILOCK_HELD)
+    if (!seat->lock || hilock_lock_state(seat->lock) != HILOCK_STATE_HELD)
         return;
     if (!is_refused_well(s, hilock_extend(seat->lock, 5000, answered, seat)))
         seat->owed++;
@@ -81,7 +81,7 @@ static void leave(struct seat *seat)
 }
 
 /* One hold, two turns; what is cancelled before it is told goes on to the next one. */
-static void take_turns(struct scene *s, hilock_client *client)
+static void take_turns(struct fixture *s, hilock_client *client)
 {
     struct seat seats[] = {make(s, client, "fourth"), make(s, client, "fourth"), make(s, client, "fourth"), make(s, client, "fourth")};
     hilock_validity *validity = NULL;
@@ -90,7 +90,7 @@ static void take_turns(struct scene *s, hilock_client *client)
     run_ms(s, 500);
     let_go(&seats[0]);
     run_ms(s, 10);
-    if (seats[1].lock && hilock_lock_state(seats[1].lock) == HILOCK_HELD && !is_refused_well(s, hilock_lock_validity(seats[1].lock, &validity)))
+    if (seats[1].lock && hilock_lock_state(seats[1].lock) == HILOCK_STATE_HELD && !is_refused_well(s, hilock_lock_validity(seats[1].lock, &validity)))
         HOLDS(s, hilock_validity_remaining_ms(validity) == hilock_lock_remaining_ms(seats[1].lock));
     let_go(&seats[1]);
     HOLDS(s, hilock_validity_remaining_ms(validity) == 0);
@@ -107,7 +107,7 @@ static void take_turns(struct scene *s, hilock_client *client)
 }
 
 /* Grant, wait, wake, time out, try, extend, enter again, renew, lose a link, release. */
-static void live(struct scene *s, hilock_client *client)
+static void live(struct fixture *s, hilock_client *client)
 {
     struct seat a = make(s, client, "stock"), b = make(s, client, "stock"), c = make(s, client, "other"), d = make(s, client, "third");
     store_take(&s->store, "shop:other", "another", 20000);
@@ -140,21 +140,21 @@ static void live(struct scene *s, hilock_client *client)
 /* A host name, so that it is resolved, and all that is said at login. How often memory was asked for, or 0 when a claim broke. */
 static uint64_t play_day(uint64_t fail_at, uint64_t fails)
 {
-    struct scene scene, *s = &scene;
-    struct party *p;
+    struct fixture fixture, *s = &fixture;
+    struct client *p;
     uint64_t asked_for;
-    scene_begin(s);
+    fixture_begin(s);
     s->is_untold = s->is_tampered = 1;
     s->memory.fail_at = fail_at;
     s->memory.fails = fails;
-    sim_store_set_password(s->store.core, SCENE_SECRET);
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
     net_listen(&s->net, "127.0.0.1:6380", &s->store);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" SCENE_SECRET "@localhost:6380/1", .name_prefix = "shop:", .command_timeout_ms = 1000));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" FIXTURE_SECRET "@localhost:6380/1", .name_prefix = "shop:", .command_timeout_ms = 1000));
     p->loop.name.addresses[0] = "127.0.0.1";
     if (!is_refused_well(s, p->status)) {
         take_turns(s, p->client);
         live(s, p->client);
-        party_close(p, 0);
+        client_close(p, 0);
         run_ms(s, 10000);
         HOLDS(s, p->is_closed);
         HOLDS(s, !is_ours(s, "shop:stock") && !is_ours(s, "shop:other") && !is_ours(s, "shop:third") && !is_ours(s, "shop:fourth"));
@@ -162,7 +162,7 @@ static uint64_t play_day(uint64_t fail_at, uint64_t fails)
         TEXT(s, p->error.text, "out of memory");
     asked_for = s->memory.asked;
     HOLDS(s, fail_at == 0 || fail_at > asked_for || s->memory.refused > 0);
-    return scene_end(s) ? asked_for : 0;
+    return fixture_end(s) ? asked_for : 0;
 }
 
 static void a_good_day_is_good(void **state)
@@ -192,15 +192,15 @@ static void ten_in_a_row_may_fail(void **state)
 /* Release, close and free need no memory. */
 static void the_end_needs_no_memory(void **state)
 {
-    struct scene s;
-    struct party *p;
-    struct hand *a, *b, *w;
+    struct fixture s;
+    struct client *p;
+    struct handle *a, *b, *w;
     (void)state;
-    scene_begin(&s);
-    p = scene_connect(&s, NULL);
+    fixture_begin(&s);
+    p = fixture_connect(&s, NULL);
     a = held(p, "a", "one", NULL);
     b = held(p, "b", "two", NULL);
-    w = hand_new(p, "w", "one", NULL);
+    w = handle_new(p, "w", "one", NULL);
     acquire(w, HILOCK_FOREVER);
     run_ms(&s, 5);
     s.memory.is_out = 1;
@@ -211,13 +211,13 @@ static void the_end_needs_no_memory(void **state)
     TELLS(&s, "a:released w:OK");
     SAME(&s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
     TEXT(&s, hilock_client_refusal(p->client), "out of memory for an acquire");
-    hand_free(w);
-    SAME(&s, party_close(p, 10), HILOCK_OK);
+    handle_free(w);
+    SAME(&s, client_close(p, 10), HILOCK_OK);
     run_ms(&s, 50);
     TELLS(&s, "b:LOST CLOSING closed");
     HOLDS(&s, !is_ours(&s, "one") && !is_ours(&s, "two"));
-    hand_free(b);
-    assert_true(scene_end(&s));
+    handle_free(b);
+    assert_true(fixture_end(&s));
 }
 
 int main(void)

@@ -15,33 +15,33 @@ enum { LEASE_MS = 3000, IN_A_ROW = 5 };
 
 static const char *const names[] = {"stock", "b", "c", NULL};
 
-static struct party *party_of(struct scene *s, unsigned masters)
+static struct client *client_of(struct fixture *s, unsigned masters)
 {
     struct hilock_client_options options = hilock_client_options_default();
     options.quorum_urls = masters > 1 ? urls_of(masters) : NULL;
-    return scene_open(s, &options);
+    return fixture_open(s, &options);
 }
 
-static struct hand *seat(struct party *p, const char *tag, int is_multi)
+static struct handle *seat(struct client *p, const char *tag, int is_multi)
 {
     const struct hilock_lock_options options = {.size = sizeof options, .lease_ms = LEASE_MS};
-    struct hand *hand = is_multi ? multi_new(p, tag, names, &options) : hand_new(p, tag, "stock", &options);
-    HOLDS(p->scene, hand->lock || !p->client || strncmp(hilock_client_refusal(p->client), "out of memory", 13) == 0);
-    return hand;
+    struct handle *handle = is_multi ? multi_new(p, tag, names, &options) : handle_new(p, tag, "stock", &options);
+    HOLDS(p->fixture, handle->lock || !p->client || strncmp(hilock_client_refusal(p->client), "out of memory", 13) == 0);
+    return handle;
 }
 
 /* 1: accepted, so that it will be answered. */
-static int ask(struct hand *hand)
+static int ask(struct handle *handle)
 {
-    hilock_status status = hand->lock ? acquire(hand, 6000) : HILOCK_NO_MEMORY;
-    HOLDS(hand->scene, status == HILOCK_OK || status == HILOCK_NO_MEMORY);
+    hilock_status status = handle->lock ? acquire(handle, 6000) : HILOCK_NO_MEMORY;
+    HOLDS(handle->fixture, status == HILOCK_OK || status == HILOCK_NO_MEMORY);
     return status == HILOCK_OK;
 }
 
-static void play(struct scene *s, unsigned masters)
+static void play(struct fixture *s, unsigned masters)
 {
-    struct party *p = party_of(s, masters), *q = party_of(s, masters);
-    struct hand *a = p->client ? seat(p, "a", masters == 1) : NULL, *b = q->client ? seat(q, "b", masters == 1) : NULL;
+    struct client *p = client_of(s, masters), *q = client_of(s, masters);
+    struct handle *a = p->client ? seat(p, "a", masters == 1) : NULL, *b = q->client ? seat(q, "b", masters == 1) : NULL;
     int owed = 0;
     HOLDS(s, p->client || p->status == HILOCK_NO_MEMORY);
     store_take(&s->store, "stock", "another", 700);
@@ -51,14 +51,14 @@ static void play(struct scene *s, unsigned masters)
     run_ms(s, 1000);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 1500);
-    if (a && a->lock && hilock_lock_state(a->lock) == HILOCK_HELD)
+    if (a && a->lock && hilock_lock_state(a->lock) == HILOCK_STATE_HELD)
         release_quietly(a);
     run_ms(s, 8000);
     SAME(s, (a ? a->calls > 0 : 0) + (b ? b->calls > 0 : 0), owed);
     if (a)
-        hand_free(a);
+        handle_free(a);
     if (b)
-        hand_free(b);
+        handle_free(b);
     s->memory.fail_at = 0;
     run_ms(s, 3 * LEASE_MS + 8000);
     SAME(s, kept(s, "stock") + kept(s, "b") + kept(s, "c"), 0);
@@ -67,13 +67,13 @@ static void play(struct scene *s, unsigned masters)
 /* at 0: nothing fails, and what is returned is how often memory was asked for. Else 1: all held. */
 static uint64_t play_once(unsigned masters, uint64_t at)
 {
-    struct scene s;
+    struct fixture s;
     uint64_t asked_for;
-    scene_begin(&s);
+    fixture_begin(&s);
     s.is_untold = 1;
     s.is_tampered = 1; /* somebody else had it first */
     if (masters > 1) {
-        scene_masters(&s, masters);
+        fixture_masters(&s, masters);
         s.is_tampered = 1;
     }
     s.memory.fail_at = at;
@@ -81,7 +81,7 @@ static uint64_t play_once(unsigned masters, uint64_t at)
     play(&s, masters);
     asked_for = s.memory.asked;
     HOLDS(&s, s.memory.refused > 0 || at + 20 > asked_for || !at); /* the last ones are asked for when none fails any more */
-    return scene_end(&s) ? (at ? 1 : asked_for) : 0;
+    return fixture_end(&s) ? (at ? 1 : asked_for) : 0;
 }
 
 static void each_in_turn_may_fail(unsigned masters)

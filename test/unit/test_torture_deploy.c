@@ -14,29 +14,29 @@
 
 #include <cmocka.h>
 
-typedef struct party *day_fn(struct scene *s);
+typedef struct client *day_fn(struct fixture *s);
 
-static void hold_and_wait(struct party *p, const char *one, const char *other)
+static void hold_and_wait(struct client *p, const char *one, const char *other)
 {
-    struct hand *a = hand_new(p, "a", one, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b;
-    b = hand_new(p, "b", other, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = handle_new(p, "a", one, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b;
+    b = handle_new(p, "b", other, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     if (a->lock)
         (void)acquire(a, HILOCK_FOREVER);
     if (b->lock)
         (void)acquire(b, HILOCK_FOREVER);
-    run_ms(p->scene, 200);
+    run_ms(p->fixture, 200);
     if (a->lock)
         (void)release(a);
-    run_ms(p->scene, 200);
+    run_ms(p->fixture, 200);
 }
 
-static struct party *sentinel_day(struct scene *s)
+static struct client *sentinel_day(struct fixture *s)
 {
     struct stage stage;
-    struct party *p;
+    struct client *p;
     stage_set(&stage, s);
     store_take(&s->store, "other", "another", 60000);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .command_timeout_ms = 1000));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
@@ -48,16 +48,16 @@ static struct party *sentinel_day(struct scene *s)
     return p;
 }
 
-static struct party *cluster_day(struct scene *s)
+static struct client *cluster_day(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
+    struct client *p;
     char one[16], other[16];
     cluster_set(&stage, s);
     snprintf(one, sizeof one, "%s", cluster_name(0, 0));
     snprintf(other, sizeof other, "%s", cluster_name(1, 0));
     store_take(stage.stores[1], other, "another", 60000);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
@@ -73,61 +73,61 @@ static struct party *cluster_day(struct scene *s)
 }
 
 /* A replica that comes and goes, a link that dies, and the three kinds of grant: at a free name, by push, of several names. */
-static struct party *replicas_day(struct scene *s)
+static struct client *replicas_day(struct fixture *s)
 {
     static const char *const names[] = {"one", "two", NULL};
     const struct hilock_lock_options mutex = {.size = sizeof mutex, .lease_ms = 3000, .replicas = 1, .replica_timeout_ms = 300},
                                      fair = {.size = sizeof fair, .lease_ms = 3000, .kind = HILOCK_FAIR, .replicas = 2, .replica_timeout_ms = 200};
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct hand *hands[4];
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *handles[4];
     s->store.replicas = 2;
     s->store.replica_us = 2000;
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
-    hands[0] = hand_new(p, "a", "stock", &mutex);
-    hands[1] = hand_new(p, "b", "queue", &fair);
-    hands[2] = hand_new(p, "c", "queue", &fair);
-    hands[3] = multi_new(p, "d", names, &mutex);
+    handles[0] = handle_new(p, "a", "stock", &mutex);
+    handles[1] = handle_new(p, "b", "queue", &fair);
+    handles[2] = handle_new(p, "c", "queue", &fair);
+    handles[3] = multi_new(p, "d", names, &mutex);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 4; i++)
-            if (hands[i]->lock && hilock_lock_state(hands[i]->lock) == HILOCK_IDLE)
-                (void)acquire(hands[i], 2000);
+            if (handles[i]->lock && hilock_lock_state(handles[i]->lock) == HILOCK_STATE_IDLE)
+                (void)acquire(handles[i], 2000);
         run_ms(s, 4);
         s->store.replicas_away = round == 1 ? 2 : 0;
         if (round == 2)
             net_reset(&s->net, NULL, NET_COMMANDS);
         for (int i = 0; i < 4; i++) {
             run_ms(s, 500);
-            if (hands[i]->lock && hilock_lock_state(hands[i]->lock) == HILOCK_HELD)
-                release_quietly(hands[i]);
+            if (handles[i]->lock && hilock_lock_state(handles[i]->lock) == HILOCK_STATE_HELD)
+                release_quietly(handles[i]);
         }
     }
     return p;
 }
 
-static struct hand *queues(struct party *p, const char *tag, const char *name, uint32_t wait_ms)
+static struct handle *queues(struct client *p, const char *tag, const char *name, uint32_t wait_ms)
 {
-    struct hand *hand = hand_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 4000));
-    if (hand->lock)
-        (void)acquire(hand, wait_ms);
-    run_ms(p->scene, 5);
-    return hand;
+    struct handle *handle = handle_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 4000));
+    if (handle->lock)
+        (void)acquire(handle, wait_ms);
+    run_ms(p->fixture, 5);
+    return handle;
 }
 
-static void let_go(struct hand *hand)
+static void let_go(struct handle *handle)
 {
-    if (hand->lock && hilock_lock_state(hand->lock) == HILOCK_HELD)
-        release_quietly(hand);
-    run_ms(hand->scene, 5);
+    if (handle->lock && hilock_lock_state(handle->lock) == HILOCK_STATE_HELD)
+        release_quietly(handle);
+    run_ms(handle->fixture, 5);
 }
 
 /* Enqueued, heard of again, granted by push and by a heartbeat, handed over within a client and to another, cancelled in the queue and as the
  * grant comes, timed out; behind a kind that hands over to nobody; and a push that is lost. */
-static struct party *queue_day(struct scene *s)
+static struct client *queue_day(struct fixture *s)
 {
-    struct party *p = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)), *q = scene_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct hand *a, *b, *c, *d, *e;
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)), *q = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *a, *b, *c, *d, *e;
     if (p->status != HILOCK_OK || q->status != HILOCK_OK)
         return p;
     run_ms(s, 2000);
@@ -142,12 +142,12 @@ static struct party *queue_day(struct scene *s)
         (void)cancel(c);
     let_go(b);
     run_ms(s, 1500);
-    if (e->lock && hilock_lock_state(e->lock) == HILOCK_IDLE)
+    if (e->lock && hilock_lock_state(e->lock) == HILOCK_STATE_IDLE)
         (void)acquire(e, HILOCK_FOREVER);
-    if (a->lock && hilock_lock_state(a->lock) == HILOCK_IDLE)
+    if (a->lock && hilock_lock_state(a->lock) == HILOCK_STATE_IDLE)
         (void)acquire(a, HILOCK_FOREVER);
     run_ms(s, 20);
-    if (d->lock && hilock_lock_state(d->lock) == HILOCK_HELD)
+    if (d->lock && hilock_lock_state(d->lock) == HILOCK_STATE_HELD)
         release_quietly(d);
     run_us(s, 150);
     net_reset(&s->net, &p->loop, NET_STREAMS);
@@ -158,21 +158,21 @@ static struct party *queue_day(struct scene *s)
     store_take(&s->store, "foreign", "java:1", 700);
     (void)queues(q, "f", "foreign", 5000);
     run_ms(s, 2000);
-    party_close(q, 100);
+    client_close(q, 100);
     run_ms(s, 5000);
     return p;
 }
 
-static struct party *queue_in_a_cluster_day(struct scene *s)
+static struct client *queue_in_a_cluster_day(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct party *p;
-    struct hand *a, *b, *c;
+    struct client *p;
+    struct handle *a, *b, *c;
     char name[16], token[64];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
-    p = scene_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
@@ -189,7 +189,7 @@ static struct party *queue_in_a_cluster_day(struct scene *s)
     run_ms(s, 1500);
     let_go(a);
     run_ms(s, 3500);
-    if (a->lock && hilock_lock_state(a->lock) == HILOCK_IDLE)
+    if (a->lock && hilock_lock_state(a->lock) == HILOCK_STATE_IDLE)
         (void)acquire(a, HILOCK_FOREVER);
     run_ms(s, 20);
     store_copy(stage.stores[0], stage.stores[2]);
@@ -204,11 +204,11 @@ static struct party *queue_in_a_cluster_day(struct scene *s)
 /* How often memory was asked for; 0: a claim failed. */
 static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
 {
-    struct scene s;
-    struct party *p;
-    struct hand *last, *tail;
+    struct fixture s;
+    struct client *p;
+    struct handle *last, *tail;
     uint64_t asked_for;
-    scene_begin(&s);
+    fixture_begin(&s);
     s.is_untold = 1;
     s.memory.fail_at = fail_at;
     s.memory.fails = fails;
@@ -217,18 +217,18 @@ static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
     s.memory.fail_at = 0;
     HOLDS(&s, p->status == HILOCK_OK || (p->status == HILOCK_NO_MEMORY && s.memory.refused));
     if (p->status == HILOCK_OK) {
-        last = hand_new(p, "last", "last", NULL);
+        last = handle_new(p, "last", "last", NULL);
         acquire(last, HILOCK_FOREVER);
-        tail = hand_new(p, "tail", "tail", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+        tail = handle_new(p, "tail", "tail", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
         acquire(tail, HILOCK_FOREVER);
         run_ms(&s, 10000);
-        SAME(&s, hilock_lock_state(last->lock), HILOCK_HELD);
-        SAME(&s, hilock_lock_state(tail->lock), HILOCK_HELD);
-        party_close(p, 0);
+        SAME(&s, hilock_lock_state(last->lock), HILOCK_STATE_HELD);
+        SAME(&s, hilock_lock_state(tail->lock), HILOCK_STATE_HELD);
+        client_close(p, 0);
         run_ms(&s, 10000);
         HOLDS(&s, p->is_closed);
     }
-    return scene_end(&s) ? asked_for : 0;
+    return fixture_end(&s) ? asked_for : 0;
 }
 
 static void play_days(day_fn *day, uint64_t fails)

@@ -61,9 +61,9 @@ static int holds_in_a_child(const struct safety *rule, char *wound)
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-        scene_wound = wound;
+        fixture_wound = wound;
         alarm(SECONDS_MAX);
-        scene_is_quiet = 1;
+        fixture_is_quiet = 1;
         if (!freopen("/dev/null", "w", stderr)) /* what a sanitizer or a broken invariant says is expected */
             _exit(2);
         hl_plant = hl_plant_find(rule->plant);
@@ -79,13 +79,13 @@ static void test_breaks_when_planted(void **state)
 {
     const struct safety *rule = *state;
     const char *due = wound_of(rule);
-    char *wound = mmap(NULL, SCENE_WOUND_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), found[SCENE_WOUND_MAX];
+    char *wound = mmap(NULL, FIXTURE_WOUND_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), found[FIXTURE_WOUND_MAX];
     int holds;
     assert_true(wound != MAP_FAILED);
     assert_int_not_equal(hl_plant_find(rule->plant), HL_PLANT_NONE);
     holds = holds_in_a_child(rule, wound);
     memcpy(found, wound, sizeof found);
-    munmap(wound, SCENE_WOUND_MAX);
+    munmap(wound, FIXTURE_WOUND_MAX);
     if (holds)
         fail_msg("%s holds though %s is planted", rule->play.name, rule->plant);
     if (due ? strcmp(due, found) != 0 : getenv("CI") != NULL)

@@ -7,19 +7,19 @@
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
-static hilock_validity *validity_of(struct hand *hand)
+static hilock_validity *validity_of(struct handle *handle)
 {
     hilock_validity *validity = NULL;
-    SAME(hand->scene, hilock_lock_validity(hand->lock, &validity), HILOCK_OK);
+    SAME(handle->fixture, hilock_lock_validity(handle->lock, &validity), HILOCK_OK);
     return validity;
 }
 
 static uint32_t left(const hilock_validity *validity) { return hilock_validity_remaining_ms(validity); }
 
-static void it_says_what_the_handle_says(struct scene *s)
+static void it_says_what_the_handle_says(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 20000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 20000));
     hilock_validity *validity = validity_of(a);
     for (int i = 0; i < 1000; i++) {
         run_us(s, 9973);
@@ -36,10 +36,10 @@ static void it_says_what_the_handle_says(struct scene *s)
     hilock_validity_unref(validity);
 }
 
-static void it_follows_a_deadline_back_as_well(struct scene *s)
+static void it_follows_a_deadline_back_as_well(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     hilock_validity *validity = validity_of(a);
     extend(a, 60000);
     run_ms(s, 1);
@@ -52,10 +52,10 @@ static void it_follows_a_deadline_back_as_well(struct scene *s)
     hilock_validity_unref(validity);
 }
 
-static void within_one_hold_it_is_one_object_and_never_shows_another(struct scene *s)
+static void within_one_hold_it_is_one_object_and_never_shows_another(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *first = validity_of(a), *again = validity_of(a), *second;
     HOLDS(s, first == again);
     hilock_validity_unref(again);
@@ -75,10 +75,10 @@ static void within_one_hold_it_is_one_object_and_never_shows_another(struct scen
     hilock_validity_unref(second);
 }
 
-static void nobody_has_it_any_more_and_it_is_asked_for_again(struct scene *s)
+static void nobody_has_it_any_more_and_it_is_asked_for_again(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *validity;
     for (int i = 0; i < 3; i++) {
         validity = validity_of(a);
@@ -92,42 +92,42 @@ static void nobody_has_it_any_more_and_it_is_asked_for_again(struct scene *s)
 
 static hilock_validity *watched;
 
-static void it_is_0(struct hand *hand) { SAME(hand->scene, left(watched), 0); }
+static void it_is_0(struct handle *handle) { SAME(handle->fixture, left(watched), 0); }
 
-static void end_by_release(struct hand *a) { release_quietly(a); }
-static void end_by_free(struct hand *a) { hand_free(a); }
-static void end_by_drop(struct hand *a) { hand_drop(a); }
-static void end_by_abandon(struct hand *a) { party_abandon(a->party); }
-static void end_by_theft(struct hand *a)
+static void end_by_release(struct handle *a) { release_quietly(a); }
+static void end_by_free(struct handle *a) { handle_free(a); }
+static void end_by_drop(struct handle *a) { handle_drop(a); }
+static void end_by_abandon(struct handle *a) { client_abandon(a->client); }
+static void end_by_theft(struct handle *a)
 {
-    store_take(&a->scene->store, "stock", "another", 60000);
-    run_ms(a->scene, 1100);
+    store_take(&a->fixture->store, "stock", "another", 60000);
+    run_ms(a->fixture, 1100);
 }
-static void end_by_deadline(struct hand *a)
+static void end_by_deadline(struct handle *a)
 {
-    world_jump_us(&a->scene->world, 3600000000u);
-    SAME(a->scene, left(watched), 0); /* before anything has run */
-    run_ms(a->scene, 5);
+    world_jump_us(&a->fixture->world, 3600000000u);
+    SAME(a->fixture, left(watched), 0); /* before anything has run */
+    run_ms(a->fixture, 5);
 }
-static void end_by_close(struct hand *a)
+static void end_by_close(struct handle *a)
 {
-    party_close(a->party, 10);
-    run_ms(a->scene, 50);
+    client_close(a->client, 10);
+    run_ms(a->fixture, 50);
 }
-static void end_by_extend(struct hand *a)
+static void end_by_extend(struct handle *a)
 {
-    store_delete(&a->scene->store, "stock");
+    store_delete(&a->fixture->store, "stock");
     extend(a, 0);
-    run_ms(a->scene, 2);
+    run_ms(a->fixture, 2);
 }
 
-static void whatever_ends_the_hold_it_is_0_before_anybody_is_told(struct scene *s)
+static void whatever_ends_the_hold_it_is_0_before_anybody_is_told(struct fixture *s)
 {
-    static void (*const ends[])(struct hand *a) = {end_by_release, end_by_free, end_by_drop, end_by_abandon, end_by_theft, end_by_deadline, end_by_close, end_by_extend};
+    static void (*const ends[])(struct handle *a) = {end_by_release, end_by_free, end_by_drop, end_by_abandon, end_by_theft, end_by_deadline, end_by_close, end_by_extend};
     s->is_tampered = 1;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct party *p = scene_connect(s, NULL);
-        struct hand *a;
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a;
         store_delete(&s->store, "stock");
         a = held(p, "a", "stock", &short_lease);
         watched = validity_of(a);
@@ -136,21 +136,21 @@ static void whatever_ends_the_hold_it_is_0_before_anybody_is_told(struct scene *
         ends[i](a);
         SAME(s, left(watched), 0);
         if (p->client)
-            party_abandon(p);
+            client_abandon(p);
         run_ms(s, 10);
         SAME(s, left(watched), 0);
         hilock_validity_unref(watched);
-        scene_hush(s);
+        fixture_hush(s);
     }
 }
 
-static void it_outlives_lock_and_client(struct scene *s)
+static void it_outlives_lock_and_client(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *validity = validity_of(a);
-    hand_free(a);
-    party_close(p, 0);
+    handle_free(a);
+    client_close(p, 0);
     run_ms(s, 100);
     TELLS(s, "closed");
     SAME(s, left(validity), 0);
@@ -159,10 +159,10 @@ static void it_outlives_lock_and_client(struct scene *s)
     SAME(s, s->memory.blocks, 0);
 }
 
-static void in_a_forked_child_it_is_0(struct scene *s)
+static void in_a_forked_child_it_is_0(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *validity = validity_of(a);
     int status = 1;
     pid_t child = fork();
@@ -181,10 +181,10 @@ static void in_a_forked_child_it_is_0(struct scene *s)
     hilock_validity_unref(validity);
 }
 
-static void refusals_say_why(struct scene *s)
+static void refusals_say_why(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = hand_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     hilock_validity *validity = NULL;
     SAME(s, hilock_lock_validity(NULL, &validity), HILOCK_INVALID);
     SAME(s, hilock_lock_validity(a->lock, NULL), HILOCK_INVALID);
@@ -204,13 +204,13 @@ static void refusals_say_why(struct scene *s)
     validity = validity_of(a);
     HOLDS(s, left(validity) > 0);
     hilock_validity_unref(validity);
-    party_abandon(p);
+    client_abandon(p);
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_CLOSED);
     s->is_tampered = 1;
     SAME(s, left(NULL), 0);
     HOLDS(s, !hilock_validity_ref(NULL));
     hilock_validity_unref(NULL);
-    scene_hush(s);
+    fixture_hush(s);
 }
 
 static const struct play plays[] = {

@@ -8,10 +8,10 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 
-static void a_hold_is_renewed_at_each_third_of_its_lease(struct scene *s)
+static void a_hold_is_renewed_at_each_third_of_its_lease(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
     run_ms(s, 59990);
     TELLS(s, "");
@@ -22,10 +22,10 @@ static void a_hold_is_renewed_at_each_third_of_its_lease(struct scene *s)
     HOLDS(s, !strcmp(store_line(&s->store, "renew", 0)->text, store_line(&s->store, "renew", 58)->text));
 }
 
-static void renew_NEVER_ends_a_lease_after_the_grant(struct scene *s)
+static void renew_NEVER_ends_a_lease_after_the_grant(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
     run_ms(s, 5000);
     TELLS(s, "a:LOST EXPIRED");
@@ -35,10 +35,10 @@ static void renew_NEVER_ends_a_lease_after_the_grant(struct scene *s)
     TEXT(s, a->detail, "EXPIRED: the lease of \"stock\" (3000 ms) is over; 127.0.0.1:6379 is connected");
 }
 
-static void no_answer_until_the_deadline_is_EXPIRED_at_the_deadline(struct scene *s)
+static void no_answer_until_the_deadline_is_EXPIRED_at_the_deadline(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0), token = hilock_lock_token(a->lock);
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
@@ -46,17 +46,17 @@ static void no_answer_until_the_deadline_is_EXPIRED_at_the_deadline(struct scene
     TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
     SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
     SAME(s, a->event.kind, HILOCK_EVENT_LOST);
-    SAME(s, a->event.reason, HILOCK_LOST_EXPIRED);
+    SAME(s, a->event.reason, HILOCK_REASON_EXPIRED);
     SAME(s, a->event.fencing_token, token);
     HOLDS(s, a->event.lock == a->lock && a->event.client == p->client);
     TEXT(s, a->detail, "EXPIRED: no renewal of \"stock\" got through (lease 3000 ms); 127.0.0.1:6379 is unreachable");
-    SAME(s, hilock_lock_state(a->lock), HILOCK_IDLE);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
 /* Some of the last retries fall into the last moments. */
-static void a_loop_that_is_a_little_late_is_not_SUSPENDED(struct scene *s)
+static void a_loop_that_is_a_little_late_is_not_SUSPENDED(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = PLAN_ALWAYS);
     for (int i = 0; i < 200; i++) {
         p->loop.late_us = 0;
@@ -67,10 +67,10 @@ static void a_loop_that_is_a_little_late_is_not_SUSPENDED(struct scene *s)
     }
 }
 
-static void a_silent_server_is_EXPIRED_too(struct scene *s)
+static void a_silent_server_is_EXPIRED_too(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
     world_freeze(&s->store.lane);
     run_ms(s, 5000);
@@ -82,9 +82,9 @@ static void a_silent_server_is_EXPIRED_too(struct scene *s)
     TELLS(s, "");
 }
 
-static void one_failed_renewal_is_counted_and_not_told(struct scene *s)
+static void one_failed_renewal_is_counted_and_not_told(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     struct hilock_stats stats = {.size = sizeof stats};
     held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.");
@@ -97,10 +97,10 @@ static void one_failed_renewal_is_counted_and_not_told(struct scene *s)
     SAME(s, stats.renewals, 1);
 }
 
-static void the_second_in_a_row_is_told_once_and_its_end_too(struct scene *s)
+static void the_second_in_a_row_is_told_once_and_its_end_too(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 6);
     uint32_t remaining_ms;
     HOLDS(s, run_until_told(s, 2900));
@@ -121,10 +121,10 @@ static void the_second_in_a_row_is_told_once_and_its_end_too(struct scene *s)
     TELLS(s, "a:RENEWAL_FAILED a:RENEWED");
 }
 
-static void a_short_outage_costs_nobody_his_lock(struct scene *s)
+static void a_short_outage_costs_nobody_his_lock(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
     run_ms(s, 2000);
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
@@ -136,10 +136,10 @@ static void a_short_outage_costs_nobody_his_lock(struct scene *s)
     TELLS(s, "");
 }
 
-static void a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link(struct scene *s)
+static void a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *a = held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER);
     run_ms(s, 2600);
     TELLS(s, "");
@@ -148,9 +148,9 @@ static void a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link(struct scen
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
 }
 
-static void all_that_is_held_is_asked_for_when_the_link_is_back(struct scene *s)
+static void all_that_is_held_is_asked_for_when_the_link_is_back(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     s->is_tampered = 1;
@@ -162,11 +162,11 @@ static void all_that_is_held_is_asked_for_when_the_link_is_back(struct scene *s)
 }
 
 /* It is asked for what is left of it, which proves that it stands and makes it no longer; and again until there is an answer. */
-static void a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back(struct scene *s)
+static void a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back(struct fixture *s)
 {
     static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER};
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &fixed);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &fixed);
     uint64_t deadline_us = sent_at_us(s, "mutex_acquire", 0) + 10000000 - 107000;
     run_ms(s, 3000);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
@@ -181,10 +181,10 @@ static void a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back(
     TELLS(s, "a:LOST EXPIRED");
 }
 
-static void a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back(struct scene *s)
+static void a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     run_ms(s, 3000);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 1000);
@@ -195,10 +195,10 @@ static void a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back(struct
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void without_memory_for_that_a_fixed_lease_is_believed_in(struct scene *s)
+static void without_memory_for_that_a_fixed_lease_is_believed_in(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     s->memory.is_out = 0;
     s->memory.spares_links = 1;
     net_reset(&s->net, NULL, NET_COMMANDS);
@@ -211,10 +211,10 @@ static void without_memory_for_that_a_fixed_lease_is_believed_in(struct scene *s
     TELLS(s, "");
 }
 
-static void taken_is_told_at_the_next_renewal_with_what_was_held(struct scene *s)
+static void taken_is_told_at_the_next_renewal_with_what_was_held(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t token = hilock_lock_token(a->lock);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
@@ -229,10 +229,10 @@ static void taken_is_told_at_the_next_renewal_with_what_was_held(struct scene *s
 }
 
 /* The same id under another token is another hold: made again by a late copy of its acquire. */
-static void a_hold_made_again_under_another_token_is_not_ours(struct scene *s)
+static void a_hold_made_again_under_another_token_is_not_ours(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    char holder[SCENE_TEXT];
+    struct client *p = fixture_connect(s, NULL);
+    char holder[FIXTURE_TEXT];
     held(p, "a", "stock", &short_lease);
     s->is_tampered = 1;
     strcpy(holder, store_holder(&s->store, "stock"));
@@ -241,12 +241,12 @@ static void a_hold_made_again_under_another_token_is_not_ours(struct scene *s)
     TELLS(s, "a:LOST TAKEN");
 }
 
-static void restart(struct scene *s, int keeps_data, const char *told)
+static void restart(struct fixture *s, int keeps_data, const char *told)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *w;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *w;
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
-    w = hand_new(p, "w", "other", NULL);
+    w = handle_new(p, "w", "other", NULL);
     store_take(&s->store, "other", "another", 60000);
     acquire(w, HILOCK_FOREVER);
     run_ms(s, 100);
@@ -260,14 +260,14 @@ static void restart(struct scene *s, int keeps_data, const char *told)
     TELLS(s, told);
 }
 
-static void a_restart_that_loses_data_is_TAKEN_when_the_link_is_back(struct scene *s) { restart(s, 0, "w:WAITING a:LOST TAKEN w:OK"); }
-static void a_restart_that_keeps_data_costs_nobody_his_lock(struct scene *s) { restart(s, 1, "w:WAITING"); }
+static void a_restart_that_loses_data_is_TAKEN_when_the_link_is_back(struct fixture *s) { restart(s, 0, "w:WAITING a:LOST TAKEN w:OK"); }
+static void a_restart_that_keeps_data_costs_nobody_his_lock(struct fixture *s) { restart(s, 1, "w:WAITING"); }
 
 /* The one thing no client can see in time; the token is what the resource has. */
-static void a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal(struct scene *s)
+static void a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL), *q = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease), *b;
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease), *b;
     s->is_tampered = 1;
     world_clock_step(&s->store.clock, 5000000);
     b = held(q, "b", "stock", NULL);
@@ -276,10 +276,10 @@ static void a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal(struct
     TELLS(s, "a:LOST TAKEN");
 }
 
-static void hold_max_ends_it_to_the_microsecond(struct scene *s)
+static void hold_max_ends_it_to_the_microsecond(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500));
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0) + 200;
     run_ms(s, 9000);
     TELLS(s, "a:LOST HOLD_MAX");
@@ -288,10 +288,10 @@ static void hold_max_ends_it_to_the_microsecond(struct scene *s)
     TEXT(s, a->detail, "HOLD_MAX: \"stock\" was held for 3500 ms; is a release missing?");
 }
 
-static void a_suspended_host_finds_SUSPENDED(struct scene *s)
+static void a_suspended_host_finds_SUSPENDED(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     run_ms(s, 500);
     world_jump_us(&s->world, 3600000000u);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
@@ -301,10 +301,10 @@ static void a_suspended_host_finds_SUSPENDED(struct scene *s)
     HOLDS(s, strstr(p->log, a->detail));
 }
 
-static void a_pause_shorter_than_the_lease_costs_nothing(struct scene *s)
+static void a_pause_shorter_than_the_lease_costs_nothing(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &short_lease);
     run_ms(s, 500);
     world_jump_us(&s->world, 2000000);
     run_ms(s, 5);
@@ -312,15 +312,15 @@ static void a_pause_shorter_than_the_lease_costs_nothing(struct scene *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
 }
 
-static void renewals_go_before_acquires(struct scene *s)
+static void renewals_go_before_acquires(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2));
-    struct hand *a = held(p, "a", "stock", &short_lease);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2));
+    struct handle *a = held(p, "a", "stock", &short_lease);
     char name[16];
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
     for (int i = 0; i < 40; i++) {
         name[0] = (char)('A' + i), name[1] = '\0';
-        acquire(hand_new(p, name, name, NULL), HILOCK_FOREVER);
+        acquire(handle_new(p, name, name, NULL), HILOCK_FOREVER);
     }
     run_us(s, 1000);
     SAME(s, asked(s, "renew"), 1);
@@ -328,9 +328,9 @@ static void renewals_go_before_acquires(struct scene *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
 }
 
-static void a_loop_whose_timers_are_a_little_early_renews_all_the_same(struct scene *s)
+static void a_loop_whose_timers_are_a_little_early_renews_all_the_same(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     p->loop.early_us = 700;
     held(p, "a", "stock", &short_lease);
     run_ms(s, 29990);
@@ -339,10 +339,10 @@ static void a_loop_whose_timers_are_a_little_early_renews_all_the_same(struct sc
     SAME(s, sent_at_us(s, "renew", 0), sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3);
 }
 
-static void a_loop_whose_timers_are_a_little_early_ends_belief_in_time(struct scene *s)
+static void a_loop_whose_timers_are_a_little_early_ends_belief_in_time(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a;
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a;
     p->loop.early_us = 700;
     a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     run_ms(s, 5000);
@@ -350,9 +350,9 @@ static void a_loop_whose_timers_are_a_little_early_ends_belief_in_time(struct sc
     SAME(s, a->at_us, sent_at_us(s, "mutex_acquire", 0) + LEASE_US - DRIFT_US);
 }
 
-static void a_loop_whose_timers_are_late_loses_nothing_by_it(struct scene *s)
+static void a_loop_whose_timers_are_late_loses_nothing_by_it(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 100, .min_validity_ms = 10));
     p->loop.late_us = 4000;
     run_ms(s, 10000);
@@ -362,10 +362,10 @@ static void a_loop_whose_timers_are_late_loses_nothing_by_it(struct scene *s)
 
 static void ignore(const struct hilock_result *result, void *user) { (void)result, (void)user; }
 
-static void a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send(struct scene *s)
+static void a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     p->tells = 1;
     s->is_tampered = 1;
     run_ms(s, 9000);
@@ -382,10 +382,10 @@ static void a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send
 }
 
 /* As by a clock that is set back: told once while it lasts, and nothing is believed of it. */
-static void a_lease_found_too_long_is_an_anomaly_told_once(struct scene *s)
+static void a_lease_found_too_long_is_an_anomaly_told_once(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     p->tells = 1;
     run_ms(s, 900);
     store_expire_ms(&s->store, "stock", 3200);
@@ -404,10 +404,10 @@ static void a_lease_found_too_long_is_an_anomaly_told_once(struct scene *s)
 }
 
 /* Also after an extend whose answer was lost. */
-static void a_lease_as_asked_for_is_no_anomaly(struct scene *s)
+static void a_lease_as_asked_for_is_no_anomaly(struct fixture *s)
 {
-    struct party *p = scene_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct hand *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     p->tells = 1;
     PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER);
     SAME(s, hilock_extend(a->lock, 60000, ignore, NULL), HILOCK_OK);
@@ -418,9 +418,9 @@ static void a_lease_as_asked_for_is_no_anomaly(struct scene *s)
     TELLS(s, "");
 }
 
-static void a_nonsense_answer_to_a_renewal_is_no_loss(struct scene *s)
+static void a_nonsense_answer_to_a_renewal_is_no_loss(struct fixture *s)
 {
-    struct party *p = scene_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     struct hl_reply *answers[] = {say_nil(), say_string("1"), say_integer(-7), say_integer(INT64_MAX), say_array(0), say_status("OK")};
     held(p, "a", "stock", &short_lease);
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {

@@ -32,30 +32,36 @@ int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_addres
 
 enum { HELD = 200, RANGES = 16384, HOSTS = 1000 };
 
-/* Renewals of all that is held come back with MOVED in one turn. */
-static void slots_that_move_together_are_looked_after_together(struct scene *s)
+/* All that is held moves in one moment, which is noticed behind so many milliseconds. */
+static void move_together(struct fixture *s, hilock_kind kind, uint64_t noticed_ms)
 {
     struct cluster_stage stage;
-    struct hand *hands[HELD];
-    struct party *p;
+    struct handle *handles[HELD];
+    struct client *p;
     cluster_set(&stage, s);
     s->is_untold = 1;
     p = cluster_connect(&stage);
     for (int i = 0; i < HELD; i++)
-        acquire(hands[i] = hand_new(p, "a", cluster_name(1, i), NULL), HILOCK_FOREVER);
+        acquire(handles[i] = handle_new(p, "a", cluster_name(1, i), HILOCK_LOCK_OPTIONS(.kind = kind)), HILOCK_FOREVER);
     run_ms(s, 100);
     for (int i = 0; i < HELD; i++) {
-        cluster_move_lock(&stage, hilock_lock_name(hands[i]->lock), 1, 2);
-        cluster_end_move(&stage, cluster_slot(hilock_lock_name(hands[i]->lock)), 2);
+        cluster_move_lock(&stage, hilock_lock_name(handles[i]->lock), 1, 2);
+        cluster_end_move(&stage, cluster_slot(hilock_lock_name(handles[i]->lock)), 2);
     }
-    run_ms(s, 9000);
+    run_ms(s, noticed_ms);
     walks = 0;
-    run_ms(s, 2000); /* the third of their lease */
+    run_ms(s, 2000);
     HOLDS(s, walks > 0 && walks < 10);
     HOLDS(s, store_count(stage.stores[2], "renew") >= HELD);
     for (int i = 0; i < HELD; i++)
-        HOLDS(s, hilock_lock_remaining_ms(hands[i]->lock) > 20000);
+        HOLDS(s, hilock_lock_remaining_ms(handles[i]->lock) > 20000);
 }
+
+/* Who was granted a free name listens to nothing: renewals of all that is held, after a third of the lease, come back with MOVED in one turn. */
+static void slots_that_move_together_are_looked_after_together(struct fixture *s) { move_together(s, HILOCK_MUTEX, 9000); }
+
+/* Each slot's channel of grants is ended by the server that gives the slot away. */
+static void slots_whose_channels_end_together_are_looked_after_together(struct fixture *s) { move_together(s, HILOCK_FAIR, 0); }
 
 static struct hl_reply *topology(unsigned span)
 {
@@ -69,29 +75,30 @@ static struct hl_reply *topology(unsigned span)
     return all;
 }
 
-static void a_long_topology_costs_few_compares(struct scene *s)
+static void a_long_topology_costs_few_compares(struct fixture *s)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
-    PLAN(s, .on = "CLUSTER", .act = PLAN_INSTEAD, .reply = topology(1));
+    PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = topology(1));
     compares = 0;
-    scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+    fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     HOLDS(s, compares >= RANGES - HOSTS && compares < 2 * RANGES);
 }
 
 /* Each says that it has all slots: so many slots are told of as count, and no more. */
-static void ranges_that_overlap_without_end_are_passed_over(struct scene *s)
+static void ranges_that_overlap_without_end_are_passed_over(struct fixture *s)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
-    PLAN(s, .on = "CLUSTER", .act = PLAN_INSTEAD, .reply = topology(RANGES));
+    PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = topology(RANGES));
     compares = 0;
-    scene_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+    fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     HOLDS(s, compares < 10);
 }
 
 static const struct play plays[] = {
     PLAY(slots_that_move_together_are_looked_after_together),
+    PLAY(slots_whose_channels_end_together_are_looked_after_together),
     PLAY(a_long_topology_costs_few_compares),
     PLAY(ranges_that_overlap_without_end_are_passed_over),
 };

@@ -91,11 +91,13 @@ static const struct hl_script *script_of(const char *sha1, size_t length)
 const char *store_word(int argc, const char *const *argv, const size_t *lengths)
 {
     static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "INFO", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH",
-                                        "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND", "ROLE", "SENTINEL", "CLUSTER", "ASKING",
+                                        "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND", "ROLE", "SENTINEL", "ASKING",
                                         "PUBSUB", "SSUBSCRIBE", "SUNSUBSCRIBE", "WAIT"};
     const struct hl_script *script = argc > 1 && is_word(argv, lengths, 0, "EVALSHA") ? script_of(argv[1], lengths[1]) : NULL;
     if (script)
         return script->name;
+    if (argc > 1 && is_word(argv, lengths, 0, "CLUSTER"))
+        return is_word(argv, lengths, 1, "NODES") ? "CLUSTER NODES" : "CLUSTER SLOTS";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_word(argv, lengths, 0, known[i]))
             return known[i];
@@ -114,7 +116,7 @@ static char *text_of(const char *word, int argc, const char *const *argv, const 
     if (!text)
         abort();
     used = (size_t)snprintf(text, room, "%s", word);
-    for (int i = 1 + is_script; i < argc - is_load; i++) {
+    for (int i = 1 + (is_script || strchr(word, ' ')); i < argc - is_load; i++) {
         text[used++] = ' ';
         for (size_t j = 0; j < lengths[i]; j++)
             text[used++] = isprint((unsigned char)argv[i][j]) ? argv[i][j] : '?';

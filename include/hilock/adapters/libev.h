@@ -9,21 +9,24 @@ HILOCK_BEGIN
 struct ev_loop;
 struct hilock_loop;
 
-/* hilock_client_open on this loop, EV_DEFAULT or one's own. It must live, and run, until on_closed; an open client keeps
- * ev_run running. hilock's only watcher has the priority EV_MAXPRI, so that renewals and losses are not starved; after a
- * pause of the process on_lost runs before the program's own timers that came due in it, if these have a lower one.
- * libev has no resolver: while a host name is resolved there is a thread that does it by getaddrinfo, with all signals
- * blocked, which lives until that ends; a numeric address needs none. One client per loop and deployment, as everywhere.
- * hilock goes by its own clock: libev's timers and ev_now() do not matter to it. A forked child abandons after
- * ev_loop_fork(). libev.so has functions of libevent's names (event_add): a program that links both names libevent
- * first. */
-HILOCK_API HILOCK_CHECKED hilock_status hilock_client_open_libev(hilock_client **ret_client, struct ev_loop *loop,
-                                                                 const struct hilock_client_options *options,
-                                                                 struct hilock_error *ret_error);
+/* hilock_client_open on this loop, EV_DEFAULT or another. The loop must live, and run, until
+ * on_closed; an open client keeps ev_run running. hilock's only watcher has the priority EV_MAXPRI,
+ * so that renewals and losses are not starved. After a pause of the process on_lost runs before
+ * those of the program's own timers that came due in it and have a lower priority.
+ * libev has no resolver: a thread resolves a host name by getaddrinfo, with all signals blocked,
+ * and lives until that ends; a numeric address needs none. One client per loop and deployment.
+ * hilock has its own clock: libev's timers and ev_now() do not matter to it. A forked child
+ * abandons after ev_loop_fork(). libev.so has functions with libevent's names (event_add): a
+ * program that links both names libevent first. */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_client_open_libev(hilock_client **ret_client, struct ev_loop *loop,
+                         const struct hilock_client_options *options,
+                         struct hilock_error *ret_error);
 
-/* The plain loop table, for a program that opens through hilock_client_open. On success the caller passes it on or calls its free_ctx.
- * Refusals: INVALID, NO_MEMORY. */
-HILOCK_API HILOCK_CHECKED hilock_status hilock_libev_loop(struct hilock_loop *ret_loop, struct ev_loop *loop);
+/* The plain loop table, for a program that opens by hilock_client_open. On success the caller
+ * passes it on or calls its free_ctx. Refusals: INVALID, NO_MEMORY. */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_libev_loop(struct hilock_loop *ret_loop, struct ev_loop *loop);
 
 HILOCK_END
 

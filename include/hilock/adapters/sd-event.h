@@ -9,20 +9,23 @@ HILOCK_BEGIN
 struct sd_event;
 struct hilock_loop;
 
-/* hilock_client_open on this loop, which it refers to until on_closed; the program runs it until then (sd_event_loop ends
- * by sd_event_exit only: call that from on_closed). hilock's only source, "hilock", has the priority
- * SD_EVENT_PRIORITY_IMPORTANT, so that renewals and losses are not starved; after a pause of the process on_lost runs
- * before the program's own timers that came due in it, if these have a lower one, as SD_EVENT_PRIORITY_NORMAL is.
- * sd-event has no resolver: while a host name is resolved there is a thread that does it by getaddrinfo, with all signals
- * blocked, which lives until that ends; a numeric address needs none. One client per loop and deployment, as everywhere.
- * An sd_event does not survive a fork: a child abandons, and makes a loop of its own. */
-HILOCK_API HILOCK_CHECKED hilock_status hilock_client_open_sd_event(hilock_client **ret_client, struct sd_event *event,
-                                                                    const struct hilock_client_options *options,
-                                                                    struct hilock_error *ret_error);
+/* hilock_client_open on this loop. The client holds a reference to it until on_closed; the program
+ * runs it until then (sd_event_loop ends by sd_event_exit only: call that from on_closed). hilock's
+ * only source, "hilock", has the priority SD_EVENT_PRIORITY_IMPORTANT, so that renewals and losses
+ * are not starved. After a pause of the process on_lost runs before those of the program's own
+ * timers that came due in it and have a lower priority, as SD_EVENT_PRIORITY_NORMAL is.
+ * sd-event has no resolver: a thread resolves a host name by getaddrinfo, with all signals blocked,
+ * and lives until that ends; a numeric address needs none. One client per loop and deployment. An
+ * sd_event does not survive a fork: a child abandons, and makes a loop of its own. */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_client_open_sd_event(hilock_client **ret_client, struct sd_event *event,
+                            const struct hilock_client_options *options,
+                            struct hilock_error *ret_error);
 
-/* The plain loop table, for a program that opens through hilock_client_open. On success the caller passes it on or calls its free_ctx.
- * Refusals: INVALID, NO_MEMORY. */
-HILOCK_API HILOCK_CHECKED hilock_status hilock_sd_event_loop(struct hilock_loop *ret_loop, struct sd_event *event);
+/* The plain loop table, for a program that opens by hilock_client_open. On success the caller
+ * passes it on or calls its free_ctx. Refusals: INVALID, NO_MEMORY. */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_sd_event_loop(struct hilock_loop *ret_loop, struct sd_event *event);
 
 HILOCK_END
 

@@ -1,6 +1,7 @@
-/* state.hpp - what hilock.hpp keeps on the heap for C to point to; not for programs. A state lives while its object
- * does, while a callback of it runs, and while C may still call back: so objects are moved, and ended inside callbacks.
- * Invariant: an operation stays where it is, in its state's list, from the accepted call until its answer begins. */
+/* state.hpp - what hilock.hpp keeps on the heap for C to point to; not for programs. A state lives
+ * while its object does, while a callback of it runs, and while C may still call back: so objects
+ * are moved, and ended inside callbacks. Invariant: an operation stays where it is, in its state's
+ * list, from the accepted call until its answer begins. */
 #include <hilock/hilock.hpp> /* which includes this in its middle */
 
 #ifndef HILOCK_DETAIL_STATE_HPP
@@ -36,6 +37,7 @@ inline result result_of(const hilock_result &from)
     to.waiters = from.waiters;
     to.position = from.position;
     to.holder = from.holder;
+    to.holder_label = from.holder_label;
     to.detail = from.detail;
     return to;
 }
@@ -97,10 +99,12 @@ struct client_state final : party {
     hilock_client *client = nullptr; /* NULL: was refused, is closed or abandoned */
     hilock::on_log on_log;
     hilock::on_event on_event;
+    hilock::on_trace on_trace;
     bool is_ended = false;
 
     template <class Open> client_state(client_options &&options, Open open)
-        : on_log(std::move(options.on_log)), on_event(std::move(options.on_event))
+        : on_log(std::move(options.on_log)), on_event(std::move(options.on_event)),
+          on_trace(std::move(options.on_trace))
     {
         hilock_client_options raw = options.more;
         hilock_error error{};
@@ -110,6 +114,7 @@ struct client_state final : party {
         raw.log_level = options.log_level ? options.log_level : raw.log_level;
         raw.on_log = on_log ? log : nullptr;
         raw.on_event = on_event ? happened : nullptr;
+        raw.on_trace = on_trace ? stepped : nullptr;
         raw.user = this;
         status = static_cast<hilock::status>(open(&client, &raw, &error));
         if (status != hilock::status::ok)
@@ -128,6 +133,12 @@ struct client_state final : party {
         const auto kept = state->shared_from_this();
         if (!state->is_ended)
             state->on_event(*what);
+    }
+    static void stepped(const hilock_trace *what, void *user) noexcept
+    {
+        const auto *state = static_cast<client_state *>(user);
+        if (!state->is_ended)
+            state->on_trace(*what);
     }
     static void has_closed(void *user) noexcept
     {
@@ -246,7 +257,7 @@ struct lock_state final : party {
         it.is_awaited = false;
         if (is_ended)
             settle();
-        else if (it.is_acquire && hilock_lock_state(lock) == HILOCK_WAITING)
+        else if (it.is_acquire && hilock_lock_state(lock) == HILOCK_STATE_WAITING)
             hilock_cancel(lock);
     }
     bool is_awaited() const noexcept
@@ -279,7 +290,8 @@ struct lock_state final : party {
         hilock_lock_free(std::exchange(lock, nullptr));
         gone.swap(operations);
     }
-    /* What was ended while coroutines awaited goes when the last of them has its answer, or is destroyed. */
+    /* What was ended while coroutines awaited goes when the last of them has its answer, or is
+     * destroyed. */
     void settle() noexcept
     {
         if (!is_ended || !lock || is_awaited())

@@ -16,7 +16,7 @@
 #include <utility>
 
 extern "C" {
-#include "support/scene.h"
+#include "support/fixture.h"
 #include "support/secret.h"
 }
 #undef fail /* a macro of cmocka's, a member of the standard streams */
@@ -62,7 +62,7 @@ struct play {
     ~play()
     {
         loop.run_out(); /* clients that the play has ended */
-        scene_check_clean(eye);
+        fixture_check_clean(eye);
         redis_close(eye);
         server_end(store);
     }

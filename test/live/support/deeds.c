@@ -2,6 +2,8 @@
 /* deeds - see deeds.h. Leases are 3 s, so that a renewal comes after one. */
 #include "deeds.h"
 
+#include "redis.h"
+
 #include <stdio.h>
 
 #include "check.h"
@@ -106,18 +108,34 @@ static void end_by_force(struct deeds *deeds)
     begin(deeds, &first, deeds->kind, &second);
     await_answer(&second, &told, hilock_force_release(second.lock, NULL, on_asked, &told), "the answer to force_release");
     handle_until(&first, &first.lost, 1, "the loss");
-    CHECK(first.lost.reason == HILOCK_LOST_TAKEN);
+    CHECK(first.lost.reason == HILOCK_REASON_TAKEN);
     end(&first, &second);
 }
 
-/* While a kind holds that does not know the queue, its head listens for the message. */
-static void stand_behind_another_kind(struct deeds *deeds)
+/* Of several servers one has the name, and the others refuse. */
+static void at_others(struct deeds *deeds, const char *format)
 {
-    struct handle first, second;
-    begin(deeds, &first, HILOCK_MUTEX, &second);
-    wake(&first, &second);
-    CHECK(handle_give(&second) == HILOCK_OK);
-    end(&first, &second);
+    for (unsigned i = 0; i < 8 && deeds->others[i]; i++)
+        freeReplyObject(redis_reply(deeds->others[i], format, deeds->name));
+}
+
+/* While a program holds whose release hands nothing over, the first of the queue listens for its message. */
+static void stand_behind_another_program(struct deeds *deeds)
+{
+    struct handle handle;
+    struct hilock_lock_options options = options_of(deeds->kind);
+    at_others(deeds, "HSET %s another 1");
+    at_others(deeds, "PEXPIRE %s 60000");
+    handle_open(&handle, &deeds->theirs, deeds->name, &options);
+    wait_for(&handle);
+    client_for_ms(&deeds->theirs, 100); /* the channel is there by then, or the message is not needed */
+    at_others(deeds, "HDEL %s another");
+    at_others(deeds, "PUBLISH redisson_lock__channel:{%s} 0");
+    if (deeds->others[1]) /* of a cluster */
+        at_others(deeds, "SPUBLISH redisson_lock__channel:{%s} 0");
+    handle_until(&handle, &handle.acquired, 1, "the grant behind another program");
+    CHECK(handle.acquired.status == HILOCK_OK && handle_give(&handle) == HILOCK_OK);
+    handle_free(&handle);
 }
 
 /* The second name has the first one's slot. */
@@ -140,9 +158,9 @@ void deeds_do(struct deeds *deeds)
     refuse_and_cancel(deeds);
     renew_and_extend(deeds);
     end_by_force(deeds);
-    if (deeds->kind == HILOCK_FAIR)
-        stand_behind_another_kind(deeds);
-    else if (!deeds->has_no_multi)
+    if (deeds->others[0] && deeds->kind != HILOCK_SIMPLE)
+        stand_behind_another_program(deeds);
+    if (deeds->kind != HILOCK_FAIR && !deeds->has_no_multi)
         take_several(deeds);
     client_for_ms(&deeds->theirs, LINGER_MS);
 }

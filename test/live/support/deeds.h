@@ -5,11 +5,14 @@
 
 #include "client.h"
 
+struct redis;
+
 struct deeds {
     struct client ours, theirs; /* opened by the test, closed by it */
     hilock_kind kind;
     int has_no_multi; /* a quorum has none */
     const char *name;
+    struct redis *others[8]; /* another program's connections, to every server that may have the name; NULL: none */
 };
 
 /* Acquire, be refused, wait, report, cancel, be woken, renew, extend, re-enter, peek, force release, and let the channels go; several names for

@@ -35,20 +35,20 @@ static void on_result(const struct hilock_result *result, void *user)
 {
     struct handle *handle = user;
     switch (result->operation) {
-    case HILOCK_ACQUIRE:
+    case HILOCK_OP_ACQUIRE:
         tell_result(handle, &handle->acquired, result);
         run(handle->on_acquired, handle);
         break;
-    case HILOCK_RELEASE:
+    case HILOCK_OP_RELEASE:
         tell_result(handle, &handle->released, result);
         run(handle->on_released, handle);
         break;
-    case HILOCK_EXTEND:
+    case HILOCK_OP_EXTEND:
         tell_result(handle, &handle->extended, result);
         run(handle->on_extended, handle);
         break;
-    case HILOCK_PEEK:
-    case HILOCK_FORCE_RELEASE: break;
+    case HILOCK_OP_PEEK:
+    case HILOCK_OP_FORCE_RELEASE: break;
     }
 }
 

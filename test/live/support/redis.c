@@ -163,4 +163,8 @@ size_t redis_clients(struct redis *redis)
     return count;
 }
 
+size_t redis_queues(struct redis *redis) { return redis_count(redis, "KEYS hilock:wait*"); }
+
+size_t redis_grants(struct redis *redis) { return redis_count(redis, "PUBSUB CHANNELS hilock:grant:*"); }
+
 size_t redis_channels(struct redis *redis) { return redis_count(redis, "PUBSUB CHANNELS redisson_lock__channel*"); }

@@ -28,6 +28,8 @@ long long redis_calls(struct redis *redis, const char *command);
 long long redis_info(struct redis *redis, const char *section, const char *key);
 size_t redis_lock_keys(struct redis *redis);    /* keys that are no token keys */
 size_t redis_clients(struct redis *redis);      /* connections named hilock:... */
+size_t redis_queues(struct redis *redis);       /* names that somebody waits for at the store */
+size_t redis_grants(struct redis *redis);       /* channels of grants that a client listens to */
 size_t redis_channels(struct redis *redis);     /* unlock channels that somebody listens to */
 
 #endif

@@ -12,12 +12,12 @@
 
 enum { WORDS_MAX = 24, LINE_MAX_BYTES = 65536 };
 
-static FILE *readme(void)
+static FILE *page(void)
 {
-    const char *path = getenv("HILOCK_README");
-    FILE *file = fopen(path ? path : "README.md", "re");
+    const char *path = getenv("HILOCK_RIGHTS");
+    FILE *file = fopen(path ? path : "include/hilock/operate.md", "re");
     if (!file)
-        check_fail("cannot read the README");
+        check_fail("cannot read the page with the rights");
     return file;
 }
 
@@ -46,7 +46,7 @@ void rights_read(struct rights *rights, const char *heading, const char *user)
 {
     char line[1024], start[64];
     size_t length = strlen(heading);
-    FILE *file = readme();
+    FILE *file = page();
     int is_in = 0, is_found = 0;
     snprintf(start, sizeof start, "ACL SETUSER %s ", user);
     while (!is_found && fgets(line, sizeof line, file)) {
@@ -60,7 +60,7 @@ void rights_read(struct rights *rights, const char *heading, const char *user)
     }
     fclose(file);
     if (!is_found)
-        check_fail("the README has no \"%s...\" below \"%s\"", start, heading);
+        check_fail("the page has no \"%s...\" below \"%s\"", start, heading);
     snprintf(rights->user, sizeof rights->user, "%s", user);
 }
 
@@ -69,7 +69,7 @@ void rights_add_optional(struct rights *rights)
 {
     char line[1024];
     unsigned before = rights->count;
-    FILE *file = readme();
+    FILE *file = page();
     while (fgets(line, sizeof line, file))
         for (char *at = strncmp(line, "- `+", 4) == 0 ? line + 2 : NULL; at && *at == '`' && at[1] == '+';) {
             char *end = strchr(at + 1, '`');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rights - what the top README says that a server's user needs (its block "acl", HILOCK_README), given to a user, and held against what clients
+/* rights - what the guide (operate.md) says that a server's user needs (its block "acl", HILOCK_RIGHTS), given to a user, and held against what clients
  * really send.
  *
  * MONITOR shows each command that a server runs, those inside of scripts too; ACL DRYRUN says whether a user might run it; ACL LOG has what was

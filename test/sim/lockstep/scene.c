@@ -18,7 +18,7 @@
 static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", "\xff\x01 odd \xe2\x82\xac",
                                          "order/2024/0123456789012345678901234567890"};
 static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:wait", "hilock:more"};
-static const char uuid[] = "0f5c9a3e-77d1-4b7e-9c51-5a0d1f3b2c44";
+static const char uuid[] = "0f5c9a3e-77d1-4b7e-9c51-5a0d1f3b2c44", label[] = "sh@db1/4711";
 
 uint64_t scene_below(struct scene *scene, uint64_t bound) { return hl_random_below(&scene->random, bound); }
 
@@ -120,7 +120,7 @@ static void add_number(struct scene *scene, struct line *line)
         add_text(line, "%lld", (long long)some_ms(scene) - (scene_below(scene, 10) ? 0 : 50));
 }
 
-static void add_holder(struct scene *scene, struct line *line) { hl_holder_add(&line->command, uuid, scene_below(scene, HOLDERS)); }
+static void add_holder(struct scene *scene, struct line *line) { hl_holder_add(&line->command, uuid, scene_below(scene, HOLDERS), label); }
 
 static void add_member(struct scene *scene, struct line *line)
 {
@@ -136,7 +136,7 @@ static struct hl_words words_for(struct scene *scene, struct line *line)
 {
     line->name = (int)scene_below(scene, NAMES);
     line->holder = (int)scene_below(scene, HOLDERS);
-    return (struct hl_words){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder};
+    return (struct hl_words){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
 }
 
 /* Mostly the latest grant: it may still stand. */
@@ -147,7 +147,7 @@ static struct hl_words words_of_held(struct scene *scene, struct line *line)
         return words;
     line->name = scene->latest_name;
     line->holder = scene->latest_holder;
-    return (struct hl_words){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder};
+    return (struct hl_words){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
 }
 
 static void say_acquire(struct scene *scene, struct line *line)
@@ -172,7 +172,7 @@ static void say_force(struct scene *scene, struct line *line, const struct hl_wo
 {
     static const struct hl_kind *const kinds[] = {&hl_queued_mutex, &hl_queued_fair};
     const char *field = PICK(scene, "a", "b", "redisson:1", "other field");
-    size_t length = hl_holder_write(line->forced, words->uuid, words->id);
+    size_t length = hl_holder_write(line->forced, words->uuid, words->id, words->label);
     const struct hl_wants wants = {.token_ttl_ms = 4000};
     if (scene_below(scene, 2))
         kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, line->forced, length);
@@ -205,7 +205,7 @@ static void say_simple(struct scene *scene, struct line *line)
 {
     const struct hl_wants wants = {.lease_ms = some_ms(scene), .is_second = scene_below(scene, 3) > 0};
     uint64_t kind = scene_below(scene, 10);
-    struct hl_words words = {.uuid = uuid};
+    struct hl_words words = {.uuid = uuid, .label = label};
     const struct bytes *key;
     if (kind < 5 || scene_below(scene, 4) == 0) { /* else the latest one asked for: it may stand */
         scene->simple_key = scene_below(scene, NAMES) * KINDS + (scene_below(scene, 12) ? 1 : 0);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The statistics of several clients on one page of an evhttp server. hilock_stats_prometheus makes each client's text;
+ * here they are merged: a metric may have one heading on a page, and all of its lines come below it. This file does not
+ * know the names of metrics.
+ *
+ * Invariant: the page is whole, or it is not sent (503 without memory). */
+#include <hilock/adapters/libevent.h>
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct part { /* a client's text, and how far it is merged */
+    char *text;
+    const char *at;
+};
+
+struct hilock_libevent_page {
+    struct evhttp *http;
+    char *path;
+    size_t count;
+    struct served { hilock_client *client; char *label; } served[];
+};
+
+/* ---- the text ---- */
+
+/* hilock leaves the struct of another thread's client as it was, which shows it. */
+static char *text_of(const struct served *served)
+{
+    struct hilock_stats stats = {.size = sizeof stats, .acquires = UINT64_MAX};
+    hilock_client_stats(served->client, &stats);
+    if (stats.acquires == UINT64_MAX)
+        return strdup("");
+    size_t length = hilock_stats_prometheus(&stats, served->label, NULL, 0);
+    char *text = malloc(length + 1);
+    if (text)
+        hilock_stats_prometheus(&stats, served->label, text, length + 1);
+    return text;
+}
+
+/* From one heading to the next, or the end. No label contains a line end. */
+static const char *end_of(const char *metric)
+{
+    const char *last = strstr(metric, "\n# HELP ");
+    return last ? last + 1 : metric + strlen(metric);
+}
+
+/* After the two lines "# HELP .." and "# TYPE ..". */
+static const char *lines_of(const char *metric)
+{
+    for (int i = 0; i < 2; i++)
+        metric += strcspn(metric, "\n") + 1;
+    return metric;
+}
+
+/* One library made all of the texts: they have the same metrics in the same order. */
+static int merge(struct evbuffer *page, struct part *parts, size_t count)
+{
+    for (;;) {
+        int is_begun = 0;
+        for (size_t i = 0; i < count; i++) {
+            const char *metric = parts[i].at, *end = *metric ? end_of(metric) : metric,
+                       *from = is_begun && *metric ? lines_of(metric) : metric;
+            if (evbuffer_add(page, from, (size_t)(end - from)) != 0)
+                return -1;
+            is_begun |= *metric != '\0';
+            parts[i].at = end;
+        }
+        if (!is_begun)
+            return 0;
+    }
+}
+
+static int write_page(const struct hilock_libevent_page *page, struct evbuffer *to)
+{
+    struct part *parts = calloc(page->count + 1, sizeof *parts);
+    int status = parts ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < page->count; i++) {
+        parts[i].at = parts[i].text = text_of(&page->served[i]);
+        status = parts[i].text ? 0 : -1;
+    }
+    if (status == 0)
+        status = merge(to, parts, page->count);
+    for (size_t i = 0; parts && i < page->count; i++)
+        free(parts[i].text);
+    free(parts);
+    return status;
+}
+
+static void on_request(struct evhttp_request *request, void *arg)
+{
+    enum evhttp_cmd_type command = evhttp_request_get_command(request);
+    struct evbuffer *body;
+    if (command != EVHTTP_REQ_GET && command != EVHTTP_REQ_HEAD) {
+        evhttp_add_header(evhttp_request_get_output_headers(request), "Allow", "GET, HEAD");
+        evhttp_send_error(request, 405, NULL);
+        return;
+    }
+    body = evbuffer_new();
+    if (body && write_page(arg, body) == 0 &&
+        evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
+                          "text/plain; version=0.0.4; charset=utf-8") == 0)
+        evhttp_send_reply(request, 200, "OK", body);
+    else
+        evhttp_send_error(request, 503, NULL);
+    if (body)
+        evbuffer_free(body);
+}
+
+/* ---- the page ---- */
+
+static size_t count_of(const struct hilock_libevent_served *clients)
+{
+    size_t count = 0;
+    while (clients[count].client)
+        count++;
+    return count;
+}
+
+static const char *label_of(const struct hilock_libevent_served *served) { return served->label ? served->label : ""; }
+
+static int has_twins(const struct hilock_libevent_served *clients, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(label_of(&clients[i]), label_of(&clients[j])) == 0)
+                return 1;
+    return 0;
+}
+
+static struct hilock_libevent_page *make(struct evhttp *http, const char *path,
+                                         const struct hilock_libevent_served *clients, size_t count)
+{
+    struct hilock_libevent_page *page = calloc(1, sizeof *page + count * sizeof *page->served);
+    if (!page)
+        return NULL;
+    page->http = http;
+    page->path = strdup(path);
+    int is_whole = page->path != NULL;
+    for (; is_whole && page->count < count; page->count++) {
+        page->served[page->count] = (struct served){clients[page->count].client,
+                                                    strdup(label_of(&clients[page->count]))};
+        is_whole = page->served[page->count].label != NULL;
+    }
+    if (is_whole)
+        return page;
+    page->http = NULL;
+    hilock_libevent_metrics_free(page);
+    return NULL;
+}
+
+hilock_status hilock_libevent_metrics(hilock_libevent_page **ret_page, struct evhttp *http, const char *path,
+                                      const struct hilock_libevent_served *clients)
+{
+    if (!ret_page || !http || !path || *path != '/' || !clients || !clients->client ||
+        has_twins(clients, count_of(clients)))
+        return HILOCK_INVALID;
+    struct hilock_libevent_page *page = make(http, path, clients, count_of(clients));
+    if (!page)
+        return HILOCK_NO_MEMORY;
+    int status = evhttp_set_cb(http, path, on_request, page);
+    if (status != 0) {
+        page->http = NULL;
+        hilock_libevent_metrics_free(page);
+        return status == -1 ? HILOCK_IN_USE : HILOCK_NO_MEMORY;
+    }
+    *ret_page = page;
+    return HILOCK_OK;
+}
+
+void hilock_libevent_metrics_drop(hilock_libevent_page *page, const hilock_client *client)
+{
+    size_t kept = 0;
+    for (size_t i = 0; page && i < page->count; i++)
+        if (page->served[i].client == client)
+            free(page->served[i].label);
+        else
+            page->served[kept++] = page->served[i];
+    if (page)
+        page->count = kept;
+}
+
+void hilock_libevent_metrics_free(hilock_libevent_page *page)
+{
+    if (!page)
+        return;
+    if (page->http)
+        evhttp_del_cb(page->http, page->path);
+    for (size_t i = 0; i < page->count; i++)
+        free(page->served[i].label);
+    free(page->path);
+    free(page);
+}

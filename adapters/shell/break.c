@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* break - ends the hold of the holder that is named, and no other: the store compares them in one step. */
+#include "codes.h"
+#include "json.h"
+#include "say.h"
+#include "session.h"
+#include "status.h"
+
+struct breaking {
+    const struct options *options;
+    struct session session;
+    hilock_lock *lock;
+    hilock_kind kind;
+    int code;
+};
+
+static int ask(struct breaking *breaking);
+
+static void report(const struct breaking *breaking, const struct hilock_result *result)
+{
+    struct json json = {.file = stdout};
+    if (breaking->options->is_json) {
+        json_open(&json, NULL, '{');
+        json_text(&json, "name", *breaking->options->names);
+        json_text(&json, "holder", breaking->options->holder);
+        json_text(&json, "status", hilock_status_name(result->status));
+        json_text(&json, "detail", result->detail);
+        json_shut(&json, '}');
+        json_line(&json);
+    } else if (result->status == HILOCK_OK) {
+        printf("%s: ended; its holder learns that when it renews, up to a third of its lease later, and may write "
+               "until then\n",
+               *breaking->options->names);
+    } else if (result->status == HILOCK_LOST) {
+        say("%s: this holder no longer holds it, and nothing was done; hilock status shows who does",
+            *breaking->options->names);
+    } else {
+        say("%s: %s", *breaking->options->names, result->detail);
+    }
+}
+
+static void on_broken(const struct hilock_result *result, void *user)
+{
+    struct breaking *breaking = user;
+    if (result->status == HILOCK_WRONG_KIND && breaking->kind != HILOCK_SIMPLE) {
+        breaking->kind = HILOCK_SIMPLE;
+        hilock_lock_free(breaking->lock);
+        breaking->lock = NULL;
+        breaking->code = ask(breaking);
+        if (breaking->code == 0)
+            return;
+    } else {
+        report(breaking, result);
+        breaking->code = code_of(result->status);
+    }
+    session_leave(&breaking->session);
+}
+
+static int ask(struct breaking *breaking)
+{
+    hilock_status status = hilock_lock_create(
+        &breaking->lock, breaking->session.client, *breaking->options->names,
+        HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .kind = breaking->kind));
+    if (status == HILOCK_OK)
+        status = hilock_force_release(breaking->lock, breaking->options->holder, on_broken, breaking);
+    return status == HILOCK_OK ? 0 : code_of(status);
+}
+
+int break_command(const struct options *options)
+{
+    struct breaking breaking = {.options = options, .kind = options->kind};
+    breaking.code = session_open(&breaking.session, options, NULL);
+    if (breaking.code == 0)
+        breaking.code = ask(&breaking);
+    if (breaking.code == 0)
+        session_turn(&breaking.session);
+    hilock_lock_free(breaking.lock);
+    session_close(&breaking.session);
+    return breaking.code;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* checkup_rights - all rights that the user lacks, at once: sends each command of the list in operate.md once, in a
+ * form that changes nothing, under a name that no program uses. HSET alone must make a key: it is sent only for a user
+ * who may set its expiry.
+ *
+ * A server looks at rights before it looks at keys: any answer but NOPERM will do. */
+#include "findings.h"
+#include "store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { QUEUED = 1, SIMPLE = 2, WORDS_MAX = 6 };
+
+/* "%" is the lock's name. */
+static const struct right {
+    int kinds;
+    const char *right, *keys; /* what is missing: if it is the command; if it is the key or the channel */
+    const char *words[WORDS_MAX + 1];
+} rights[] = {
+    {QUEUED | SIMPLE, "+evalsha", "~NAME*", {"EVALSHA", "0000000000000000000000000000000000000000", "1", "%"}},
+    {QUEUED | SIMPLE, "+script|load", "", {"SCRIPT", "LOAD", "return 1"}},
+    {QUEUED | SIMPLE, "+time", "", {"TIME"}},
+    {QUEUED | SIMPLE, "+pttl", "~NAME*", {"PTTL", "%"}},
+    {QUEUED | SIMPLE, "+pexpire", "~NAME*", {"PEXPIRE", "%", "1"}},
+    {QUEUED | SIMPLE, "+set", "~NAME*", {"SET", "%", "x", "XX"}},
+    {SIMPLE, "+get", "~NAME*", {"GET", "%"}},
+    {SIMPLE, "+del", "~NAME*", {"DEL", "%"}},
+    {QUEUED, "+set", "~hilock:token*", {"SET", "hilock:token:{%}", "1", "XX"}},
+    {QUEUED, "+hscan", "~NAME*", {"HSCAN", "%", "0"}},
+    {QUEUED, "+hget", "~NAME*", {"HGET", "%", "x"}},
+    {QUEUED, "+hdel", "~NAME*", {"HDEL", "%", "x"}},
+    {QUEUED, "+hlen", "~NAME*", {"HLEN", "%"}},
+    {QUEUED, "+exists", "~NAME*", {"EXISTS", "%"}},
+    {QUEUED, "+zadd", "~hilock:wait*", {"ZADD", "hilock:wait:{%}", "XX", "1", "x"}},
+    {QUEUED, "+zrem", "~hilock:wait*", {"ZREM", "hilock:wait:{%}", "x"}},
+    {QUEUED, "+zcount", "~hilock:wait*", {"ZCOUNT", "hilock:wait:{%}", "1", "2"}},
+    {QUEUED, "+zrange", "~hilock:wait*", {"ZRANGE", "hilock:wait:{%}", "0", "0"}},
+    {QUEUED, "+zrangebyscore", "~hilock:wait*", {"ZRANGEBYSCORE", "hilock:wait:{%}", "1", "2"}},
+    {QUEUED, "+publish", "&redisson_lock__channel:*", {"PUBLISH", "redisson_lock__channel:{%}", "0"}},
+    {QUEUED, "+subscribe", "&hilock:grant:*", {"SUBSCRIBE", "hilock:grant:%"}},
+    {QUEUED, "+unsubscribe", "", {"UNSUBSCRIBE", "hilock:grant:%"}},
+};
+static const struct right hset = {QUEUED, "+hset", "~NAME*", {"HSET", "%", "x", "1"}},
+                          pexpire = {QUEUED, "+pexpire", "", {"PEXPIRE", "%", "1"}};
+
+/* 1: yes, or unknown; 0: lacks it, and *ret_lack is the right to give. -1: no answer. */
+static int has(struct store *store, const struct right *right, const char *name, const char **ret_lack)
+{
+    char room[WORDS_MAX][400];
+    const char *words[WORDS_MAX];
+    int count = 0, answer = 1;
+    for (; right->words[count]; count++) {
+        const char *word = right->words[count], *sign = strchr(word, '%');
+        snprintf(room[count], sizeof *room, "%.*s%s%s", sign ? (int)(sign - word) : 300, word, sign ? name : "",
+                 sign ? sign + 1 : "");
+        words[count] = room[count];
+    }
+    redisReply *reply = store_ask_about(store, count, words);
+    if (!reply)
+        return -1;
+    if (reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOPERM", 6) == 0) {
+        int is_command = strstr(reply->str, "command") != NULL || !*right->keys;
+        *ret_lack = is_command ? right->right : right->keys;
+        answer = 0;
+    }
+    freeReplyObject(reply);
+    return answer;
+}
+
+static void add(char *text, size_t room, const char *lack)
+{
+    if (!strstr(text, lack))
+        snprintf(text + strlen(text), room - strlen(text), " %s", lack);
+}
+
+static void report(struct findings *findings, const char *topic, const char *lacks)
+{
+    char advice[600];
+    snprintf(advice, sizeof advice, "ACL SETUSER its-name%s (NAME: what the locks' names begin with)", lacks);
+    if (*lacks)
+        finding(findings, WRONG, topic, advice, "missing:%s", lacks);
+    else
+        finding(findings, FINE, topic, NULL, "none is missing");
+}
+
+void checkup_rights(struct findings *findings, struct store *store, const char *name)
+{
+    char queued[400] = "", simple[400] = "";
+    const char *lack, *no_expiry;
+    for (size_t i = 0; i < sizeof rights / sizeof *rights; i++) {
+        int answer = has(store, &rights[i], name, &lack);
+        if (answer < 0) {
+            finding(findings, DOUBTFUL, "rights", "run doctor again", "%s", store->error);
+            return;
+        }
+        if (!answer && rights[i].kinds & QUEUED)
+            add(queued, sizeof queued, lack);
+        if (!answer && rights[i].kinds & SIMPLE)
+            add(simple, sizeof simple, lack);
+    }
+    if (has(store, &pexpire, name, &no_expiry) == 1 && has(store, &hset, name, &lack) == 0)
+        add(queued, sizeof queued, lack);
+    if (has(store, &pexpire, name, &no_expiry) < 0)
+        finding(findings, DOUBTFUL, "rights", "run doctor again", "%s", store->error);
+    report(findings, "rights for MUTEX and FAIR", queued);
+    report(findings, "rights for SIMPLE", simple);
+}

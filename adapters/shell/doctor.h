@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* doctor - is this deployment good for locks, and what should be done? */
+#ifndef SHELL_DOCTOR_H
+#define SHELL_DOCTOR_H
+
+#include "options.h"
+
+int doctor_command(const struct options *options); /* 0: nothing is wrong; 1: something is */
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options - see options.h. A number out of bounds is refused here in the terms of the command line; the library checks
+ * again. */
+#include "options.h"
+#include "say.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRACE_SHARE = 2, LEASE_MIN_MS = 1000, LEASE_MAX_MS = 86400000 };
+
+static const struct option known[] = {
+    {"url", required_argument, NULL, 'u'},     {"wait", required_argument, NULL, 'w'},
+    {"try", no_argument, NULL, 't'},           {"forever", no_argument, NULL, 'e'},
+    {"lease", required_argument, NULL, 'l'},   {"grace", required_argument, NULL, 'g'},
+    {"fair", no_argument, NULL, 'f'},          {"simple", no_argument, NULL, 's'},
+    {"multi", no_argument, NULL, 'm'},         {"json", no_argument, NULL, 'j'},
+    {"verbose", no_argument, NULL, 'v'},       {"holder", required_argument, NULL, 'o'},
+    {"prefix", required_argument, NULL, 'p'},  {"every", required_argument, NULL, 'n'},
+    {"tls-ca", required_argument, NULL, 'C'},  {"tls-cert", required_argument, NULL, 'E'},
+    {"tls-key", required_argument, NULL, 'K'}, {NULL, 0, NULL, 0},
+};
+
+static const struct word {
+    const char *name, *letters; /* of the options that the command has */
+    size_t names_min;
+} words[] = {
+    {"run", "uwtelgfsmjvCEK", 1}, {"status", "upsjCEK", 0}, {"break", "uosjCEK", 1},
+    {"watch", "upsnjCEK", 0},     {"doctor", "ujpCEK", 0},
+};
+
+static const struct word *word_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].name, name) == 0)
+            return &words[i];
+    return NULL;
+}
+
+/* "10s", "500ms", "2m", "1h"; a number alone is seconds. */
+static int read_span(const char *text, uint32_t *ret_ms)
+{
+    static const struct {
+        const char *unit;
+        double ms;
+    } units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+    char *end;
+    double span = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && strcmp(end, units[i].unit) == 0 && span >= 0 && span * units[i].ms <= INT32_MAX) {
+            *ret_ms = (uint32_t)(span * units[i].ms);
+            return 0;
+        }
+    return say_usage("\"%s\" is no span of time: write 10s, 500ms, 2m or 1h", text);
+}
+
+static int take_span(struct options *options, int letter, const char *text)
+{
+    uint32_t *of = letter == 'w'   ? &options->wait_ms
+                   : letter == 'l' ? &options->lease_ms
+                   : letter == 'g' ? &options->grace_ms
+                                   : &options->every_ms;
+    return read_span(text, of);
+}
+
+static int take(struct options *options, int letter, char *text)
+{
+    switch (letter) {
+    case 'u': options->url = text; return 0;
+    case 't': options->wait_ms = HILOCK_TRY; return 0;
+    case 'e': options->wait_ms = HILOCK_FOREVER; return 0;
+    case 'f': options->kind = HILOCK_FAIR; return 0;
+    case 's': options->kind = HILOCK_SIMPLE; return 0;
+    case 'm': options->is_multi = 1; return 0;
+    case 'j': options->is_json = 1; return 0;
+    case 'v': options->is_verbose = 1; return 0;
+    case 'o': options->holder = text; return 0;
+    case 'p': options->prefix = text; return 0;
+    case 'C': options->tls_ca = text; return 0;
+    case 'E': options->tls_cert = text; return 0;
+    case 'K': options->tls_key = text; return 0;
+    default: return take_span(options, letter, text);
+    }
+}
+
+static const char *name_of(int letter)
+{
+    const struct option *option = known;
+    while (option->val != letter)
+        option++;
+    return option->name;
+}
+
+static int read_options(struct options *options, const struct word *word, int argc, char **argv)
+{
+    static const char letters[] = ":u:w:tel:g:fsmjvo:p:n:C:E:K:";
+    int letter, code = 0;
+    opterr = 0;
+    optind = 1;
+    while (!code && (letter = getopt_long(argc, argv, letters, known, NULL)) != -1) {
+        if (letter == '?' || letter == ':')
+            return say_usage("%s: %s %s", word->name, argv[optind - 1],
+                             letter == '?' ? "is not an option of hilock" : "needs a value");
+        if (!strchr(word->letters, letter))
+            return say_usage("%s: --%s is not an option of this command", word->name, name_of(letter));
+        code = take(options, letter, optarg);
+    }
+    for (int i = optind; !code && i < argc; i++) {
+        if (options->names_count == OPTIONS_NAMES_MAX)
+            return say_usage("%s: more than %d names", word->name, OPTIONS_NAMES_MAX);
+        options->names[options->names_count++] = argv[i];
+    }
+    return code;
+}
+
+static int check_run(const struct options *options)
+{
+    if (!options->command || !*options->command)
+        return say_usage("run: no command: write hilock run NAME -- command arguments");
+    if (options->names_count > 1 && !options->is_multi)
+        return say_usage("run: %zu names: write --multi to hold them all at once, or -- before the command",
+                         options->names_count);
+    if (options->names_count < 2 && options->is_multi)
+        return say_usage("run: --multi needs two names or more");
+    if (options->is_multi && options->kind == HILOCK_FAIR)
+        return say_usage("run: --fair does not work with --multi");
+    if (options->lease_ms < LEASE_MIN_MS || options->lease_ms > LEASE_MAX_MS)
+        return say_usage("run: --lease must be 1s..24h: less leaves no time to end the command");
+    if (options->grace_ms > options->lease_ms / GRACE_SHARE)
+        return say_usage("run: --grace must be at most half of the lease");
+    return 0;
+}
+
+static int check(const struct options *options, const struct word *word)
+{
+    if (options->command && strcmp(word->name, "run") != 0)
+        return say_usage("%s: nothing may follow \"--\"", word->name);
+    if (options->names_count < word->names_min)
+        return say_usage("%s: the name of a lock is missing", word->name);
+    if (strchr(word->letters, 'p') && strchr(word->letters, 's') && !options->names_count == !options->prefix)
+        return say_usage("%s: give names, or --prefix", word->name);
+    if (strcmp(word->name, "break") == 0 && (options->names_count != 1 || !options->holder))
+        return say_usage("break: one name, and --holder with the id that `hilock status` shows");
+    if (strcmp(word->name, "doctor") == 0 && options->names_count > 1)
+        return say_usage("doctor: one URL");
+    return strcmp(word->name, "run") == 0 ? check_run(options) : 0;
+}
+
+int options_read(struct options *ret, int argc, char **argv)
+{
+    const struct word *word = word_of(*argv);
+    int count = 0;
+    *ret = (struct options){
+        .word = *argv, .url = getenv("HILOCK_URL"), .wait_ms = HILOCK_FOREVER, .lease_ms = 30000, .every_ms = 1000};
+    if (!word)
+        return say_usage("%s: no such command; there are run, status, break, watch and doctor", *argv);
+    while (count < argc && strcmp(argv[count], "--") != 0)
+        count++;
+    if (count < argc)
+        ret->command = argv + count + 1;
+    int code = read_options(ret, word, count, argv);
+    return code ? code : check(ret, word);
+}

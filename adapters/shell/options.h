@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options - the command line: one struct for all commands; each command takes its own options and refuses the
+ * others. */
+#ifndef SHELL_OPTIONS_H
+#define SHELL_OPTIONS_H
+
+#include <hilock/hilock.h>
+
+enum { OPTIONS_NAMES_MAX = 64 };
+
+struct options {
+    const char *word;      /* run, status, ... */
+    const char *url;       /* --url, else HILOCK_URL, else NULL: the library's default */
+    const char *tls_ca, *tls_cert, *tls_key;
+    uint32_t wait_ms, lease_ms, grace_ms, every_ms;
+    hilock_kind kind;
+    int is_multi, is_json, is_verbose;
+    const char *holder, *prefix;
+    const char *names[OPTIONS_NAMES_MAX + 1]; /* ended by NULL */
+    size_t names_count;
+    char **command; /* of run: the words after "--" */
+};
+
+/* argv from the command's name on. 0; else the exit code, and the reason was printed. */
+int options_read(struct options *ret, int argc, char **argv);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* page - what holder, guard and command all know: memory shared by fork. It needs no reader: a process that is stopped
+ * holds up nobody, and finds the latest state when it goes on. Times are microseconds of CLOCK_BOOTTIME, one clock for
+ * all processes that goes on while the machine sleeps. */
+#ifndef SHELL_PAGE_H
+#define SHELL_PAGE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct page {
+    _Atomic uint64_t deadline_us; /* the lock is ours until then, by the holder's clock: before the lease ends at the
+                                     store. 0: it is not */
+    _Atomic pid_t group;          /* the command, which leads its process group; 0: it does not exist yet */
+    _Atomic int is_ending;        /* TERM was sent, by the one that came first */
+    uint64_t grace_us, kill_us;   /* TERM and KILL are sent so long before the deadline */
+};
+
+struct page *page_make(uint32_t lease_ms, uint32_t grace_ms); /* grace 0: a third of the lease. NULL: no memory */
+uint64_t page_now_us(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session - a client on an event base of its own, for as long as one command runs. */
+#ifndef SHELL_SESSION_H
+#define SHELL_SESSION_H
+
+#include "options.h"
+
+struct event_base;
+
+struct session {
+    struct event_base *base;
+    hilock_client *client;
+};
+
+/* label NULL: the library's. 0; else the exit code, and the reason was printed. */
+int session_open(struct session *session, const struct options *options, const char *label);
+void session_turn(struct session *session);  /* until session_leave */
+void session_pause(struct session *session, uint32_t ms); /* turns the loop for so long */
+void session_leave(struct session *session); /* inside a callback */
+void session_close(struct session *session); /* releases what is held; returns when that is done, or command_timeout_ms
+                                                later */
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* signals - the signals that `run` takes and passes on to the command. A signal that was ignored when hilock began
+ * (nohup) stays ignored. */
+#ifndef SHELL_SIGNALS_H
+#define SHELL_SIGNALS_H
+
+#include <signal.h>
+
+int signals_take(sigset_t *ret_before); /* blocked from here on, with SIGCHLD and SIGTTOU; a signalfd to read them from,
+                                           or -1 */
+int signals_next(int fd);               /* 0: none is there */
+
+#endif

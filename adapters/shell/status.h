@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* status - who holds names now: once, or again and again. */
+#ifndef SHELL_STATUS_H
+#define SHELL_STATUS_H
+
+#include "options.h"
+
+int status_command(const struct options *options);
+int watch_command(const struct options *options); /* until a signal ends it, or stdout does */
+int break_command(const struct options *options); /* ends one hold, named by its holder */
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handles - every handle of a client's user that waits or holds, plain or made of several. */
+#ifndef HL_CLIENT_HANDLES_H
+#define HL_CLIENT_HANDLES_H
+
+#include "lock/lock.h"
+
+void hl_handles_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* group - see group.h. */
+#include "group/group.h"
+
+#include "base/contract.h"
+#include "group/ends.h"
+#include "group/held.h"
+#include "group/members.h"
+#include "group/news.h"
+#include "group/survey.h"
+#include "group/verdict.h"
+#include "lock/arrival.h"
+#include "lock/callback.h"
+#include "lock/desk.h"
+#include "lock/lease.h"
+#include "lock/name.h"
+#include "lock/notice.h"
+#include "lock/plain.h"
+#include "lock/reentry.h"
+#include "lock/teardown.h"
+#include "lock/terms.h"
+#include "lock/turn.h"
+
+/* ---- what a way uses ---- */
+
+static void wake_at(struct hl_group *group, uint64_t at_us)
+{
+    if (at_us == UINT64_MAX)
+        hl_alarm_stop(&hl_group_core(group)->group_alarms, &group->alarm);
+    else
+        hl_alarm_set(&hl_group_core(group)->group_alarms, &group->alarm, at_us);
+}
+
+/* The members' waits end with the group's; what the way does by itself may last longer. */
+void hl_group_resume_at(struct hl_group *group, uint64_t at_us)
+{
+    group->resume_us = at_us;
+    wake_at(group, at_us < group->ends_us ? at_us : at_us == UINT64_MAX ? UINT64_MAX : group->ends_us);
+}
+
+static void stop(struct hl_group *group)
+{
+    hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
+    group->resume_us = UINT64_MAX;
+}
+
+static hilock_status begin_member(struct hl_member *member, int is_try)
+{
+    struct hl_group *group = member->group;
+    struct hl_core *core = hl_group_core(group);
+    uint64_t try_us = hl_now_us(&core->host) + (uint64_t)core->limits.command_timeout_ms * 1000;
+    uint64_t ends_us = is_try && try_us < group->ends_us ? try_us : group->ends_us;
+    return hl_arrival_begin(core, member->lock, is_try, ends_us, hl_news_acquired, member);
+}
+
+enum { IDS = 1 << HL_GROUP_ID_BITS };
+
+void hl_group_take_ids(struct hl_group *group)
+{
+    struct hl_core *core = hl_group_core(group);
+    group->id_last = (core->id_last | (IDS - 1)) + 1;
+    core->id_last = group->id_last + IDS - 1;
+}
+
+static void on_extended(const struct hilock_result *result, void *user)
+{
+    struct hl_member *member = user;
+    struct hilock_lock *lock = member->group->lock;
+    member->is_extended = 0;
+    if (member->group->state == GROUP_WAITING)
+        member->group->ways->extended(member, result);
+    hl_lock_unref(lock);
+}
+
+/* The group lives until it is answered, whatever becomes of the wait. */
+int hl_group_ask_again(struct hl_member *member)
+{
+    struct hl_group *group = member->group;
+    if (member->is_extended || hl_plain_ops.extend(hl_group_core(group), member->lock, group->waits->lease_ms,
+                                                   on_extended, member) != HILOCK_OK)
+        return 0;
+    member->is_extended = 1;
+    group->lock->refs++;
+    return 1;
+}
+
+hilock_status hl_group_ask(struct hl_member *member, int is_try)
+{
+    struct hl_group *group = member->group;
+    if (group->id_last % IDS > IDS / 2) /* it was healed very often */
+        hl_group_take_ids(group);
+    member->lock->ids = group->ways->is_voted ? &group->id_last : NULL;
+    return begin_member(member, is_try);
+}
+static void free_words(struct hl_group *group)
+{
+    const struct hl_memory *memory = &group->lock->terms->cell->memory;
+    hl_memory_free(memory, group->words.holder);
+    hl_memory_free(memory, group->words.detail);
+    group->words = (struct hl_last_words){0};
+}
+
+static char *copy_of(const struct hl_group *group, const char *text)
+{
+    return text ? hl_memory_copy(&group->lock->terms->cell->memory, text, strlen(text)) : NULL;
+}
+
+void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words)
+{
+    free_words(group);
+    group->refusal = status;
+    group->words = words;
+}
+
+void hl_group_keep_result(struct hl_group *group, const struct hilock_result *refused)
+{
+    hl_group_keep_words(group, refused->status,
+                        (struct hl_last_words){copy_of(group, refused->holder), copy_of(group, refused->detail),
+                                               refused->holder_remaining_ms});
+}
+
+void hl_group_decide(struct hl_group *group, hilock_status status)
+{
+    hl_members_return(group, 0);
+    stop(group);
+    if (status != group->refusal)
+        free_words(group);
+    group->refusal = status;
+    group->state = GROUP_DECIDED;
+    hl_notice_post(hl_group_core(group), &group->notice, REPORT_RESULT);
+}
+
+void hl_group_report(struct hl_group *group, struct hilock_result *result)
+{
+    struct hilock_lock *lock = group->lock;
+    struct hl_core *core = hl_group_core(group);
+    uint64_t now_us = hl_now_us(&core->host), waited_us = now_us - group->begun_us;
+    const struct hl_look look = hl_members_look(lock, now_us);
+    result->size = sizeof *result;
+    result->operation = HILOCK_OP_ACQUIRE;
+    result->lock = lock;
+    result->state = look.state;
+    result->remaining_ms = hl_lease_span_ms(look.left_us);
+    result->hold_count = look.count;
+    result->attempts = group->attempts + hl_members_attempts(group);
+    result->votes = look.votes;
+    result->waited_ms = hl_lease_span_ms(waited_us);
+    result->holder = result->holder ? result->holder : "";
+    core->waiting--;
+    hl_trace(&core->host, HL_ACQUIRE_ENDED,
+             &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result->status,
+                               .waited_us = waited_us, .detail = result->detail, .count = result->attempts});
+    hl_callback_result(lock, group->on_result, result, group->user);
+}
+
+static void set_terms(struct hl_group *group, struct hl_terms *terms)
+{
+    for (unsigned i = 0; i < group->count; i++) {
+        struct hilock_lock *lock = group->members[i].lock;
+        terms->refs++;
+        hl_terms_unref(lock->terms);
+        lock->terms = terms;
+    }
+}
+
+/* Of enough that are held. */
+static void report_grant(struct hl_group *group)
+{
+    struct hl_text votes;
+    if (group->ways->is_voted)
+        hl_verdict_of_votes(group, &votes);
+    else
+        hl_text_set(&votes, "granted");
+    hl_group_report(group, &(struct hilock_result){.status = HILOCK_OK, .detail = votes.bytes});
+}
+
+void hl_group_grant(struct hl_group *group)
+{
+    struct hl_core *core = hl_group_core(group);
+    free_words(group);
+    group->state = GROUP_HELD;
+    group->since_us = hl_now_us(&core->host);
+    group->ends_us = group->resume_us = UINT64_MAX;
+    group->tenure++;
+    group->is_failing = 0;
+    core->held++;
+    set_terms(group, group->held);
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->members[i].lock->hold)
+            hl_held_join(&group->members[i]);
+    wake_at(group, UINT64_MAX);
+    if (group->ways->granted)
+        group->ways->granted(group);
+    report_grant(group);
+}
+
+/* ---- its notice: an acquire that ended without the lock, or a vote that was lost ---- */
+
+static void look(struct hl_group *group)
+{
+    if (group->state == GROUP_WAITING)
+        group->ways->lost(group);
+    else if (group->state == GROUP_HELD)
+        hl_held_look(group);
+}
+
+static void report(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_group *group = (struct hl_group *)(void *)notice;
+    struct hilock_lock *lock = group->lock;
+    struct hl_last_words words = group->words;
+    struct hilock_result result =
+        {.status = group->refusal, .holder = words.holder, .holder_remaining_ms = words.holder_remaining_ms,
+         .detail = words.detail ? words.detail : hilock_status_text(group->refusal)};
+    if (hl_notice_take(core, notice) == REPORT_WAITING) {
+        look(group);
+        return;
+    }
+    group->words = (struct hl_last_words){0};
+    group->state = GROUP_IDLE;
+    lock->refs++;
+    hl_group_report(group, &result);
+    hl_memory_free(&core->host.memory, words.holder);
+    hl_memory_free(&core->host.memory, words.detail);
+    hl_lock_unref(lock);
+}
+
+/* hl_groups_forget frees it */
+static void forget_notice(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
+
+/* ---- the handle's calls ---- */
+
+static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+                           hilock_result_fn *on_result, void *user)
+{
+    struct hl_group *group = lock->group;
+    uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
+    if (hl_ends_prepare(group) != 0 || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
+        return HILOCK_NO_MEMORY;
+    group->on_result = on_result;
+    group->user = user;
+    group->begun_us = hl_now_us(&core->host);
+    group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->begun_us + limit_ms * 1000;
+    group->report_us = 0;
+    group->resume_us = UINT64_MAX;
+    group->attempts = 0;
+    group->refusal = HILOCK_UNREACHABLE;
+    group->is_try = wait_ms == HILOCK_TRY;
+    group->state = GROUP_WAITING;
+    set_terms(group, group->waits);
+    if (group->ways->begin(group) != HILOCK_OK) {
+        hl_notice_cancel(core, &group->notice);
+        hl_members_return(group, 0);
+        stop(group);
+        group->state = GROUP_IDLE;
+        return HILOCK_NO_MEMORY;
+    }
+    core->waiting++;
+    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
+    return HILOCK_OK;
+}
+
+static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+                             hilock_result_fn *on_result, void *user)
+{
+    struct hl_group *group = lock->group;
+    if (group->state == GROUP_HELD)
+        return hl_reentry_begin(core, lock, &group->desk, on_result, user);
+    return begin(core, lock, wait_ms, on_result, user);
+}
+static int cancel(struct hl_core *core, struct hilock_lock *lock)
+{
+    struct hl_group *group = lock->group;
+    if (group->state == GROUP_HELD)
+        return hl_reentry_cancel(core, &group->desk);
+    if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED)
+        hl_group_decide(group, HILOCK_CANCELLED);
+    return group->state == GROUP_DECIDED;
+}
+
+static void end(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    struct hl_group *group = lock->group;
+    hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
+                                     .waited_us = hl_now_us(&core->host) - group->since_us});
+    hl_held_over(group);
+    hl_ends_begin(group, on_result, user);
+}
+
+static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    struct hl_group *group = lock->group;
+    if (group->desk.count && hl_members_end_us(group) > hl_now_us(&core->host)) {
+        hl_reentry_leave(core, &group->desk, on_result, user);
+        return;
+    }
+    if (group->desk.count) /* lost, though nobody has been called back with that yet: it is over for all counts */
+        hl_members_expire(group);
+    end(core, lock, on_result, user);
+}
+static void silence(struct hl_core *core, struct hilock_lock *lock)
+{
+    struct hl_group *group = lock->group;
+    lock->epoch++;
+    if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED) {
+        hl_trace(&core->host, HL_ACQUIRE_ENDED,
+                 &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = HILOCK_CANCELLED,
+                                   .waited_us = hl_now_us(&core->host) - group->begun_us, .count = group->attempts});
+        hl_notice_cancel(core, &group->notice);
+        hl_members_return(group, 0);
+        stop(group);
+        free_words(group);
+        group->state = GROUP_IDLE;
+        core->waiting--;
+    } else if (group->state == GROUP_HELD)
+        end(core, lock, NULL, NULL);
+}
+
+static uint64_t token(const struct hilock_lock *lock, size_t index)
+{
+    const struct hl_group *group = lock->group;
+    for (unsigned i = 0; group->state == GROUP_HELD && !group->ways->is_voted && i < group->count; i++)
+        if (group->members[i].index == index && group->members[i].lock->hold)
+            return hl_plain_ops.look(group->members[i].lock, 0).token;
+    return 0;
+}
+
+/* Its members neither hold nor wait any more, or the client is gone. */
+static void forget(struct hl_core *core, struct hl_group *group)
+{
+    group->lock->refs++;
+    hl_alarm_end(&core->group_alarms, &group->alarm);
+    hl_notice_cancel(core, &group->notice);
+    hl_held_forget(group);
+    hl_ends_forget(group);
+    hl_surveys_forget(group);
+    hl_entries_forget(core, &group->desk);
+    hl_verdict_forget(group);
+    free_words(group);
+    for (unsigned i = 0; i < group->count; i++) {
+        group->lock->refs -= group->members[i].is_extended; /* our own stands above */
+        group->members[i].is_extended = 0;
+    }
+    group->state = GROUP_IDLE;
+    hl_lock_unref(group->lock);
+}
+
+static void teardown(struct hl_core *core, struct hilock_lock *lock)
+{
+    for (unsigned i = 0; i < lock->group->count; i++)
+        hl_teardown_lock(core, lock->group->members[i].lock);
+    forget(core, lock->group);
+}
+
+static void group_free(struct hl_group *group)
+{
+    struct hl_core *core = hl_group_core(group);
+    struct hl_memory memory = group->lock->terms->cell->memory;
+    if (core)
+        TAILQ_REMOVE(&core->groups, group, entry);
+    hl_verdict_forget(group);
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->members[i].lock)
+            hl_lock_unref(group->members[i].lock);
+    if (group->waits)
+        hl_terms_unref(group->waits);
+    if (group->held)
+        hl_terms_unref(group->held);
+    hl_memory_free(&memory, group->end);
+    hl_memory_free(&memory, group);
+}
+
+static void done(struct hilock_lock *lock)
+{
+    if (lock->group)
+        group_free(lock->group);
+}
+
+const struct hl_handle_ops hl_group_ops =
+    {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_held_extend, .silence = silence,
+     .validity = hl_held_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
+     .token = token, .teardown = teardown, .done = done};
+
+/* ---- its life ---- */
+
+static int is_before(const struct hl_name *a, const struct hl_name *b)
+{
+    int differs = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
+    return differs ? differs < 0 : a->length < b->length;
+}
+
+static struct hilock_lock *handle_of(struct hl_core *core, struct hl_member *member, struct hl_name *name,
+                                     struct hl_terms *terms)
+{
+    struct hilock_lock *lock = hl_memory_new(&core->host.memory, sizeof *lock);
+    if (!lock)
+        return NULL;
+    *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .name = name, .user = member};
+    terms->refs++;
+    name->refs++;
+    return lock;
+}
+
+static void sort(struct hl_member *members, struct hl_name *const *names, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = i;
+        for (; at > 0 && is_before(names[i], names[members[at - 1].index]); at--)
+            members[at].index = members[at - 1].index;
+        members[at].index = (uint8_t)i;
+    }
+}
+
+struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
+                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *waits,
+                              struct hl_terms *held)
+{
+    static const struct hl_notice_ops ops = {report, forget_notice};
+    struct hl_group *group = hl_memory_new(&core->host.memory, sizeof *group + count * sizeof group->members[0]);
+    int is_whole = 1;
+    if (!group)
+        return NULL;
+    group->notice.ops = &ops;
+    group->lock = lock;
+    group->ways = ways;
+    group->waits = waits;
+    group->held = held;
+    group->count = count;
+    group->needed = needed;
+    TAILQ_INIT(&group->ends);
+    TAILQ_INIT(&group->extends);
+    TAILQ_INIT(&group->surveys);
+    hl_desk_init(&group->desk);
+    TAILQ_INSERT_TAIL(&core->groups, group, entry);
+    waits->refs++;
+    held->refs++;
+    sort(group->members, names, count);
+    for (unsigned i = 0; i < count; i++) {
+        group->members[i].group = group;
+        group->members[i].lock = handle_of(core, &group->members[i], names[group->members[i].index], waits);
+        is_whole = is_whole && group->members[i].lock;
+    }
+    if (is_whole)
+        return group;
+    group_free(group);
+    return NULL;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* held - see held.h.
+ *
+ * A loss is reported once: to on_lost, or, if an extend is pending, by its answer. Members are released before the
+ * user's callback runs, but the requests leave with the next flush, after the callback: so the user hears of the loss
+ * before the store grants the names to others. */
+#include "group/held.h"
+
+#include "group/members.h"
+#include "lock/callback.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/notice.h"
+#include "lock/entry.h"
+#include "lock/plain.h"
+#include "lock/terms.h"
+#include "lock/turn.h"
+#include "lock/watchdog.h"
+
+struct hl_group_extend {
+    TAILQ_ENTRY(hl_group_extend) entry;
+    struct hl_group *group;
+    hilock_result_fn *on_result;
+    void *user;
+    uint64_t begun_us, tenure;
+    uint32_t epoch, attempts;
+    hilock_status worst; /* OK: nothing but OK so far */
+    unsigned open, extended;
+    int is_answered;
+};
+
+hilock_status hl_held_validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret)
+{
+    struct hl_group *group = lock->group;
+    if (group->state != GROUP_HELD || !hl_members_end_us(group))
+        return HILOCK_NOT_HELD;
+    if (!group->validity)
+        group->validity = hl_validity_new(core, group->count, group->needed);
+    if (!group->validity)
+        return HILOCK_NO_MEMORY;
+    for (unsigned i = 0; i < group->count; i++) {
+        struct hl_hold *hold = group->members[i].lock->hold;
+        if (hold && !(hold->side && hold->side->validity) && hl_validity_join(core, hold, group->validity, i) != 0)
+            return HILOCK_NO_MEMORY;
+    }
+    hl_validity_ref(group->validity);
+    *ret = group->validity;
+    return HILOCK_OK;
+}
+
+void hl_held_over(struct hl_group *group)
+{
+    struct hl_core *core = hl_group_core(group);
+    group->state = GROUP_IDLE;
+    core->held--;
+    hl_notice_cancel(core, &group->notice);
+    hl_alarm_end(&core->group_alarms, &group->alarm);
+    hl_entries_end(core, &group->desk);
+    if (group->validity)
+        hl_validity_unref(group->validity);
+    group->validity = NULL;
+}
+
+/* ---- extends ---- */
+
+/* The caller has a reference to the handle. */
+static void free_if_over(struct hl_group_extend *extend)
+{
+    struct hl_group *group = extend->group;
+    struct hilock_lock *lock = group->lock;
+    if (extend->open)
+        return;
+    TAILQ_REMOVE(&group->extends, extend, entry);
+    hl_memory_free(&lock->terms->cell->memory, extend);
+    hl_lock_unref(lock);
+}
+
+/* In the callback the user may abandon the client, which frees this extend. */
+static void answer(struct hl_group_extend *extend, hilock_status status, const char *detail)
+{
+    struct hilock_lock *lock = extend->group->lock;
+    struct hl_core *core = hl_group_core(extend->group);
+    uint64_t now_us = hl_now_us(&core->host);
+    const struct hl_look look = hl_members_look(lock, now_us);
+    struct hilock_result result =
+        {.size = sizeof result, .status = status, .operation = HILOCK_OP_EXTEND, .lock = lock, .holder = "",
+         .detail = detail, .state = look.state, .remaining_ms = hl_lease_span_ms(look.left_us),
+         .hold_count = look.count, .attempts = extend->attempts, .votes = look.votes,
+         .waited_ms = hl_lease_span_ms(now_us - extend->begun_us)};
+    const struct hl_group_extend own = *extend;
+    extend->is_answered = 1;
+    free_if_over(extend);
+    if (lock->epoch == own.epoch)
+        hl_callback_result(lock, own.on_result, &result, own.user);
+}
+
+/* LOST counts before UNKNOWN, and that before a server's refusal. */
+static int is_worse(hilock_status a, hilock_status b)
+{
+    if (b == HILOCK_OK || a == HILOCK_LOST)
+        return a != b;
+    return b != HILOCK_LOST && b != HILOCK_UNKNOWN && a == HILOCK_UNKNOWN;
+}
+
+/* Of votes: the silence of one is not waited for when the others are too few. */
+static int is_hopeless(const struct hl_group_extend *extend)
+{
+    return extend->group->ways->is_voted && extend->extended + extend->open < extend->group->needed;
+}
+
+/* It was lost at one master, and stands at enough others. */
+static int is_vote_lost(const struct hl_group_extend *extend, const struct hilock_result *result)
+{
+    return extend->group->ways->is_voted && result->status == HILOCK_LOST;
+}
+
+static void on_extended(const struct hilock_result *result, void *user)
+{
+    struct hl_group_extend *extend = user;
+    struct hilock_lock *lock = extend->group->lock;
+    hilock_status status = is_vote_lost(extend, result) ? HILOCK_UNKNOWN : result->status;
+    lock->refs++;
+    extend->open--;
+    extend->attempts += result->attempts;
+    extend->extended += result->status == HILOCK_OK;
+    if (status != HILOCK_OK && is_worse(status, extend->worst))
+        extend->worst = status;
+    if (!extend->is_answered && extend->extended >= extend->group->needed)
+        answer(extend, HILOCK_OK, hilock_status_text(HILOCK_OK));
+    else if (!extend->is_answered && (!extend->open || is_hopeless(extend)))
+        answer(extend, extend->worst,
+               status == result->status ? result->detail
+               : "too few masters extended it; what is known to be left counts");
+    else
+        free_if_over(extend);
+    hl_lock_unref(lock);
+}
+
+hilock_status hl_held_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                             hilock_result_fn *on_result, void *user)
+{
+    struct hl_group *group = lock->group;
+    struct hl_group_extend *extend = hl_memory_new(&core->host.memory, sizeof *extend);
+    if (!extend)
+        return HILOCK_NO_MEMORY;
+    *extend =
+        (struct hl_group_extend){.group = group, .on_result = on_result, .user = user,
+                                 .begun_us = hl_now_us(&core->host), .epoch = lock->epoch, .tenure = group->tenure};
+    TAILQ_INSERT_TAIL(&group->extends, extend, entry);
+    lock->refs++;
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->members[i].lock->hold &&
+            hl_plain_ops.extend(core, group->members[i].lock, lease_ms, on_extended, extend) == HILOCK_OK)
+            extend->open++;
+    if (extend->open >= group->needed)
+        return HILOCK_OK;
+    extend->is_answered = 1; /* the answers of those that have begun go nowhere */
+    free_if_over(extend);
+    return HILOCK_NO_MEMORY;
+}
+
+/* ---- renewals ---- */
+
+/* Failed while so many renewals fail in a row that the others are too few. Fewer failures are not reported. */
+static void report_failing(struct hl_group *group, const char *detail)
+{
+    struct hilock_lock *lock = group->lock;
+    struct hl_core *core = hl_group_core(group);
+    struct hilock_event event =
+        {.detail = detail,
+         .remaining_ms = hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_now_us(&core->host)))};
+    unsigned good = 0;
+    for (unsigned i = 0; i < group->count; i++)
+        good += group->members[i].lock->hold && group->members[i].lock->hold->state == HOLD_HELD &&
+            !group->members[i].is_failing;
+    if ((good < group->needed) == (group->is_failing != 0))
+        return;
+    group->is_failing = good < group->needed;
+    event.kind = group->is_failing ? HILOCK_EVENT_RENEWAL_FAILED : HILOCK_EVENT_RENEWED;
+    hl_callback_event(core, lock, lock->terms->on_event, &event);
+}
+
+void hl_held_look(struct hl_group *group) { report_failing(group, "a vote was lost, and renewals of others fail"); }
+
+void hl_held_event(struct hl_member *member, const struct hilock_event *event)
+{
+    if (event->kind != HILOCK_EVENT_RENEWAL_FAILED && event->kind != HILOCK_EVENT_RENEWED)
+        return;
+    member->is_failing = event->kind == HILOCK_EVENT_RENEWAL_FAILED;
+    report_failing(member->group, event->detail);
+}
+
+/* It was granted as one that is watched, whatever the user said. From here on it is held as the user said, and for no
+ * longer than the others. */
+void hl_held_join(struct hl_member *member)
+{
+    struct hl_group *group = member->group;
+    struct hl_hold *hold = member->lock->hold;
+    member->is_failing = 0;
+    hl_turn_retune(hold, group->held, group->since_us);
+    if (group->validity &&
+        hl_validity_join(hl_group_core(group), hold, group->validity, (unsigned)(member - group->members)) != 0)
+        hl_member_return(member); /* other threads must see what this one does */
+}
+
+/* From here on all are renewed at the same time again: else what is left would depend on which of them is the next to
+ * forget. */
+void hl_held_heal(struct hl_member *member)
+{
+    struct hl_group *group = member->group;
+    hl_held_join(member);
+    for (unsigned i = 0; i < group->count; i++) {
+        struct hl_hold *hold = group->members[i].lock->hold;
+        if (hold && hold->state == HOLD_HELD && group->held->is_renewed)
+            hl_watchdog_verify(hold, 1);
+    }
+}
+
+/* ---- loss ---- */
+
+static struct hl_group_extend *pending_extend(const struct hl_group *group)
+{
+    struct hl_group_extend *extend;
+    TAILQ_FOREACH(extend, &group->extends, entry)
+        if (!extend->is_answered && extend->tenure == group->tenure)
+            return extend;
+    return NULL;
+}
+
+void hl_held_lost(struct hl_member *member, const struct hilock_event *lost)
+{
+    struct hl_group *group = member->group;
+    struct hilock_lock *lock = group->lock;
+    struct hl_core *core = hl_group_core(group);
+    struct hl_group_extend *extend = pending_extend(group);
+    struct hl_text detail;
+    struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = lost->reason, .detail = detail.bytes};
+    member->is_failing = 0;
+    if (hl_members_held(group) >= group->needed) {
+        if (lost->reason != HILOCK_REASON_HOLD_MAX && lost->reason != HILOCK_REASON_CLOSING)
+            group->ways->missing(group);
+        hl_notice_post(core, &group->notice, REPORT_WAITING);
+        return;
+    }
+    hl_text_set(&detail, "%s", lost->detail);
+    if (group->ways->lost_with)
+        hl_text_add(&detail, group->ways->lost_with, group->count);
+    hl_terms_trace(lock->terms, HL_HOLD_LOST,
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .reason = lost->reason,
+                                     .detail = detail.bytes, .waited_us = hl_now_us(&core->host) - group->since_us});
+    hl_held_over(group);
+    hl_members_return(group, 0);
+    if (extend)
+        answer(extend, HILOCK_LOST, detail.bytes);
+    else
+        hl_callback_event(core, lock, lock->terms->on_lost, &event);
+}
+
+void hl_held_forget(struct hl_group *group)
+{
+    struct hl_group_extend *extend;
+    while ((extend = TAILQ_FIRST(&group->extends)) != NULL) {
+        extend->open = 0;
+        free_if_over(extend);
+    }
+    if (group->validity)
+        hl_validity_unref(group->validity);
+    group->validity = NULL;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* members - see members.h. */
+#include "group/members.h"
+
+#include "lock/acquire.h"
+#include "lock/belief.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/turn.h"
+
+void hl_member_return(struct hl_member *member)
+{
+    struct hilock_lock *lock = member->lock;
+    if (lock->acquire) {
+        member->group->attempts += lock->acquire->attempts;
+        hl_acquire_drop(lock->acquire);
+    }
+    if (lock->hold)
+        hl_turn_release(hl_group_core(member->group), lock, NULL, NULL);
+}
+
+/* The last name first: a client that waits for it may have waited for the others, too. */
+void hl_members_return(struct hl_group *group, unsigned from)
+{
+    for (unsigned i = group->count; i-- > from;)
+        hl_member_return(&group->members[i]);
+}
+
+unsigned hl_members_attempts(const struct hl_group *group)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < group->count; i++)
+        found += group->members[i].lock->acquire ? group->members[i].lock->acquire->attempts : 0;
+    return found;
+}
+
+void hl_members_expire(struct hl_group *group)
+{
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->members[i].lock->hold && group->members[i].lock->hold->state == HOLD_HELD)
+            (void)hl_belief_has_ended(group->members[i].lock->hold);
+}
+
+unsigned hl_members_held(const struct hl_group *group)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < group->count; i++)
+        found += group->members[i].lock->hold && group->members[i].lock->hold->state == HOLD_HELD;
+    return found;
+}
+
+static uint64_t ends_us_of(const struct hl_member *member)
+{
+    const struct hl_hold *hold = member->lock->hold;
+    return hold && hold->state == HOLD_HELD ? hl_hold_ends_us(hold) : 0;
+}
+
+uint64_t hl_members_end_us(const struct hl_group *group)
+{
+    uint64_t best_us = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        uint64_t ends_us = ends_us_of(&group->members[i]);
+        unsigned as_long = 0;
+        for (unsigned j = 0; ends_us > best_us && j < group->count; j++)
+            as_long += ends_us_of(&group->members[j]) >= ends_us;
+        if (as_long >= group->needed)
+            best_us = ends_us;
+    }
+    return best_us;
+}
+
+struct hl_look hl_members_look(const struct hilock_lock *lock, uint64_t now_us)
+{
+    const struct hl_group *group = lock->group;
+    struct hl_look look = {.state = HILOCK_STATE_IDLE, .since_us = group->begun_us};
+    if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED)
+        look.state = HILOCK_STATE_WAITING;
+    if (group->state != GROUP_HELD)
+        return look;
+    return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us,
+                            .left_us = hl_left_us(hl_members_end_us(group), now_us), .count = 1 + group->desk.count,
+                            .votes = group->ways->is_voted ? hl_members_held(group) : 0, .tenure = group->tenure};
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* multi - see multi.h. */
+#include "group/multi.h"
+
+#include "base/plant.h"
+#include "group/members.h"
+#include "lock/hold.h"
+#include "lock/known.h"
+#include "lock/lease.h"
+#include "lock/name.h"
+#include "lock/plain.h"
+#include "lock/wait.h"
+
+enum { KEEP_US = 20000, SHORTAGE_US = 50000, ROUND_TRIP_MIN_US = 1000, PAUSES_MAX = 6 };
+enum step { TRYING, GATHERING, COMPLETING, PAUSED };
+
+static uint64_t now_us(const struct hl_group *group) { return hl_now_us(&hl_group_core(group)->host); }
+
+static void pause_for(struct hl_group *group, uint64_t span_us)
+{
+    hl_members_return(group, 0);
+    group->step = PAUSED;
+    hl_group_resume_at(group, now_us(group) + span_us);
+}
+
+/* ---- one after the other ---- */
+
+static int is_behind_others(const struct hl_group *group)
+{
+    const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
+    return acquire && hl_wait_is_behind_others(acquire);
+}
+
+/* While members are kept. A kind without a queue does not know whose release it waits for, and asks only now and
+ * then. */
+static void look_again(struct hl_group *group)
+{
+    uint64_t keep_us = group->waits->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->waits) / 4;
+    hl_group_resume_at(group, group->at > 0 ? now_us(group) + keep_us : UINT64_MAX);
+}
+
+static void gather(struct hl_group *group, unsigned at)
+{
+    group->step = GATHERING;
+    group->at = at;
+    if (hl_group_ask(&group->members[at], 0) != HILOCK_OK) {
+        group->refusal = HILOCK_NO_MEMORY;
+        pause_for(group, SHORTAGE_US);
+    } else
+        look_again(group);
+}
+
+static void gather_anew(struct hl_group *group)
+{
+    hl_members_return(group, 0);
+    gather(group, 0);
+}
+
+/* ---- all are granted ---- */
+
+static uint64_t least_us(const struct hl_group *group)
+{
+    const struct hl_terms *terms = group->lock->terms;
+    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : terms->lease_ms / 2) * 1000;
+}
+
+/* What was granted over another link, or by another server, is asked for again before it counts. */
+static int is_good(const struct hl_group *group, const struct hl_hold *hold)
+{
+    return hl_left_us(hl_hold_deadline_us(hold), now_us(group)) >= least_us(group) && !hl_hold_is_adrift(hold);
+}
+
+/* Fixed leases must end together: those that were asked for one after the other are asked for once more. */
+static int are_even(const struct hl_group *group)
+{
+    uint64_t first_us = group->members[0].lock->hold->request.sent_us;
+    for (unsigned i = 1; i < group->count && !group->held->is_renewed && !HL_PLANTED(MULTI_UNEVEN); i++)
+        if (group->members[i].lock->hold->request.sent_us != first_us)
+            return 0;
+    return 1;
+}
+
+static void complete(struct hl_group *group, int may_ask)
+{
+    unsigned short_of = 0;
+    int ask_all = may_ask && !are_even(group);
+    group->step = COMPLETING;
+    group->open = 0;
+    for (unsigned i = 0; i < group->count; i++)
+        short_of += ask_all || !is_good(group, group->members[i].lock->hold);
+    if (!short_of) {
+        hl_group_grant(group);
+        return;
+    }
+    hl_group_resume_at(group, group->ends_us);
+    for (unsigned i = 0; may_ask && i < group->count; i++) {
+        struct hilock_lock *lock = group->members[i].lock;
+        if (ask_all || !is_good(group, lock->hold))
+            group->open += hl_group_ask_again(&group->members[i]) != 0;
+    }
+    if (group->open < short_of) {
+        group->refusal = may_ask ? HILOCK_NO_MEMORY : HILOCK_UNREACHABLE;
+        pause_for(group, SHORTAGE_US);
+    }
+}
+
+static void extended(struct hl_member *member, const struct hilock_result *result)
+{
+    struct hl_group *group = member->group;
+    if (group->step != COMPLETING || !group->open)
+        return;
+    group->attempts += result->attempts;
+    group->open--;
+    if (result->status != HILOCK_OK)
+        gather_anew(group);
+    else if (!group->open)
+        complete(group, 0);
+}
+
+/* ---- all at once ---- */
+
+static void try_all(struct hl_group *group)
+{
+    unsigned known = 0;
+    while (known < group->count && !hl_known_is_held(group->members[known].lock->name))
+        known++;
+    group->step = TRYING;
+    group->open = 0;
+    if (known < group->count && !group->is_try) {
+        gather(group, 0);
+        return;
+    }
+    for (unsigned i = 0; i < group->count && group->step == TRYING; i++) {
+        if (known < group->count && i != known) /* a try that the client refuses by what it knows asks nothing */
+            continue;
+        if (hl_group_ask(&group->members[i], 1) == HILOCK_OK)
+            group->open++;
+        else {
+            group->refusal = HILOCK_NO_MEMORY;
+            pause_for(group, SHORTAGE_US);
+        }
+    }
+}
+
+static hilock_status begin(struct hl_group *group)
+{
+    group->failing = 0;
+    try_all(group);
+    return group->step == PAUSED ? HILOCK_NO_MEMORY : HILOCK_OK;
+}
+
+static int is_lasting(hilock_status status)
+{
+    return status != HILOCK_TIMED_OUT && status != HILOCK_UNREACHABLE && status != HILOCK_UNWRITABLE &&
+           status != HILOCK_NOT_REPLICATED;
+}
+
+/* A member's wait ends with the group's: its answer is the group's answer. A try's refusal is not, unless it is a
+ * lasting fault. */
+static void refused(struct hl_group *group, const struct hilock_result *result)
+{
+    hl_group_keep_result(group, result);
+    if (group->step == GATHERING || group->is_try || is_lasting(result->status) || now_us(group) >= group->ends_us)
+        hl_group_decide(group, result->status);
+    else
+        gather_anew(group);
+}
+
+static void answered(struct hl_member *member, const struct hilock_result *result)
+{
+    struct hl_group *group = member->group;
+    if (result->status != HILOCK_OK)
+        refused(group, result);
+    else if (group->step == TRYING && --group->open)
+        return;
+    else if (group->step == GATHERING && group->at + 1 < group->count)
+        gather(group, group->at + 1);
+    else
+        complete(group, 1);
+}
+
+static void lost(struct hl_group *group)
+{
+    if (group->step != PAUSED)
+        gather_anew(group);
+}
+
+/* ---- time ---- */
+
+static uint64_t round_trip_us(const struct hl_group *group)
+{
+    const struct hl_name *name = group->members[group->at].lock->name;
+    uint64_t trip_us = hl_name_node(hl_group_core(group), name)->usual_us;
+    return trip_us < ROUND_TRIP_MIN_US ? ROUND_TRIP_MIN_US : trip_us;
+}
+
+/* Each time longer, up to 64 round trips, so that programs with another order get through, too. */
+static void step_aside(struct hl_group *group)
+{
+    struct hl_core *core = hl_group_core(group);
+    uint64_t most_us = round_trip_us(group) << group->failing;
+    hl_group_keep_words(group, HILOCK_TIMED_OUT,
+                        hl_last_words_of(core, group->members[group->at].lock->acquire, HILOCK_TIMED_OUT));
+    group->failing += group->failing < PAUSES_MAX;
+    pause_for(group, hl_random_below(&core->host.random, most_us) + 1);
+}
+
+static void tick(struct hl_group *group)
+{
+    if (now_us(group) >= group->ends_us && group->step != GATHERING && group->step != TRYING)
+        hl_group_decide(group, group->refusal);
+    else if (group->step == PAUSED)
+        try_all(group);
+    else if (group->step == GATHERING && is_behind_others(group) && !HL_PLANTED(MULTI_KEEPS))
+        step_aside(group);
+    else if (group->step == GATHERING)
+        look_again(group);
+}
+
+const struct hl_group_ways hl_multi_ways =
+    {.begin = begin, .answered = answered, .extended = extended, .lost = lost, .tick = tick,
+     .lost_with = "; all %u names of this multi are released"};

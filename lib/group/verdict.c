@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* verdict - see verdict.h. It is TIMED_OUT if only what others hold stands between the group and enough votes; else
+ * faults come before silence. */
+#include "group/verdict.h"
+
+#include "group/members.h"
+#include "lock/hold.h"
+#include "lock/known.h"
+#include "lock/lease.h"
+#include "lock/name.h"
+#include "lock/words.h"
+#include "wire/holder.h"
+
+int hl_verdict_is_lasting(hilock_status refusal)
+{
+    return refusal != HILOCK_OK && refusal != HILOCK_TIMED_OUT && refusal != HILOCK_UNREACHABLE &&
+           refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NO_MEMORY;
+}
+
+static const struct hl_memory *memory_of(const struct hl_group *group) { return &group->lock->terms->cell->memory; }
+
+static char *copy_of(const struct hl_group *group, const char *text)
+{
+    return text ? hl_memory_copy(memory_of(group), text, strlen(text)) : NULL;
+}
+
+static void set(struct hl_member *member, hilock_status refusal, struct hl_last_words words)
+{
+    hl_memory_free(memory_of(member->group), member->words.holder);
+    hl_memory_free(memory_of(member->group), member->words.detail);
+    member->refusal = refusal;
+    member->words = words;
+}
+
+void hl_verdict_keep(struct hl_member *member, const struct hilock_result *result)
+{
+    const struct hl_group *group = member->group;
+    struct hl_last_words words = {NULL, NULL, 0};
+    if (result->status != HILOCK_OK)
+        words =
+            (struct hl_last_words){copy_of(group, result->holder), copy_of(group, result->detail),
+                                   result->holder_remaining_ms};
+    set(member, result->status, words);
+}
+
+void hl_verdict_learn(struct hl_group *group, int is_over)
+{
+    struct hl_core *core = hl_group_core(group);
+    for (unsigned i = 0; i < group->count; i++) {
+        struct hl_member *member = &group->members[i];
+        const struct hl_acquire *acquire = member->lock->acquire;
+        hilock_status status = acquire ? hl_known_of(core, acquire).status : HILOCK_OK;
+        if (acquire && (is_over || status != HILOCK_UNREACHABLE))
+            set(member, status, hl_last_words_of(core, acquire, status));
+    }
+}
+
+void hl_verdict_forget(struct hl_group *group)
+{
+    for (unsigned i = 0; i < group->count; i++)
+        set(&group->members[i], HILOCK_OK, (struct hl_last_words){NULL, NULL, 0});
+}
+
+/* A master that did not refuse may be away, or kept from granting. */
+static hilock_status status_of(const struct hl_group *group, unsigned i)
+{
+    const struct hl_member *member = &group->members[i];
+    const struct hl_core *core = hl_group_core(group);
+    const struct hl_node *node = hl_name_node(core, member->lock->name);
+    if (hl_verdict_is_lasting(member->refusal) || member->lock->hold)
+        return member->lock->hold ? HILOCK_OK : member->refusal;
+    if (!node->is_up)
+        return HILOCK_UNREACHABLE;
+    return hl_node_guard_left_us(node, hl_now_us(&core->host)) ? HILOCK_UNWRITABLE : member->refusal;
+}
+
+static unsigned count(const struct hl_group *group, int (*is)(hilock_status status))
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < group->count; i++)
+        found += is(status_of(group, i)) != 0;
+    return found;
+}
+
+static int is_yes(hilock_status status) { return status == HILOCK_OK; }
+static int is_held(hilock_status status) { return status == HILOCK_TIMED_OUT; }
+
+static int is_fault(hilock_status status)
+{
+    return status != HILOCK_OK && status != HILOCK_TIMED_OUT && status != HILOCK_UNREACHABLE;
+}
+
+int hl_verdict_is_final(const struct hl_group *group)
+{
+    return count(group, hl_verdict_is_lasting) > group->count - group->needed;
+}
+
+int hl_verdict_lacks_memory(const struct hl_group *group)
+{
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->members[i].refusal == HILOCK_NO_MEMORY)
+            return 1;
+    return 0;
+}
+
+static hilock_status first(const struct hl_group *group, int (*is)(hilock_status status))
+{
+    for (unsigned i = 0; i < group->count; i++)
+        if (is(status_of(group, i)))
+            return status_of(group, i);
+    return HILOCK_UNREACHABLE;
+}
+
+static hilock_status verdict(const struct hl_group *group)
+{
+    unsigned held = count(group, is_held);
+    if (hl_verdict_is_final(group))
+        return first(group, hl_verdict_is_lasting);
+    if (count(group, is_yes) + held >= group->needed && (held || group->has_waited))
+        return HILOCK_TIMED_OUT;
+    return first(group, is_fault);
+}
+
+/* ---- words ---- */
+
+/* Holds of one attempt of ours have ids of one block. */
+int hl_verdict_is_one(const char *holder, const char *other)
+{
+    uint64_t block = hl_holder_number(holder) >> HL_GROUP_ID_BITS;
+    if (strcmp(holder, other) == 0)
+        return 1;
+    return block && hl_holder_number(other) >> HL_GROUP_ID_BITS == block && memcmp(holder, other, HL_UUID_LENGTH) == 0;
+}
+
+unsigned hl_verdict_named(const struct hl_group *group, const char *holder)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hl_member *member = &group->members[i];
+        found += is_held(member->refusal) && member->words.holder && hl_verdict_is_one(member->words.holder, holder);
+    }
+    return found;
+}
+
+/* Of those that say so; of holders, one that most of them name. */
+static const struct hl_member *speaker(const struct hl_group *group, hilock_status status)
+{
+    const struct hl_member *found = NULL;
+    unsigned most = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hl_member *member = &group->members[i];
+        unsigned votes = status_of(group, i) != status ? 0 : is_held(status) && member->words.holder
+            ? 1 + hl_verdict_named(group, member->words.holder) : 1;
+        if (votes > most)
+            found = member;
+        most = votes > most ? votes : most;
+    }
+    return found;
+}
+
+static void add_away(const struct hl_group *group, struct hl_text *text)
+{
+    const char *lead = "; away: ";
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hl_node *node = hl_name_node(hl_group_core(group), group->members[i].lock->name);
+        if (node->is_up)
+            continue;
+        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node),
+                    *hl_node_why(node) ? hl_node_why(node) : "not connected yet");
+        lead = ", ";
+    }
+}
+
+static void outvoted(const struct hl_group *group, struct hl_text *text)
+{
+    uint64_t waited_us = hl_now_us(&hl_group_core(group)->host) - group->begun_us;
+    unsigned tries = group->attempts + hl_members_attempts(group);
+    hl_text_set(text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
+                hl_lease_span_ms(waited_us), tries, tries ? "; a late grant will be undone" : "");
+}
+
+hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_last_words *ret_words)
+{
+    struct hl_core *core = hl_group_core(group);
+    const struct hl_member *member;
+    struct hl_text text;
+    hilock_status status;
+    hl_verdict_learn(group, is_over);
+    status = verdict(group);
+    member = speaker(group, status);
+    if (status == HILOCK_UNREACHABLE)
+        outvoted(group, &text);
+    else if (member && is_fault(status) && !hl_verdict_is_lasting(status))
+        hl_words_of_refusal(core, member->lock->name, member->lock->terms->kind, status, "", &text);
+    else
+        hl_text_set(&text, "%s", member && member->words.detail ? member->words.detail : hilock_status_text(status));
+    if (member && is_fault(status) && member->words.detail && member->refusal == status)
+        hl_text_set(&text, "%s", member->words.detail);
+    add_away(group, &text);
+    *ret_words =
+        (struct hl_last_words){member && is_held(status) ? copy_of(group, member->words.holder) : NULL,
+                               copy_of(group, text.bytes),
+                               member && is_held(status) ? member->words.holder_remaining_ms : 0};
+    return status;
+}
+
+void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text)
+{
+    const struct hl_core *core = hl_group_core(group);
+    const char *lead = "; not: ";
+    hl_text_set(text, "%u of %u masters said yes", hl_members_held(group), group->count);
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hilock_lock *lock = group->members[i].lock;
+        const struct hl_node *node = hl_name_node(core, lock->name);
+        if (lock->hold)
+            continue;
+        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node),
+                    !node->is_up ? "away" : lock->acquire ? "no answer yet" : "no vote");
+        lead = ", ";
+    }
+    hl_text_add(text, "; valid for %u ms",
+                hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_now_us(&core->host))));
+}

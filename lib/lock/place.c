@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* place - see place.h. */
+#include "lock/place.h"
+
+#include "base/plant.h"
+#include "lock/attempt.h"
+#include "lock/belief.h"
+#include "lock/channel.h"
+#include "lock/ending.h"
+#include "lock/gate.h"
+#include "lock/grants.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/proof.h"
+#include "lock/renewal.h"
+#include "lock/terms.h"
+#include "lock/wait.h"
+
+enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
+
+static struct hl_core *core_of(const struct hl_queue_place *place) { return place->acquire->lock->terms->cell->core; }
+
+/* Where there is no queue for it. */
+static int is_guest(const struct hl_acquire *acquire)
+{
+    const struct hl_terms *terms = acquire->lock->terms;
+    return !terms->kind->place_each && hl_name_node(terms->cell->core, acquire->lock->name)->has_no_queue;
+}
+
+int hl_place_is_wanted(const struct hl_acquire *acquire)
+{
+    return acquire->lock->terms->kind->has_queue && !acquire->is_try && !is_guest(acquire);
+}
+
+/* Without the rights for it the lock is polled for, as one without a queue. Of FAIR the queue is the promise. What is
+ * granted already was denied its WAIT. */
+int hl_place_is_denied(const struct hl_acquire *acquire, const struct hl_asked *asked)
+{
+    int is_refused = asked->answer == ASKED_FAULT && asked->fault.status == HILOCK_DENIED && !asked->is_granted;
+    return is_refused && acquire->place && !acquire->lock->terms->kind->place_each;
+}
+
+void hl_place_give_up(struct hl_acquire *acquire, const struct hl_asked *asked)
+{
+    struct hl_core *core = core_of(acquire->place);
+    const struct hl_name *name = acquire->lock->name;
+    hl_missing_queue(hl_name_node(core, name), asked->quote, asked->quote_length);
+    hl_place_free(core, acquire);
+}
+
+int hl_place_take(struct hl_core *core, struct hl_acquire *acquire)
+{
+    acquire->place = hl_memory_new(&core->host.memory, sizeof *acquire->place);
+    if (!acquire->place)
+        return -1;
+    acquire->place->acquire = acquire;
+    return 0;
+}
+
+void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
+{
+    if (!acquire->place)
+        return;
+    hl_place_forget(core, acquire->place);
+    if (!acquire->lock->terms->kind->place_each)
+        hl_memory_free(&core->host.memory, acquire->place);
+    acquire->place = NULL;
+}
+
+/* Between two heartbeats, and to a handle that was made alike: to the store nothing changes. */
+static int can_pass(const struct hl_acquire *acquire, const struct hl_acquire *next)
+{
+    const struct hl_hold *hold = acquire->hold;
+    return acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING && hold->is_queued &&
+           !hl_request_is_busy(&hold->request) && next && !next->hold && next->lock->terms == acquire->lock->terms &&
+           !HL_PLANTED(PLACE_LOST_BY_CANCEL);
+}
+
+int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
+{
+    uint64_t resume_us;
+    if (!acquire->place || !acquire->hold || !can_pass(acquire, next))
+        return 0;
+    resume_us = acquire->hold->resume_us;
+    next->hold = acquire->hold;
+    next->hold->owner.acquire = next;
+    next->place = acquire->place;
+    next->place->acquire = next;
+    next->state = ACQUIRE_SLEEPING;
+    hl_wait_stop(next);
+    acquire->hold = NULL;
+    acquire->place = NULL;
+    hl_wait_resume_at(next, resume_us);
+    return 1;
+}
+
+void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
+{
+    hl_place_forget(core, place);
+    place->acquire->hold->id = hl_attempt_id(place->acquire->lock);
+    place->ticket = 0;
+    place->behind = NULL;
+    if (!place->acquire->lock->terms->is_polling)
+        hl_grants_join(core, place);
+}
+
+void hl_place_forget(struct hl_core *core, struct hl_queue_place *place)
+{
+    if (place->is_found)
+        hl_grants_leave(core, place);
+}
+
+/* ---- heartbeats ---- */
+
+static uint32_t next_number(const struct hl_queue_place *place)
+{
+    return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
+}
+
+/* Asked before and never answered, it may stand there already. */
+static uint64_t ticket_of(const struct hl_queue_place *place)
+{
+    uint64_t none = place->number > 1 ? HL_TICKET_UNKNOWN : 0;
+    return place->ticket && !HL_PLANTED(FAIR_TAIL) ? place->ticket : none;
+}
+
+/* A heartbeat that is said again after its wait was over (its script had to be loaded) is a try: it stands nobody in
+ * the queue. */
+void hl_place_say(struct hl_hold *hold, struct hl_wants *wants)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    struct hl_queue_place *place = hold->state == HOLD_ASKING ? hold->owner.acquire->place : NULL;
+    wants->channel = "";
+    wants->is_try = 1;
+    if (!place && hold->state == HOLD_ASKING && is_guest(hold->owner.acquire))
+        wants->channel = NULL;
+    if (!place)
+        return;
+    place->number = next_number(place);
+    /* what was sent elsewhere was timed by another clock */
+    if (place->node != hl_node_parent(hold->request.node) && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE))
+        memset(place->sent_us, 0, sizeof place->sent_us);
+    place->node = hl_node_parent(hold->request.node);
+    place->sent_us[place->number % HL_FAIR_SENDS] = hl_now_us(&core->host);
+    wants->number = place->number;
+    wants->ticket = ticket_of(place);
+    wants->is_try = place->acquire->is_try;
+    if (place->is_found)
+        wants->channel = hl_grants_channel(place);
+    place->is_polling = !*wants->channel;
+}
+
+static void trace_place(const struct hilock_lock *lock, const struct hl_asked *asked)
+{
+    hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = asked->position,
+                                     .waiters = asked->waiters});
+}
+
+void hl_place_placed(struct hl_queue_place *place, const struct hl_asked *asked)
+{
+    int is_new = !place->ticket;
+    place->confirms = 0;
+    place->ticket = asked->ticket;
+    place->acquire->hold->token = asked->ticket;
+    if (is_new && place->acquire->stands == STANDS_QUEUED)
+        hl_gate_place(place->acquire);
+    if (place->is_found && !hl_grants_listen(place))
+        place->is_polling = 1;
+    if (place->position != asked->position)
+        trace_place(place->acquire->lock, asked);
+    place->position = asked->position;
+    place->waiters = asked->waiters;
+    place->hands_over = asked->hands_over != 0;
+    if (!place->hands_over)
+        hl_gate_saw_others(place->acquire->lock->name);
+}
+
+/* Another program frees the name without a grant, and says so on the unlock channel, if at all: the head listens
+ * there. */
+int hl_place_may_sleep(struct hl_queue_place *place)
+{
+    uint64_t sent_us = place->acquire->hold->request.sent_us;
+    if (!place->hands_over && place->position <= 1 && !HL_PLANTED(FAIR_DEAF_TO_OTHERS) &&
+        !hl_channel_may_sleep(place->acquire, sent_us))
+        return 0;
+    return place->news_us <= sent_us;
+}
+
+/* A dead holder is found by the end of the lease, a dead head by the one behind it a little later, a lost push within a
+ * window for each place. */
+uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_asked *asked)
+{
+    const struct hl_terms *terms = place->acquire->lock->terms;
+    uint64_t at = place->position ? place->position : 1, ends_us = asked->left_ms * 1000 + 1000 + STEP_US * (at - 1);
+    uint64_t sleep_us = (uint64_t)HL_FAIR_ALIVE_MS * 1000 / 3, window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000 * at,
+        poll_us;
+    if (HL_PLANTED(FAIR_NO_HEARTBEAT))
+        return (uint64_t)1 << 50;
+    sleep_us = window_us < sleep_us ? window_us : sleep_us;
+    if (at <= NEAR_MAX && !asked->has_no_ttl && ends_us < sleep_us)
+        sleep_us = ends_us;
+    if (!place->is_polling)
+        return sleep_us;
+    poll_us =
+        ((uint64_t)terms->poll_min_ms * 1000 +
+         hl_random_below(&core->host.random, (uint64_t)terms->poll_jitter_ms * 1000 + 1)) * at;
+    return poll_us < sleep_us ? poll_us : sleep_us;
+}
+
+static void ask_soon(struct hl_queue_place *place, uint64_t within_us)
+{
+    struct hl_host *host = &core_of(place)->host;
+    if (place->acquire->state == ACQUIRE_SLEEPING)
+        hl_wait_resume_at(place->acquire,
+                          hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
+}
+
+void hl_place_wake(struct hl_queue_place *place, uint64_t within_us)
+{
+    place->news_us = hl_now_us(&core_of(place)->host);
+    ask_soon(place, within_us);
+}
+
+/* ---- pushes ---- */
+
+/* Until when this grant may be believed in; 0: not at all. */
+static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_node *node, const struct hl_push *push)
+{
+    uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number,
+        sent_us, elapsed_us;
+    if (!number || number > place->number || place->number - number >= HL_FAIR_SENDS ||
+        (place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE)))
+        return 0;
+    sent_us = place->sent_us[number % HL_FAIR_SENDS];
+    elapsed_us = now_us - sent_us;
+    if (sent_us <= hl_node_since_us(node) && !HL_PLANTED(FAIR_BELIEVES_OLD_LINK))
+        return 0;
+    /* the server's clock has stepped */
+    if (push->since_us > elapsed_us + elapsed_us / 100 + CLOCK_US && !HL_PLANTED(FAIR_STEP_BELIEVED))
+        return 0;
+    if (HL_PLANTED(FAIR_FROM_ARRIVAL))
+        return hl_lease_deadline_us(now_us, push->lease_us);
+    if (HL_PLANTED(FAIR_DRIFT_OF_LEASE))
+        return sent_us + push->since_us + push->lease_us - hl_lease_drift_us(push->lease_us);
+    return hl_lease_deadline_us(sent_us, push->since_us + push->lease_us);
+}
+
+/* What is left must do for this lock; a fixed lease is got whole. */
+static int is_enough(struct hl_queue_place *place, uint64_t deadline_us)
+{
+    struct hl_hold *hold = place->acquire->hold;
+    uint64_t least_us;
+    hold->is_windowed = 1;
+    least_us = hl_wait_least_us(place->acquire);
+    hold->is_windowed = 0;
+    return place->acquire->lock->terms->is_renewed &&
+           hl_left_us(deadline_us, hl_now_us(&core_of(place)->host)) >= least_us;
+}
+
+static void ask_now(struct hl_queue_place *place)
+{
+    if (place->acquire->state == ACQUIRE_SLEEPING)
+        core_of(place)->waiter->ask(place->acquire);
+}
+
+static void confirm(struct hl_queue_place *place)
+{
+    place->news_us = hl_now_us(&core_of(place)->host);
+    hl_trace(&core_of(place)->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = place->acquire->lock->name->bytes});
+    ask_now(place);
+}
+
+/* Whoever released wrote the grant, and WAIT counts what we write: the heartbeat, over the link on which it is waited
+ * for, writes the lease. */
+static int is_to_be_confirmed(const struct hl_queue_place *place)
+{
+    return place->acquire->lock->terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED);
+}
+
+static void on_grant(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
+{
+    struct hl_acquire *acquire = place->acquire;
+    struct hl_hold *hold = acquire->hold;
+    uint64_t deadline_us;
+    if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
+        hold->state != HOLD_ASKING)
+        return;
+    deadline_us = is_to_be_confirmed(place) || hl_node_guard_left_us(node, hl_now_us(node->host)) ? 0
+        : deadline_of(place, node, push);
+    hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
+    if (push->others)
+        hl_gate_saw_others(acquire->lock->name);
+    if (!deadline_us || !is_enough(place, deadline_us)) {
+        confirm(place);
+        return;
+    }
+    (void)hl_node_withdraw(&hold->request);
+    hold->kept = KEPT_OURS;
+    hold->token = push->token;
+    hold->deadline_us = deadline_us;
+    hold->is_windowed = 1;
+    core_of(place)->waiter->answered(acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
+}
+
+/* For a moment the name is left to others, who heard of it before us. 0: it is free, and nobody is before us. */
+static void on_yield(struct hl_queue_place *place, const struct hl_push *push)
+{
+    if (place->acquire->state == ACQUIRE_SLEEPING)
+        hl_wait_resume_at(place->acquire,
+                          hl_now_us(&core_of(place)->host) + (push->pause_us ? push->pause_us + 1000 : 0));
+    else
+        place->news_us = hl_now_us(&core_of(place)->host);
+}
+
+void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
+{
+    switch (push->what) {
+    case HL_PUSH_NONSENSE: break;
+    case HL_PUSH_GRANT:
+        if (!HL_PLANTED(PUSH_IGNORED))
+            on_grant(place, node, push);
+        break;
+    case HL_PUSH_YIELD: on_yield(place, push); break;
+    }
+}
+
+/* ---- grants that are not reported ---- */
+
+/* A renewal under way would be answered to a hold that is none any more: then it is given back. So is one that was
+ * handed on: asked for again it would have the token of its first turn. */
+int hl_place_confirms(struct hl_queue_place *place)
+{
+    struct hl_acquire *acquire = place->acquire;
+    struct hl_hold *hold = acquire->hold;
+    struct hl_name *name = acquire->lock->name;
+    int is_renewing = hold->ask != ASK_ACQUIRE && hl_request_is_busy(&hold->request);
+    if (is_renewing || hold->turn || place->confirms++ >= CONFIRMS_MAX) {
+        place->confirms = 0;
+        return 0;
+    }
+    place->news_us = hl_now_us(&core_of(place)->host);
+    hold->state = HOLD_ASKING;
+    hold->is_windowed = 0;
+    hold->kept = KEPT_MAYBE;
+    hold->token = place->ticket;
+    hold->is_queued = !HL_PLANTED(FAIR_DOUBTED_FORGOTTEN);
+    if (name->hold == hold)
+        name->hold = NULL;
+    core_of(place)->waiter->ask(acquire);
+    hl_gate_wake(name);
+    return 1;
+}
+
+void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    struct hl_said said;
+    if (!answer->reply) {
+        if (answer->was_sent) {
+            hold->is_haunted = 1;
+            hl_ending_may_run(hold);
+        }
+        return;
+    }
+    said = hl_proof_said(hold, answer->reply);
+    if (said.verdict == HL_YES && (said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED)))
+        hl_renewal_confirmed(hold);
+    else if (said.verdict == HL_YES)
+        hl_belief_end(hold, HILOCK_REASON_TAKEN); /* its id is at the store under a token that was never reported:
+                                                     released when the loss is reported */
+    else if (HL_PLANTED(FAIR_OLD_NO_BELIEVED) && said.verdict == HL_NO)
+        hl_belief_end(hold, HILOCK_REASON_TAKEN);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plain - see plain.h. */
+#include "lock/plain.h"
+
+#include "base/plant.h"
+#include "lock/acquire.h"
+#include "lock/arrival.h"
+#include "lock/belief.h"
+#include "lock/extend.h"
+#include "lock/hold.h"
+#include "lock/inquiry.h"
+#include "lock/reentry.h"
+#include "lock/side.h"
+#include "lock/teardown.h"
+#include "lock/turn.h"
+#include "lock/watchdog.h"
+
+static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+                             hilock_result_fn *on_result, void *user)
+{
+    uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
+    uint64_t ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : hl_now_us(&core->host) + limit_ms * 1000;
+    struct hl_side *side = lock->hold ? hl_side_of(core, lock->hold) : NULL;
+    if (lock->hold)
+        return hl_reentry_begin(core, lock, side ? &side->desk : NULL, on_result, user);
+    return hl_arrival_begin(core, lock, wait_ms == HILOCK_TRY, ends_us, on_result, user);
+}
+
+static int cancel(struct hl_core *core, struct hilock_lock *lock)
+{
+    if (!lock->acquire)
+        return lock->hold && lock->hold->side && hl_reentry_cancel(core, &lock->hold->side->desk);
+    if (lock->acquire->state == ACQUIRE_DECIDED)
+        hl_acquire_overrule(lock->acquire, HILOCK_CANCELLED);
+    else
+        hl_acquire_decide(lock->acquire, HILOCK_CANCELLED);
+    return 1;
+}
+
+/* A hold that is lost is over for all counts, even before its callback. */
+static int has_more_counts(const struct hilock_lock *lock)
+{
+    return hl_hold_entries(lock->hold) > 1 && !HL_PLANTED(REENTRY_ENDS_EARLY) && lock->hold->state == HOLD_HELD &&
+           !hl_belief_has_ended(lock->hold);
+}
+
+static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    if (has_more_counts(lock))
+        hl_reentry_leave(core, &lock->hold->side->desk, on_result, user);
+    else
+        hl_turn_release(core, lock, on_result, user);
+}
+
+static hilock_status extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                            hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = hl_extend_begin(core, lock, lease_ms, on_result, user);
+    if (status == HILOCK_OK && lock->hold->state == HOLD_HELD)
+        hl_watchdog_ask(lock->hold);
+    return status;
+}
+
+static hilock_status validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret)
+{
+    if (!lock->hold || lock->hold->state != HOLD_HELD)
+        return HILOCK_NOT_HELD;
+    *ret = hl_validity_of(core, lock->hold);
+    return *ret ? HILOCK_OK : HILOCK_NO_MEMORY;
+}
+
+static struct hl_look look(const struct hilock_lock *lock, uint64_t now_us)
+{
+    struct hl_look look = {.state = hl_lock_state(lock)};
+    if (lock->acquire)
+        look.since_us = lock->acquire->begun_us;
+    if (look.state != HILOCK_STATE_HELD)
+        return look;
+    look.since_us = lock->hold->since_us;
+    look.left_us = hl_lock_left_us(lock, now_us);
+    look.count = hl_hold_entries(lock->hold);
+    look.token = hl_hold_token(lock->hold);
+    look.tenure = (lock->hold->id << 8) + lock->hold->turn;
+    return look;
+}
+
+static uint64_t token(const struct hilock_lock *lock, size_t index) { return (void)lock, (void)index, 0; }
+
+static void done(struct hilock_lock *lock) { (void)lock; }
+
+const struct hl_handle_ops hl_plain_ops =
+    {.acquire = acquire, .cancel = cancel, .release = release, .extend = extend, .silence = hl_turn_silence,
+     .validity = validity, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force, .token = token,
+     .teardown = hl_teardown_lock, .done = done};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* proof - see proof.h. */
+#include "lock/proof.h"
+
+#include "base/plant.h"
+#include "lock/hold.h"
+#include "lock/lease.h"
+#include "lock/name.h"
+
+struct hl_said hl_proof_said(const struct hl_hold *hold, const struct hl_reply *reply)
+{
+    const struct hl_kind *kind = hold->terms->kind;
+    switch ((enum hl_ask)hold->ask) {
+    case ASK_ACQUIRE: return kind->acquired(reply, (enum hl_form)hold->form);
+    case ASK_CONFIRM: break;
+    case ASK_RENEW: return kind->renewed(reply, (enum hl_form)hold->form);
+    case ASK_RELEASE: return kind->released(reply, (enum hl_form)hold->form);
+    }
+    return hl_said_fault(reply);
+}
+
+int hl_proof_is_cleared_by(const struct hl_hold *hold, const struct hl_said *said)
+{
+    int may_have_begun = said->verdict == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
+    int is_in_queue = (hold->is_queued || said->position) && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
+    return said->verdict != HL_YES && !may_have_begun && !hold->is_haunted && !is_in_queue && hold->kept != KEPT_OURS;
+}
+
+void hl_proof_not_ours(struct hl_hold *hold)
+{
+    int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
+        may_be_made = hold->is_haunted && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
+    hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
+}
+
+int hl_proof_forgoes_native(struct hl_hold *hold, const struct hl_said *said)
+{
+    struct hl_text what;
+    if (hold->form != HL_FORM_NATIVE || hold->ask == ASK_ACQUIRE || said->verdict != HL_FAULT ||
+        said->fault.kind != HL_FAULT_LASTING || said->fault.status == HILOCK_WRONG_KIND)
+        return 0;
+    hold->request.node->natives = 0;
+    hl_text_set(&what, "native command refused: %s: the script is used",
+                hl_host_quote(hold->request.node->host, said->quote, said->quote_length).bytes);
+    hl_missing_report(hl_node_parent(hold->request.node), HL_MISSING_NATIVE, what.bytes);
+    return 1;
+}
+
+void hl_proof_grant(struct hl_hold *hold, const struct hl_said *said)
+{
+    uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
+    hold->kept = KEPT_OURS;
+    hold->is_queued = 0;
+    hold->token = said->token;
+    hold->deadline_us =
+        hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : hold->request.sent_us, lease_us);
+}
+
+void hl_proof_told(struct hl_hold *hold, struct hl_asked asked)
+{
+    asked.asked_us = hold->request.sent_us;
+    hl_hold_core(hold)->owner->answered(hold, &asked);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handshake - what a node is asked right after the login, before any request: SCRIPT LOAD of every script (the server
+ * may evict scripts made by EVAL, not loaded ones); where it matters its ROLE and whether it has sharded channels; INFO
+ * of the server and of its memory; its native commands; and TIME at the end, because a sample of its clock is best when
+ * fresh. A third link asks only what matters there, and reports no news of the server. All of it leaves together.
+ * Invariant: any part may be refused, and that is reported; only a ROLE other than master ends the link. */
+#ifndef HL_NODE_HANDSHAKE_H
+#define HL_NODE_HANDSHAKE_H
+
+#include "base/reply.h"
+
+struct hl_node;
+
+enum hl_handshake_state { HL_HANDSHAKE_GOES_ON, HL_HANDSHAKE_OVER, HL_HANDSHAKE_NO_MASTER };
+
+struct hl_handshake { /* answers to come, in order: scripts, then each step whose bit is set, the lowest first */
+    unsigned scripts, steps;
+};
+
+void hl_handshake_begin(struct hl_node *node); /* the session is open. A failed send breaks it */
+enum hl_handshake_state hl_handshake_answered(struct hl_node *node, const struct hl_reply *reply);
+static inline int hl_handshake_is_over(const struct hl_handshake *handshake)
+{
+    return !handshake->scripts && !handshake->steps;
+}
+
+#endif

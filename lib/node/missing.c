@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* missing - see missing.h. */
+#include "node/missing.h"
+
+#include "node/node.h"
+
+void hl_missing_report(struct hl_node *node, enum hl_missing_right lack, const char *what)
+{
+    if (what && !node->parent && !(node->reported_missing & lack)) /* a further link to the same server has nothing to
+                                                                    add */
+        hl_node_fault(node, what);
+    node->reported_missing = what ? node->reported_missing | lack : node->reported_missing & ~(unsigned)lack;
+}
+
+int hl_missing_is_right(const struct hl_reply *reply)
+{
+    return reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "NOPERM");
+}
+
+int hl_missing_hear(struct hl_node *node, enum hl_missing_right lack, const char *command, const struct hl_reply *reply,
+                  const char *loss)
+{
+    struct hl_text what;
+    if (reply->type != HL_REPLY_ERROR) {
+        hl_missing_report(node, lack, NULL);
+        return 0;
+    }
+    hl_text_set(&what, "%s refused: %s%s", command, hl_host_quote(node->host, reply->bytes, reply->length).bytes, loss);
+    hl_missing_report(node, lack, what.bytes);
+    return 1;
+}
+
+void hl_missing_natives_wanted(struct hl_node *node)
+{
+    node = hl_node_parent(node);
+    if (node->are_natives_refused)
+        hl_missing_report(node, HL_MISSING_NATIVES,
+                      "COMMAND INFO refused: releases and renewals of SIMPLE locks cost the server a script each");
+}
+
+void hl_missing_queue(struct hl_node *node, const char *quote, size_t length)
+{
+    struct hl_text what;
+    hl_text_set(&what, "no place in a wait queue: %s: MUTEX polls", hl_host_quote(node->host, quote, length).bytes);
+    hl_missing_report(node, HL_MISSING_QUEUE, what.bytes);
+    node->has_no_queue = 1;
+}

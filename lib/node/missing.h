@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* missing - optional rights of a server's user. What the user loses without one is reported once, not on every connect:
+ * again only if the user had the right in between, or the node is another server.
+ *
+ * Two are asked for only where they matter: a program without SIMPLE locks does not need COMMAND INFO, nor one without
+ * FAIR locks PUBSUB (counts.h). */
+#ifndef HL_NODE_MISSING_H
+#define HL_NODE_MISSING_H
+
+#include "base/reply.h"
+
+struct hl_node;
+
+enum hl_missing_right { /* bits of those reported */
+    HL_MISSING_NAME = 1,     /* CLIENT SETNAME */
+    HL_MISSING_LOAD = 2,     /* SCRIPT LOAD */
+    HL_MISSING_ROLE = 4,
+    HL_MISSING_SHARDED = 8,  /* PUBSUB SHARDNUMSUB */
+    HL_MISSING_INFO = 16,
+    HL_MISSING_TIME = 32,
+    HL_MISSING_NATIVES = 64, /* COMMAND INFO */
+    HL_MISSING_NATIVE = 128, /* a native command itself */
+    HL_MISSING_COUNTS = 256, /* PUBSUB NUMSUB */
+    HL_MISSING_EPOCH = 512,  /* SENTINEL MASTER, CLUSTER NODES */
+    HL_MISSING_TWIN = 1024,  /* of a quorum: each server is a server of its own (quorum.c) */
+    HL_MISSING_QUEUE = 2048  /* the commands of the wait queue */
+};
+
+/* text NULL: the user has that right. */
+void hl_missing_report(struct hl_node *node, enum hl_missing_right lack, const char *what);
+/* "<command> refused: <the server's words><loss>", if the reply is an error. 1: it was. */
+int hl_missing_hear(struct hl_node *node, enum hl_missing_right lack, const char *command, const struct hl_reply *reply,
+                  const char *loss);
+int hl_missing_is_right(const struct hl_reply *reply); /* an error, and about a right */
+
+/* A waiter was refused its place: until the next link MUTEX polls there. */
+void hl_missing_queue(struct hl_node *node, const char *quote, size_t length);
+void hl_missing_natives_wanted(struct hl_node *node); /* a lock here could use native commands */
+
+#endif

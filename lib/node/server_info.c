@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server_info - see server_info.h. INFO is lines of "name:value", ended by CR LF; its bytes are the server's and may be
+ * anything. */
+#include "node/server_info.h"
+
+#include <string.h>
+
+#include "base/plant.h"
+
+enum { SECOND_US = 1000000, UP_MAX_S = 1000000000 };
+
+struct value { const char *bytes; size_t length; }; /* bytes NULL: no such line */
+
+static struct value value_of(const struct hl_reply *info, const char *name)
+{
+    const char *line = info->bytes, *end = info->bytes + info->length;
+    size_t name_length = strlen(name);
+    while (line < end) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        size_t length = (size_t)((stop ? stop : end) - line);
+        if (length && line[length - 1] == '\r')
+            length--;
+        if (length > name_length && memcmp(line, name, name_length) == 0 && line[name_length] == ':')
+            return (struct value){line + name_length + 1, length - name_length - 1};
+        line = stop ? stop + 1 : end;
+    }
+    return (struct value){NULL, 0};
+}
+
+/* A value that is too long counts as missing: it is no run id and no policy. */
+static void keep(char *to, size_t room, struct value value)
+{
+    size_t length = value.bytes && value.length < room ? value.length : 0;
+    if (length)
+        memcpy(to, value.bytes, length);
+    to[length] = '\0';
+}
+
+static int is_number(struct value value, uint64_t *ret_number)
+{
+    return value.bytes && value.length && hl_reply_decimal(value.bytes, value.length, ret_number) == value.length;
+}
+
+/* By its run id; without one, by an uptime that does not reach back to when it was last read. */
+static int is_another_run(const struct hl_server_info *server_info, const char *run_id, uint64_t up_us, uint64_t now_us)
+{
+    if (*server_info->run_id && *run_id)
+        return strcmp(server_info->run_id, run_id) != 0;
+    return server_info->heard_us && up_us + SECOND_US < now_us - server_info->heard_us;
+}
+
+static int64_t latest_start_us(uint64_t up_seconds, uint64_t now_us)
+{
+    uint64_t up_s = up_seconds - (up_seconds > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT));
+    return (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
+}
+
+enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
+                                                    uint64_t now_us, uint64_t earlier_us)
+{
+    char run_id[HL_RUN_ID_MAX + 1];
+    uint64_t up_seconds = 0;
+    int is_same, is_another;
+    if (reply->type != HL_REPLY_STRING || !is_number(value_of(reply, "uptime_in_seconds"), &up_seconds)) {
+        server_info->heard_us = 0;
+        server_info->started_us = (int64_t)now_us;
+        return HL_SERVER_INFO_UNREADABLE;
+    }
+    keep(run_id, sizeof run_id, value_of(reply, "run_id"));
+    is_same = server_info->heard_us && *run_id && strcmp(server_info->run_id, run_id) == 0;
+    is_another = is_another_run(server_info, run_id, up_seconds * SECOND_US, now_us);
+    if (!is_same)
+        server_info->started_us = latest_start_us(up_seconds, now_us);
+    if (is_another && server_info->started_us < (int64_t)earlier_us)
+        server_info->started_us = (int64_t)earlier_us;
+    memcpy(server_info->run_id, run_id, sizeof run_id);
+    server_info->heard_us = now_us;
+    return is_another ? HL_SERVER_INFO_NEWS : HL_SERVER_INFO_AS_BEFORE;
+}
+
+enum hl_server_info_news hl_server_info_read_memory(struct hl_server_info *server_info, const struct hl_reply *reply)
+{
+    struct value policy = {NULL, 0};
+    char before[sizeof server_info->policy];
+    uint64_t limit = 1;
+    if (reply->type == HL_REPLY_STRING)
+        policy = value_of(reply, "maxmemory_policy");
+    if (!policy.bytes)
+        return HL_SERVER_INFO_UNREADABLE;
+    is_number(value_of(reply, "maxmemory"), &limit);
+    memcpy(before, server_info->policy, sizeof before);
+    keep(server_info->policy, sizeof server_info->policy, policy);
+    if (limit == 0 || strcmp(server_info->policy, "noeviction") == 0)
+        *server_info->policy = '\0';
+    return *server_info->policy && strcmp(before, server_info->policy) != 0 ? HL_SERVER_INFO_NEWS
+                                                                            : HL_SERVER_INFO_AS_BEFORE;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* topology - see topology.h. */
+#include "node/topology.h"
+
+#include "base/plant.h"
+
+enum { AWAY_US = 10000000 };
+
+#define LOSS ": if two servers claim a slot, the later one is unknown"
+
+static struct hl_topology *topology_of(struct hl_request *question)
+{
+    return (struct hl_topology *)(void *)((char *)question - offsetof(struct hl_topology, question));
+}
+
+static void encode(struct hl_request *request, struct hl_command *command)
+{
+    hl_command_begin(command, "CLUSTER");
+    hl_command_add_word(command, topology_of(request)->is_half_told ? "SLOTS" : "NODES");
+}
+
+static void ask(struct hl_topology *topology, int is_half_told)
+{
+    topology->is_half_told = is_half_told;
+    hl_node_submit(&topology->asked->node, &topology->question, topology->members->options.command_timeout_ms,
+                   HL_REQUEST_URGENT);
+}
+
+static void end(struct hl_topology *topology, const struct hl_reply *reply, int has_slots)
+{
+    hl_epochs_forget(&topology->epochs, &topology->members->host->memory);
+    topology->on_told(topology->arg, reply, has_slots);
+}
+
+/* ---- the first half ---- */
+
+/* A server that is busy or loading may answer later. One that may not answer, or does not know the command, is asked
+ * for the slots alone. */
+static int is_for_now(const struct hl_reply *reply)
+{
+    return reply->type == HL_REPLY_ERROR && !hl_missing_is_right(reply) && !hl_reply_has_code(reply, "ERR");
+}
+
+static void on_epochs(struct hl_topology *topology, const struct hl_reply *reply)
+{
+    if (hl_missing_is_right(reply))
+        (void)hl_missing_hear(&topology->asked->node, HL_MISSING_EPOCH, "CLUSTER NODES", reply, LOSS);
+    if (hl_epochs_read(&topology->epochs, &topology->members->host->memory, reply) < 0)
+        end(topology, NULL, 0);
+    else if (is_for_now(reply))
+        end(topology, reply, 0);
+    else
+        ask(topology, 1);
+}
+
+/* ---- the second half ---- */
+
+static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slots_master *master)
+{
+    struct hl_topology *topology = arg;
+    struct hl_member *member = hl_members_find(topology->members, &master->address, topology->asked);
+    if (!member)
+        return;
+    if (!member->is_named)
+        member->told_epoch = hl_epochs_of(&topology->epochs, master->id, master->id_length);
+    member->is_named = 1;
+    for (unsigned slot = from; slot <= to; slot++)
+        topology->slots[slot] = (uint16_t)(member->index + 1);
+}
+
+static void on_slots(struct hl_topology *topology, const struct hl_reply *reply)
+{
+    struct hl_members *members = topology->members;
+    int has_slots;
+    memset(topology->slots, 0, sizeof topology->slots);
+    for (unsigned i = 0; i < members->count; i++)
+        members->list[i]->is_named = 0;
+    has_slots = hl_slots_read(reply, on_range, topology) > 0;
+    if (has_slots)
+        hl_missing_report(&topology->asked->node, HL_MISSING_EPOCH,
+                      topology->epochs.count ? NULL : "CLUSTER NODES gives no config-epochs" LOSS);
+    end(topology, reply, has_slots);
+}
+
+static void on_answer(struct hl_request *request, const struct hl_answer *answer)
+{
+    struct hl_topology *topology = topology_of(request);
+    if (!answer->reply)
+        end(topology, NULL, 0);
+    else if (topology->is_half_told)
+        on_slots(topology, answer->reply);
+    else
+        on_epochs(topology, answer->reply);
+}
+
+/* ---- which answer to believe ---- */
+
+static int is_away(const struct hl_topology *topology, const struct hl_member *owner)
+{
+    return owner->lost_us && hl_now_us(topology->members->host) - owner->lost_us > AWAY_US;
+}
+
+/* 0: it has been away for so long that nobody else may be left to ask. */
+static uint64_t epoch_of(const struct hl_topology *topology, const struct hl_member *owner)
+{
+    return is_away(topology, owner) ? 0 : owner->epoch;
+}
+
+int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to)
+{
+    if (!owner)
+        return 1;
+    if (to->told_epoch)
+        return to->told_epoch >= epoch_of(topology, owner) || HL_PLANTED(OLD_EPOCH_BELIEVED);
+    return to != topology->asked || is_away(topology, owner) || HL_PLANTED(STALE_OWNER_BELIEVED);
+}
+
+void hl_topology_succeed(const struct hl_topology *topology, const struct hl_member *from, struct hl_member *to)
+{
+    if (epoch_of(topology, from) > to->epoch)
+        to->epoch = epoch_of(topology, from);
+}
+
+/* A server's word about itself is the truth: it may have been set up anew. */
+void hl_topology_keep_epochs(const struct hl_topology *topology)
+{
+    for (unsigned i = 0; i < topology->members->count; i++) {
+        struct hl_member *member = topology->members->list[i];
+        int is_news = member == topology->asked || member->told_epoch > member->epoch;
+        if (member->is_named && member->told_epoch && is_news)
+            member->epoch = member->told_epoch;
+    }
+}
+
+/* ---- life ---- */
+
+void hl_topology_init(struct hl_topology *topology, struct hl_members *members, hl_topology_fn *on_told, void *arg)
+{
+    static const struct hl_request_ops ops = {NULL, encode, on_answer};
+    topology->question.ops = &ops;
+    topology->members = members;
+    topology->on_told = on_told;
+    topology->arg = arg;
+}
+
+void hl_topology_done(struct hl_topology *topology)
+{
+    hl_epochs_forget(&topology->epochs, &topology->members->host->memory);
+}
+
+int hl_topology_is_asked(const struct hl_topology *topology) { return hl_request_is_busy(&topology->question); }
+
+void hl_topology_ask(struct hl_topology *topology, struct hl_member *member)
+{
+    topology->asked = member;
+    ask(topology, 0);
+}
+
+void hl_topology_lose(struct hl_topology *topology, const struct hl_member *member)
+{
+    if (topology->asked == member && hl_topology_is_asked(topology) && hl_node_withdraw(&topology->question))
+        hl_epochs_forget(&topology->epochs, &topology->members->host->memory);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wait_link - see wait_link.h. */
+#include "node/wait_link.h"
+
+#include "base/contract.h"
+#include "base/plant.h"
+
+static struct hl_wait_link *wait_link_of(struct hl_node *link) { return (struct hl_wait_link *)(void *)link; }
+
+/* ---- WAIT ---- */
+
+static void encode_wait(struct hl_request *request, struct hl_command *command)
+{
+    const struct hl_wait_link *wait_link = (const struct hl_wait_link *)(const void *)((char *)request -
+                                                                                 offsetof(struct hl_wait_link, wait));
+    hl_command_begin(command, "WAIT");
+    hl_command_add_number(command, wait_link->replicas);
+    hl_command_add_number(command, wait_link->timeout_ms);
+}
+
+static int is_less(const struct hl_request *request, const struct hl_request *than)
+{
+    return request->replicas != than->replicas ? request->replicas < than->replicas
+                                               : request->timeout_ms < than->timeout_ms;
+}
+
+static void ask_for_the_least(struct hl_wait_link *wait_link)
+{
+    struct hl_node *to = HL_PLANTED(REPLICAS_WRONG_LINK) ? wait_link->node.parent : &wait_link->node;
+    const struct hl_request *request, *least = TAILQ_FIRST(&wait_link->pending);
+    TAILQ_FOREACH(request, &wait_link->pending, entry)
+        if (is_less(request, least))
+            least = request;
+    wait_link->replicas = least->replicas;
+    wait_link->timeout_ms = least->timeout_ms;
+    hl_node_submit(to, &wait_link->wait, wait_link->timeout_ms + wait_link->node.options.command_timeout_ms,
+                   HL_REQUEST_URGENT | HL_REQUEST_BLOCKS);
+}
+
+/* This WAIT asked for fewer or for a shorter time, and has not found enough. */
+static int wants_more(const struct hl_wait_link *wait_link, const struct hl_request *request,
+                      const struct hl_reply *reply)
+{
+    return reply && reply->type == HL_REPLY_INTEGER && reply->integer < request->replicas &&
+           (request->replicas > wait_link->replicas || request->timeout_ms > wait_link->timeout_ms);
+}
+
+/* Each `done` may withdraw others. */
+static void settle(struct hl_wait_link *wait_link, const struct hl_answer *answer)
+{
+    struct hl_request *request;
+    TAILQ_INSERT_TAIL(&wait_link->pending, &wait_link->mark, entry);
+    while ((request = TAILQ_FIRST(&wait_link->pending)) != &wait_link->mark) {
+        TAILQ_REMOVE(&wait_link->pending, request, entry);
+        if (wants_more(wait_link, request, answer->reply)) {
+            TAILQ_INSERT_TAIL(&wait_link->pending, request, entry);
+            continue;
+        }
+        request->place = REQUEST_IDLE;
+        request->ops->done(request, answer);
+    }
+    TAILQ_REMOVE(&wait_link->pending, &wait_link->mark, entry);
+}
+
+static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
+{
+    struct hl_wait_link *wait_link = (struct hl_wait_link *)(void *)((char *)wait -
+                                                                     offsetof(struct hl_wait_link, wait));
+    settle(wait_link, answer);
+    if (TAILQ_EMPTY(&wait_link->pending))
+        hl_node_shut(&wait_link->node, 0);
+}
+
+void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms)
+{
+    struct hl_wait_link *wait_link = wait_link_of(request->node);
+    HL_REQUIRE(request->place == REQUEST_IDLE && request->node->parent); /* just answered, and asked with
+                                                                          HL_REQUEST_CONFIRM */
+    request->place = REQUEST_CONFIRMING;
+    request->replicas = (uint8_t)replicas;
+    request->timeout_ms = timeout_ms;
+    TAILQ_INSERT_TAIL(&wait_link->pending, request, entry);
+    hl_node_shut(&wait_link->node, 1);
+}
+
+static void go_on(struct hl_node *link)
+{
+    struct hl_wait_link *wait_link = wait_link_of(link);
+    if (hl_request_is_busy(&wait_link->wait))
+        return;
+    if (TAILQ_EMPTY(&wait_link->pending) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn: nothing to wait
+                                                                               for */
+        hl_node_shut(link, 0);
+    else if (!TAILQ_EMPTY(&wait_link->pending) && TAILQ_EMPTY(&link->sent))
+        ask_for_the_least(wait_link);
+}
+
+/* The WAIT goes on: it cannot be cancelled. */
+static void withdraw(struct hl_request *request)
+{
+    TAILQ_REMOVE(&wait_link_of(request->node)->pending, request, entry);
+    request->place = REQUEST_IDLE;
+}
+
+/* ---- the link ---- */
+
+static void on_up(void *arg, struct hl_node *link) { (void)arg, (void)link; }
+
+/* A WAIT that was sent is answered "none came" right after this. */
+static void on_down(void *arg, struct hl_node *link)
+{
+    struct hl_wait_link *wait_link = arg;
+    (void)link;
+    if (HL_PLANTED(REPLICAS_OLD_LINK) && !TAILQ_EMPTY(&wait_link->pending)) {
+        TAILQ_INIT(&link->sent);
+        wait_link->wait.place = REQUEST_IDLE;
+        ask_for_the_least(wait_link);
+        return;
+    }
+    hl_node_probe(link->parent);
+    if (hl_node_withdraw(&wait_link->wait) || !hl_request_is_busy(&wait_link->wait))
+        on_waited(&wait_link->wait, &(struct hl_answer){NULL, 1});
+}
+
+static int on_error(void *arg, struct hl_node *link, struct hl_request *request, const struct hl_reply *error)
+{
+    struct hl_node *parent = link->parent;
+    (void)arg;
+    return parent->events->on_error ? parent->events->on_error(parent->arg, parent, request, error) : 0;
+}
+
+/* Its node finds out whether the server is alive: it knows what to do then, and for how long. */
+static void on_silence(void *arg, struct hl_node *link)
+{
+    (void)arg;
+    hl_node_probe(link->parent);
+}
+
+static struct hl_node *link_of(struct hl_node *node)
+{
+    static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
+    static const struct hl_request_ops ops = {NULL, encode_wait, on_waited};
+    struct hl_wait_link *wait_link;
+    if (node->third)
+        return node->third;
+    wait_link = hl_memory_new(&node->host->memory, sizeof *wait_link);
+    if (!wait_link)
+        return NULL;
+    if (hl_node_init(&wait_link->node, node->host, &node->options, &events, wait_link) != 0) {
+        hl_memory_free(&node->host->memory, wait_link);
+        return NULL;
+    }
+    wait_link->node.parent = node;
+    wait_link->wait.ops = &ops;
+    TAILQ_INIT(&wait_link->pending);
+    node->third = &wait_link->node;
+    return &wait_link->node;
+}
+
+static void free_link(struct hl_node *node)
+{
+    if (!node->third)
+        return;
+    hl_node_done(node->third);
+    hl_memory_free(&node->host->memory, wait_link_of(node->third));
+    node->third = NULL;
+}
+
+static int is_idle(const struct hl_node *node)
+{
+    return !node->third || (hl_node_is_idle(node->third) && TAILQ_EMPTY(&wait_link_of(node->third)->pending));
+}
+
+void hl_wait_link_rest(struct hl_node *node, uint64_t unused_us)
+{
+    struct hl_node *link = node->third;
+    if (link && link->is_started && is_idle(node) && hl_now_us(node->host) - link->used_us > unused_us)
+        hl_node_rest(link);
+}
+
+const struct hl_wait_link_ops hl_wait_link_ops = {link_of, go_on, withdraw, is_idle, free_link};

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""torture - Java and hilock want the same names, and both are killed and suspended all the time: no two ever hold one, every wait is served, the tokens of
+our holders rise, and nothing is left but tokens.
+
+    torture.py REDIS_SERVER PEER JARS [--seconds N] [--lease-ms MS] [--cluster] [--release old] [--java N] [--ours N]
+
+2 JVMs of 8 threads and 4 processes of 8 handles, half of these FAIR, on 16 names. Leases of both are short, so that one who dies costs no minute. In a
+cluster also a master is killed and comes back, and slots move. Each of these happens once at least, however few the seconds."""
+import argparse
+import collections
+import itertools
+import random
+import tempfile
+import threading
+import time
+
+import oracle
+import peers
+import servers
+
+NAMES = [f'stock:{i}' for i in range(16)]
+EACH, HOLD_US, THINK_US = 8, 2000, 2000
+FAULTS = (('kill', 'ours'), ('suspend', 'Java'), ('kill', 'Java'), ('suspend', 'ours'), ('outlast', 'ours'), ('outlast', 'Java'))
+CLUSTER_FAULTS = ('move', 'fail over', 'move')  # before each round of these
+LATCH_S = 25  # a Java that is killed between its unlock and its DEL leaves a key for 20 s
+LOOK_S = 0.1
+QUEUE_S = 100  # one of ours that is killed may leave the queue, for 90 s
+
+
+class Fleet:
+    def __init__(self, options, folder, server, class_path):
+        self.options, self.folder, self.server, self.class_path = options, folder, server, class_path
+        self.count, self.live, self.dead, self.faults = 0, {}, [], collections.Counter()
+        self.is_over, self.looked_ns = threading.Event(), time.monotonic_ns()
+        threading.Thread(target=self.watch_machine, daemon=True).start()
+
+    def watch_machine(self):
+        """When the machine itself stands still, so does everybody on it, and a lease may run out."""
+        while not self.is_over.wait(LOOK_S):
+            looked_ns, self.looked_ns = self.looked_ns, time.monotonic_ns()
+            if self.looked_ns - looked_ns > (LOOK_S + self.options.lease_ms / 1000 / 6) * 1e9:
+                self.faults['machine stands still'] += 1
+                for peer in [*self.live.values()]:
+                    peer.stops.append((looked_ns, self.looked_ns))
+
+    def start(self, place):
+        """A new process where one was killed, or the first."""
+        is_java, label = place < self.options.java, f'p{self.count}'
+        self.count += 1
+        if is_java:
+            peer = peers.java(label, self.class_path, self.folder, self.server.java_url)
+            peers.open_client(peer, label, f'watchdog={self.options.lease_ms}')
+        else:
+            peer = peers.ours(label, self.options.peer, self.folder, self.server.ours_url)
+            peers.open_client(peer, label, self.options.lease_ms)
+        peer.ask('contend', label, EACH, 'rlock' if is_java else ('mutex', 'fair')[place % 2], HOLD_US, THINK_US, 0, *NAMES)
+        self.live[place] = peer
+
+    def fault(self, what, side):
+        """Something happens to one process of that side."""
+        self.faults[f'{what} {side}'] += 1
+        place = random.randrange(self.options.java) if side == 'Java' else self.options.java + random.randrange(self.options.ours)
+        if what == 'kill':
+            self.live[place].kill()
+            self.dead.append(self.live[place])
+            self.start(place)
+        else:
+            self.live[place].stand_still(self.options.lease_ms / 1000 * (0.2 if what == 'suspend' else 1.3))
+
+    def cluster_fault(self, what):
+        self.faults[what] += 1
+        slot = self.server.slot(random.choice(NAMES))
+        if what == 'move':
+            self.server.move(slot)
+        else:
+            self.server.fail_over(slot)
+            self.server.settle()
+
+    def places(self):
+        return range(self.options.java + self.options.ours)
+
+    def stop(self):
+        """Each wait is served before this returns, or the question is named that never was answered."""
+        asked = {peer: peer.send('stop') for peer in self.live.values()}
+        for peer, tag in asked.items():
+            peer.answer(tag, 'stop: a wait was not served')
+        for peer in self.live.values():
+            peer.ask('close', peer.label)
+            peer.end()
+        self.is_over.set()
+
+
+def play(fleet, options):
+    end = time.monotonic() + options.seconds
+    for place in fleet.places():
+        fleet.start(place)
+    steps = [(fleet.cluster_fault, what) for what in CLUSTER_FAULTS if options.cluster] + [(fleet.fault, *fault) for fault in FAULTS]
+    for done, (call, *words) in enumerate(itertools.cycle(steps), 1):
+        time.sleep(0.5)
+        call(*words)
+        if done >= len(steps) and time.monotonic() >= end:
+            break
+    fleet.stop()
+
+
+def check_left(server, is_long):
+    """A short run does not wait for what runs out by itself, but looks at what that is."""
+    passing = ('redisson_unlock_latch', 'hilock:wait')
+    left = server.left()
+    end = time.monotonic() + (QUEUE_S if is_long else LATCH_S)
+    while left and time.monotonic() < end and (is_long or not all(key.startswith(passing) for key in left)):
+        time.sleep(0.5)
+        left = server.left()
+    peers.expect(not left or not is_long and all(key.startswith(passing) for key in left), f'nothing is left but tokens: {left}')
+
+
+def tell(verdict, fleet):
+    waits = collections.defaultdict(list)
+    for turn in verdict.turns:
+        if turn.begun_ns:
+            waits['ours' if turn.token else 'Java'].append((turn.begun_ns - turn.asked_ns) / 1e6)
+    print(', '.join(f'{count} x {what}' for what, count in sorted(fleet.faults.items())))
+    for side, of_side in sorted(waits.items()):
+        print(f'{side}: {len(of_side)} grants, wait p50 {oracle.percentile(of_side, .5):.1f} ms, p99 {oracle.percentile(of_side, .99):.0f} ms, '
+              f'longest {max(of_side) / 1000:.1f} s')
+    print(f'{verdict.grants} holds judged, {len(verdict.overlaps)} overlaps, {len(verdict.backward)} tokens out of order, {len(verdict.unserved)} waits '
+          f'not served; of the holds and waits: {dict(verdict.fates)}')
+
+
+def check(verdict, server, options):
+    for latest, hold in verdict.overlaps[:5]:
+        print(f'overlap: {latest[2]}\n    and: {hold[2]}')
+    for turn in verdict.unserved[:5] + verdict.faults[:5]:
+        print(f'{turn}')
+    peers.expect(not verdict.overlaps, 'no two hold one name')
+    peers.expect(not verdict.backward, f'tokens rise: {verdict.backward[:3]}')
+    peers.expect(not verdict.unserved, 'every wait is served')
+    peers.expect(options.cluster or not verdict.faults, 'no wait fails and no hold ends by itself, but of who stood still')
+    for side in (0, 1):
+        peers.expect(any(bool(turn.token) == bool(side) for turn in verdict.turns if turn.begun_ns), 'both sides have had their turns')
+    check_left(server, options.seconds > 120)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('server')
+    parser.add_argument('peer')
+    parser.add_argument('jars')
+    parser.add_argument('--seconds', type=float, default=20)
+    parser.add_argument('--lease-ms', type=int, default=6000)
+    parser.add_argument('--cluster', action='store_true')
+    parser.add_argument('--release', choices=peers.RELEASES, default='new')
+    parser.add_argument('--java', type=int, default=2)
+    parser.add_argument('--ours', type=int, default=4)
+    options = parser.parse_args()
+    class_path = peers.jars(options.jars, options.release)
+    with tempfile.TemporaryDirectory() as folder, (servers.cluster if options.cluster else servers.single)(options.server, folder) as server:
+        fleet = Fleet(options, folder, server, class_path)
+        try:
+            play(fleet, options)
+        finally:
+            for peer in fleet.live.values():
+                peer.end()
+        verdict = oracle.judge([*fleet.live.values(), *fleet.dead])
+        tell(verdict, fleet)
+        check(verdict, server, options)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fixture - what most live tests begin and end with: a server of their own and a connection to look at it. The end of every fixture that did
+ * not fail before checks that clients leave no trace: only token keys are left, nobody listens, no connection of a client is open. */
+#ifndef LIVE_FIXTURE_H
+#define LIVE_FIXTURE_H
+
+#include "check.h"
+#include "client.h"
+#include "redis.h"
+#include "server.h"
+
+struct fixture_test { void (*run)(void **state); };
+
+struct fixture {
+    struct server *server;
+    struct redis *redis;
+    const struct fixture_test *test; /* NULL: the test is run by cmocka itself, and fixture_end looks for traces */
+};
+
+/* For the list of tests in main: test(void **state) finds a struct fixture in *state. WITH_PORT: its server listens on a loopback port too. */
+#define FIXTURE_TEST(test) {#test, fixture_run, fixture_begin, fixture_end, &(struct fixture_test){test}}
+#define FIXTURE_TEST_WITH_PORT(test) {#test, fixture_run, fixture_begin_with_port, fixture_end, &(struct fixture_test){test}}
+
+int fixture_begin(void **state);
+int fixture_begin_with_port(void **state);
+void fixture_run(void **state);
+int fixture_end(void **state);
+
+/* What a fixture's end checks, for a test that wants it earlier, or of another database or server. */
+void fixture_check_clean(struct redis *redis);
+
+/* Where redis_channels is 0 at last, while this client goes on: what lingered has gone. */
+void fixture_until_unsubscribed(struct fixture *fixture, struct client *client);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* page [print] - the page of hilock_libevent_metrics as a scrape over loopback gets it: all clients on it, each metric with one heading, and what goes
+ * wrong is answered. `print` writes the page and asks nothing of it. */
+#include <hilock/adapters/libevent.h>
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define EXPECT(claim)                                                     \
+    do {                                                                  \
+        if (!(claim)) {                                                   \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #claim); \
+            exit(1);                                                      \
+        }                                                                 \
+    } while (0)
+
+struct fixture {
+    struct event_base *base;
+    struct evhttp *http;
+    int port, code;
+    char *body, type[80];
+    hilock_client *clients[2];
+};
+
+static void on_answer(struct evhttp_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+    EXPECT(request);
+    struct evbuffer *body = evhttp_request_get_input_buffer(request);
+    size_t length = evbuffer_get_length(body);
+    const char *type = evhttp_find_header(evhttp_request_get_input_headers(request), "Content-Type");
+    fixture->code = evhttp_request_get_response_code(request);
+    snprintf(fixture->type, sizeof fixture->type, "%s", type ? type : "");
+    free(fixture->body);
+    fixture->body = calloc(1, length + 1);
+    EXPECT(fixture->body);
+    evbuffer_remove(body, fixture->body, length);
+    event_base_loopbreak(fixture->base);
+}
+
+static const char *ask(struct fixture *fixture, enum evhttp_cmd_type command, const char *path)
+{
+    struct evhttp_connection *connection = evhttp_connection_base_new(fixture->base, NULL, "127.0.0.1", (unsigned short)fixture->port);
+    struct evhttp_request *request = evhttp_request_new(on_answer, fixture);
+    fixture->code = 0;
+    EXPECT(evhttp_make_request(connection, request, command, path) == 0);
+    while (!fixture->code)
+        event_base_dispatch(fixture->base);
+    evhttp_connection_free(connection);
+    return fixture->body;
+}
+
+static unsigned count(const char *text, const char *part)
+{
+    unsigned found = 0;
+    while ((text = strstr(text, part))) {
+        found++;
+        text += strlen(part);
+    }
+    return found;
+}
+
+/* Each metric begins once. */
+static void expect_one_heading_each(const char *page)
+{
+    char head[200];
+    for (const char *at = page; (at = strstr(at, "# TYPE ")); at++) {
+        snprintf(head, sizeof head, "%.*s ", (int)strcspn(at + 7, " ") + 7, at);
+        EXPECT(count(page, head) == 1);
+    }
+}
+
+static void play_page(struct fixture *fixture)
+{
+    const char *page = ask(fixture, EVHTTP_REQ_GET, "/metrics");
+    EXPECT(fixture->code == 200 && strncmp(fixture->type, "text/plain; version=0.0.4", 25) == 0);
+    EXPECT(count(page, "hilock_acquires_total{client=\"shop\"} 0\n") == 1 && count(page, "hilock_acquires_total{client=\"# HELP x\"} 0\n") == 1);
+    EXPECT(count(page, "client=\"shop\"") == count(page, "client=\"# HELP x\"") && count(page, "\n\n") == 0);
+    expect_one_heading_each(page);
+    EXPECT(strstr(page, "# HELP hilock_granted_total") > strstr(page, "hilock_acquires_total{client=\"# HELP x\"}"));
+    ask(fixture, EVHTTP_REQ_POST, "/metrics");
+    EXPECT(fixture->code == 405);
+    ask(fixture, EVHTTP_REQ_HEAD, "/metrics");
+    EXPECT(fixture->code == 200);
+}
+
+static void play_end(struct fixture *fixture, hilock_libevent_page *page)
+{
+    hilock_libevent_metrics_drop(page, fixture->clients[1]);
+    hilock_libevent_metrics_drop(page, fixture->clients[1]);
+    hilock_client_abandon(fixture->clients[1]);
+    const char *text = ask(fixture, EVHTTP_REQ_GET, "/metrics");
+    EXPECT(count(text, "client=\"# HELP x\"") == 0 && count(text, "hilock_acquires_total{client=\"shop\"}") == 1);
+    hilock_libevent_metrics_drop(page, fixture->clients[0]);
+    EXPECT(*ask(fixture, EVHTTP_REQ_GET, "/metrics") == '\0' && fixture->code == 200);
+    hilock_libevent_metrics_free(page);
+    hilock_libevent_metrics_free(NULL);
+    hilock_libevent_metrics_drop(NULL, fixture->clients[0]);
+    ask(fixture, EVHTTP_REQ_GET, "/metrics");
+    EXPECT(fixture->code == 404);
+    hilock_client_abandon(fixture->clients[0]);
+}
+
+static void play_refusals(struct fixture *fixture)
+{
+    hilock_libevent_page *page = NULL;
+    const struct hilock_libevent_served none[] = {{NULL, NULL}}, twins[] = {{fixture->clients[0], NULL}, {fixture->clients[1], ""}, {NULL, NULL}};
+    EXPECT(hilock_libevent_metrics(&page, fixture->http, "/other", none) == HILOCK_INVALID);
+    EXPECT(hilock_libevent_metrics(&page, fixture->http, "/other", twins) == HILOCK_INVALID);
+    EXPECT(hilock_libevent_metrics(&page, fixture->http, "other", twins + 1) == HILOCK_INVALID);
+    EXPECT(hilock_libevent_metrics(NULL, fixture->http, "/other", twins + 1) == HILOCK_INVALID);
+    EXPECT(hilock_libevent_metrics(&page, NULL, "/other", twins + 1) == HILOCK_INVALID);
+    EXPECT(hilock_libevent_metrics(&page, fixture->http, "/metrics", twins + 1) == HILOCK_IN_USE && page == NULL);
+}
+
+static void begin(struct fixture *fixture)
+{
+    struct sockaddr_in address;
+    socklen_t length = sizeof address;
+    fixture->base = event_base_new();
+    fixture->http = evhttp_new(fixture->base);
+    struct evhttp_bound_socket *bound = evhttp_bind_socket_with_handle(fixture->http, "127.0.0.1", 0);
+    EXPECT(bound && getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&address, &length) == 0);
+    fixture->port = ntohs(address.sin_port);
+    for (int i = 0; i < 2; i++)
+        EXPECT(hilock_client_open_libevent(&fixture->clients[i], fixture->base, HILOCK_CLIENT_OPTIONS(.url = "unix:///nowhere/socket"), NULL) == HILOCK_OK);
+}
+
+int main(int argc, char **argv)
+{
+    struct fixture fixture = {.port = 0};
+    hilock_libevent_page *page;
+    begin(&fixture);
+    const struct hilock_libevent_served served[] = {{fixture.clients[0], "shop"}, {fixture.clients[1], argc > 1 ? "jobs" : "# HELP x"}, {NULL, NULL}};
+    EXPECT(hilock_libevent_metrics(&page, fixture.http, "/metrics", served) == HILOCK_OK);
+    if (argc > 1 && strcmp(argv[1], "print") == 0)
+        fputs(ask(&fixture, EVHTTP_REQ_GET, "/metrics"), stdout);
+    else
+        play_page(&fixture), play_refusals(&fixture);
+    play_end(&fixture, page);
+    evhttp_free(fixture.http);
+    event_base_free(fixture.base);
+    free(fixture.body);
+    return 0;
+}

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""operate.py HILOCK REDIS_SERVER - status, watch, break and doctor on one server: what they say is so, break ends no hold but the one that is named, and
+what they may not ask is said."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
+import store  # noqa: E402
+
+OTHER = '00000000-0000-4000-8000-000000000000:1'
+
+
+def ended(*command):
+    """(exit status, stdout, stderr)"""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=store.WAITS_S, check=False)
+    return done.returncode, done.stdout.strip(), done.stderr.strip()
+
+
+def said(*command):
+    """Its answers, as JSON."""
+    return [json.loads(line) for line in ended(*command)[1].splitlines()]
+
+
+def hold(hilock, url, name, *options):
+    process = store.start(hilock, 'run', '--url', url, *options, name, '--', 'sh', '-c', 'echo holds; exec sleep 1000', stderr=subprocess.DEVNULL)
+    store.expect(process.stdout.readline() == 'holds\n', f'{name} is held')
+    return process
+
+
+def status(hilock, url):
+    held = hold(hilock, url, 'shop:a')
+    simple = hold(hilock, url, 'shop:s', '--simple')
+    store.ask(url, 'HSET', 'shop:other', 'a', '1', 'b', '2', 'c', '3')
+    rows = {row['name']: row for row in said(hilock, 'status', '--url', url, '--json', 'shop:a', 'shop:free', 'shop:s', 'shop:other')}
+    row = rows['shop:a']
+    store.expect(row['state'] == 'held' and row['layout'] == 'mutex' and 0 < row['remaining_ms'] <= 30000, f'who holds, and for how long: {row}')
+    store.expect(row['who'].startswith('sh@') and row['who'].endswith(f'/{held.pid}') and row['holder'].endswith(':' + row['who']), f'in words: {row}')
+    store.expect(row['token'] > 0 and 0 <= row['held_ms'] < store.WAITS_S * 1000, f'and since when: {row}')
+    store.expect(rows['shop:free']['state'] == 'free' and rows['shop:free']['holder'] is None, 'what is free is said to be')
+    store.expect(rows['shop:s']['layout'] == 'simple' and rows['shop:s']['state'] == 'held', 'a SIMPLE lock is found')
+    store.expect(rows['shop:other']['status'] == 'WRONG_KIND', 'what is no lock is said to be none')
+    for options, names in [((), ['shop:a']), (('--simple',), ['shop:s'])]:
+        found = [row['name'] for row in said(hilock, 'status', '--url', url, '--json', '--prefix', 'shop:', *options)]
+        store.expect(found == names, f'by prefix {options}: {found}')
+    hold_odd = hold(hilock, url, 'odd*[x]:1')
+    store.expect(ended(hilock, 'status', '--url', url, '--prefix', 'odd*[')[1].startswith('odd*[x]:1: held by '), 'a prefix is no pattern')
+    store.expect(ended(hilock, 'status', '--url', url)[0] == 64, 'names, or a prefix')
+    store.end(hold_odd)
+    store.ask(url, 'DEL', 'odd*[x]:1')
+    return held, simple
+
+
+def few_rights(hilock, url):
+    """A user that may lock, and nothing else."""
+    store.ask(url, 'ACL', 'SETUSER', 'few', 'on', '>' + store.SECRET, '~shop:*', '~hilock:*', '&*', '-@all', '+evalsha', '+script|load', '+time', '+pttl',
+              '+hscan', '+hget', '+exists', '+zcount', '+zrangebyscore')
+    few = url.replace('default:', 'few:')
+    code, text, words = ended(hilock, 'status', '--url', few, 'shop:a')
+    store.expect(code == 0 and 'held by' in text and ':sh@' in text and 'not known' not in words, f'who holds is seen by a user who may lock: {text} {words}')
+    code, text, words = ended(hilock, 'status', '--url', few, '--prefix', 'shop:')
+    store.expect(code == 69 and 'SCAN' in words, f'without that to SCAN: {words}')
+    code, text, words = ended(hilock, 'doctor', '--prefix', 'shop:', few)
+    queued, simple = (line for line in text.splitlines() if 'rights for' in line)
+    missing = set(re.search(r'missing: (.*?)\. To do', queued).group(1).split()), set(re.search(r'missing: (.*?)\. To do', simple).group(1).split())
+    store.expect(code == 1 and missing == ({'+pexpire', '+set', '+hdel', '+hlen', '+zadd', '+zrem', '+zrange', '+publish', '+subscribe', '+unsubscribe'},
+                                           {'+pexpire', '+set', '+get', '+del'}), f'doctor names the rights that are missing: {missing}')
+    text = ended(hilock, 'doctor', '--prefix', 'other:', few)[1]
+    store.expect('~NAME*' in text, f'or the pattern: {text}')
+    store.expect(not [key for key in store.ask(url, 'KEYS', '*') if 'doctor' in key], 'and leaves nothing behind')
+
+
+def broken(hilock, url, held, simple):
+    before, = said(hilock, 'status', '--url', url, '--json', 'shop:a')
+    code, _, words = ended(hilock, 'break', '--url', url, 'shop:a', '--holder', OTHER)
+    after, = said(hilock, 'status', '--url', url, '--json', 'shop:a')
+    store.expect(code == 65 and 'nothing was done' in words and before['holder'] == after['holder'], f'another holder is not touched: {words}')
+    watch = store.start(hilock, 'watch', '--url', url, '--json', '--every', '20ms', 'shop:a', 'shop:free')
+    first = [json.loads(watch.stdout.readline()) for _ in range(2)]
+    store.expect([row['state'] for row in first] == ['held', 'free'], 'watch begins with what is')
+    store.expect(ended(hilock, 'break', '--url', url, 'shop:a', '--holder', before['holder'])[0] == 0, 'the one that is named is ended')
+    changed = json.loads(watch.stdout.readline())
+    store.expect((changed['name'], changed['state']) == ('shop:a', 'free'), f'watch shows the change: {changed}')
+    store.end(watch)
+    store.expect(held.wait(store.WAITS_S) == 125, 'who held it ends its command')
+    holder = said(hilock, 'status', '--url', url, '--json', 'shop:s')[0]['holder']
+    answer, = said(hilock, 'break', '--url', url, '--json', 'shop:s', '--holder', holder)
+    store.expect(answer['status'] == 'OK', 'a SIMPLE hold is ended likewise')
+    store.expect(simple.wait(store.WAITS_S) == 125, 'and its command')
+
+
+def doctor(hilock, url):
+    found = {row['topic']: row for row in said(hilock, 'doctor', '--json', url)}
+    store.expect({'version', 'role', 'eviction', 'persistence', 'clock', 'latency', 'rights for SIMPLE', 'kind MUTEX', 'kind FAIR', 'kind SIMPLE'} <= found.keys(), f'topics: {found.keys()}')
+    store.expect(not [row for row in found.values() if row['grade'] == 'wrong'] and ended(hilock, 'doctor', url)[0] == 0, f'nothing is wrong: {found}')
+    store.expect('restart_guard_ms' in found['persistence']['to_do'], 'no append-only file: what to do')
+    store.ask(url, 'CONFIG', 'SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru')
+    code, text, _ = ended(hilock, 'doctor', url)
+    line = next(line for line in text.splitlines() if 'eviction' in line)
+    store.expect(code == 1 and line.startswith('wrong') and 'noeviction' in line, f'a policy that evicts locks: {line}')
+    store.expect(ended(hilock, 'doctor', url.replace('redis.sock', 'none.sock'))[0] == 1, 'a server that is not there')
+    store.expect(not [line for line in ended(hilock, 'doctor', url) if store.SECRET in str(line)], 'the password is in nothing that is said')
+
+
+def main(hilock, server):
+    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
+        held, simple = status(hilock, url)
+        few_rights(hilock, url)
+        broken(hilock, url, held, simple)
+        doctor(hilock, url)
+        for process in (held, simple):
+            store.end(process)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""run.py HILOCK REDIS_SERVER - what `hilock run` gives a command and what it ends with, as its man page has it."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
+import store  # noqa: E402
+
+
+def ended(*command):
+    """(exit status, stdout, stderr)"""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=store.WAITS_S, check=False)
+    return done.returncode, done.stdout, done.stderr.strip()
+
+
+def started(*command):
+    process = store.start(*command, stderr=subprocess.STDOUT)
+    process.first = process.stdout.readline()
+    return process
+
+
+def codes(hilock, url):
+    run = (hilock, 'run', '--url', url)
+    for code, words, text in [(0, ('n', '--', 'true'), ''), (7, ('n', '--', 'sh', '-c', 'exit 7'), ''), (137, ('n', '--', 'sh', '-c', 'kill -KILL $$'), ''),
+                              (127, ('n', '--', 'no-such-command'), 'No such file'), (126, ('n', '--', '/'), 'ermission denied'),
+                              (64, ('n', 'm', '--', 'true'), 'write --multi'), (64, ('n',), 'no command'), (64, ('--', 'true'), 'name of a lock is missing'),
+                              (64, ('a}b{c', '--', 'true'), 'a}b{c'), (64, ('--lease', '1x', 'n', '--', 'true'), 'write 10s'),
+                              (64, ('--lease', '900ms', 'n', '--', 'true'), '1s..24h'), (64, ('--holder', 'x', 'n', '--', 'true'), '--holder is not an option of this command'),
+                              (64, ('--fair', '--multi', 'n', 'm', '--', 'true'), '--fair does not work')]:
+        got, _, said = ended(*run, *words)
+        store.expect(got == code and text in said, f'{" ".join(words)} ends with {code}: {got} {said}')
+    got, _, said = ended(hilock, 'run', '--wait', '300ms', '--url', 'unix:///nowhere/socket', 'n', '--', 'true')
+    store.expect(got == 69, f'no server ends with 69: {got} {said}')
+    store.expect(ended(hilock, 'walk')[0] == 64 and ended(hilock)[0] == 64 and ended(hilock, '--help')[0] == 0, 'words that are none end with 64')
+
+
+def tokens(hilock, url):
+    show = ('--', 'sh', '-c', 'echo "$HILOCK_TOKEN/$HILOCK_TOKENS"')
+    first, second = (ended(hilock, 'run', '--url', url, 'n', *show)[1].strip() for _ in range(2))
+    store.expect(re.fullmatch(r'(\d+)/\1', first) and int(second.partition('/')[0]) > int(first.partition('/')[0]), f'tokens rise: {first} {second}')
+    several = ended(hilock, 'run', '--url', url, '--multi', 'n', 'm', *show)[1]
+    store.expect(re.fullmatch(r'/\d+ \d+\n', several), f'several names have a token each: {several}')
+    os.environ['HILOCK_TOKEN'] = '5'
+    store.expect(ended(hilock, 'run', '--url', url, '--simple', 's', *show)[1] == '/\n', 'a SIMPLE lock has none, nor that of another')
+    del os.environ['HILOCK_TOKEN']
+    lines = [json.loads(line) for line in ended(hilock, 'run', '--json', '--url', url, '--fair', 'n', '--', 'true')[2].splitlines()]
+    store.expect([line['event'] for line in lines] == ['granted'] and lines[0]['locks'][0]['token'] > 0, f'the same as JSON: {lines}')
+
+
+def waiting(hilock, url):
+    holds = started(hilock, 'run', '--url', url, 'n', '--', 'sh', '-c', 'echo holds; exec sleep 1000')
+    code, text, said = ended(hilock, 'run', '--url', url, '--try', 'n', '--', 'echo', 'overlaps')
+    store.expect((code, text) == (124, '') and 'held by' in said, f'a try at what is held: {code} {said}')
+    store.expect(ended(hilock, 'run', '--url', url, '--wait', '200ms', 'n', '--', 'true')[0] == 124, 'and a wait')
+    waits = started(hilock, 'run', '--url', url, '--json', 'n', '--', 'true')
+    store.expect(json.loads(waits.first)['event'] == 'waiting', 'who waits says so')
+    waits.send_signal(signal.SIGTERM)
+    store.expect(waits.wait(store.WAITS_S) == 143, 'a signal ends a wait')
+    holds.send_signal(signal.SIGINT)
+    store.expect(holds.wait(store.WAITS_S) == 130, 'and goes on to the command')
+    store.end(waits)
+    store.end(holds)
+
+
+def leftovers(hilock, url):
+    """The command ends, and leaves processes in its group and outside of it: they are ended before the lock is free."""
+    with tempfile.NamedTemporaryFile() as pids:
+        script = f'sleep 1000 & echo $! >>{pids.name}; setsid sleep 1000 & echo $! >>{pids.name}; exit 3'
+        code = ended(hilock, 'run', '--url', url, 'n', '--', 'sh', '-c', script)[0]
+        left = [pid for pid in pids.read().decode().split() if os.path.exists(f'/proc/{pid}') and 'sleep' in open(f'/proc/{pid}/cmdline', encoding='latin-1').read()]
+    store.expect(code == 3 and not left, f'nothing is left behind by a command that ended: {code} {left}')
+
+
+def strangers(hilock, url):
+    """Children that the process had before it became hilock are none of the command's, and live on when the holder has to end what a killed guard left."""
+    script = 'sleep 1000 & echo $!; exec "$0" run --url "$1" n -- sh -c \'kill -KILL $PPID; sleep 1000 & sleep 1000\''
+    process = store.start('sh', '-c', script, hilock, url, stderr=subprocess.DEVNULL)
+    stranger = int(process.stdout.readline())
+    store.expect(process.wait(store.WAITS_S) == 125, 'a command whose guard is killed is ended')
+    with open(f'/proc/{stranger}/cmdline', encoding='latin-1') as file:
+        store.expect(file.read().startswith('sleep'), 'a child from before is not')
+    os.kill(stranger, signal.SIGKILL)
+    store.end(process)
+
+
+def longer(hilock, url):
+    store.expect(ended(hilock, 'run', '--url', url, '--lease', '1s', 'n', '--', 'sleep', '2.5')[0] == 0, 'a command may run for longer than a lease')
+
+
+def main(hilock, server):
+    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
+        for scene in (codes, tokens, waiting, leftovers, strangers, longer):
+            scene(hilock, url)
+        store.expect(store.locks(url) == [], 'no lock is left at the store')
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

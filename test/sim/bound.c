@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bound - I18: while nothing befalls anybody, who stands in the queue of a name that no multi wants waits no longer than (places before it + 1) times
+ * the longest tenure, and a second. Counted from the first grant of the name that it sees others have, when it knows its place: so what a dead client
+ * left is over. A tenure is one hold, with all handles that it serves. Each place has the messages of a hand-over besides, for a tenure is seen by those
+ * who have it. Pollers come when they ask, and replicas confirm when they can: names that they want are not judged, nor is a loop that lingers. */
+#include "lock/place.h"
+#include "sim.h"
+
+enum { ONCE_US = 1000000, MESSAGES = 4, TAILS = 10, KEPT_US = 10000, THAWED_US = 4000000 };
+
+/* Who is frozen when all is healed may hold, or be granted, what he does not use. */
+static uint64_t calm_us(const struct sim *sim, const struct sim_actor *actor)
+{
+    uint64_t calm_us = sim_queue_calm_us(sim, &sim->names[actor->name]);
+    for (unsigned i = 0; calm_us && i < sim->processes_count; i++) {
+        uint64_t thawed_us = sim->processes[i].frozen_until_us;
+        if (thawed_us && thawed_us + THAWED_US > calm_us)
+            calm_us = thawed_us + THAWED_US;
+    }
+    return calm_us;
+}
+
+static int is_odd(const struct sim_actor *actor)
+{
+    return actor->names_count > 1 || actor->replicas || (actor->lock && actor->lock->terms->is_polling);
+}
+
+static int is_judged(const struct sim *sim, unsigned name)
+{
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        if (sim_wants(&sim->actors[i], name) && is_odd(&sim->actors[i]))
+            return 0;
+    return !sim->strains || sim->is_healed;
+}
+
+/* The present one may be it. */
+static uint64_t longest_us(const struct sim *sim, unsigned n)
+{
+    const struct sim_name *name = &sim->names[n];
+    uint64_t present_us = 0;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        if (sim->actors[i].name == n && sim->actors[i].state == ACTOR_HOLDS)
+            present_us = sim->world.time.now_us - name->tenure_since_us;
+    return present_us > name->tenure_us ? present_us : name->tenure_us;
+}
+
+static uint64_t bound_us(const struct sim *sim, const struct sim_actor *actor)
+{
+    const struct sim_swarm *swarm = &sim->swarm;
+    uint64_t messages_us = MESSAGES * ((uint64_t)swarm->latency_us + TAILS * (uint64_t)swarm->tail_us) + KEPT_US;
+    return actor->bound_places * (longest_us(sim, actor->name) + messages_us) + ONCE_US;
+}
+
+void sim_bound_asks(struct sim_actor *actor) { actor->bound_since_us = 0; }
+
+static void begin(struct sim *sim, struct sim_actor *actor)
+{
+    const struct hl_queue_place *place = sim_queue_wait(actor);
+    uint64_t since_us = calm_us(sim, actor);
+    if (!place || !place->ticket || !place->position || actor->bound_since_us || !since_us || sim->world.time.now_us <= since_us)
+        return;
+    actor->bound_since_us = sim->world.time.now_us;
+    actor->bound_places = place->position;
+}
+
+void sim_bound_granted(struct sim_actor *actor)
+{
+    struct sim *sim = actor->process->sim;
+    struct sim_name *name = &sim->names[actor->name];
+    if (!actor->turn)
+        name->tenure_since_us = sim->world.time.now_us;
+    if (actor->kind == HILOCK_SIMPLE || !is_judged(sim, actor->name))
+        return;
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        if (&sim->actors[i] != actor && sim->actors[i].name == actor->name)
+            begin(sim, &sim->actors[i]);
+}
+
+/* Its turn is over; the tenure may go on. */
+void sim_bound_let_go(const struct sim_actor *actor)
+{
+    struct sim *sim = actor->process->sim;
+    struct sim_name *name = &sim->names[actor->name];
+    uint64_t tenure_us = sim->world.time.now_us - name->tenure_since_us;
+    name->tenure_us = tenure_us > name->tenure_us ? tenure_us : name->tenure_us;
+}
+
+void sim_bound_turned(struct sim_actor *actor)
+{
+    struct sim *sim = actor->process->sim;
+    const struct sim_name *name = &sim->names[actor->name];
+    uint64_t since_us = actor->bound_since_us, quiet_us = since_us ? calm_us(sim, actor) : 0;
+    if (!since_us)
+        return;
+    if (!quiet_us || quiet_us > since_us || !sim_queue_wait(actor)) {
+        actor->bound_since_us = 0;
+        return;
+    }
+    sim->world.sometimes[SIM_BOUND_JUDGED]++;
+    if (sim->world.time.now_us - since_us > bound_us(sim, actor))
+        sim_violate(&sim->world, "I18", "p%u.%u waits for %s for %llu us since it was at place %u, and the longest tenure was %llu", actor->process->index, actor->index,
+                    name->text, (unsigned long long)(sim->world.time.now_us - since_us), actor->bound_places, (unsigned long long)longest_us(sim, actor->name));
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The config-epochs that servers tell of the masters of a cluster: as servers of all versions write them, and as none
+ * would. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "node/epochs.h"
+#include "../wanted.h"
+
+#include <cmocka.h>
+
+#define ID(tail) "07c37dfeb235213a872192d90877d0cd55635b" tail
+
+static struct hl_memory memory;
+
+static const struct hl_reply *said(enum hl_reply_type type, const char *bytes, size_t length)
+{
+    static struct hl_reply reply;
+    reply = (struct hl_reply){.type = type, .bytes = bytes, .length = length};
+    return &reply;
+}
+
+/* Read from a block that ends where the text does. */
+static int read_bytes(struct hl_epochs *ret_epochs, const char *text, size_t length)
+{
+    char *copy = malloc(length ? length : 1);
+    int is_read;
+    assert_non_null(copy);
+    memcpy(copy, text, length);
+    is_read = hl_epochs_read(ret_epochs, &memory, said(HL_REPLY_STRING, copy, length));
+    free(copy);
+    return is_read;
+}
+
+static void reads(const char *text, unsigned count, const char *id, uint64_t dated)
+{
+    struct hl_epochs epochs;
+    assert_int_equal(read_bytes(&epochs, text, strlen(text)), count > 0);
+    assert_int_equal(epochs.count, count);
+    assert_int_equal(hl_epochs_of(&epochs, id, strlen(id)), dated);
+    hl_epochs_forget(&epochs, &memory);
+    assert_int_equal(hl_epochs_of(&epochs, id, strlen(id)), 0);
+}
+
+static void test_what_servers_write(void **state)
+{
+    (void)state;
+    reads(ID("91") " 127.0.0.1:30004@31004 slave " ID("92") " 0 1426238317239 4 connected\n"
+          ID("92") " 127.0.0.1:30002@31002 master - 0 1426238316232 2 connected 5461-10922\n"
+          ID("93") " 127.0.0.1:30001@31001 myself,master - 0 0 1 connected 0-5460\n", 2, ID("92"), 3);
+    reads(ID("91") " 127.0.0.1:30004 myself,master - 0 0 0 connected\n", 1, ID("91"), 1);
+    reads(ID("91") " 10.0.0.1:6379@16379,host.example master - 0 0 7 connected 0-99 101 103-104\n", 1, ID("91"), 8);
+    reads(ID("91") " 10.0.0.1:6379@16379,,tls-port=0,shard-id=69bc master - 0 0 7 connected 5\n", 1, ID("91"), 8);
+    reads(ID("91") " 2001:db8::1:6379@16379 master,fail? - 0 0 7 disconnected 0-99\n", 1, ID("91"), 8);
+    reads(ID("91") " :0@0 master,noaddr - 1385503419023 0 999999999999 disconnected\n", 1, ID("91"), 1000000000000);
+    reads(ID("91") " 10.0.0.1:6379@16379 master,nofailover - 0 0 9 connected 0 [93-<-" ID("92") "] [77->-" ID("93") "]\n",
+          1, ID("91"), 10);
+    reads(ID("91") " 10.0.0.1:6379@16379 myself,slave,fail " ID("92") " 0 0 9 connected\n", 0, ID("91"), 0);
+    reads(ID("91") " 10.0.0.1:6379@16379 handshake - 0 0 0 connected\n", 0, ID("91"), 0);
+    reads(ID("91") " 10.0.0.1:6379@16379 noflags - 0 0 3 connected\n", 0, ID("91"), 0);
+    reads(ID("91") " 10.0.0.1:6379@16379 master - 0 0 12 connected", 1, ID("91"), 13);
+}
+
+static void test_what_no_server_writes(void **state)
+{
+    static const char *const lines[] = {
+        "", "\n", "\n\n\n", " ", "       ", ID("91"), ID("91") " a master - 0 0", ID("91") " a master - 0 0 ",
+        ID("91") " a master - 0 0 x connected", ID("91") " a master - 0 0 -1 connected",
+        ID("91") " a master - 0 0 1x connected",
+        ID("91") " a master - 0 0 9999999999999 connected", ID("91") " a masters - 0 0 1 connected",
+        ID("91") " a ,,mast,er - 0 0 1 connected", ID("9") " a master - 0 0 1 connected",
+        ID("911") " a master - 0 0 1 connected",
+        ID("91") "\ta master - 0 0 1 connected",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        reads(lines[i], 0, ID("91"), 0);
+    reads("nothing\n" ID("92") " a master - 0 0 1 connected\nnothing", 1, ID("92"), 2);
+    reads(ID("91") " a master - 0 0 1 connected", 1, ID("9"), 0);
+    reads(ID("91") " a master - 0 0 1 connected", 1, "", 0);
+}
+
+static void test_another_type_tells_none(void **state)
+{
+    static const char line[] = ID("91") " a master - 0 0 1 connected";
+    struct hl_epochs epochs;
+    (void)state;
+    for (enum hl_reply_type type = HL_REPLY_NIL; type <= HL_REPLY_ARRAY; type++) {
+        assert_int_equal(hl_epochs_read(&epochs, &memory, said(type, line, sizeof line - 1)), type == HL_REPLY_STRING);
+        hl_epochs_forget(&epochs, &memory);
+    }
+}
+
+enum { LINES = 2 * HL_EPOCHS_MAX, LINE = 80 };
+
+static void test_more_masters_than_any_cluster_has(void **state)
+{
+    struct hl_epochs epochs;
+    char *text = malloc(LINES * LINE), id[HL_EPOCHS_ID + 1];
+    size_t length = 0;
+    (void)state;
+    assert_non_null(text);
+    for (unsigned i = 0; i < LINES; i++)
+        length += (size_t)snprintf(text + length, LINE, "%040x a master - 0 0 %u connected %u\n", i, i, i);
+    assert_int_equal(read_bytes(&epochs, text, length), 1);
+    assert_int_equal(epochs.count, HL_EPOCHS_MAX);
+    snprintf(id, sizeof id, "%040x", HL_EPOCHS_MAX - 1);
+    assert_int_equal(hl_epochs_of(&epochs, id, HL_EPOCHS_ID), HL_EPOCHS_MAX);
+    snprintf(id, sizeof id, "%040x", HL_EPOCHS_MAX);
+    assert_int_equal(hl_epochs_of(&epochs, id, HL_EPOCHS_ID), 0);
+    hl_epochs_forget(&epochs, &memory);
+    free(text);
+}
+
+static void *allocate_none(size_t bytes, void *ctx)
+{
+    (void)bytes, (void)ctx;
+    return NULL;
+}
+
+static void *grow_none(void *block, size_t bytes, void *ctx)
+{
+    (void)block, (void)bytes, (void)ctx;
+    return NULL;
+}
+
+static void release_none(void *block, void *ctx) { (void)block, (void)ctx; }
+
+static void test_no_memory_is_said(void **state)
+{
+    static const char line[] = ID("91") " a master - 0 0 1 connected";
+    struct hl_epochs epochs = {.count = 1};
+    struct hl_memory none;
+    (void)state;
+    hl_memory_init(&none, &(struct hilock_allocator){allocate_none, grow_none, release_none, NULL});
+    assert_int_equal(hl_epochs_read(&epochs, &none, said(HL_REPLY_STRING, line, sizeof line - 1)), -1);
+    assert_int_equal(epochs.count, 0);
+}
+
+/* Pieces of lines in any order: nothing is read that is not there (a sanitizer looks), and nothing twice. */
+static void test_chance(void **state)
+{
+    static const char *const pieces[] = {ID("91"), ID("92"), " ", " ", " ", "\n", ",", "master", "myself,master", "slave", "-",
+                                         "0", "1", "7", "connected", "0-5460", "127.0.0.1:6379@16379", "[93-<-", "]",
+                                         "\r", "\xff", "999999999999", ID("93") " a master - 0 0 5 connected\n"};
+    struct hl_random random = {11 + wanted("HILOCK_SEED", 0)}; /* others for each commit that CI sees */
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        struct hl_epochs epochs;
+        char text[2048];
+        size_t length = 0, lines = 1;
+        int is_read;
+        for (uint64_t more = hl_random_below(&random, 40); more; more--) {
+            const char *piece = pieces[hl_random_below(&random, sizeof pieces / sizeof *pieces)];
+            memcpy(text + length, piece, strlen(piece));
+            length += strlen(piece);
+            lines += strchr(piece, '\n') != NULL;
+        }
+        length -= length ? hl_random_below(&random, length < 4 ? length : 4) : 0;
+        is_read = read_bytes(&epochs, text, length);
+        assert_int_equal(is_read, epochs.count > 0);
+        assert_true(epochs.count <= lines);
+        hl_epochs_forget(&epochs, &memory);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    hl_memory_init(&memory, NULL);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_servers_write),
+        cmocka_unit_test(test_what_no_server_writes),
+        cmocka_unit_test(test_another_type_tells_none),
+        cmocka_unit_test(test_more_masters_than_any_cluster_has),
+        cmocka_unit_test(test_no_memory_is_said),
+        cmocka_unit_test(test_chance),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

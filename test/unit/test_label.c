@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who holds is seen in words by all who ask or wait; that costs no command; and who has no label, as an older version, excludes and hands over as
+ * ever. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+#include "quorum_stage.h"
+
+static const char till[] = "till@shop-7/4711";
+
+/* So many commands for ten acquires of a free name and their releases. */
+static size_t pairs_cost(struct fixture *s, const char *label, hilock_kind kind)
+{
+    struct handle *a = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = label)), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = kind));
+    size_t commands = 0;
+    run_ms(s, 5); /* links and subscriptions */
+    for (int i = 0; i < 10; i++) {
+        size_t before = store_count(&s->store, NULL);
+        acquire(a, HILOCK_TRY);
+        run_ms(s, 1);
+        release(a);
+        run_ms(s, 1);
+        commands += store_count(&s->store, NULL) - before;
+    }
+    fixture_hush(s);
+    handle_free(a);
+    return commands;
+}
+
+static void a_label_costs_no_command(struct fixture *s)
+{
+    for (hilock_kind kind = HILOCK_MUTEX; kind <= HILOCK_SIMPLE; kind++) {
+        SAME(s, pairs_cost(s, NULL, kind), 20);
+        SAME(s, pairs_cost(s, till, kind), 20);
+    }
+}
+
+static void is_seen(struct fixture *s, hilock_kind kind)
+{
+    const struct hilock_lock_options *options = HILOCK_LOCK_OPTIONS(.kind = kind);
+    struct handle *a = held(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), "a", "stock", options);
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *b = handle_new(q, "b", "stock", options), *c = handle_new(q, "c", "stock", options);
+    acquire(b, 1000);
+    run_ms(s, 10);
+    TEXT(s, b->event.holder_label, till);
+    HOLDS(s, strncmp(b->event.holder, a->client->uuid, 36) == 0 && strstr(b->event.holder, ":1:till@"));
+    run_ms(s, 1500);
+    SAME(s, b->result.status, HILOCK_TIMED_OUT);
+    TEXT(s, b->result.holder_label, till);
+    HOLDS(s, strstr(b->detail, "was held by 51"));
+    HOLDS(s, strstr(b->detail, "..:1:till@shop-7/4711 for the whole "));
+    peek(c);
+    run_ms(s, 5);
+    TEXT(s, c->result.holder_label, till);
+    HOLDS(s, strstr(c->detail, "\"stock\" is held by 51"));
+    s->is_tampered = 1;
+    force(c, c->holder);
+    run_ms(s, 5);
+    SAME(s, c->result.status, HILOCK_OK);
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    handle_drop(a);
+    fixture_hush(s);
+}
+
+static void who_holds_a_MUTEX_is_seen(struct fixture *s) { is_seen(s, HILOCK_MUTEX); }
+static void who_holds_a_FAIR_lock_is_seen(struct fixture *s) { is_seen(s, HILOCK_FAIR); }
+static void who_holds_a_SIMPLE_lock_is_seen(struct fixture *s) { is_seen(s, HILOCK_SIMPLE); }
+
+static void one_without_a_label_has_none(struct fixture *s)
+{
+    held(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), "b", "stock", NULL);
+    acquire(b, HILOCK_TRY);
+    run_ms(s, 5);
+    SAME(s, b->result.status, HILOCK_TIMED_OUT);
+    TEXT(s, b->result.holder_label, "");
+    store_take(&s->store, "till", "redisson:1:x", 1000);
+    struct handle *c = handle_new(b->client, "c", "till", NULL);
+    peek(c);
+    run_ms(s, 5);
+    TEXT(s, c->result.holder_label, "");
+    fixture_hush(s);
+}
+
+/* By message, in both directions. */
+static void with_and_without_one_they_hand_over(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), *q = fixture_connect(s, NULL);
+    const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
+    struct handle *a = held(p, "a", "stock", fair), *b = handle_new(q, "b", "stock", fair), *c = handle_new(p, "c", "stock", fair);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 5);
+    fixture_hush(s);
+    size_t asks = asked(s, "mutex_acquire");
+    release(a);
+    run_ms(s, 2);
+    TELLS(s, "b:OK a:released");
+    release(b);
+    run_ms(s, 2);
+    TELLS(s, "c:OK b:released");
+    SAME(s, asked(s, "mutex_acquire"), asks);
+    HOLDS(s, strstr(store_holder(&s->store, "stock"), ":2:till@"));
+}
+
+/* Each vote has an id of its own, and the label stands behind it. */
+static void the_votes_of_a_labelled_holder_are_one(struct fixture *s)
+{
+    struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .label = till});
+    struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    s->is_tampered = 1;
+    SAME(s, peek(b), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "b:peek OK");
+    SAME(s, b->result.votes, 3);
+    SAME(s, force(b, b->holder), HILOCK_OK);
+    run_ms(s, 1);
+    TELLS(s, "b:force OK");
+    SAME(s, b->result.votes, 3);
+    run_ms(s, 1100);
+    TELLS(s, "a:LOST TAKEN");
+}
+
+int main(void)
+{
+    static const struct play plays[] = {
+        PLAY(a_label_costs_no_command),
+        PLAY(who_holds_a_MUTEX_is_seen),
+        PLAY(who_holds_a_FAIR_lock_is_seen),
+        PLAY(who_holds_a_SIMPLE_lock_is_seen),
+        PLAY(one_without_a_label_has_none),
+        PLAY(with_and_without_one_they_hand_over),
+            PLAY(the_votes_of_a_labelled_holder_are_one),
+    };
+    return PLAYS_RUN(plays);
+}

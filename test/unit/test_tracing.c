@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* on_trace is told each step of each handle, in order and with its time; unset it costs no look at the clock and no memory. */
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+/* Of a client's user the fixture makes its own, so what was told is kept here. */
+static char told[4000];
+static unsigned steps;
+static uint64_t latest_us;
+static const struct handle *watched; /* NULL: every step is written down */
+
+static void on_trace(const struct hilock_trace *trace, void *user)
+{
+    static const char *const words[] = {[HILOCK_TRACE_ACQUIRE] = "acquire",   [HILOCK_TRACE_ATTEMPT] = "attempt", [HILOCK_TRACE_WAIT] = "wait",
+                                        [HILOCK_TRACE_PLACE] = "place",       [HILOCK_TRACE_GRANT] = "grant",     [HILOCK_TRACE_FAILED] = "failed",
+                                        [HILOCK_TRACE_HANDOFF] = "handoff",   [HILOCK_TRACE_RENEW] = "renew",     [HILOCK_TRACE_RENEW_FAILED] = "renew-failed",
+                                        [HILOCK_TRACE_LOSS] = "loss",         [HILOCK_TRACE_RELEASE] = "release", [HILOCK_TRACE_CONNECT] = "connect",
+                                        [HILOCK_TRACE_DISCONNECT] = "disconnect"};
+    size_t used = strlen(told);
+    const struct client *client = user;
+    steps++;
+    HOLDS(client->fixture, trace->size == sizeof *trace && trace->name && trace->node && trace->detail && trace->at_us >= latest_us);
+    HOLDS(client->fixture, trace->at_us == world_clock_us(&client->loop.clock) && !strstr(trace->detail, FIXTURE_SECRET));
+    HOLDS(client->fixture, !trace->lock || trace->lock_user);
+    latest_us = trace->at_us;
+    if (watched && trace->lock != watched->lock)
+        return;
+    snprintf(told + used, sizeof told - used, "%s%s", used ? " " : "", words[trace->step]);
+    if (trace->step == HILOCK_TRACE_PLACE)
+        snprintf(told + strlen(told), sizeof told - strlen(told), ":%u/%u", trace->position, trace->waiters);
+    if (trace->step == HILOCK_TRACE_FAILED)
+        snprintf(told + strlen(told), sizeof told - strlen(told), ":%s", hilock_status_name(trace->status));
+    if (trace->step == HILOCK_TRACE_GRANT || trace->step == HILOCK_TRACE_RELEASE)
+        HOLDS(client->fixture, (trace->fencing_token != 0) == (strcmp(trace->name, "one") != 0) && trace->status == HILOCK_OK);
+}
+
+static void forget(const struct handle *handle)
+{
+    told[0] = '\0';
+    watched = handle;
+}
+
+static struct client *traced(struct fixture *s)
+{
+    forget(NULL);
+    latest_us = 0;
+    return fixture_connect(s, HILOCK_CLIENT_OPTIONS(.on_trace = on_trace));
+}
+
+static void a_turn_is_told_from_its_call_to_its_release(struct fixture *s)
+{
+    struct client *p = traced(s);
+    TEXT(s, told, "connect");
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    forget(a);
+    acquire(a, HILOCK_TRY);
+    TEXT(s, told, "acquire attempt");
+    run_ms(s, 5);
+    TEXT(s, told, "acquire attempt grant");
+    run_ms(s, 1500);
+    TEXT(s, told, "acquire attempt grant renew");
+    release(a);
+    TEXT(s, told, "acquire attempt grant renew release");
+    run_ms(s, 5);
+    TEXT(s, told, "acquire attempt grant renew release");
+    forget(a);
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 5);
+    handle_drop(a);
+    TEXT(s, told, "acquire attempt grant release");
+    fixture_hush(s);
+}
+
+static void a_wait_is_told_with_its_places(struct fixture *s)
+{
+    const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
+    struct client *p = traced(s), *q = fixture_connect(s, NULL);
+    struct handle *a = held(q, "a", "stock", fair), *b = handle_new(q, "b", "stock", fair), *c = handle_new(p, "c", "stock", fair);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    forget(c);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 5);
+    HOLDS(s, strncmp(told, "acquire attempt wait place:2/2", 30) == 0 || strncmp(told, "acquire attempt place:2/2 wait", 30) == 0);
+    release(a);
+    run_ms(s, 9000);
+    HOLDS(s, strstr(told, "place:1/1"));
+    release(b);
+    run_ms(s, 5);
+    HOLDS(s, strlen(told) > 6 && strcmp(told + strlen(told) - 6, " grant") == 0);
+    fixture_hush(s);
+}
+
+static void a_wait_that_ends_without_the_lock_says_how(struct fixture *s)
+{
+    struct client *p = traced(s);
+    held(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *b = handle_new(p, "b", "stock", NULL);
+    forget(b);
+    acquire(b, HILOCK_TRY);
+    run_ms(s, 5);
+    TEXT(s, told, "acquire attempt failed:TIMED_OUT");
+    forget(b);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    handle_drop(b);
+    HOLDS(s, strstr(told, "acquire attempt ") == told && strstr(told, " failed:CANCELLED"));
+    fixture_hush(s);
+}
+
+static void a_hand_off_is_told_of_the_next(struct fixture *s)
+{
+    struct client *p = traced(s);
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    forget(b);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TEXT(s, told, "acquire wait");
+    release(a);
+    run_ms(s, 5);
+    TEXT(s, told, "acquire wait handoff grant");
+    handle_drop(b);
+    fixture_hush(s);
+}
+
+static void a_loss_and_failed_renewals_are_told(struct fixture *s)
+{
+    struct client *p = traced(s);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    forget(a);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY x", .times = 1);
+    run_ms(s, 2000);
+    TEXT(s, told, "renew-failed renew");
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    run_ms(s, 2000);
+    TEXT(s, told, "renew-failed renew loss");
+    fixture_hush(s);
+}
+
+static void of_a_multi_its_handle_is_told_and_names_have_none(struct fixture *s)
+{
+    static const char *const names[] = {"one", "two", NULL};
+    struct client *p = traced(s);
+    struct handle *a = multi_new(p, "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    forget(a);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2000);
+    release(a);
+    run_ms(s, 5);
+    TEXT(s, told, "acquire grant release");
+    fixture_hush(s);
+}
+
+static void an_outage_is_told(struct fixture *s)
+{
+    struct client *p = traced(s);
+    forget(NULL);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 3000);
+    HOLDS(s, strncmp(told, "disconnect", 10) == 0 && strstr(told, "connect") && p->client);
+    fixture_hush(s);
+}
+
+/* ---- what it costs ---- */
+
+struct cost { uint64_t looks, asked, steps; };
+
+/* The same seeds, so the same story, whoever looks on. */
+static struct cost story(hilock_trace_fn *trace)
+{
+    static struct fixture fixture;
+    struct fixture *s = &fixture;
+    fixture_begin(s);
+    struct cost before = {world_loop_looks(), s->memory.asked, steps};
+    forget(NULL);
+    latest_us = 0;
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.on_trace = trace));
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "stock", NULL);
+    for (int i = 0; i < 3; i++) {
+        acquire(a, HILOCK_FOREVER);
+        acquire(b, HILOCK_FOREVER);
+        run_ms(s, 2000);
+        release(a);
+        run_ms(s, 5);
+        release(b);
+        run_ms(s, 5);
+    }
+    struct cost cost = {world_loop_looks() - before.looks, s->memory.asked - before.asked, steps - before.steps};
+    fixture_hush(s);
+    return fixture_end(s) ? cost : (struct cost){0, 0, 0};
+}
+
+static void unset_it_costs_nothing(struct fixture *s)
+{
+    struct cost with = story(on_trace), without = story(NULL);
+    HOLDS(s, with.steps > 20 && without.steps == 0);
+    HOLDS(s, without.looks > 0 && without.asked > 0);
+    SAME(s, with.looks - without.looks, with.steps); /* at_us */
+    SAME(s, with.asked, without.asked);
+}
+
+int main(void)
+{
+    static const struct play plays[] = {
+        PLAY(a_turn_is_told_from_its_call_to_its_release),
+        PLAY(a_wait_is_told_with_its_places),
+        PLAY(a_wait_that_ends_without_the_lock_says_how),
+        PLAY(a_hand_off_is_told_of_the_next),
+        PLAY(a_loss_and_failed_renewals_are_told),
+        PLAY(of_a_multi_its_handle_is_told_and_names_have_none),
+        PLAY(an_outage_is_told),
+        PLAY(unset_it_costs_nothing),
+    };
+    return PLAYS_RUN(plays);
+}
