@@ -6,7 +6,7 @@
 #include "lock/core.h"
 
 void hl_terms_unref(struct hl_terms *terms);
-/* for what a user did or lost; internal handles are silent */
+/* for events of the user's handles; internal ones are silent */
 void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact);
 
 #endif
