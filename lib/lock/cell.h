@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cell - what a client and its handles share, and what handles keep after it: which thread may call, and whether the
- * client still exists. Invariant: every call of the public API asks the cell first and touches nothing else if it is
- * refused, so that a call from a wrong thread or a forked child reads no memory that the loop's thread may be writing
- * or freeing. */
+ * client still exists.
+ * Invariant: every call of the public API asks the cell first and touches nothing else if it is refused, so that a call
+ * from a wrong thread or a forked child reads no memory that the loop's thread may be writing or freeing. */
 #ifndef HL_LOCK_CELL_H
 #define HL_LOCK_CELL_H
 

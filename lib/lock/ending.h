@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ending - the end of a hold: released by its user, lost, or granted too late. It repeats the release until the store
- * has confirmed it, or the lease has run out. Invariant: a release is sent only when no other request of that hold is
- * under way, and no sibling asks for the name before the first answer to it: an undo comes before this client's next
- * try (R4). */
+ * has confirmed it, or the lease has run out.
+ * Invariant: a release is sent only when no other request of that hold is under way, and no sibling asks for the name
+ * before the first answer to it: an undo comes before this client's next try (R4). */
 #ifndef HL_LOCK_ENDING_H
 #define HL_LOCK_ENDING_H
 

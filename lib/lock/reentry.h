@@ -5,7 +5,8 @@
  *
  * An entry counts from the accepted call to the release that takes it (any release: counts are alike), and carries that
  * release's answer, which thus needs no memory. A hold's count is 1 plus its entries; the last release is the hold's
- * own (turn.c). Invariant: an entry that is answered after its hold has ended is not answered OK. */
+ * own (turn.c).
+ * Invariant: an entry that is answered after its hold has ended is not answered OK. */
 #ifndef HL_LOCK_REENTRY_H
 #define HL_LOCK_REENTRY_H
 

@@ -6,8 +6,9 @@
  * request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they name,
  * after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. A server that was stopped and goes on has old
  * knowledge: topology.h decides which answers may move a slot from one server to another. Nothing more is read from a
- * server that lost all its slots. Invariant: requests for a slot that no server has, as far as we know, wait at the
- * node `nobody`, which has no links. */
+ * server that lost all its slots.
+ * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no links.
+ * */
 #include "base/contract.h"
 #include "base/plant.h"
 #include "node/members.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* members - the servers of a cluster as nodes: one for each address that was ever reported, linked only while it is
- * needed. Invariants: a member lives as long as the cluster's route, because requests point at it. There are at most
+ * needed.
+ * Invariants: a member lives as long as the cluster's route, because requests point at it. There are at most
  * HL_MEMBERS_MAX; a topology that names more reuses idle members, if there are any: those without slots that neither it
  * nor the url names. */
 #ifndef HL_NODE_MEMBERS_H

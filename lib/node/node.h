@@ -6,8 +6,9 @@
  * wait in their queue. When it is lost, all sent requests are answered "none came"; when its login is refused, all
  * waiting requests get that refusal. Requests that replicas must confirm use a third link, made when first needed
  * (wait_link.h). A server that started less than restart_guard_ms ago is not asked for grants: those requests are
- * answered "GUARD .." here. Invariant: a request is never on the wire for longer than its timeout; then the link is
- * given up, because answers come in order and all later ones would be late as well. */
+ * answered "GUARD .." here.
+ * Invariant: a request is never on the wire for longer than its timeout; then the link is given up, because answers
+ * come in order and all later ones would be late as well. */
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 

@@ -2,8 +2,8 @@
 /* route - which node serves a key. A deployment (one server, Sentinel, a quorum of masters; later Cluster) is one
  * implementation of this table; the lock layer asks at every request and keeps no node of its own.
  * Nodes come and go, and a key's node may change: a slot moves, another server takes over. The route then moves unsent
- * requests to the right node, and on_moved asks its user to verify holds and open channels there. Invariant: every key
- * has a node at any time, and a node that was returned once lives as long as its route. */
+ * requests to the right node, and on_moved asks its user to verify holds and open channels there.
+ * Invariant: every key has a node at any time, and a node that was returned once lives as long as its route. */
 #ifndef HL_NODE_ROUTE_H
 #define HL_NODE_ROUTE_H
 

@@ -7,7 +7,8 @@
  * sentinel that was away, and a master that was stopped and goes on, know an older one. A message about a switch has no
  * epoch, so its sender is asked. Sentinels of one epoch that name different masters are compared, so that no two of
  * them can send us back and forth. If most sentinels still know only older epochs long after they should know ours,
- * they were set up from scratch. Invariant: requests wait in the one node while no master is known. */
+ * they were set up from scratch.
+ * Invariant: requests wait in the one node while no master is known. */
 #include <stdio.h>
 
 #include "base/plant.h"

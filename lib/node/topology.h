@@ -9,8 +9,8 @@
  * A server that was replaced while it was stopped goes on with its old knowledge, and two such servers confirm each
  * other: so no slot goes to a server with a lower config-epoch than its present owner. Without epochs the new owner's
  * own answer is not enough. An owner that has been away for a while does not keep its slots by this rule: the cluster
- * may have been set up from scratch, or no other server may be left to ask. Invariant: one question at a time, and one
- * on_told for each that is not withdrawn. */
+ * may have been set up from scratch, or no other server may be left to ask.
+ * Invariant: one question at a time, and one on_told for each that is not withdrawn. */
 #ifndef HL_NODE_TOPOLOGY_H
 #define HL_NODE_TOPOLOGY_H
 

@@ -10,9 +10,9 @@
  *          withdrawn before it left: the others queue, and leave together
  *
  * WAIT leaves when all requests before it are answered, and covers all their grants. It asks for the lowest number that
- * one of them wants, so that no grant waits for another's replicas; the next WAIT asks for the others. Invariant:
- * writes of a link are confirmed by a WAIT on that very link. When the link is lost, its waiting requests are answered
- * "none came". */
+ * one of them wants, so that no grant waits for another's replicas; the next WAIT asks for the others.
+ * Invariant: writes of a link are confirmed by a WAIT on that very link. When the link is lost, its waiting requests
+ * are answered "none came". */
 #ifndef HL_NODE_WAIT_LINK_H
 #define HL_NODE_WAIT_LINK_H
 
