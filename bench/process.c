@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process.c - child processes that never outlive us.
  *
- * Invariant: whatever ends this process, kill -9 included, ends its children: the kernel sends them SIGKILL
+ * Invariant: any end of this process, kill -9 included, ends its children: the kernel sends them SIGKILL
  * (PR_SET_PDEATHSIG). Each child leads a process group of its own, so a Ctrl-C on the terminal reaches only us, and we
  * end them in our own order. A failed exec is reported through a pipe that a successful one closes. */
 #include "process.h"

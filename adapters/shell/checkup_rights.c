@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checkup_rights - all rights that the user lacks, at once: sends each command of the list in operate.md once, in a
- * form that changes nothing, under a name that no program uses. HSET alone must make a key: it is sent only for a user
- * who may set its expiry.
+ * form that changes nothing, under a name that no program uses. HSET alone makes a key: it is sent only if the user
+ * has the right to set an expiry.
  *
  * A server looks at rights before it looks at keys: any answer but NOPERM will do. */
 #include "findings.h"

@@ -8,7 +8,7 @@
  *   ... while the guard was stopped                          the kernel wakes the guard (PDEATHSIG, SIGCONT)
  *   the guard is stopped, and the lock is lost               the holder, by the same deadline
  *   the guard was killed                                     the kernel kills the command, and the holder the rest
- *   both were stopped, or killed at once                     nobody, or the kernel the command alone (man hilock) */
+ * both were stopped, or killed at once no process, or the kernel the command alone (man hilock) */
 #ifndef SHELL_GUARD_H
 #define SHELL_GUARD_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* prometheus - statistics as text, format 0.0.4. Pure, and the same in any locale: numbers are integers, and
- * milliseconds (microseconds in sums) become seconds by placing the point. Invariant: the text is valid whatever the
- * label's bytes are, and its length does not depend on the buffer. */
+ * milliseconds (microseconds in sums) become seconds by placing the point. Invariant: the text is valid for any bytes
+ * of the label, and its length does not depend on the buffer. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

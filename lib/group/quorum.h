@@ -3,7 +3,7 @@
  *
  *   ROUND      it waits at one master, the arbiter, and tries the others at the same time; enough votes are a grant
  *     | held by others, or too few: what was got goes back, but the place at the arbiter
- *   STANDING   it waits at the arbiter alone; now and then it tries the others, for nobody may need the arbiter's vote
+ * STANDING it waits at the arbiter alone; now and then it tries the others, in case no client needs the arbiter's vote
  *     | granted there
  *   ASKING     the arbiter is ours; it waits at the others, for a moment
  *     | not enough by then: all goes back

@@ -215,7 +215,7 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *aske
                       : UINT64_MAX);
 }
 
-/* It is in a queue at the store, whatever the others in this client do. */
+/* It is in a queue at the store, independent of the others in this client. */
 static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *place, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);

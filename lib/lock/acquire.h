@@ -5,7 +5,7 @@
  *                 |            \
  *              GRANTED  ------> DECIDED (reported once, then freed)
  *
- * Invariants: it is answered once, at ends_us at the latest whatever the network does; if the answer is not OK, what
+ * Invariants: it is answered once, at ends_us at the latest, even if the network is down; if the answer is not OK, what
  * may be at the store is released (R4); after every subscription and every message it asks again before it sleeps (R7);
  * a grant is delivered only if min_validity is left at that moment (R8). */
 #ifndef HL_LOCK_ACQUIRE_H

@@ -2,7 +2,7 @@
 /* extend - accepted extends of a hold: their leases and answers. The watchdog asks for them: a hold has one request,
  * and an extend is a renewal that asks for more.
  *
- *   accepted  --a round begins-->  asked  --its answer, or its time is over-->  decided  --told-->  gone
+ *   accepted  --a round begins-->  asked  --its answer, or its time is over-->  decided  --reported-->  gone
  *       `------------------------ the hold ends -------------------------------> LOST
  *
  * A round is one renewal; it asks for the longest lease of all. An extend that is accepted during a round waits for the
@@ -55,7 +55,7 @@ void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const
 uint64_t hl_extend_reach_us(const struct hl_hold *hold); /* until when a longer lease may stand at the store, once
                                                             it is answered; 0: none was asked for */
 uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when any lease that was asked for is over at the
-                                                           store, whatever got through; 0: at once */
+                                                           store, even if all got through; 0: at once */
 void hl_extend_free(struct hl_core *core, struct hl_extend *extend);
 void hl_extends_forget(struct hl_core *core, struct hl_side *side);
 

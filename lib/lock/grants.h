@@ -5,9 +5,9 @@
  * handle, so that a wait need not begin with that. A channel without waiters for a minute is given up when another is
  * needed; none keeps a link up (hl_listener_let_rest).
  *
- *   push -> the wait of that id (fair.h)
- *     `---> nobody waits by that id: it is released at once, by name and id; the next waiter does not wait for the end
- *           of the window
+ *   push -> the wait of that id (place.h)
+ *     `---> no wait has that id: it is released at once, by name and id; the next waiter does not wait for the end of
+ *           the window
  *
  * Invariants: a push is a hint like any message (R7), and place.c checks what it proves; after each subscription all
  * its waiters ask again, because earlier pushes are lost. */
@@ -22,7 +22,7 @@ void hl_grants_init(struct hl_core *core);
 void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock); /* a FAIR handle was made */
 void hl_grants_join(struct hl_core *core, struct hl_queue_place *place);  /* pushes find it by its id. Without memory
                                                                              they do not */
-void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place); /* who is found */
+void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place); /* pushes no longer find it */
 const char *hl_grants_channel(const struct hl_queue_place *place); /* the channel that heartbeats name; "": there is
                                                                       none, poll */
 int hl_grants_listen(const struct hl_queue_place *place); /* it was refused the name and has a place: listens. 0: no

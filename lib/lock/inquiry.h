@@ -2,7 +2,7 @@
 /* inquiry - an operator's request: read the holder of a name (peek), or end its hold (force_release). It uses a handle
  * and takes no part in its locking: the handle may be in any state, and have any number of inquiries.
  *
- *   PEEKING -> RELEASING -> DECIDED -> told -> freed
+ *   PEEKING -> RELEASING -> DECIDED -> reported -> freed
  *
  * A peek ends after PEEKING, a force_release of a named holder begins with RELEASING, one of any holder does both.
  * Invariants: it is answered once, command_timeout_ms after the call at the latest, even while the client closes;

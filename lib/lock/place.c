@@ -302,7 +302,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     core_of(place)->waiter->answered(acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
 }
 
-/* For a moment the name is left to others, who were notified first. 0: it is free, and we are first. */
+/* For a moment the name is left to other programs, which were notified first. 0: it is free, and we are first. */
 static void on_yield(struct hl_queue_place *place, const struct hl_push *push)
 {
     if (place->acquire->state == ACQUIRE_SLEEPING)

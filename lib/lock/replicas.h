@@ -4,7 +4,7 @@
  *   granted --> ASK_CONFIRM --enough have it--> OURS
  *                    |`--------too few--------> given back, NOT_REPLICATED, tried again while the wait lasts
  *                    `---------link lost------> the same id is asked for again (R3): that writes again, and is waited
- *                                               for again; if it never leaves, the id is released all the same
+ *                                               for again; if it never leaves, the id is still released
  *
  * Invariants: a grant is reported only if enough replicas have it; WAIT counts this client's writes over the link of
  * that WAIT (node/wait_link.h), so a pushed grant, which another client wrote, is asked for first; belief counts from

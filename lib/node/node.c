@@ -75,7 +75,7 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
     request->ops->encode(request, &command);
     request->sent_us = hl_now_us(node->host);
     if (!command.script)
-        request->reloads = HL_RELOADS_MAX; /* nothing to load, whatever the server says */
+        request->reloads = HL_RELOADS_MAX; /* nothing to load, even if the server says so */
     else if (with_script && hl_reload_send(node, request, command.script) != 0)
         return -1;
     if ((request->how & HL_REQUEST_ASKING) && send_asking(node, request) != 0)
