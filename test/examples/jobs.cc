@@ -5,7 +5,7 @@
  * A line is "NAME PIECES SECONDS": so many pieces of work under the lock NAME, which is waited for that long. The answer is
  * "NAME done TOKEN", or NAME and why not: the name of a status; LOST, if another may have worked at it meanwhile. Of all
  * such servers on one store one works at a name at a time.
- * Who hangs up ends its session, with that its coroutine, wherever it stands, and with that the lock: a wait is cancelled,
+ * A caller that hangs up ends its session, and so its coroutine, wherever it stands, and so the lock: a wait is cancelled,
  * a hold released. SIGTERM closes: who waits is answered CLOSED, who works goes on; a second one ends that too.
  * Invariant: a session owns the frame of its coroutine, and the frame owns all that it has begun.
  * usage: jobs [URL]; it says on which port of the loopback it listens. */
