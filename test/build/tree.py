@@ -24,7 +24,7 @@ FOREIGN = {
     r'uthash|utlist|utarray|utstring': lambda path: path.startswith('lib/base/table.'),
     r'event2/|event\.h|evhttp|evdns|uv\.h|uv/|ev\.h|systemd/': lambda path: False,
 }
-# The top level; whatever begins with a dot or is a build directory does not count.
+# The top level; what begins with a dot and build directories do not count.
 TOP = {'include', 'lib', 'adapters', 'test', 'bench', 'meson.build', 'meson_options.txt', 'README.md', 'LICENSE', 'CHANGELOG.md',
        'CONTRIBUTING.md', 'SECURITY.md'}
 FILE_LINES_MAX = 500
@@ -67,6 +67,15 @@ WORDINGS = {
     r'\b(is|are) borne\b': 'tolerate',
     r'\bis none of (the|ours|them|its)\b': 'is not one of',
     r'\b(nobody|whoever|who) (is|was) told\b': 'say who is notified',
+    r'\b[Ww]hoever\b': 'any holder, a waiter: the noun',
+    r'\b[Ww]hatever (?!happens)': 'even if, for any',
+    r'\b(all the same|all told)\b': 'still',
+    r'\b(again and again|anew)\b': 'repeatedly; from scratch',
+    r'\bmakes? it good\b': 'repairs it',
+    r'\bof which\b': 'two sentences, or whose',
+    r'\bin turns\b': 'alternately',
+    r'\b(to|for|by|of|from|than) who\b': 'to a waiter, by the holder: the noun',
+    r'\b(tells|told) (of|about|so|that|to be|by|when|before|first|in)\b': 'report',
 }
 # Where functions have another prefix than their file; all others are found by their name.
 STEMS = {
@@ -148,7 +157,8 @@ def public(root):
 
 def top(root):
     for name in sorted(os.listdir(root)):
-        if name not in TOP and not name.startswith(('.', 'build')) and name not in ('compile_commands.json', '__pycache__'):
+        is_build = name.startswith('build') or os.path.isdir(os.path.join(root, name, 'meson-private'))
+        if name not in TOP and not name.startswith('.') and not is_build and name not in ('compile_commands.json', '__pycache__'):
             yield 'top', f'{name}: has no place at the top, where only {sorted(TOP)} are'
 
 
