@@ -366,7 +366,7 @@ static void closed_while_one_works(void **state)
 
 static int is_held_back(void *arg) { return proxy_held(arg, PROXY_REQUESTS) > 0; }
 
-/* Each is answered, in whatever order they come to the store. */
+/* Each is answered, in any order of arrival at the store. */
 static void released_under_an_extend(void **state)
 {
     struct fixture *fixture = *state;

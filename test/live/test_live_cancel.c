@@ -151,7 +151,7 @@ static void cancel_sibling(struct handle *handle)
         CHECK(hilock_cancel(sibling->lock) == HILOCK_OK);
 }
 
-/* Both answers are read in one go, so the second grant waits in our own queue while the first is told. */
+/* Both answers are read in one go, so the second grant waits in our own queue while the first is reported. */
 static void granted_and_not_told(void **state)
 {
     struct fixture *fixture = *state;
@@ -182,7 +182,7 @@ static void granted_and_not_told(void **state)
     proxy_end(proxy);
 }
 
-/* Also one whose time was over already, and that was only not told so yet. */
+/* Also one whose time was over, but not reported yet. */
 static void refused_and_not_told(void **state)
 {
     struct fixture *fixture = *state;
@@ -218,7 +218,7 @@ static void while_another_holds_it(void **state)
     client_close(&client);
 }
 
-/* The head of the line goes; who stood behind it is not forgotten. */
+/* The head of the line leaves; the next one is not forgotten. */
 static void of_the_first_in_line(void **state)
 {
     struct fixture *fixture = *state;

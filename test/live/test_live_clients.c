@@ -94,7 +94,7 @@ static void end_in_each_others_callbacks(void **state)
     assert_null(second.hilock);
     client_turn(&first);
     assert_int_equal(handle_give(&ours), HILOCK_OK);
-    assert_int_equal(theirs.lost.count, 0); /* abandoned: nothing is told */
+    assert_int_equal(theirs.lost.count, 0); /* abandoned: nothing is reported */
     assert_int_equal(hilock_lock_remaining_ms(theirs.lock), 0);
     handle_free(&theirs);
     handle_free(&ours);

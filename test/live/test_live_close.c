@@ -49,7 +49,7 @@ static void on_closed(void *user)
 
 static int all_hold(void *arg) { return ((const struct party *)arg)->granted == MANY; }
 
-/* Half of those who wait want what this very client holds, half what another program does. */
+/* Half of the waiters want what this client holds, half what another program holds. */
 static void begin(struct party *party, struct fixture *fixture, uint32_t lease_ms)
 {
     const struct hilock_lock_options *options = HILOCK_LOCK_OPTIONS(.lease_ms = lease_ms);
@@ -155,7 +155,7 @@ static void with_the_last_release(void **state)
     end(party);
 }
 
-/* Half is released within the drain; the rest is told when it is over, and not before. */
+/* Half is released within the drain; the rest is reported when it is over, not before. */
 static void when_the_drain_is_over(void **state)
 {
     struct party *party = calloc(1, sizeof *party);
@@ -191,7 +191,7 @@ static void called_again(void **state)
     end(party);
 }
 
-/* ---- where nobody answers ---- */
+/* ---- without an answer ---- */
 
 static int is_closed(void *arg) { return *(const unsigned *)arg > 0; }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ten thousand locks held and ten thousand waited for, and their client closes at once: each is told exactly once, never more than a thousand of
+/* Ten thousand locks held and ten thousand waited for, and their client closes at once: each is reported exactly once, never more than a thousand of
  * them in one turn of the loop, so that the program's own events are not starved; and afterwards nothing is left, at the server or in memory. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static hilock_lock *ask(struct crowd *crowd, const char *name)
     return lock;
 }
 
-/* Half of those who wait want what this very client holds, half what another program does. */
+/* Half of the waiters want what this client holds, half what another program holds. */
 static void gather(struct crowd *crowd, struct fixture *fixture)
 {
     const struct hilock_allocator counting = {count_new, count_more, count_free, crowd};
@@ -133,7 +133,7 @@ static void closes_at_once(void **state)
     disperse(crowd, *state);
 }
 
-/* The same by freeing every handle, which calls nobody, and then closing. */
+/* The same by freeing every handle, which has no callback, and then closing. */
 static void is_freed_at_once(void **state)
 {
     struct crowd *crowd = calloc(1, sizeof *crowd);

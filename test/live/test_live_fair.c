@@ -48,7 +48,8 @@ static void a_holder_s_death_costs_its_lease(void **state)
     set(&queue, *state);
     killed = late_mark();
     child_kill(queue.pids[0]);
-    assert_true(queue_granted_us(&queue, 1) > killed.at_us + (uint64_t)LEASE_MS * 500); /* what was left after the latest renewal: nobody came too soon */
+    assert_true(queue_granted_us(&queue, 1) > killed.at_us + (uint64_t)LEASE_MS * 500); /* what was left after the latest renewal: no other came too
+                                                                                           soon */
     assert_true(queue_granted_us(&queue, 1) < late_until_us(&killed, (uint64_t)(LEASE_MS + WINDOW_MS / 2) * 1000));
     for (unsigned i = 1; i < PLAYERS; i++) {
         queue_granted_us(&queue, i);
@@ -96,7 +97,7 @@ static void a_fresh_holder_s_death_costs_two_windows(void **state)
     strike(&queue, *state);
 }
 
-/* A process that stands still looks alive: it is granted the lock, which lapses with the window; nobody is kept out for longer. */
+/* A process that stands still looks alive: it is granted the lock, which lapses with the window; no other waits longer. */
 static void a_stopped_head_costs_two_windows_and_comes_back(void **state)
 {
     struct queue queue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may not log in is told so: a refused login runs nothing, and is repeated until the server knows better. */
+/* A refused login is reported, runs nothing, and is repeated until the server accepts it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

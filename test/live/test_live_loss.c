@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hold that somebody took at the store is told to be lost: once, as TAKEN, and what the other has is left alone. What is not loss, is not
- * told as loss. */
+/* A hold that another took at the store is reported as lost: once, as TAKEN, and the other's hold is left alone. What is not loss is not
+ * reported as loss. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void begin(struct client *client, struct handle *held, struct fixture *fi
     assert_int_equal(handle_acquire(held, HILOCK_TRY), HILOCK_OK);
 }
 
-/* Lost, once; then a turn of the watchdog more, in which nothing may be told or sent. */
+/* Lost, once; then one more turn of the watchdog, in which nothing may be reported or sent. */
 static void check_lost_once(struct client *client, struct handle *held, hilock_lost_reason reason)
 {
     uint64_t commands;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FAIR, MUTEX and Redisson's RLock want one name at once: no two ever hold it, tokens rise, and nobody is kept out for ever. */
+/* FAIR, MUTEX and Redisson's RLock want one name at once: no two ever hold it, tokens rise, and none is kept out for ever. */
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void wait_for_all(struct contest *contest)
 
 static void serve(const struct contest *contest) { atomic_fetch_add(ledger_word(contest->ledger, SERVED + contest->index), 1); }
 
-/* Until everybody has had it often enough: who is quicker goes on, and must not keep the others out by that. */
+/* Until each has had it often enough: quicker ones go on, and must not keep the others out. */
 static int goes_on(const struct contest *contest)
 {
     for (unsigned i = 0; i < CONTENDERS; i++)
@@ -61,7 +61,7 @@ static void contend(void *arg)
     client_close(&client);
 }
 
-/* As RLock waits: a message, or the end of the lease it was told of. */
+/* As RLock waits: for a message, or the end of the lease that it saw. */
 static void hear(struct redis *ear, long long most_ms)
 {
     struct pollfd heard = {.fd = ear->context->fd, .events = POLLIN};

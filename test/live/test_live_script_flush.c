@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SCRIPT FLUSH at any moment: the server forgets the scripts, and nobody notices but the counters. */
+/* SCRIPT FLUSH at any moment: the server forgets the scripts, and only the counters show it. */
 #include <stdio.h>
 
 #include "support/fixture.h"
@@ -66,7 +66,7 @@ static void before_a_burst(void **state)
     client_close(&client);
 }
 
-/* Flushed all the time, at whatever moment of renewing, waiting and handing on that is. */
+/* Flushed all the time, at any moment of renewing, waiting and handing on. */
 static void during_renewals_and_waits(void **state)
 {
     enum { RENEWALS = 2, ROUNDS_LEAST = 100 };

@@ -31,7 +31,7 @@ static void keeps_out_and_is_kept_out_by_SET_NX(void **state)
     assert_string_equal(stock.acquired.holder, "other");
     handle_ask(&stock, HILOCK_FOREVER);
     handle_until(&stock, &stock.waiting, 1, "WAITING");
-    redis_do(fixture->redis, "DEL stock"); /* told nowhere: found by a poll */
+    redis_do(fixture->redis, "DEL stock"); /* no message: found by a poll */
     handle_until(&stock, &stock.acquired, 3, "the grant");
     assert_int_equal(stock.acquired.status, HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A real loop that is blocked, or whose process is stopped, past the time of a renewal: told, and the hold goes on. */
+/* A real loop that is blocked, or whose process is stopped, past the time of a renewal: it is reported, and the hold goes on. */
 #include <string.h>
 
 #include "support/fixture.h"

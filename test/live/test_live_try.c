@@ -51,7 +51,7 @@ static void held_by_another_client(void **state)
     assert_in_range(ours.acquired.holder_remaining_ms, 1, 60000);
     assert_non_null(strstr(ours.acquired.detail, "stock"));
     assert_int_equal(redis_calls(fixture->redis, "evalsha"), 2);
-    assert_int_equal(redis_calls(fixture->redis, "subscribe"), 0); /* who does not wait need not listen */
+    assert_int_equal(redis_calls(fixture->redis, "subscribe"), 0); /* a try need not listen */
     assert_int_equal(handle_give(&theirs), HILOCK_OK);
     assert_int_equal(handle_acquire(&ours, HILOCK_TRY), HILOCK_OK);
     assert_true(ours.acquired.token > theirs.acquired.token);
@@ -87,7 +87,7 @@ static void held_by_a_sibling(void **state)
     close_two(&two);
 }
 
-/* A sibling waits, and was told that it is held: that is known to the try as well. */
+/* A sibling waits, and knows that it is held: so does the try. */
 static void held_as_a_waiting_sibling_knows(void **state)
 {
     struct fixture *fixture = *state;

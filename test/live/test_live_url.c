@@ -138,7 +138,7 @@ static void password_of_the_default_user(void **state)
     }
 }
 
-/* Who is logged in on both links is who was asked for; the options come before the URL. */
+/* Both links are logged in as the user that was asked for; options count before the URL. */
 static void check_user(struct fixture *fixture, const struct hilock_client_options *options, const char *user)
 {
     struct client client;

@@ -53,7 +53,7 @@ static void times_out_and_names_the_holder(void **state)
     close_two(&two);
 }
 
-/* Only the first in line asks, but each is told at its own time, and as much. */
+/* Only the first in line asks, but each gets its reports at its own time, with the same content. */
 static void times_out_in_line(void **state)
 {
     enum { LINE = 5 };

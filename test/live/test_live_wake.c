@@ -69,7 +69,7 @@ static void close_sleepers(struct sleepers *sleepers)
     client_close(&sleepers->holding);
 }
 
-/* The first of all handles that has it; NULL: nobody. */
+/* The first of all handles that has it; NULL: none. */
 static struct handle *winner(struct sleepers *sleepers)
 {
     for (unsigned i = 0; i < sleepers->count; i++)
@@ -89,13 +89,13 @@ static unsigned woken(struct sleepers *sleepers)
     return count;
 }
 
-/* The release grants it to the first in the queue, and nobody else hears of it. */
+/* The release grants it to the first in the queue, and notifies no other. */
 static void by_the_release_alone(struct fixture *fixture, unsigned clients, unsigned each)
 {
     struct sleepers sleepers;
     uint64_t begun_us = check_now_us(), more;
     open_sleepers(&sleepers, fixture, clients, each);
-    assert_int_equal(redis_channels(fixture->redis), 0); /* nobody needs to hear that it is free */
+    assert_int_equal(redis_channels(fixture->redis), 0); /* no listener needs to know that it is free */
     redis_do(fixture->redis, "CONFIG RESETSTAT");
     handle_release(&sleepers.holder);
     client_until(&sleepers.holding, somebody_has_it, &sleepers, "a grant");
@@ -167,7 +167,7 @@ static void after_the_lease_of_a_killed_holder(void **state)
     assert_int_equal(waiter.acquired.status, HILOCK_OK);
     assert_true(waiter.acquired.at_us + 10000 >= looked_us + (uint64_t)left_ms * 1000); /* not while the dead one's lease lasts */
     assert_true(waiter.acquired.token > atomic_load(ledger_word(victim.ledger, 0)));
-    assert_int_equal(client_stats(&client).wakeups, 0); /* nobody sent a message */
+    assert_int_equal(client_stats(&client).wakeups, 0); /* there was no message */
     handle_free(&waiter);
     client_close(&client);
     ledger_free(victim.ledger);
@@ -177,7 +177,7 @@ static void after_the_lease_of_a_killed_holder(void **state)
 
 static int has_no_sleeper(void *arg) { return redis_channels(arg) == 0; }
 
-/* The subscription link dies, and the lock is freed before it is back: its message reached nobody. */
+/* The subscription link dies, and the lock is freed before it is back: its message was lost. */
 static void though_nobody_listened(void **state)
 {
     struct fixture *fixture = *state;
@@ -194,7 +194,7 @@ static void though_nobody_listened(void **state)
     close_sleepers(&sleepers);
 }
 
-/* The command link dies too, and with it every reason to hope for a message: whoever waits asks again as it is back. */
+/* The command link dies, too, so no message can be relied on: all waiters ask again when it is back. */
 static void though_the_command_link_died(void **state)
 {
     struct fixture *fixture = *state;
@@ -281,7 +281,7 @@ static void though_the_message_was_swallowed(void **state)
     proxy_end(proxy);
 }
 
-/* The link is killed again and again, at whatever moment of subscribing, asking and sleeping that is: nobody is left asleep. */
+/* The link is killed repeatedly, at any moment of subscribing, asking and sleeping: no waiter is left asleep. */
 static void though_links_die_all_the_time(void **state)
 {
     enum { ROUNDS = 60, HANDLES = 6 };

@@ -114,7 +114,7 @@ static void ends_at_its_deadline_when_not_renewed(void **state)
     assert_int_equal(hilock_lock_state(held.lock), HILOCK_STATE_IDLE);
     handle_until(&waiter, &waiter.acquired, 1, "the grant");
     assert_true(held.lost.at_us >= before_us + left_us);
-    assert_true(ending.loss_after_turn_us <= after_us + left_us + 1000); /* three turns before it was told, it was not due */
+    assert_true(ending.loss_after_turn_us <= after_us + left_us + 1000); /* three turns before the report it was not due */
     assert_true(waiter.acquired.at_us > held.lost.at_us);
     if (held.lost.at_us - (before_us + left_us) < 500000) /* a loop that stood still for a second says SUSPENDED */
         assert_int_equal(held.lost.reason, HILOCK_REASON_EXPIRED);

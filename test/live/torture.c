@@ -13,7 +13,7 @@
 enum { HANDLES_MAX = 256, LEASE_MS = 60000, QUEUE_MS = 90000, COMMAND_MS = 80 };
 
 static struct fixture *fixture; /* of all plays */
-static struct { const char *name; uint64_t at; } now; /* for who reads of a failure */
+static struct { const char *name; uint64_t at; } now; /* for readers of a failure */
 
 /* ---- what may come of a call ---- */
 
@@ -133,7 +133,7 @@ void give(struct play *play, struct handle *handle, hilock_status status)
 {
     if (!has(handle))
         return;
-    CHECK(handle_try_release(handle) == HILOCK_OK); /* whatever memory there is */
+    CHECK(handle_try_release(handle) == HILOCK_OK); /* with any memory */
     until(play, is_told, &(struct wanted){handle, &handle->released, handle->released.count + 1}, "the answer to release");
     is_well(&handle->released, status, 1);
 }

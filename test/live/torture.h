@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* torture - a play is a client, its handles and what they do at a real server; it is played again and again, each time with the next
+/* torture - a play is a client, its handles and what they do at a real server; it is repeated, each time with the next
  * allocation of the program failing, until one goes by in which none was left to fail.
  *
  * A play says what must come of each call. That holds to the letter while memory lasts; where it did not, a call may be refused instead
@@ -32,7 +32,7 @@ void torture_run(void **state);
 void torture_begin(struct fixture *fixture);
 
 struct handle *handle_new(struct play *play, const char *name, const struct hilock_lock_options *options);
-void ask(struct play *play, struct handle *handle, uint32_t wait_ms);          /* nothing if it was not to be had, or holds */
+void ask(struct play *play, struct handle *handle, uint32_t wait_ms);          /* nothing if it was not granted, or holds */
 void answered(struct play *play, struct handle *handle, hilock_status status); /* turns until it is, and it is that */
 void have(struct play *play, struct handle *handle);                           /* both, for ever, OK */
 void give(struct play *play, struct handle *handle, hilock_status status);     /* released, answered so */

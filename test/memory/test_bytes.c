@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_bytes - whatever bytes come over a link, they are a request, a part of one, or the end of that link; the store goes on. */
+/* test_bytes - any bytes that come over a link are a request, a part of one, or the end of that link; the store goes on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

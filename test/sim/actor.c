@@ -19,7 +19,7 @@ static void next_after(struct sim_actor *actor, uint64_t delay_us)
     actor->next = sim_after(world, delay_us, on_turn, actor);
 }
 
-/* Who wants several names needs a moment in which all are free. Where many share few names over a slow network, all must rest for longer. */
+/* An actor with several names needs a moment in which all are free. If many share few names over a slow network, all must rest longer. */
 static uint64_t spacious_us(const struct sim *sim)
 {
     uint64_t use_us = 20000 + 8 * ((uint64_t)sim->swarm.latency_us + sim->swarm.tail_us), all_us = 4 * use_us * sim->actors_count / sim->names_count;
@@ -37,7 +37,7 @@ static void rest(struct sim_actor *actor)
     actor->entries = 0;
     if (sim->is_hot)
         next_after(actor, sim_between(&sim->world.workload, 0, 1000));
-    else if (sim->is_duel) /* until a subscription that nobody needs is taken off; or so long that the other one is on its own */
+    else if (sim->is_duel) /* until an unneeded subscription is dropped; or so long that the other one is on its own */
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.5) ? 1300000 : 8000000));
     else if (sim->has_multis && sim->is_healed)
         next_after(actor, sim_between(&sim->world.workload, 0, spacious_us(sim)));
@@ -282,7 +282,7 @@ static void make_lock(struct sim_actor *actor)
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }
 
-/* What becomes of a hold that is let go while a sibling waits: who is the next in line, if anybody is. */
+/* What happens to a released hold while a sibling waits: the next in line, if there is one. */
 static struct sim_actor *foresee(struct sim_actor *actor)
 {
     uint64_t *sometimes = sim_of(actor)->world.sometimes, now_us = sim_process_now_us(actor->process);
@@ -299,7 +299,7 @@ static struct sim_actor *foresee(struct sim_actor *actor)
     return hilock_lock_user(next->lock);
 }
 
-/* What becomes of a hold that was handed on, and is not wanted when that is told. */
+/* What happens to a hold that was handed on, and is not wanted when that is reported. */
 static void foresee_crossing(struct sim_actor *actor)
 {
     const struct hl_acquire *acquire = actor->lock->acquire;
@@ -418,7 +418,7 @@ static void let_go(struct sim_actor *actor)
         sim_violate(&sim->world, "I5", "release of a held handle was refused");
     rest(actor);
     if (next && !sim->is_healed && !next->is_answered_by_cancel && sim_chance(&sim->world.workload, 0.05))
-        give_up(next); /* it has been handed on, and is not told yet */
+        give_up(next); /* it was handed on, which is not reported yet */
 }
 
 static void on_turn(struct sim_world *world, void *arg)

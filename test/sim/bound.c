@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bound - I18: while nothing befalls anybody, who stands in the queue of a name that no multi wants waits no longer than (places before it + 1) times
+/* bound - I18: without faults, a waiter in the queue of a name that no multi wants waits no longer than (places before it + 1) times
  * the longest tenure, and a second. Counted from the first grant of the name that it sees others have, when it knows its place: so what a dead client
  * left is over. A tenure is one hold, with all handles that it serves. Each place has the messages of a hand-over besides, for a tenure is seen by those
  * who have it. Pollers come when they ask, and replicas confirm when they can: names that they want are not judged, nor is a loop that lingers. */
@@ -8,7 +8,7 @@
 
 enum { ONCE_US = 1000000, MESSAGES = 4, TAILS = 10, KEPT_US = 10000, THAWED_US = 4000000 };
 
-/* Who is frozen when all is healed may hold, or be granted, what he does not use. */
+/* A process that is frozen when all is healed may hold, or get, what it does not use. */
 static uint64_t calm_us(const struct sim *sim, const struct sim_actor *actor)
 {
     uint64_t calm_us = sim_queue_calm_us(sim, &sim->names[actor->name]);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* campaign - many seeds on all cores, and how well they find bugs; what it prints is evidence, made by nobody's hand. */
+/* campaign - many seeds on all cores, and how well they find bugs; what it prints is evidence that no hand has edited. */
 #ifndef SIM_CAMPAIGN_H
 #define SIM_CAMPAIGN_H
 
 #include <stdint.h>
 
 struct sim_choice;
-struct sim_range { uint64_t first, last; int is_fresh; }; /* is_fresh: chosen by nobody. In a few of these not all of `sometimes` need be seen */
+struct sim_range { uint64_t first, last; int is_fresh; }; /* is_fresh: not chosen by hand. A few of these need not see all of `sometimes` */
 
 int sim_campaign(const struct sim_range *seeds, const struct sim_choice *choice, unsigned seconds_max, const char *evidence_path); /* 0: nothing broke, and all of `sometimes` was seen */
 int sim_detect(unsigned tries, uint64_t first_seed, unsigned seeds_max, const char *evidence_path); /* each planted bug; 0: all were found. The table is added to the file */

@@ -69,7 +69,7 @@ static void check_belief(struct sim_actor *actor)
         check_part(actor, i);
 }
 
-/* A loss is told in the first turn after the deadline; an answer is given in the first turns after the wait's end. */
+/* A loss is reported in the first turn after the deadline; an answer comes in the first turns after the wait's end. */
 static void check_told(struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
@@ -234,7 +234,7 @@ void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
         sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name);
 }
 
-/* Losses are told first: while anything else is told, no sibling's loss waits to be. */
+/* Losses are reported first: during any other report no sibling's loss is pending. */
 void sim_check_order(struct sim_actor *actor)
 {
     struct sim *sim = actor->process->sim;
@@ -266,7 +266,7 @@ static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t sin
            process->frozen_until_us < since_us && !is_guarding(process, since_us);
 }
 
-/* Somebody in the same process believes that he holds it; where the store lost that hold he may learn it as late as its deadline, when nobody renews it. */
+/* A handle in the same process believes that it holds it; if the store lost that hold, an unrenewed one may learn of it as late as its deadline. */
 static int is_held_here(const struct sim *sim, const struct sim_actor *actor)
 {
     for (unsigned i = 0; i < sim->actors_count; i++)
@@ -307,7 +307,7 @@ static const struct hl_hold *hold_of(const struct hl_core *core, uint64_t id)
     return NULL;
 }
 
-/* Who asks for no replicas is not delayed by those who do. */
+/* Handles without replicas are not delayed by those with replicas. */
 void sim_check_waited(struct sim_process *process, uint64_t id)
 {
     const struct hl_hold *hold = id && process->client ? hold_of(&process->client->core, id) : NULL;
@@ -344,7 +344,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
     return 0;
 }
 
-/* A renewal that a stopped server runs long after its link was given up may keep a hold for one lease more: nobody is let in by it, and
+/* A renewal that a stopped server runs long after its link was given up may keep a hold for one lease more: no other gets in by it, and
  * nothing the client could still do would tell it. */
 static void check_known(struct sim *sim, struct sim_name *name, const struct sim_place *place)
 {
@@ -359,7 +359,7 @@ static void check_known(struct sim *sim, struct sim_name *name, const struct sim
         return; /* a clock that steps back makes a lease longer than we could know */
     for (size_t i = 0; !found && sim_store_hash_field(store, name->text, strlen(name->text), i, &field); i++)
         found = is_unknown(sim, &field, 0, &id);
-    if (!found || id != *unknown_id || place->refuses_until_us > now_us) /* who asks again is answered by errors */
+    if (!found || id != *unknown_id || place->refuses_until_us > now_us) /* asking again is answered by errors */
         *since_us = 0;
     *unknown_id = id;
     if (found && !*since_us)
@@ -368,7 +368,7 @@ static void check_known(struct sim *sim, struct sim_name *name, const struct sim
         sim_violate(&sim->world, "I8", "%s is held under id %llu, which its client knows nothing of, or only waits with", name->text, (unsigned long long)id);
 }
 
-/* I17: long after the heal nobody stands in a queue whom his client knows nothing of. */
+/* I17: long after the heal no place in a queue is unknown to its client. */
 static void check_queue(struct sim *sim, struct sim_name *name, const struct sim_place *place)
 {
     char key[SIM_NAME_LENGTH + HL_KEY_PREFIX_MAX];

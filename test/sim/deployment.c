@@ -19,7 +19,7 @@ int sim_deployment_find(const char *name, enum sim_deployment *ret_deployment)
     return 0;
 }
 
-/* Odd counts are what users are told to take; four of which three must say yes, and all of three, are legal too. */
+/* Users are advised to take odd counts; three of four, and all of three, are legal, too. */
 static void choose_quorum(struct sim *sim, struct hl_random *random)
 {
     static const struct { unsigned masters, needed; } sizes[] = {{3, 2}, {3, 2}, {3, 2}, {5, 3}, {5, 3}, {4, 3}, {3, 3}};

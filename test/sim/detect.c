@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* detect - does the simulator find bugs? Each planted bug is hunted (hunt.h) from several first seeds, of which the median counts; in a single
- * search the seed that found it last is tried before. What cannot break an invariant here is listed with the reason, and left to the unit tests.
- * All cores hunt; the table is told at the end. */
+/* detect - does the simulator find bugs? It hunts each planted bug (hunt.h) from several first seeds and takes the median count. With a single
+ * search it first tries the seed that found the bug last. Bugs that cannot break an invariant here are listed with the reason; unit tests find
+ * them. All cores hunt, and the table is printed at the end. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,70 +27,70 @@ static const char *const texts[] = {
 #undef HL_TLS_PLANT
 };
 
-/* Hunted only where there is time (a campaign): their moment is rare. */
+/* Hunted only in a campaign: they need a rare moment. */
 static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_MAX_UNSWEPT", "REPLICAS_UNASKED_FORGOTTEN", "REPLICAS_KEPT",
                                    "REPLICAS_PUSH_BELIEVED", "REPLICAS_HANDED_ON", "GUARD_UNANSWERED", "HANDOFF_ANSWER_TAKEN"};
 
 /* Each has a unit test that it turns red. */
 static const struct { const char *name, *why; } for_units[] = {
-    {"GIVEN_UP_UNSETTLED", "needs a slot that moves just when a release is given up: met once (TRACK_RECORD.md), too rare to hunt"},
-    {"GRANT_KEPT_AFTER_GIVEN_UP", "needs two long delays at the right places: met once (TRACK_RECORD.md), too rare to hunt"},
-    {"HAUNT_LEFT_BY_LOSS", "needs a hold that is taken while a lost acquire of its own is still on its way"},
-    {"R4_UNDO_UNORDERED", "costs its own client one more question, and breaks no promise that can be seen from outside"},
-    {"R5_TAKEN_IGNORED", "belief is not extended, and ends at its deadline all the same"},
-    {"R7_NO_RETRY_AT_RECONNECT", "the subscription's own reconnect makes it good"},
-    {"FORCE_OF_WHOEVER", "nobody forces a release here"},
-    {"FORCE_UNCHECKED", "nobody forces a release here"},
-    {"R11_HEARTBEAT_RESURRECTS", "needs a process that sleeps past the window of a pushed grant with a heartbeat on its way: not found in 2 500 seeds"},
+    {"GIVEN_UP_UNSETTLED", "needs a slot that moves just as a release gives up: seen once (TRACK_RECORD.md), too rare to hunt"},
+    {"GRANT_KEPT_AFTER_GIVEN_UP", "needs two long delays at the right moments: seen once (TRACK_RECORD.md), too rare to hunt"},
+    {"HAUNT_LEFT_BY_LOSS", "needs a hold that is taken while a lost acquire of its own may still run"},
+    {"R4_UNDO_UNORDERED", "costs its client one more request, and breaks no visible promise"},
+    {"R5_TAKEN_IGNORED", "belief is not extended, and still ends at its deadline"},
+    {"R7_NO_RETRY_AT_RECONNECT", "the subscription's own reconnect repairs it"},
+    {"FORCE_OF_WHOEVER", "no process here calls force_release"},
+    {"FORCE_UNCHECKED", "no process here calls force_release"},
+    {"R11_HEARTBEAT_RESURRECTS", "needs a process that sleeps past the window of a pushed grant while a heartbeat is on the wire: not found in 2 500 seeds"},
     {"BATCH_UNBOUNDED", "needs more than a thousand answers at once"},
-    {"CLOSED_UNTOLD", "needs a callback that takes long, and just then: here they seldom do"},
-    {"DRAIN_HALF_BLIND", "needs a callback that takes long, and just then: here they seldom do"},
+    {"CLOSED_UNTOLD", "needs a slow callback at that moment: rare here"},
+    {"DRAIN_HALF_BLIND", "needs a slow callback at that moment: rare here"},
     {"R10_AUTH_FAILURE_IGNORED", "needs a wrong password"},
     {"R12_FORK_IGNORED", "needs a fork"},
-    {"EXTEND_SHORTENS", "belief in less than the store keeps breaks no promise that can be seen from outside"},
-    {"EXTEND_FORGOTTEN", "needs a store that is away for longer than a lease and a command's time, and a release just before"},
+    {"EXTEND_SHORTENS", "belief in less than the store keeps breaks no visible promise"},
+    {"EXTEND_FORGOTTEN", "needs a store that is away for longer than a lease and a command's timeout, right after a release"},
     {"FAIR_BELIEVES_OLD_LINK", "needs a failover to a clock far ahead, between a heartbeat and the grant that names it"},
     {"FAIR_BELIEVES_ELSEWHERE", "not hunted in the worlds of several servers yet"},
-    {"FAIR_DEAF_TO_OTHERS", "needs a holder that does not hand over: of Redisson, which no world has"},
-    {"FAIR_OTHER_NAME_BELIEVED", "needs two names with one place: ids are a client's own, and each wait has another"},
-    {"FAIR_UNSENT_LEAVES_QUEUE", "needs a heartbeat that is not sent, and a wait that ends before the next: not found in 2 500 seeds"},
-    {"FAIR_DOUBTED_FORGOTTEN", "needs a grant that is doubted, and a wait that ends before it is confirmed: not found in 2 500 seeds"},
-    {"FAIR_STEP_BELIEVED", "needs a server's clock that is set forward between a heartbeat and its grant"},
+    {"FAIR_DEAF_TO_OTHERS", "needs a holder that does not hand over (Redisson), which no world has"},
+    {"FAIR_OTHER_NAME_BELIEVED", "needs one id for two names, but each wait has an id of its own"},
+    {"FAIR_UNSENT_LEAVES_QUEUE", "needs an unsent heartbeat, and a wait that ends before the next: not found in 2 500 seeds"},
+    {"FAIR_DOUBTED_FORGOTTEN", "needs a grant with too little left, and a wait that ends before it is confirmed: not found in 2 500 seeds"},
+    {"FAIR_STEP_BELIEVED", "needs a server whose clock steps forward between a heartbeat and its grant"},
     {"FAIR_HALF_RELEASED", "not hunted in the worlds of several servers yet"},
-    {"FAIR_FORGOTTEN_KEPT", "what stands in the queue and nobody waits with is granted one day, and given back at once"},
-    {"FAIR_QUEUE_FORGOTTEN", "needs an outage that begins with an enqueue and outlasts the lease: met after thousands of seeds (TRACK_RECORD.md)"},
+    {"FAIR_FORGOTTEN_KEPT", "an id in the queue without a waiter is granted at some time, and given back at once"},
+    {"FAIR_QUEUE_FORGOTTEN", "needs an outage that begins with an enqueue and outlasts the lease: seen after thousands of seeds (TRACK_RECORD.md)"},
     {"FAIR_RETAKEN_BELIEVED", "needs data lost between a push and the answer to a heartbeat that crossed it"},
-    {"FAIR_TAIL", "needs data lost, and of places after that no book is kept"},
-    {"FAIR_UNKNOWN_KEPT", "the grant lapses with its window, which is seldom longer than what I8 allows for"},
+    {"FAIR_TAIL", "needs a loss of data, after which places are not checked"},
+    {"FAIR_UNKNOWN_KEPT", "the grant lapses with its window, which is rarely longer than I8 allows"},
     {"FAIR_NO_YIELD", "needs a queue that is never empty: actors rest too long"},
-    {"HANDOFF_UNVERIFIED", "needs data lost, and then belief is excused"},
-    {"HANDOFF_ADRIFT", "a failover that loses is excused for a lease"},
-    {"HANDOFF_ANY_LEASE", "what a crash costs others is no promise that is kept book of"},
+    {"HANDOFF_UNVERIFIED", "needs a loss of data, which excuses belief"},
+    {"HANDOFF_ADRIFT", "a failover that loses data is excused for a lease"},
+    {"HANDOFF_ANY_LEASE", "how long a crash delays others is not checked"},
     {"HANDOFF_LEASE_UNASKED", "needs a world without faults, two leases far apart and a long hold"},
     {"SILENCE_UNASKED", "not hunted in the worlds of several servers yet"},
-    {"RENEWAL_KEPT_AFTER_GIVEN_UP", "needs a process that sleeps twice around a renewal: met once (TRACK_RECORD.md), too rare to hunt"},
-    {"TLS_NAME_UNVERIFIED", "here is no TLS"},
-    {"TLS_CHAIN_UNVERIFIED", "here is no TLS"},
-    {"TLS_OLD_VERSIONS", "here is no TLS"},
-    {"TLS_READ_AHEAD_FORGOTTEN", "here is no TLS"},
-    {"TLS_DOWNGRADED", "here is no TLS"},
-    {"TLS_NAME_OF_ADDRESS", "here is no TLS"},
-    {"READONLY_IGNORED", "the sentinels tell of the switch soon after"},
-    {"LOST_RELEASES_IGNORED", "a failover that loses is excused for a lease"},
-    {"LOST_RELEASES_SAID_ONCE", "a failover that loses is excused for a lease"},
-    {"SILENCE_UNNOTICED", "the end of the command's time makes it good"},
-    {"ASK_WITHOUT_ASKING", "a request goes round until its slot has moved: not found in 700 seeds"},
-    {"FIXED_UNVERIFIED", "that a loss is told later, within the lease, breaks no promise that can be seen from outside"},
-    {"SHORTAGE_FOREVER", "needs a wait whose turn comes just when memory is out, and nothing that looks at its line later"},
-    {"PLACE_LOST_BY_CANCEL", "of the place that a client gives up no book is kept"},
-    {"BALLOT_ALL_AT_ONCE", "who waits at all masters gives back what it has after some seconds: others are served, and nobody is passed over for long"},
-    {"QUORUM_KEEPS", "a vote that is kept comes with the arbiter's, or goes back after a moment"},
-    {"QUORUM_UNHEALED", "needs masters that forget one after the other while a hold stands"},
-    {"QUORUM_NO_BREAKER", "costs time, and breaks no promise that can be seen from outside"},
+    {"RENEWAL_KEPT_AFTER_GIVEN_UP", "needs a process that sleeps twice around a renewal: seen once (TRACK_RECORD.md), too rare to hunt"},
+    {"TLS_NAME_UNVERIFIED", "there is no TLS here"},
+    {"TLS_CHAIN_UNVERIFIED", "there is no TLS here"},
+    {"TLS_OLD_VERSIONS", "there is no TLS here"},
+    {"TLS_READ_AHEAD_FORGOTTEN", "there is no TLS here"},
+    {"TLS_DOWNGRADED", "there is no TLS here"},
+    {"TLS_NAME_OF_ADDRESS", "there is no TLS here"},
+    {"READONLY_IGNORED", "the sentinels report the switch soon after"},
+    {"LOST_RELEASES_IGNORED", "a failover that loses data is excused for a lease"},
+    {"LOST_RELEASES_SAID_ONCE", "a failover that loses data is excused for a lease"},
+    {"SILENCE_UNNOTICED", "the command's timeout repairs it"},
+    {"ASK_WITHOUT_ASKING", "a request is redirected until its slot has moved: not found in 700 seeds"},
+    {"FIXED_UNVERIFIED", "a loss that is reported later, within the lease, breaks no visible promise"},
+    {"SHORTAGE_FOREVER", "needs a wait whose turn comes while memory is out, and no later event in its line"},
+    {"PLACE_LOST_BY_CANCEL", "the place that a client gives up is not checked"},
+    {"BALLOT_ALL_AT_ONCE", "a client that waits at all masters gives its votes back after some seconds: no other waits long"},
+    {"QUORUM_KEEPS", "a kept vote is joined by the arbiter's, or goes back after a moment"},
+    {"QUORUM_UNHEALED", "needs masters that forget one after the other during one hold"},
+    {"QUORUM_NO_BREAKER", "costs time, and breaks no visible promise"},
     {"MULTI_ADRIFT", "needs a loss of data while a multi keeps a name, and a grant before its hold is verified: not hunted yet"},
-    {"MULTI_UNEVEN", "when the parts of a lease end breaks no promise that can be seen from outside"},
-    {"GUARD_A_SECOND_SHORT", "needs a master that comes back in the last part of a second, and a hold of exactly then"},
-    {"STALE_OWNER_BELIEVED", "needs servers that tell no config-epochs: here all do"},
+    {"MULTI_UNEVEN", "the moment when each part of a lease ends breaks no visible promise"},
+    {"GUARD_A_SECOND_SHORT", "needs a master that comes back in the last part of a second, and a hold that ends then"},
+    {"STALE_OWNER_BELIEVED", "needs servers without config-epochs: here all have them"},
     {"SIMPLE_SHORTENS", "needs a server with SET .. IFEQ"},
     {"SIMPLE_STRAYS_FORGOTTEN", "needs a server with SET .. IFEQ"},
 };
@@ -172,7 +172,7 @@ static void hunt_on(struct board *board, unsigned tries, uint64_t first, unsigne
             board->medians[i] = median_of((enum hl_plant)i, tries, first, seeds_max);
 }
 
-/* One hunter for each core: whoever is free takes the next bug. */
+/* One hunter for each core; a free hunter takes the next bug. */
 static void hunt_all(struct board *board, unsigned tries, uint64_t first, unsigned seeds_max)
 {
     const long hunters = sysconf(_SC_NPROCESSORS_ONLN);

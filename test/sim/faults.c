@@ -52,7 +52,7 @@ static void restart(struct sim_place *place, int keeps_data)
         sim_taint(place);
 }
 
-/* Away means that nobody can connect; what it kept it has again when it is back. */
+/* Away: no client can connect; when it is back it has the data that it kept. */
 static void on_back(struct sim_world *world, void *arg)
 {
     struct sim_place *place = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hunt - seeds with a bug planted, until one shows it: until an invariant breaks that this bug is known to break first. What else it may break
- * counts for nothing. found.def has for each bug the seed that showed it last, and these invariants; one that is not there yet may break any. */
+/* hunt - runs seeds with a planted bug until one breaks an invariant that this bug is known to break first. Other broken invariants do not
+ * count. found.def has these invariants for each bug, and the seed that found it last; a bug that is not in found.def may break any. */
 #ifndef SIM_HUNT_H
 #define SIM_HUNT_H
 
@@ -12,7 +12,7 @@ struct sim_choice;
 
 struct find {
     uint64_t seed;
-    unsigned count;  /* of the seeds that it took; 0: not found */
+    unsigned count;  /* of seeds until then; 0: not found */
     char wound[8];   /* the invariant ("I8"); "dies": an assertion or a signal; "hangs" */
 };
 

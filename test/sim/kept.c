@@ -8,7 +8,7 @@
 #include "lock/lock.h"
 #include "sim.h"
 
-enum { UPTIME_UNIT_US = 1500000 }; /* it is told in whole seconds */
+enum { UPTIME_UNIT_US = 1500000 }; /* it is given in whole seconds */
 
 uint64_t sim_number(const char *digits, size_t length)
 {
@@ -87,7 +87,7 @@ static int keeps(struct sim_server *server, const struct sim_actor *actor, unsig
     return is_kept_at(server, actor, sim_of(actor)->names[actor->names[i]].text, id, &token) && token == should;
 }
 
-/* told: the token of a single hold. */
+/* reported: the token of a single hold. */
 static uint64_t token_of(const struct sim_actor *actor, unsigned i, unsigned j, uint64_t told)
 {
     if (sim_of(actor)->deployment == SIM_QUORUM)
@@ -115,7 +115,7 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
 
 /* ---- of names, and of all ---- */
 
-/* What a server tells of its uptime goes by its clock: who was told after that was set back waits for so much longer. */
+/* A server's uptime goes by its clock: a client that asks after the clock was set back waits that much longer. */
 static int can_grant(const struct sim_place *place)
 {
     const struct sim_server *server = &place->server;

@@ -2,7 +2,7 @@
 /* network - simulated links at argv level: the library's link door.
  *
  * A link is two rows of messages, each in order, each message with a delay of its own. A reset takes what is on its way with it: a
- * request may be lost, or run and its answer be lost, or run much later although nobody listens (bytes that a stopped server had already
+ * request may be lost, or run with its answer lost, or run much later without a listener (bytes that a stopped server had already
  * received). A cut link loses everything one way or both and says nothing. What comes for a frozen process waits, in order. */
 #include <stdlib.h>
 
@@ -107,7 +107,7 @@ static void trace_execution(struct sim *sim, const char *who, unsigned process, 
               (long long)(reply->type == SIM_REPLY_ARRAY && reply->count ? reply->items[0].integer : reply->integer));
 }
 
-/* What a former master does after another took over is worth nothing, and believed all the same: that is the stated limit. */
+/* What a former master does after another took over has no effect, but is still believed: that is the stated limit. */
 static void count_stale(const struct sim_server *server, const struct sim_message *request)
 {
     struct sim *sim = server ? server->place->sim : NULL;
@@ -121,7 +121,7 @@ static void count_stale(const struct sim_server *server, const struct sim_messag
     sim->world.sometimes[SIM_STALE_MASTER]++;
 }
 
-/* What the server had received of a dead link: lost, or run late with nobody to hear the answer. */
+/* What the server had received over a dead link: lost, or run late, and its answer goes nowhere. */
 struct ghost { struct sim *sim; struct sim_place *place; struct sim_message *request; unsigned process, epoch; };
 
 /* A renewal, or the acquire of a SIMPLE lock, which has no time after which it is refused: it stands for a lease. */
@@ -379,7 +379,7 @@ static void on_arrival(struct sim_world *world, void *arg)
     sim_process_turned(process);
 }
 
-/* By the number that its address ends with. NULL: nobody answers there. */
+/* By the number that its address ends with. NULL: no server answers there. */
 static struct sim_place *place_of(struct sim *sim, const struct hl_link_target *target)
 {
     const char *number = target->path ? strrchr(target->path, '/') : NULL;

@@ -94,7 +94,7 @@ static unsigned others_max(const struct sim *sim, const struct sim_actor *actor)
     return 2 * others;
 }
 
-/* Who polls from far behind asks seldom: what it was granted meanwhile has lapsed, and nobody saw it. It counts from when it knows that it is next. */
+/* A waiter that polls from far behind asks seldom: a grant meanwhile has lapsed unseen. It counts from when it knows that it is next. */
 static void check_bound(struct sim *sim, const struct sim_actor *actor, struct sim_actor *other)
 {
     const struct hl_queue_place *fair = could_have_it(sim, actor, other);

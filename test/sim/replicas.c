@@ -4,7 +4,7 @@
  * One that keeps up has everything, though it takes a moment to say so. One that is behind has what its master had when it stopped to
  * hear, and no more until it catches up, when it has everything at once: that is all that can be told from outside. It may take over
  * meanwhile, and what it has is what there is then.
- * Invariant: who is counted for a write has it when he takes over. */
+ * Invariant: a replica that is counted for a write has it when it takes over. */
 #include "sim.h"
 
 enum { BEHIND_MAX_US = 3000000, GAP_MAX_US = 2000000 };

@@ -102,7 +102,8 @@ static int is_haunted(const struct sim *sim)
 static void demand_progress(struct sim *sim)
 {
     uint64_t lease_us = 1000 * (uint64_t)sim->lease_ms, bound_us = sim->world.time.now_us + 12 * lease_us + 60000000;
-    uint64_t least_us = sim->world.time.now_us + (lease_us + 1500000 > LIVE_LEAST_US ? lease_us + 1500000 : LIVE_LEAST_US); /* what nobody knows of runs out */
+    uint64_t least_us = sim->world.time.now_us + (lease_us + 1500000 > LIVE_LEAST_US ? lease_us + 1500000 : LIVE_LEAST_US); /* unknown holds run
+                                                                                                                               out */
     for (unsigned i = 0; i < sim->actors_count; i++)
         sim->actors[i].served = 0;
     while ((unserved(sim) || sim->world.time.now_us < least_us || is_haunted(sim)) && sim->world.time.now_us < bound_us &&
@@ -124,8 +125,8 @@ static unsigned clients(const struct sim *sim)
     return count;
 }
 
-/* Who is killed, or closes while the store is away, leaves his hold to its lease (an extend may have made it twice as long) and his place in a
- * queue to the time after which nobody asks for it: then nothing is left. Without faults nothing is left at once. */
+/* A process that is killed, or closes while the store is away, leaves its hold until its lease ends (an extend may have doubled it) and its
+ * place in a queue until that lapses: then nothing is left. Without faults nothing is left at once. */
 static void outlast_leases(struct sim *sim)
 {
     uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 1000u * (uint64_t)HL_FAIR_QUEUE_MS;

@@ -29,7 +29,7 @@ static void tell(const struct sim_sentinel *sentinel, const char *channel, const
     world->sometimes[SIM_SWITCH_HEARD] += sim_store_publish(sentinel->place->server.store, channel, text);
 }
 
-/* Whatever it has not told of yet. */
+/* All that it has not reported yet. */
 static void hear(struct sim_sentinel *sentinel)
 {
     const struct sim_set *set = set_of(sentinel->sim);

@@ -267,7 +267,7 @@ static void fail_over(struct sim_set *set, struct hl_random *random)
     find_out(set);
 }
 
-/* ---- I14: whom a process believes ---- */
+/* ---- I14: which server a process believes ---- */
 
 struct sim_name *sim_name_in(struct sim *sim, const struct sim_message *request)
 {
@@ -288,7 +288,7 @@ static void count_answer(struct sim_world *world, const struct sim_reply *reply)
 
 /* Whoever was served by a master is not served by one that it replaced: where the news is older than a config-epoch that a Sentinel has named
  * to it (who has slept through several switches, and finds the same one master again, has old news and does not know it), and in a cluster
- * when all servers have agreed for as long as it takes to ask again: one that had not heard yet may have told it the old news once more. */
+ * when all servers have agreed for as long as it takes to ask again: one that did not know yet may have given it the old news once more. */
 static void check_believed(struct sim_process *process, const struct sim_place *place, struct sim_name *name)
 {
     struct sim *sim = process->sim;
@@ -319,7 +319,7 @@ void sim_sets_answered(struct sim_process *process, struct sim_place *place, int
 
 /* ---- what is said on a channel ---- */
 
-/* A master's replicas hear what it was told to publish, and of a plain channel in a cluster everybody; but for whoever is cut off. */
+/* A master's replicas get what it publishes, and of a plain channel in a cluster all servers; except those that are cut off. */
 void sim_sets_said(void *arg, int is_sharded, const struct sim_said *said)
 {
     const struct sim_ear *ear = arg;

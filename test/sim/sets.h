@@ -21,7 +21,7 @@ enum sim_failover { /* what becomes of the master */
     FAILOVER_FORCED,      /* a replica that lags takes over, and it soon becomes one */
     FAILOVER_KILLED,      /* dead, and back after a while */
     FAILOVER_STOPPED,     /* stopped, and it goes on with what it was asked as if nothing had been */
-    FAILOVER_CUT_OFF      /* cut off from its own kind: it goes on for its clients until it is told */
+    FAILOVER_CUT_OFF      /* cut off from the other servers: it goes on for its clients until it learns of that */
 };
 
 struct sim_replica { /* of a set, or its master's own, which is not looked at */
@@ -39,7 +39,7 @@ struct sim_set {
     struct sim_replica replicas[SIM_SET_PLACES_MAX]; /* of each place */
     unsigned index, count;
     struct sim_place *master; /* that decides */
-    struct sim_place *next;   /* who will */
+    struct sim_place *next;   /* the one that will */
     struct sim_place *former; /* that was replaced, and does not know it yet; NULL */
     enum sim_set_step step;
     enum sim_failover kind;
@@ -55,16 +55,16 @@ struct sim_move { /* of a slot, key by key */
     struct sim_set *from, *to;
 };
 
-struct sim_hole { int is_on, is_total; unsigned first, last; }; /* slots that nobody has; total: nobody serves any then */
+struct sim_hole { int is_on, is_total; unsigned first, last; }; /* slots without a server; total: none is served then */
 
 struct sim_sentinel {
     struct sim *sim;
     struct sim_place *place;
-    unsigned told;           /* the epoch of the latest switch that it told of */
-    struct sim_place *names; /* whom it named master then */
+    unsigned told;           /* the epoch of the latest switch that it reported */
+    struct sim_place *names; /* the master that it named then */
 };
 
-struct sim_served { const struct sim_set *set; unsigned epoch; }; /* by whom a process was served */
+struct sim_served { const struct sim_set *set; unsigned epoch; }; /* the server of a process */
 
 struct sim_sets {
     struct sim_set list[SIM_SETS_MAX];
@@ -119,9 +119,9 @@ void sim_sentinels_heal(struct sim *sim);
 void sim_cluster_init(struct sim *sim);
 void sim_cluster_hear(struct sim *sim, struct hl_random *random); /* all of them, in a while */
 void sim_cluster_learn(struct sim_place *place);                  /* all that is true, now */
-void sim_cluster_date(struct sim_set *set);                       /* its master is elected, or gets a slot: nobody has a newer config-epoch */
+void sim_cluster_date(struct sim_set *set);                       /* its master is elected, or gets a slot: none has a newer config-epoch */
 void sim_cluster_move(struct sim *sim, struct hl_random *random); /* a slot */
-void sim_cluster_hole(struct sim *sim, struct hl_random *random); /* some slots are nobody's, for a while */
+void sim_cluster_hole(struct sim *sim, struct hl_random *random); /* some slots have no server for a while */
 void sim_cluster_heal(struct sim *sim);
 
 #endif

@@ -58,7 +58,7 @@ enum sim_strain {
     STRAIN_SENDS,     /* links refuse some */
     STRAIN_MEMORY,    /* allocations fail, one of many or for a while */
     STRAIN_CALLBACKS, /* some of the user's go on for up to 1.5 leases */
-    STRAIN_HOLES,     /* of a cluster: slots that nobody has */
+    STRAIN_HOLES,     /* of a cluster: slots without a server */
     SIM_STRAINS
 };
 int sim_strain_find(const char *word, enum sim_strain *ret_strain);
@@ -93,11 +93,11 @@ struct sim_server {
 };
 struct sim_ear { struct sim_place *place; unsigned epoch; };
 
-struct sim_place { /* an address, and who answers there */
+struct sim_place { /* an address, and the server there */
     struct sim *sim;
     unsigned index;
-    struct sim_server server;       /* whom a new link reaches */
-    struct sim_server former;       /* a master that was replaced, and goes on for those who are still linked to it */
+    struct sim_server server;       /* the server that a new link reaches */
+    struct sim_server former;       /* a replaced master, which goes on for clients that are still linked to it */
     struct sim_store_data *replica; /* what the next one knows, once it is on its way */
     int is_away;                    /* crashed, and not back yet */
     uint64_t refuses_until_us;      /* it answers errors */
@@ -125,11 +125,11 @@ int sim_kept(const struct sim_actor *actor, unsigned part, struct sim_kept *ret)
 /* For how long, in true time, that part of it must be kept though failovers lose writes: all replicas have confirmed it. */
 uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned part);
 int sim_is_tainted(const struct sim_actor *actor); /* any of its names, since it began */
-int sim_is_kept(const struct sim_actor *actor, uint64_t token); /* the hold it believed in after the latest turn, whoever answers there */
+int sim_is_kept(const struct sim_actor *actor, uint64_t token); /* the hold it believed in after the latest turn, at any server */
 uint64_t sim_number(const char *digits, size_t length);
 int sim_is_free(struct sim *sim, const struct sim_name *name); /* and can be had */
 uint64_t sim_tainted_us(struct sim *sim, const struct sim_name *name); /* true time since which two may hold it, for what was lost; 0: none */
-unsigned sim_keys_left(struct sim *sim);          /* that are not tokens, all told */
+unsigned sim_keys_left(struct sim *sim);          /* that are not tokens, in total */
 unsigned sim_subscriptions_left(struct sim *sim);
 
 /* ---- failover.c ---- */
@@ -194,7 +194,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint32_t lease_ms, least_ms, hold_max_ms; /* least: min_validity */
     hilock_kind kind;
     uint64_t ticket;   /* FAIR: in the queue, as known after the latest turn; 0: none */
-    int was_pushed;    /* FAIR: a grant to the present wait was told on its channel */
+    int was_pushed;    /* FAIR: a grant to the present wait was pushed on its channel */
     uint64_t overtakers; /* FAIR: those others, by their place in sim->actors */
     uint64_t bound_since_us; /* true time from which its wait is judged by its place; 0: it is not */
     uint32_t bound_places;   /* the place that it had then */
@@ -218,7 +218,7 @@ void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsign
 void sim_actor_start(struct sim_actor *actor); /* its process has a client */
 void sim_actor_die(struct sim_actor *actor);   /* its process was killed, or closed */
 
-void sim_actor_lost(struct sim_actor *actor); /* told so: by on_lost, or in its place */
+void sim_actor_lost(struct sim_actor *actor); /* reported: by on_lost, or in its place */
 
 /* ---- inside.c: of a handle that holds ---- */
 
@@ -228,7 +228,7 @@ int sim_inside_is_handed_on(const struct sim_actor *actor); /* what it holds was
 const struct hl_hold *sim_inside_hold(const struct sim_actor *actor, unsigned i); /* NULL: that one is not held */
 uint64_t sim_inside_deadline_us(const struct sim_actor *actor); /* local; 0: it does not believe */
 uint64_t sim_inside_end_us(const struct sim_actor *actor);      /* the same, also of a loss that is still to be reported */
-uint64_t sim_inside_left_us(const struct sim_actor *actor);     /* as its user is told it */
+uint64_t sim_inside_left_us(const struct sim_actor *actor);     /* as reported to its user */
 uint64_t sim_inside_since_us(const struct sim_actor *actor);
 uint64_t sim_inside_id(const struct sim_actor *actor);          /* of this hold, and no other of the handle */
 
@@ -254,7 +254,7 @@ size_t sim_queue_holder(const struct sim_actor *actor, uint64_t id, char holder[
 void sim_queue_asks(struct sim_actor *actor);    /* an acquire begins */
 void sim_queue_turned(struct sim_actor *actor);
 struct hl_queue_place *sim_queue_wait(const struct sim_actor *actor); /* where it stands; NULL: nowhere, or it is decided */
-uint64_t sim_queue_calm_us(const struct sim *sim, const struct sim_name *name); /* since when nothing befalls those who wait for it; 0: something does */
+uint64_t sim_queue_calm_us(const struct sim *sim, const struct sim_name *name); /* since when no fault concerns its waiters; 0: one does */
 void sim_queue_said(struct sim *sim, const struct sim_reply *push); /* by the store, to somebody */
 void sim_queue_granted(struct sim_actor *actor); /* I7 */
 void sim_queue_leaves(const struct sim_actor *actor); /* gives up, if it waits */
@@ -269,7 +269,7 @@ void sim_contest_granted(struct sim_actor *actor); /* I16 */
 
 struct sim_name {
     char text[SIM_NAME_LENGTH];
-    hilock_kind kind;            /* of all who want it */
+    hilock_kind kind;            /* of all that want it */
     unsigned slot, set;          /* of a cluster: its hash slot; which set has it */
     uint64_t unsettled_us;       /* true time at which its slot moved, or its set failed over, last */
     int is_mixed;                /* FAIR, but some want it as a MUTEX */
@@ -278,7 +278,7 @@ struct sim_name {
     uint64_t resource_token;     /* highest that the fenced resource has accepted */
     uint64_t granted_us;         /* true time at which the latest grant was asked for */
     uint64_t free_since_us;      /* true time; 0: held */
-    uint64_t tenure_since_us;    /* true time at which the latest hold was told to its first handle */
+    uint64_t tenure_since_us;    /* true time at which the latest hold was reported to its first handle */
     uint64_t tenure_us;          /* the longest of them, until its last handle let go */
     struct { uint64_t since_us, id; } unknown[SIM_PLACES_MAX]; /* a hold that its client knows nothing of; 0: none */
     uint64_t stray_us, stray_id; /* FAIR: of the queue, and its client knows nothing of it: since when */
@@ -320,7 +320,7 @@ struct sim {
     int is_crowd; /* one multi each of twenty processes, over ten names */
     int is_hot; /* a few names that many want again at once, and no fault (contest.c) */
     uint64_t contests; /* grants of them */
-    int is_duel; /* two handles of two processes and one name: nobody else's messages make good what was missed */
+    int is_duel; /* two handles of two processes and one name: no other's messages repair what was missed */
     TAILQ_HEAD(, hl_link) links;
     int is_healed, is_ending, is_over; /* is_over: all is closed and checked */
     uint64_t healed_us;

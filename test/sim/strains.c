@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* strains - what some seeds have besides: names that are alike, few requests at a time, sends and allocations that fail,
- * callbacks that take their time, slots that nobody has. Each is chosen for itself, by a stream of chance of their own, so that
+ * slow callbacks, slots without a server. Each is chosen by itself, from a random stream of their own, so that
  * the other seeds run as if it were not there. They end with the heal, but for names and requests at a time. */
 #include "sim.h"
 

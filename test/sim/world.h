@@ -19,7 +19,7 @@ enum { SIM_WHY_MAX = 300 };
 struct sim_world;
 typedef void sim_fn(struct sim_world *world, void *arg);
 
-struct sim_event { /* one to come; owned by the world, or by who holds it until it ran or was cancelled */
+struct sim_event { /* one to come; owned by the world, or by its holder until it ran or was cancelled */
     struct world_event event;
     struct sim_world *world;
     sim_fn *fn;

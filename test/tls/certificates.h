@@ -30,7 +30,7 @@ struct certificate {
 struct certificates {
     char folder[64];
     struct certificate of[CERT_COUNT];
-    char trusted_dir[96]; /* AUTHORITY under the name of its hash, and nobody else */
+    char trusted_dir[96]; /* AUTHORITY under the name of its hash, and no other */
     char both_file[96];   /* CLIENT and its key in one */
     char locked_file[96]; /* CLIENT's key, locked by the passphrase "s3cret-marker" */
     char nonsense_file[96];

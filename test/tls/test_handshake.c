@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A handshake ends well with the server that was asked for and with nobody else; whatever else happens is told once, in the right words. */
+/* A handshake succeeds with the server that was asked for and with no other; every other end is reported once, in the right words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole clients and real servers with TLS: every deployment works, by both of its links; what does not is UNREACHABLE in the right words; and
- * nobody is spoken to in plain. */
+ * no server gets plain text. */
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -95,7 +95,7 @@ int fixture_text(struct fixture *fixture, const char *is, const char *should, co
     return 0;
 }
 
-/* What is left is told rounded down. */
+/* The rest is reported rounded down. */
 int fixture_believes(struct fixture *fixture, const struct handle *handle, uint64_t deadline_us, const char *file, int line)
 {
     uint64_t left_us = deadline_us - fixture->world.now_us;

@@ -143,7 +143,7 @@ int fixture_believes(struct fixture *fixture, const struct handle *handle, uint6
 #define BELIEVES(fixture, handle, deadline_us) fixture_believes((fixture), (handle), (deadline_us), __FILE__, __LINE__)
 #define TELLS(fixture, story) fixture_tells((fixture), (story), __FILE__, __LINE__)
 
-void fixture_hush(struct fixture *fixture); /* what was told so far is no matter */
+void fixture_hush(struct fixture *fixture); /* forgets earlier reports */
 void fixture_write(struct fixture *fixture, const char *tag, const char *what); /* into the story */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the locks live changes: who is believed, and what is done over again. */
+/* The server of the locks changes: which one is believed, and what is repeated. */
 #include <stdio.h>
 
 #include "cluster_stage.h"

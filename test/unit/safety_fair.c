@@ -48,7 +48,7 @@ static void a_grant_of_another_name_is_not_believed(struct fixture *s)
     SAME(s, push_grant(p, "{stock}", 1, 1, 1, store_token(&s->store, "{stock}", holder)), 1);
     run_ms(s, 2);
     TELLS(s, "");
-    TEXT(s, store_holder(&s->store, "{stock}"), ""); /* nobody waits for it with this id: given back */
+    TEXT(s, store_holder(&s->store, "{stock}"), ""); /* no wait has this id: given back */
 }
 
 /* Until the next heartbeat leaves. */
@@ -255,7 +255,7 @@ static void who_gives_up_leaves_the_queue_at_once(struct fixture *s)
     SAME(s, b->result.waiters, 0);
 }
 
-/* It was put in the queue, nobody heard so, and then the server was away for longer than a lease. */
+/* It was put in the queue, the answer was lost, and then the server was away for longer than a lease. */
 static void who_gave_up_leaves_the_queue_after_a_long_outage(struct fixture *s)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), *q = fixture_connect(s, NULL);

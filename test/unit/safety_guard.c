@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The restart guard: a store that forgot what it had granted lets nobody in before that is over. */
+/* The restart guard: a store that forgot its grants makes no new ones before those are over. */
 #include "safety.h"
 
 /* To such a fraction of the server's second. */

@@ -11,7 +11,7 @@ struct belief { uint64_t from_us, until_us; }; /* the deadline lies in here, on 
 void belief_look(struct belief *belief, const struct handle *handle); /* of a hold that is still valid; else nothing */
 void belief_settle(struct belief *belief, const struct handle *handle); /* looks until it is known to a few milliseconds */
 
-/* Turns until the loss of handle is told, and fails the test if a whole turn began after the deadline without telling it. A loop that
+/* Turns until the loss of handle is reported, and fails the test if a whole turn began after the deadline without that report. A loop that
  * counts milliseconds is as late as the lease allows for: 5 ms. */
 void belief_until_lost(struct belief *belief, struct handle *handle);
 

@@ -30,7 +30,7 @@ unsigned check_count_wanted(const char *variable, unsigned usual); /* of the env
 uint64_t check_now_us(void); /* CLOCK_BOOTTIME: one time for all processes */
 void check_pause_ms(unsigned ms);
 
-/* Asks again and again until it is so, and fails the test if it never is. */
+/* Repeats the question until it is so, and fails the test if it never is. */
 void check_until(int (*is_so)(void *arg), void *arg, const char *what);
 
 #endif

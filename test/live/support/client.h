@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client - hilock as a program uses it, for tests: an event_base with a client on it, and handles that write down all that they are told.
+/* client - hilock as a program uses it, for tests: an event_base with a client on it, and handles that record all their callbacks.
  *
  * Callbacks only write down, and run a hook of the test's where there is one; the test asserts after the loop has returned. Each wait turns
  * the loop until what it waits for has been told, and fails the test if it never is. */
@@ -31,11 +31,11 @@ struct client {
     unsigned watched_count;
     unsigned warnings;       /* log lines of level WARN and ERROR */
     char log[512];           /* the last of them; LIVE_VERBOSE in the environment shows lines of all levels */
-    int has_told_secret;     /* what was told, in whatever way, had the password in it */
+    int has_told_secret;     /* some text from hilock had the password in it */
     int has_named_somebody;  /* a line, of any level, had a whole holder's uuid in it */
 };
 
-/* What a callback told, copied. */
+/* A copy of a callback's arguments. */
 struct told {
     unsigned count;           /* how many of this kind so far; what follows is of the last one */
     uint64_t at_us, token;    /* at: CLOCK_BOOTTIME, as the callback ran */
@@ -70,7 +70,7 @@ void client_open_in(struct client *client, const struct client_loop *loop, const
 void client_prepare(struct client *client);
 hilock_status client_try(struct client *client, const struct hilock_client_options *options, struct hilock_error *ret_error);
 
-void client_hears(struct client *client, const char *text); /* something that hilock told: looked at for the password */
+void client_hears(struct client *client, const char *text); /* any text from hilock: searched for the password */
 void client_connect(struct client *client);  /* until commands can flow */
 void client_turn(struct client *client);     /* what is ready now, without waiting */
 void client_until(struct client *client, int (*is_so)(void *arg), void *arg, const char *what);
@@ -100,7 +100,7 @@ hilock_status handle_acquire(struct handle *handle, uint32_t wait_ms);
 hilock_status handle_give(struct handle *handle);
 hilock_status handle_extend(struct handle *handle, uint32_t lease_ms);
 
-/* Turn until this has been told `count` times in all, as in handle_until(&h, &h.lost, 1, "the loss"). */
+/* Turn until this was reported `count` times in all, as in handle_until(&h, &h.lost, 1, "the loss"). */
 void handle_until(struct handle *handle, const struct told *told, unsigned count, const char *what);
 
 #endif

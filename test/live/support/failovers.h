@@ -21,8 +21,8 @@ struct failovers_of { /* a deployment */
 unsigned failovers_wanted(void); /* FAILOVERS of the environment, or 3 */
 
 /* With so many replicas asked for (0: none). The test fails unless every wait is served, and nothing overlaps where replicas confirm, or after a
- * kill, when nobody is left who believes in what was forgotten. After another fault a name may overlap once: its holder's turn may last until the new
- * master says that it is not the holder's. So it is with tokens that do not rise. */
+ * kill, when no client is left that believes in a forgotten hold. After another fault a name may overlap once: its holder's turn may last
+ * until the new master says that it is not the holder's. So it is with tokens that do not rise. */
 void failovers_play(const struct failovers_of *of, unsigned count, unsigned replicas);
 
 #endif

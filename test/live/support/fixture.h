@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fixture - what most live tests begin and end with: a server of their own and a connection to look at it. The end of every fixture that did
- * not fail before checks that clients leave no trace: only token keys are left, nobody listens, no connection of a client is open. */
+ * not fail before checks that clients leave no trace: only token keys are left, no channel has a listener, no connection of a client is open. */
 #ifndef LIVE_FIXTURE_H
 #define LIVE_FIXTURE_H
 

@@ -6,14 +6,14 @@
 
 #include "check.h"
 
-/* What RLock does to the key: a hash, one field a holder, its value a count; the lease is the key's. nil: had; else the PTTL of who has it. */
+/* What RLock does to the key: a hash, one field a holder, its value a count; the lease is the key's. nil: had; else the holder's PTTL. */
 static const char lock_script[] = "local mine = redis.call('hexists', KEYS[1], ARGV[2]) == 1 "
                                   "if not mine and redis.call('exists', KEYS[1]) == 1 then return redis.call('pttl', KEYS[1]) end "
                                   "redis.call('hincrby', KEYS[1], ARGV[2], 1) "
                                   "redis.call('pexpire', KEYS[1], ARGV[1]) "
                                   "return nil";
 
-/* nil: not his; 0: still held, counted down; 1: free, told on the channel. The latch makes a repeated unlock harmless. */
+/* nil: not his; 0: still held, counted down; 1: free, published on the channel. The latch makes a repeated unlock harmless. */
 static const char unlock_script[] = "local before = redis.call('get', KEYS[3]) "
                                     "if before then return tonumber(before) end "
                                     "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return nil end "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* late - by how much the machine itself is late: a thread that does nothing but sleep for some ms again and again, and adds up what each sleep took
+/* late - how late the machine itself is: a thread that only repeats sleeps of some ms, and adds up how much longer each took
  * too long. A bound on what takes time is stretched by what was measured beside it: a busy machine makes no test red. */
 #ifndef LIVE_LATE_H
 #define LIVE_LATE_H

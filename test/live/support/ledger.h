@@ -13,7 +13,7 @@ struct ledger;
 struct ledger *ledger_new(unsigned locks, size_t grants_max);
 void ledger_free(struct ledger *ledger);
 
-/* In the grant's callback; the answer goes to ledger_end, called just before the release, or as the hold is told to be lost. */
+/* In the grant's callback; the answer goes to ledger_end, called just before the release, or as the loss is reported. */
 size_t ledger_begin(struct ledger *ledger, unsigned lock, uint64_t token);
 void ledger_end(struct ledger *ledger, size_t grant);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* load - processes that want the same few locks again and again while a test does things to the servers: every other lock is of kind FAIR. Every
+/* load - processes that repeatedly want the same few locks while a test disturbs the servers: every other lock is of kind FAIR. Every
  * wait must be served: an acquire that ends otherwise fails its process, for its wait is longer than any fault. Losses and unanswered
  * releases are counted, and belief is judged by the ledger, for each of the kinds. */
 #ifndef LIVE_LOAD_H
@@ -30,7 +30,7 @@ enum load_kind load_kind_of(unsigned lock);
 const char *load_kind_name(enum load_kind kind);
 uint64_t load_locks(enum load_kind kind); /* a set for the ledger */
 
-/* How long until the next grant, after each of the faults: what is told of a kind. */
+/* How long until the next grant, after each of the faults, by kind. */
 struct load_spans { uint64_t us[512]; unsigned count; };
 void load_add_span(struct load_spans *spans, const struct load *load, uint64_t locks, uint64_t at_us); /* of one of them, after at; load is over */
 

@@ -17,8 +17,8 @@ struct player { struct queue *queue; unsigned index; };
 
 struct queue_play {
     struct player players[QUEUE_PLAYERS];
-    atomic_uint waiting; /* how many have been told that they wait, or have it */
-    atomic_uint dies;    /* who dies in the callback that grants */
+    atomic_uint waiting; /* how many got WAITING or a grant */
+    atomic_uint dies;    /* the one that dies in the callback of its grant */
     _Atomic uint64_t granted_us[QUEUE_PLAYERS], let_go_us[QUEUE_PLAYERS];
     atomic_uint may_go[QUEUE_PLAYERS];
 };
@@ -57,7 +57,7 @@ static void play_on(void *arg)
     handle_open(&handle, &client, player->queue->name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = player->queue->lease_ms));
     handle.on_acquired = on_granted;
     handle.user = player;
-    client_for_ms(&client, 50); /* until it can be told of grants, as any client that has been up for a moment */
+    client_for_ms(&client, 50); /* until grants can reach it, as any client that has been up for a moment */
     handle_ask(&handle, HILOCK_FOREVER);
     client_until(&client, is_in_play, &handle, "an answer");
     atomic_fetch_add(&play_of(player)->waiting, 1);

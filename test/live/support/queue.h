@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queue - processes that stand in the queue of one FAIR lock, in a known order; each has it from its grant until it is told to let go. */
+/* queue - processes that stand in the queue of one FAIR lock, in a known order; each has it from its grant until it gets the order to release. */
 #ifndef LIVE_QUEUE_H
 #define LIVE_QUEUE_H
 
@@ -16,7 +16,7 @@ struct queue {
 };
 
 void queue_set(struct queue *queue); /* player 0 has it, the others wait in their order */
-void queue_end(struct queue *queue); /* whoever still lives goes on by itself */
+void queue_end(struct queue *queue); /* those still alive go on by themselves */
 
 uint64_t queue_granted_us(struct queue *queue, unsigned player);   /* when; waits until it was */
 int queue_has_been_granted(const struct queue *queue, unsigned player);

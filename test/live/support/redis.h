@@ -17,7 +17,7 @@ struct redis *redis_open(const struct server *server);
 struct redis *redis_open_as(const struct server *server, const char *user, const char *password, int database); /* user NULL: default */
 void redis_close(struct redis *redis); /* NULL is allowed */
 
-redisReply *redis_reply(struct redis *redis, const char *format, ...); /* whatever it is, never NULL; freeReplyObject is the caller's */
+redisReply *redis_reply(struct redis *redis, const char *format, ...); /* any answer, never NULL; the caller calls freeReplyObject */
 void redis_do(struct redis *redis, const char *format, ...);           /* anything but an error */
 long long redis_integer(struct redis *redis, const char *format, ...);
 const char *redis_text(struct redis *redis, const char *format, ...);  /* of a string or status; "" for nil. Good until the next */

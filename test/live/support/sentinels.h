@@ -22,7 +22,7 @@ void sentinels_start_secured(struct sentinels *set, const char *const *tls); /* 
 void sentinels_end(struct sentinels *set);
 
 struct server *sentinels_master(struct sentinels *set); /* as the sentinels have it */
-unsigned sentinels_switches(struct sentinels *set);     /* how many masters took over so far, for whatever reason */
+unsigned sentinels_switches(struct sentinels *set);     /* how many masters took over so far, for any reason */
 void sentinels_settle(struct sentinels *set);           /* until the master has both replicas, and everybody knows it */
 
 enum sentinels_fault { SENTINELS_FORCED, SENTINELS_KILL, SENTINELS_STOP };

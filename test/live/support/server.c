@@ -93,7 +93,7 @@ const char *server_program(void)
     return wanted && *wanted ? wanted : found && *found ? found : "redis-server";
 }
 
-/* Who is given a certificate speaks TLS at its port, and nothing else there. */
+/* A server with a certificate speaks only TLS at its port. */
 static int is_secured(const struct server *server)
 {
     for (const char *const *one = server->arguments; one && *one; one++)

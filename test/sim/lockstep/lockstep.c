@@ -26,7 +26,7 @@ struct run {
     struct scene scene;
     redisContext *real[SPEAKERS];
     unsigned sim[SPEAKERS];
-    struct answer heard[SPEAKERS]; /* from the store, by those who listen */
+    struct answer heard[SPEAKERS]; /* from the store, by listeners */
     uint64_t seed, done, errors, messages, syncs;
     int is_different, is_quiet;
 };

@@ -227,7 +227,7 @@ static void say_simple(struct scene *scene, struct line *line)
         hl_natives_ask(&line->command);
 }
 
-/* None, one that nobody has, or the latest one that was given. */
+/* None, one that does not exist, or the latest one that was given. */
 static uint64_t ticket_of(struct scene *scene, const struct line *line)
 {
     uint64_t kind = scene_below(scene, 8);

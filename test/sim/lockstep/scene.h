@@ -18,7 +18,7 @@ struct bytes { size_t length; char at[KEY_ROOM]; };
 struct line {
     unsigned speaker;      /* 0 speaks; the others listen, and speak seldom */
     int name, holder;      /* of a script of the library; else -1 */
-    char forced[HL_HOLDER_MAX]; /* the holder whom a forced release names: the command points to it */
+    char forced[HL_HOLDER_MAX]; /* the holder that a forced release names: the command points to it */
     struct hl_command command;
 };
 
