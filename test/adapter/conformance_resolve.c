@@ -94,7 +94,7 @@ static void on_resolved_cancel_all(const struct sockaddr *const *addresses, size
         race->fixture->loop.resolve_cancel(race->queries[i]);
 }
 
-/* Whichever comes first cancels all, itself too: no other one is told. */
+/* The first one cancels all, itself too: no other one is reported. */
 static void cancel_inside_done(void **state)
 {
     static const char *const names[] = {"localhost", "no-such-host.hilock.invalid", "localhost", "a..b"};

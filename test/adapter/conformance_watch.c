@@ -59,7 +59,7 @@ static void never_runs_inside_a_call(void **state)
     pair_close(&pair, fixture);
 }
 
-/* Level-triggered: what is not read is told again, in each turn. */
+/* Level-triggered: unread bytes are reported again in each turn. */
 static void is_level_triggered(void **state)
 {
     struct fixture *fixture = *state;
@@ -75,7 +75,7 @@ static void is_level_triggered(void **state)
     pair_close(&pair, fixture);
 }
 
-/* Only what was asked is told; asking replaces what was asked before. */
+/* Only what was asked for is reported; asking replaces what was asked for before. */
 static void interest_is_replaced(void **state)
 {
     static const unsigned order[] = {HILOCK_WRITABLE, HILOCK_READABLE | HILOCK_WRITABLE, HILOCK_READABLE, HILOCK_WRITABLE,

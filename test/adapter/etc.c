@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* open and fopen in the place of libc's, under both of the names that they have there, whatever the size of off_t is. */
+/* open and fopen in the place of libc's, under both of the names that they have there, for any size of off_t. */
 #include "etc.h"
 
 #include <errno.h>

@@ -153,7 +153,7 @@ static void dot_at_the_end_says_whole(void **state)
     assert_int_equal(host->nameserver.asked, asked + 6);
 }
 
-/* Bounded, whatever does not happen. */
+/* Bounded, even if nothing happens. */
 static void silence_ends_in_words(void **state)
 {
     struct host *host = *state;
@@ -180,7 +180,7 @@ static void hosts_are_read_first(void **state)
     assert_string_equal(resolved(host, "both.test").text, "10.0.0.1 fd00::1 ");
 }
 
-/* Without any file localhost is known all the same, and so are names in /etc/hosts without a nameserver. */
+/* Without any file localhost is still known, and so are names in /etc/hosts without a nameserver. */
 static void missing_files_do_not_matter_to_local_names(void **state)
 {
     struct host *host = *state;

@@ -116,7 +116,7 @@ static void on_fire_chain(void *arg)
     suspend(1);
 }
 
-/* Suspended again and again, and the timer started in its own fire. */
+/* Suspended repeatedly, and the timer started in its own fire. */
 static void many_suspends(void **state)
 {
     struct chain chain = {.host = *state};

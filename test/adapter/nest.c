@@ -126,7 +126,7 @@ static void ask_all(struct bed *bed, unsigned interest)
         assert_int_equal(bed->loop.watch_set(bed->watches[i], interest), 0);
 }
 
-/* Whoever was not reported in this run is in a later one. */
+/* A watch that was not reported in this run is reported in a later one. */
 static void on_ready_ask_nothing(unsigned ready, void *arg)
 {
     struct bed *bed = arg;
@@ -310,7 +310,7 @@ static void *ask(struct bed *bed, struct words *words)
     return query;
 }
 
-/* What keeps a query from beginning is told in words on a later turn, or not at all if it is cancelled. */
+/* The reason why a query cannot begin is reported on a later turn, or not at all if it is cancelled. */
 static void no_descriptor_or_thread_is_told(void **state)
 {
     static const char *const expected[] = {"raise the limit of open files", "raise the limit of threads"};

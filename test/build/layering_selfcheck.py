@@ -84,7 +84,7 @@ TREE_CASES = [
         ('lib/lock/README.md', 'who was served, waits'), ('lib/wire/renew.lua', 'a part stands, all told'), ('CHANGELOG.md', 'nobody is told'),
         ('lib/base/text.h', 'whoever\n * asks'), ('lib/node/node.c', 'whatever comes'), ('README.md', 'granted all the same'), ('bench/main.c', 'again and\n * again'),
         ('lib/link/link.h', 'a reconnect makes it good'), ('adapters/libevent.c', 'a hold of which too little is left'), ('bench/README.md', 'they run in turns'),
-        ('lib/client/open.c', 'a grant to who waits'), ('include/hilock/use.md', 'it tells of a loss'))),
+        ('lib/client/open.c', 'a grant to who waits'), ('test/unit/test_text.c', '"the user\'s" is told'), ('include/hilock/use.md', 'it tells of a loss'))),
     ('lengths', 'lib/base/text.c', LONG),
     ('lengths', 'adapters/libevent.c', TABLE + LONG),
     ('licences', 'lib/base/new.c', '#include <string.h>\n'),

@@ -40,7 +40,7 @@ COLUMNS_MAX = [
     (120, r'(lib|adapters|bench)/.*\.([ch]|lua)$'),
 ]
 # Wordings that nobody speaks, and what to write instead.
-PLAIN = r'([A-Z]+\.md|(lib|adapters|bench|include)/.*\.(c|h|hpp|lua|md))$'
+PLAIN = r'([A-Z]+\.md|(lib|adapters|bench|include)/.*\.(c|h|hpp|lua|md)|test/.*\.(c|h|cc))$'
 WORDINGS = {
     r'\b(is|are|was|were|be|been) (not )?told\b': 'report, notify or say it',
     r'\b(is|are|was|to be) (not )?to be had\b': 'get, or skip',
@@ -201,10 +201,12 @@ def columns(root):
 
 def wordings(root):
     """Plain words: what a grep finds of those that are not."""
-    for path in [*sorted(os.listdir(root)), *files(root, 'include', 'lib', 'adapters', 'bench')]:
+    for path in [*sorted(os.listdir(root)), *files(root, 'include', 'lib', 'adapters', 'bench', 'test')]:
         if not re.match(PLAIN, path):
             continue
         text = re.sub(r'\s*\n\s*(\*(?!/) ?)?', '\n', '\n'.join(lines(root, path)))
+        if path.startswith('test/'):  # a test's own texts may be any
+            text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
         for pattern, instead in WORDINGS.items():
             for match in re.finditer(pattern.replace(' ', r'\s'), text):
                 number = text.count('\n', 0, match.start()) + 1

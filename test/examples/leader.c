@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* leader - many copies run, one of them leads: it works once a period; the others stand by and one takes over when it
- * ends, in whatever way.
+ * ends, in any way.
  *
  * Leading is holding a lock for as long as it goes: HILOCK_FOREVER to get it, the watchdog to keep it. Three things
  * end it: our own wish (SIGTERM: released, so that the next leads at once), a loss (on_lost: not a moment of work
  * after it), and the end of this process (the lease runs out). Work that was begun can still overlap with the next
  * leader's if this host stops in its midst; so a leader announces its term, which is the fencing token, before it
- * reads anything, and each write carries it: whoever is written to refuses a term older than one it has seen.
+ * reads anything, and each write carries it: the resource refuses a term older than one it has seen.
  * Invariant: work is done only while remaining is above 0; every end of an attempt leads to stand(), sooner or later.
  * usage: leader [URL [NAME [PERIOD_MS [LEASE_MS]]]]    (cron:leader, 1000, 15000); one line is printed for each thing
  * that happens */
@@ -113,7 +113,7 @@ static void on_term(evutil_socket_t fd, short what, void *user)
     (void)fd, (void)what;
     event_del(self->work);
     event_del(self->retry);
-    hilock_lock_drop(self->lead); /* whatever it does: a leader's place is free at once, who waited waits no more */
+    hilock_lock_drop(self->lead); /* in any case: a leader's place is free at once, and a wait ends */
     (void)hilock_client_close(self->locks, 0, on_closed, self);
 }
 

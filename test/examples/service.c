@@ -24,7 +24,7 @@ struct candidate {
     uint64_t period_us;
 };
 
-/* To the journal, and to whoever asks for the unit's status. */
+/* To the journal, and to the unit's status. */
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
     char text[512];
@@ -112,7 +112,7 @@ static int on_term(sd_event_source *term, const struct signalfd_siginfo *info, v
     (void)sd_event_source_set_enabled(self->work, SD_EVENT_OFF);
     (void)sd_event_source_set_enabled(self->retry, SD_EVENT_OFF);
     (void)sd_notify(0, "STOPPING=1");
-    hilock_lock_drop(self->lead); /* whatever it does: a leader's place is free at once, who waited waits no more */
+    hilock_lock_drop(self->lead); /* in any case: a leader's place is free at once, and a wait ends */
     (void)hilock_client_close(self->locks, 0, on_closed, self);
     return 0;
 }

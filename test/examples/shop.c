@@ -115,7 +115,7 @@ static void on_lost(const struct hilock_event *event, void *user)
     sale_end(user, 503, "the lock was lost");
 }
 
-/* Whatever the release says, the stock is written, and behind the fence: LOST, and a later sale reads what this one
+/* In any case the stock is written, and behind the fence: LOST, and a later sale reads what this one
  * wrote. UNKNOWN: only the way to the store is cut; the client goes on releasing. */
 static void on_released(const struct hilock_result *result, void *user)
 {

@@ -109,7 +109,7 @@ static void play_leader(void)
     hilock_lock_free(view);
 }
 
-/* A wait for ever ends all the same when waiting cannot help: here, a key of another kind. */
+/* A wait for ever still ends when waiting cannot help: here, a key of another kind. */
 static void play_refused_leader(void)
 {
     struct candidate candidate = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer - see peer.h: the lines, and single calls. An actor is one handle at a time; it is made anew by each acquire. Invariant: each line has one answer,
- * and a refused call is answered by `refused` and the reason. End of input ends the program at once, as kill -9 would. */
+/* peer - see peer.h: the lines, and single calls. An actor is one handle at a time; each acquire makes a new one. Invariant: each line has
+ * one answer, and a refused call is answered by `refused` and the reason. End of input ends the program at once, as kill -9 would. */
 #include "peer.h"
 
 #include <stdarg.h>

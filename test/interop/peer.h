@@ -6,7 +6,7 @@
  *   acquire CLIENT ACTOR KIND NAME WAIT_MS LEASE_MS   status, token, waited_ms, holder; `@ACTOR NS HOLDER` comes before it if it is found held
  *   release CLIENT ACTOR                          status
  *   peek CLIENT KIND NAME                         status, holder, remaining_ms, waiters, detail
- *   force CLIENT KIND NAME HOLDER                 status, detail; HOLDER "-": whoever holds
+ *   force CLIENT KIND NAME HOLDER                 status, detail; HOLDER "-": any holder
  *   stats CLIENT                                  wakeups, lost, anomalies
  *   contend CLIENT COUNT KIND HOLD_US THINK_US LEASE_MS NAME..   handles that want these names until `stop`
  *   stop, close CLIENT, now */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rewritten SOCKET - the steps of commands.py, played by live/support/java.c, Redisson's RLock as the live tests rewrite it. One line an answer; before each
- * step the server is told its number, so that what it does can be told apart. */
+/* rewritten SOCKET - the steps of commands.py, played by live/support/java.c, Redisson's RLock as the live tests rewrite it. One line an
+ * answer; before each step the server gets its number, so that its commands can be assigned. */
 #include <stdio.h>
 
 #include "live/support/check.h"

@@ -158,7 +158,7 @@ static void error_reply(void *arg)
 
 const char *rule_error_is_no_loss(struct fixture *fixture, const char *plant_name) { return play(fixture, plant_name, error_reply); }
 
-/* ---- R6: on waking from a pause, what expired in it is told before anything else ----
+/* ---- R6: on waking from a pause, what expired in it is reported before anything else ----
  *
  *   child    holds, waits, asks  READY       asks once more  SIGSTOP ....................... goes on: answers and timers at once
  *   parent                       server stopped  ASK                 server goes on, leases run out  SIGCONT */

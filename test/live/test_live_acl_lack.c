@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A user of the server who lacks one right, each in turn. Where locks cannot do without it the sentence names it (inside a script Redis 7.0 does
- * not, so it names the list), and all is well once it is given; what locks can do without is told once in the log, and done without. */
+ * not, so it names the list), and all is well once it is given; optional rights are reported once in the log, and locks work without them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +176,7 @@ static void every_right_is_tried(void **state)
     }
 }
 
-/* Told once, whoever waits and however often. */
+/* Reported once, for any waiter and any number of waits. */
 static void what_is_optional_is_told_once(void **state)
 {
     struct fixture *fixture = *state;

@@ -156,7 +156,7 @@ static void gives_back_what_is_dropped_or_freed(void **state)
     client_until(&client, nothing_is_locked, fixture->redis, "the releases");
     assert_int_equal(handle_acquire(&handles[DROPPED], HILOCK_TRY), HILOCK_OK); /* good for another acquire */
     assert_int_equal(client_stats(&client).released, HANDLES);
-    client_close(&client); /* holds it: told to be lost, and released */
+    client_close(&client); /* holds it: reported as lost, and released */
     assert_int_equal(handles[DROPPED].lost.count, 1);
     assert_int_equal(handles[DROPPED].lost.reason, HILOCK_REASON_CLOSING);
     assert_int_equal(handles[DROPPED].released.count + handles[FREED].released.count, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An accepted cancel answers CANCELLED, always, whatever had happened by then at the server; until that answer the handle is in use, and
+/* An accepted cancel always answers CANCELLED, in any state of the server; until that answer the handle is in use, and
  * nothing of a cancelled acquire stays at the store. Keys that must go are kept from running out. */
 #include <stdio.h>
 #include <stdlib.h>

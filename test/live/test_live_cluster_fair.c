@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind FAIR in a Redis Cluster, among processes: who came first is served first, through slots that move and servers that take over, as far as the
- * store kept the queue; and a grant of which nobody could be told is found by a heartbeat. */
+/* Kind FAIR in a Redis Cluster, among processes: first come, first served, through slots that move and servers that take over, as far as
+ * the store kept the queue; and a heartbeat finds a grant that no push could reach. */
 #include <stdio.h>
 
 #include "support/late.h"
@@ -41,7 +41,7 @@ static int are_listening(void *arg)
     return count == awaited->listeners;
 }
 
-/* Until those who are still in play can be told of their grants where the lock is now. */
+/* Until grants can reach those still in play at the lock's present server. */
 static void until_heard(const char *name, unsigned gone) { check_until(are_listening, &(struct awaited){name, QUEUE_PLAYERS - gone}, "all to listen"); }
 
 static int is_held_for_long(void *arg)
@@ -53,7 +53,8 @@ static int is_held_for_long(void *arg)
     return left_ms > QUEUE_WINDOW_MS;
 }
 
-/* What was pushed stands for a window, which no failover is as short as: it has become a lease. What happens then comes before each hand-over, and everybody is heard of again before it. The hand-over is then one push. */
+/* What was pushed stands for a window, which no failover is as short as: it has become a lease. What happens then comes before each
+ * hand-over, and all have sent a heartbeat before it. The hand-over is then one push. */
 static void order_is_kept(const char *name, void (*happens)(const char *name, unsigned round))
 {
     struct queue queue = {.url = set.url, .name = name, .lease_ms = LEASE_MS};

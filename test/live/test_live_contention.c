@@ -136,7 +136,7 @@ static void never_overlap(void **state)
     ledger_free(contest.ledger);
 }
 
-/* The judge is told of two holders at once, and of a token that falls: it must see both. */
+/* The judge gets two holders at once, and a token that falls: it must see both. */
 static void judge_sees_what_is_wrong(void **state)
 {
     struct ledger *ledger = ledger_new(2, 8);

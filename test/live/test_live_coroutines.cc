@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock.hpp in C++20: a coroutine that awaits is resumed once, from the loop, whatever becomes of what it awaits; and one that is destroyed
+/* hilock.hpp in C++20: a coroutine that awaits is resumed once, from the loop, for any end of what it awaits; and one that is destroyed
  * leaves no wait and no hold. */
 #include "support/cpp.hpp"
 
@@ -105,7 +105,7 @@ void is_cancelled_when_its_lock_ends()
     CHECK(told->status == status::cancelled && alive.use_count() == 1);
 }
 
-/* Also when it had been granted, and nobody been told. */
+/* Also when it was granted, but not reported. */
 void is_cancelled_when_granted_untold()
 {
     play at;
@@ -179,7 +179,7 @@ void is_destroyed_while_it_waits()
     CHECK(taken(at, second) && !told);
 }
 
-/* An accepted re-entry cannot be told from others: what nobody awaits any more is given back. */
+/* An accepted re-entry looks like any other: one that is no longer awaited is given back. */
 void is_destroyed_while_it_enters_again()
 {
     play at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock.hpp in C++17: what is ended or moved, at whatever time, keeps the promises of its opening comment, and leaves nothing at the store. */
+/* hilock.hpp in C++17: an object that is ended or moved, at any time, keeps the promises of its opening comment, and leaves nothing at the store. */
 #include "support/cpp.hpp"
 
 #include <thread>
@@ -178,7 +178,7 @@ void closes()
     CHECK(held.acquire(1s, std::ref(ended)) == status::closed && std::string(held.refusal()) == "the client is closed");
 }
 
-/* Ended without a close: it closes, its functions are silent, and what was held is told as lost before it is given back. */
+/* Ended without a close: it closes, its functions are silent, and a hold is reported as lost before it is given back. */
 void ends_with_holds()
 {
     play at;
@@ -201,7 +201,7 @@ void ends_with_holds()
     CHECK(alive.use_count() == 1);
 }
 
-/* Ended behind a close, it does what that said, and in silence: a link that is lost is not told. */
+/* Ended after a close, it does what that said, in silence: a lost link is not reported. */
 void ends_behind_a_close()
 {
     play at;

@@ -58,7 +58,7 @@ static void a_holder_s_death_costs_its_lease(void **state)
     strike(&queue, *state);
 }
 
-/* Whoever of the others dies: the one behind has the lock in no more than a fraction of any time that is waited for here. */
+/* If one of the others dies, the next one has the lock in no more than a fraction of any time that is waited for here. */
 static void a_waiter_s_death_costs_nothing(void **state, unsigned dead)
 {
     struct queue queue;

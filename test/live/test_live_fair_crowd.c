@@ -124,7 +124,7 @@ static int all_are_released(void *arg)
 
 static int is_connected(void *arg) { return hilock_client_is_connected(((struct client *)arg)->hilock); }
 
-/* Two commands for each, once all can be told of their grants. */
+/* Two commands for each, once grants can reach all of them. */
 static void one_in_each_of_many_clients(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a real server's INFO tells: a restart is noticed, nothing is granted before its guard is over and at once after, a policy that evicts
- * is told, and a user without the right to INFO can lock all the same. */
+/* What a real server's INFO tells: a restart is noticed, nothing is granted before its guard is over and at once after, a policy that
+ * evicts is reported, and a user without the right to INFO can still lock. */
 #include <string.h>
 
 #include "support/fixture.h"

@@ -39,7 +39,7 @@ struct stage {
     hilock_client *client; /* NULL: gone */
     struct party own, sibling, other; /* own and sibling have one name, other has another */
     int is_set, has_acted; /* set: what comes now is what the act waits for */
-    int has_omen;          /* what comes before it was told: RENEWAL_FAILED before RENEWED, UNKNOWN before RELEASE_SETTLED */
+    int has_omen;          /* what comes before it was reported: RENEWAL_FAILED before RENEWED, UNKNOWN before RELEASE_SETTLED */
     unsigned closed, calls;
 };
 

@@ -157,7 +157,7 @@ static void unknown_release_is_settled(void **state)
     end(&trial);
 }
 
-/* Nobody answers ever: it is over when the lease is over at the server, whatever of it got through. */
+/* No answer ever comes: it is over when the lease is over at the server, even if a request got through. */
 static void unknown_release_is_settled_by_time(void **state)
 {
     struct trial trial;
@@ -228,7 +228,7 @@ static void note(struct handle *handle) { ((struct crowd *)handle->user)->answer
 
 static int all_are_answered(void *arg) { return ((const struct crowd *)arg)->answered == MANY; }
 
-/* Answers of a release or acquire that are lost, in links that are made anew, one after the other. */
+/* Answers of a release or acquire that are lost, in new links, one after the other. */
 static void lose_some(struct trial *trial, struct crowd *crowd)
 {
     char name[32];

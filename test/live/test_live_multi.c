@@ -13,7 +13,7 @@ enum { NAMES = 10, CLIENTS = 20, SECONDS = 3 };
 
 static const char *const all[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9", NULL};
 
-/* The server stands still: whatever is sent is sent before the first answer. */
+/* The server stands still: all requests are sent before the first answer. */
 static void eight_free_names_are_sent_before_the_first_answer_is_read(void **state)
 {
     struct fixture *fixture = *state;

@@ -143,7 +143,7 @@ static void while_it_closes(void **state)
     assert_int_equal(hilock_lock_state(held.lock), HILOCK_STATE_HELD);
     assert_true(hilock_lock_remaining_ms(held.lock) > 0);
     assert_int_equal(handle_give(&held), HILOCK_OK);
-    client.hilock = NULL; /* its end needs no more than turns of the loop, and nobody is told */
+    client.hilock = NULL; /* its end needs only turns of the loop, and calls nothing back */
     event_free(client.tick);
     client.tick = NULL;
     assert_true(event_base_dispatch(client.base) >= 0);

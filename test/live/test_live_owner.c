@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client belongs to the thread that turns its loop, and to the process that made it. Other threads are refused and change nothing; a forked
- * child may only give memory back, and whatever it does of that, its parent goes on renewing and waking. */
+/* A client belongs to the thread that turns its loop, and to the process that made it. Other threads are refused and change nothing; a
+ * forked child may only give memory back, which never keeps its parent from renewing and waking. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void no_end(void *user)
     CHECK(0 && "closed");
 }
 
-/* All calls that are refused to who is not the owner, on a handle that holds and one that is idle. */
+/* All calls that only the owner may make, on a handle that holds and one that is idle. */
 static void check_refusals(struct client *client, struct handle *held, struct handle *idle, hilock_status status)
 {
     struct hilock_stats stats = {.size = sizeof stats};

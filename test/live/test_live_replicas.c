@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants that a replica confirms before they are told: what is asked, what a replica that hangs costs, and what is left behind. */
+/* Grants that a replica confirms before they are reported: the requests, the cost of a replica that hangs, and what is left behind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -33,7 +33,7 @@ static void waiter_gets_what_was_forgotten(void **state)
     client_close(&client);
 }
 
-/* The waiter may have it before the holder is told: that is data lost, which the token is there for. */
+/* The waiter may have it before the holder learns of the loss: data was lost, and the token protects against that. */
 static void holder_is_told_and_the_token_rises(void **state)
 {
     struct fixture *fixture = *state;

@@ -28,7 +28,7 @@ static void between_pairs(void **state)
     client_close(&client);
 }
 
-/* A row of requests on the wire at once, all of which meet a server without scripts. */
+/* A row of requests on the wire at once: all meet a server without scripts. */
 static void before_a_burst(void **state)
 {
     enum { BURST = 300 };

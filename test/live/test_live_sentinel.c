@@ -50,7 +50,7 @@ static void an_unknown_master_is_told(void **state)
     client_close(&client);
 }
 
-/* A hold that the new master has goes on; one that it has not is lost, and told so. */
+/* A hold that the new master has goes on; any other is reported as lost. */
 static void holds_are_verified_at_the_new_master(void **state)
 {
     struct client client;

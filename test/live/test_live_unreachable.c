@@ -49,7 +49,7 @@ static void check_unreachable(struct client *client, const char *address, const 
     handle_free(&awaited);
 }
 
-/* The server is there at last; the redis connection of the fixture begins anew. */
+/* The server is there at last; the redis connection of the fixture is opened again. */
 static void bring_up(struct fixture *fixture, struct client *client)
 {
     struct handle stock;
@@ -105,7 +105,7 @@ static void socket_that_is_missing(void **state)
     client_close(&client);
 }
 
-/* Whatever the name service does with it, or does not: the wait ends, and so does the client, in the middle of a query too. */
+/* With any behaviour of the name service the wait ends, and so does the client, even in the middle of a query. */
 static void host_without_an_address(void **state)
 {
     struct client client;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server that answers, but cannot: what time may heal is retried until the wait ends, costs no hold, and is UNWRITABLE if it was never
- * healed; a key of another kind will not heal, and is told at once. */
+ * healed; a key of another kind will not heal, and is reported at once. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static void release_needs_no_memory_there(void **state)
     client_close(&client);
 }
 
-/* A release that the server refuses for now is repeated; nobody is told OK before it was. */
+/* A release that the server refuses for now is repeated; OK is answered only after it succeeded. */
 static void release_waits_for_a_master(void **state)
 {
     struct fixture *fixture = *state;

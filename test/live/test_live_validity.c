@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A validity is read, kept and given back by threads while the loop's thread renews, ends and frees: never a moment too long, 0 once whoever
- * ended it can know it, and nothing is left. Runs under ThreadSanitizer too (.ci/run threads). */
+/* A validity is read, kept and given back by threads while the loop's thread renews, ends and frees: never a moment too long, 0 as soon as
+ * its end can be known, and nothing is left. Runs under ThreadSanitizer too (.ci/run threads). */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct reader {
     struct stage *stage;
     pthread_t thread;
     atomic_uint reads;
-    uint64_t first_us, latest_us; /* until when it was told that the hold is good */
+    uint64_t first_us, latest_us; /* the end of the hold, as reported */
 };
 
 static void look(struct reader *reader)

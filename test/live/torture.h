@@ -3,8 +3,8 @@
  * allocation of the program failing, until one goes by in which none was left to fail.
  *
  * A play says what must come of each call. That holds to the letter while memory lasts; where it did not, a call may be refused instead
- * (NO_MEMORY), and what has an end of its own may end without an answer (UNREACHABLE, UNKNOWN). What waits for ever gets its answer all
- * the same, for one failure is healed. Play by these calls, and nothing crashes, hangs or is left behind: torture_run sees to that. */
+ * (NO_MEMORY), and what has an end of its own may end without an answer (UNREACHABLE, UNKNOWN). A wait for ever still gets its answer,
+ * because one failure is healed. Play by these calls, and nothing crashes, hangs or is left behind: torture_run sees to that. */
 #ifndef LIVE_TORTURE_H
 #define LIVE_TORTURE_H
 

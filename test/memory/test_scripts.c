@@ -33,7 +33,7 @@ static const struct sim_reply *run(struct trial *trial, const char *const *words
 #define FAIR(trial, script, ...) RUN(trial, "EVALSHA", (script).sha1, "3", "N", "Q", "T", __VA_ARGS__)
 #define ANY_TIME "9999999999999999"
 
-/* asks: "" is a try; or of which ticket, by which heartbeat. */
+/* asks: "" is a try; or the ticket and the heartbeat. */
 static const struct sim_reply *ask(struct trial *trial, const char *id, const char *asks)
 {
     char text[64];
@@ -438,7 +438,7 @@ static void what_is_no_lock_is_not_ended_by_force(void **unused)
     }
 }
 
-/* One field and no mode. It is free then, and whoever waits asks again. */
+/* One field and no mode. It is free then, and waiters ask again. */
 static void a_hold_of_RLock_is_ended_by_force(void **unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* crew FILE obey|ignore - a command of four processes, which write into FILE that they live: one leads, one is in its group, one made a group of its own,
- * and one a session, with a parent that has gone. All stamp their time (CLOCK_BOOTTIME) again and again; `ignore` ignores TERM. */
+ * and one a session, with a parent that has gone. All repeatedly stamp their time (CLOCK_BOOTTIME); `ignore` ignores TERM. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cluster - sets that share the slots of a cluster: what each server knows of them, and slots that move from one to another, key by key, as the
  * stock tool does it: the target learns that it comes, the source that it goes, the keys go one after the other with the time that they had
- * left, then the target is told that it is its own, the source, and all others by and by. A move loses nothing, and excuses nothing but
+ * left, then the target learns that the slot is its own, then the source, and all others later. A move loses nothing, and excuses nothing but
  * that a free lock cannot be had while its keys are at two places. */
 #include <stdio.h>
 

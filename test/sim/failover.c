@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failover - another server takes over behind the same address: a replica that knows what was written up to a moment ago and has a clock
- * of its own. The old master is dead at once; or, cut off from whoever decides, it goes on for those who are still linked to it, until it is
+ * of its own. The old master is dead at once; or, cut off from those that decide, it goes on for clients that are still linked to it, until it is
  * found out. What it does meanwhile is acknowledged and lost. */
 #include "sim.h"
 

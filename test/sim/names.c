@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* names - what the locks of a seed are called: n0, n1 and so on; in some seeds names that are alike: the same tag with and
- * without braces, one the beginning of another, bytes above 127. Whatever is kept for one of them must not be taken for another one's. */
+ * without braces, one the beginning of another, bytes above 127. State of one of them must never be taken for another one's. */
 #include "sim.h"
 
 static const char *const forms[] = {"@",  "@",      "@",     "{@}",     "{@}",      "{@}",   "{@}b", "x{@}",

@@ -24,7 +24,7 @@ struct hl_link {
     uint64_t wait_ends_us, wait_for;
     uint64_t wrote;                    /* how many writes its server had counted after its own latest; 0: it wrote nothing */
     unsigned connection, epoch;        /* at the store of that server of its place; connection 0: none */
-    int is_up, is_down, is_closed, is_cut_in, is_cut_out, is_of_replica, has_waited, depth; /* of_replica: which it was told */
+    int is_up, is_down, is_closed, is_cut_in, is_cut_out, is_of_replica, has_waited, depth; /* of_replica: the one that it was given */
 };
 
 /* Least latency plus an exponential tail, rarely a long one; never before the message in front of it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process - a program with one client on a loop of its own: the library's loop door under virtual time. Frozen (stopped, or its host
  * suspended: the clock that counts suspend goes on in both) it runs nothing; what came due meanwhile runs when it thaws. A client may
- * end, drained or killed, and the process begin anew. */
+ * end, drained or killed, and the process start again. */
 #include <stdlib.h>
 
 #include "client/observe.h"

@@ -2,7 +2,7 @@
 /* replicas - what the replicas of a set have of what their master wrote, and how many say so (WAIT).
  *
  * One that keeps up has everything, though it takes a moment to say so. One that is behind has what its master had when it stopped to
- * hear, and no more until it catches up, when it has everything at once: that is all that can be told from outside. It may take over
+ * hear, and no more until it catches up, when it has everything at once: that is all that is visible from outside. It may take over
  * meanwhile, and what it has is what there is then.
  * Invariant: a replica that is counted for a write has it when it takes over. */
 #include "sim.h"
@@ -55,7 +55,7 @@ static void on_gap(struct sim_world *world, void *arg);
 
 static int is_to_be_next(const struct sim_replica *replica) { return replica->place == replica->set->next && replica->set->step != SET_IS_QUIET; }
 
-/* Whoever moves a slot sees to it that replicas keep up: what they missed of it would be there twice when they take over. */
+/* The move of a slot waits until replicas have kept up: what they missed of it would be there twice when they take over. */
 static int is_moving(const struct sim_set *set)
 {
     const struct sim_move *move = &set->sim->sets.move;

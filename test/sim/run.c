@@ -98,7 +98,7 @@ static int is_haunted(const struct sim *sim)
     return sim->ghost_us && sim->world.time.now_us < sim->ghost_us + (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms + LIVE_STEP_US;
 }
 
-/* Whoever waits is served within a lease of somebody lost, a frozen process's sleep, the polls, and everybody's turn before. */
+/* A waiter is served within a lost process's lease, a frozen process's sleep, the polls, and all turns before it. */
 static void demand_progress(struct sim *sim)
 {
     uint64_t lease_us = 1000 * (uint64_t)sim->lease_ms, bound_us = sim->world.time.now_us + 12 * lease_us + 60000000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sentinels - what they know of the master, and tell. The one that led the failover knows at once and tells of the promotion; each tells of the
- * switch when it hears of it, up to seconds later. One that was away comes back with what it knew, and learns the rest in silence. */
+/* sentinels - what they know of the master, and report. The one that led the failover knows at once and reports the promotion; each reports
+ * the switch when it learns of it, up to seconds later. One that was away comes back with what it knew, and learns the rest in silence. */
 #include <stdio.h>
 
 #include "sim.h"

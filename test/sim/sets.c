@@ -286,7 +286,7 @@ static void count_answer(struct sim_world *world, const struct sim_reply *reply)
         world->sometimes[codes[i].what] += sim_reply_starts(reply, codes[i].code) != 0;
 }
 
-/* Whoever was served by a master is not served by one that it replaced: where the news is older than a config-epoch that a Sentinel has named
+/* A client that was served by a master is not served by one that it replaced: where the news is older than a config-epoch that a Sentinel has named
  * to it (who has slept through several switches, and finds the same one master again, has old news and does not know it), and in a cluster
  * when all servers have agreed for as long as it takes to ask again: one that did not know yet may have given it the old news once more. */
 static void check_believed(struct sim_process *process, const struct sim_place *place, struct sim_name *name)

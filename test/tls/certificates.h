@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* certificates - an authority and what it signed, made anew for each test program, in files of a temporary folder that goes at its end. */
+/* certificates - an authority and what it signed, made for each test program, in files of a temporary folder that goes at its end. */
 #ifndef TEST_TLS_CERTIFICATES_H
 #define TEST_TLS_CERTIFICATES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole clients and real servers with TLS, and no port without: a master that Sentinel replaces and a slot of a cluster that goes elsewhere are
- * followed by both links, and a server that takes over is who the certificate says, or is told nothing. */
+ * followed by both links, and a server that takes over is the one in its certificate, or gets nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void pair_begin(struct pair *pair, const char *url, const char *name, hil
     handle_until(&pair->second, &pair->second.waiting, 1, "the second to find it held");
 }
 
-/* The hold is where its lock is now, and whoever waits hears of its end there. */
+/* The hold is where its lock is now, and waiters learn of its end there. */
 static void pair_end(struct pair *pair)
 {
     client_for_ms(&pair->waiting, 200);

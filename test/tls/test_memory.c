@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A link by TLS is set up and used once for each allocation that may fail in it: ours, hiredis' and OpenSSL's. It comes up or it is told down
- * or it is not opened; it is never used half-made, and leaves nothing. */
+/* A link by TLS is set up and used once for each allocation that may fail in it: ours, hiredis' and OpenSSL's. It comes up, or is reported
+ * down, or is not opened; it is never used half-made, and leaves nothing. */
 #include <fcntl.h>
 #include <hiredis/alloc.h>
 #include <openssl/crypto.h>

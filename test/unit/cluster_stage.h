@@ -17,7 +17,7 @@ struct cluster_stage {
 
 void cluster_set(struct cluster_stage *stage, struct fixture *fixture);
 void cluster_of_old_servers(struct cluster_stage *stage); /* that do not know sharded channels */
-void cluster_without_hosts(struct cluster_stage *stage); /* each tells of all as "where you reached me" */
+void cluster_without_hosts(struct cluster_stage *stage); /* each reports all as "where you reached me" */
 struct client *cluster_connect(struct cluster_stage *stage);
 
 /* A name whose slot is at this server at first; nth of them. Good until the next. */

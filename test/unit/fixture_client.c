@@ -16,7 +16,7 @@ static void check_text(struct fixture *fixture, const char *text)
         HOLDS(fixture, !strstr(text, client->uuid));
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static void remember(struct handle *handle, const char *holder, const char *label, const char *detail)
 {

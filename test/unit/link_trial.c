@@ -57,7 +57,7 @@ static void release(void *block, void *ctx)
     free(block);
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 __attribute__((format(printf, 2, 3))) static void tell(struct link_trial *trial, const char *format, ...)
 {
@@ -132,7 +132,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     act(trial, trial->at_reply);
     if (trial->look)
         trial->look(reply);
-    if (reply->length) /* alive until the call returns, whatever was done in it */
+    if (reply->length) /* alive until the call returns, even if it was closed inside */
         assert_int_not_equal(reply->bytes[0], EOF);
 }
 

@@ -49,7 +49,7 @@ void link_trial_say(struct link_trial *trial, const void *bytes, size_t length);
 void link_trial_answer(struct link_trial *trial, const char *text);
 void link_trial_hear(struct link_trial *trial, const char *bytes); /* turns until the peer has read exactly this */
 void link_trial_hang_up(struct link_trial *trial);
-void link_trial_until(struct link_trial *trial, const char *told); /* turns until it has been told, and fails if it never is */
+void link_trial_until(struct link_trial *trial, const char *told); /* turns until it is reported, and fails if it never is */
 void link_trial_turns(struct link_trial *trial, int count);        /* without waiting */
 
 #define LINK_TEST(name) static void test_##name(void **state) { (void)state; link_trial_on("unix", name); link_trial_on("tcp", name); }

@@ -6,7 +6,7 @@
 
 enum { NEEDLE_LENGTH = 48 };
 
-void needle_write(char to[NEEDLE_LENGTH + 1]); /* terminated. To be wiped by whoever wrote it */
+void needle_write(char to[NEEDLE_LENGTH + 1]); /* terminated. The writer must wipe it */
 unsigned needle_count(void);                   /* how often it stands in the writable memory, but for stacks */
 
 #endif

@@ -283,7 +283,7 @@ static void a_multi_is_not_granted_with_a_name_that_has_moved(struct fixture *s)
     PLAN(s, .on = "renew", .at = stage.stores[2], .act = PLAN_HOLD, .times = PLAN_ALWAYS); /* what it asked for before is not answered yet */
     cluster_take_over(&stage, 0, 2, 1);
     snprintf(same_slot, sizeof same_slot, "{%s}", first);
-    acquire(handle_new(p, "y", same_slot, NULL), HILOCK_FOREVER); /* it finds out, whoever is asked for the other slots */
+    acquire(handle_new(p, "y", same_slot, NULL), HILOCK_FOREVER); /* it finds out, with any server being asked for the other slots */
     run_ms(s, 2000);
     fixture_hush(s);
     plan_let_go(&s->plans, slow);
@@ -312,7 +312,7 @@ static void a_silent_server_is_asked_after(struct fixture *s)
     BELIEVES(s, a, store_line(stage.stores[2], "renew", -1)->at_us - s->net.there_us + 6000000 - 60000 - 7000);
 }
 
-/* Whoever waits has asked, and sleeps on the answer: the message would come from a server that has stopped. */
+/* Waiters have asked, and sleep on the answer: the message would come from a server that has stopped. */
 static void a_silent_server_is_noticed_by_who_only_waits(struct fixture *s)
 {
     struct cluster_stage stage;

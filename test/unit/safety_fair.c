@@ -79,7 +79,7 @@ static void a_grant_counts_from_its_heartbeat_not_from_its_arrival(struct fixtur
     run_ms(s, 3000);
 }
 
-/* The second heartbeat is on its way when the grant that the first one was for is told, long over. */
+/* The second heartbeat is on its way when the grant for the first one is reported, long over. */
 static void a_grant_counts_from_the_very_heartbeat_it_names(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

@@ -142,7 +142,7 @@ static void who_held_leaves_that_queue_amid_a_move_too(struct fixture *s)
     SAME(s, a->result.waiters, 0);
 }
 
-/* It is granted and told so, by hand. */
+/* It is granted and notified, by hand. */
 static void grant(struct cluster_stage *stage, unsigned at, const struct client *p, const char *name)
 {
     char holder[64], channel[80], text[PUSH_TEXT], tag[HL_SLOT_TAG + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* R5: only "not yours" is loss before the deadline, and every other end is followed by a release. R6: loss is told first. */
+/* R5: only "not yours" is loss before the deadline, and every other end is followed by a release. R6: loss comes first. */
 #include "safety.h"
 
 static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct fixture *s)
@@ -81,7 +81,7 @@ static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct fi
     TELLS(s, "a:LOST HOLD_MAX b:OK");
 }
 
-/* The operator clicks late: who was named is gone, another holds. */
+/* The operator clicks late: the named holder is gone, another holds. */
 static void a_late_force_release_ends_nobody_elses_hold(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

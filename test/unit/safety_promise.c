@@ -63,7 +63,7 @@ static void a_client_that_closes_tells_all_first_however_long_it_takes(struct fi
     TELLS(s, "c:CLOSED b:CLOSED a:CLOSED d:release UNKNOWN closed");
 }
 
-/* Both renewals fail for the second time at once; while a is told so, the drain ends, and b still has that to be told. */
+/* Both renewals fail for the second time at once; during a's report the drain ends, and b's report is still pending. */
 static void a_drain_that_ends_takes_what_has_something_else_to_tell(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a confirmed grant promises: that replicas have it when it is told, and that nobody else pays for the wait. */
+/* What a confirmed grant promises: that replicas have it when it is reported, and that no other pays for the wait. */
 #include "safety.h"
 
 static const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};

@@ -15,7 +15,7 @@ static void a_server_without_TLS_is_told_nothing(struct fixture *s)
     SAME(s, asked(s, NULL), 0);
 }
 
-/* Whoever forges a name server's answer has a certificate of his own address. */
+/* An attacker who forges a name server's answer has a certificate for his own address. */
 static void a_name_is_what_is_asked_for_not_its_address(struct fixture *s)
 {
     struct client *p;

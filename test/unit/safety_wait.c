@@ -11,7 +11,7 @@ static void released_before_the_subscription_stood_it_is_still_noticed(struct fi
     run_ms(s, 5);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
-    run_us(s, 250); /* told that it is held; SUBSCRIBE is on its way */
+    run_us(s, 250); /* it knows that it is held; SUBSCRIBE is on its way */
     SAME(s, asked(s, "mutex_acquire"), 1);
     SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 0);
     store_free_name(&s->store, "stock");
@@ -48,7 +48,7 @@ static void a_message_between_question_and_answer_counts(struct fixture *s)
     run_ms(s, 4);
     TELLS(s, "a:WAITING");
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    store_publish(&s->store, "redisson_lock__channel:{stock}", "0"); /* for nothing: asks again, and is told "held" in 5 ms */
+    store_publish(&s->store, "redisson_lock__channel:{stock}", "0"); /* for nothing: asks again, and gets "held" in 5 ms */
     run_ms(s, 2);
     store_free_name(&s->store, "stock");
     run_ms(s, 5);

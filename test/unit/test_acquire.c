@@ -276,7 +276,7 @@ static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-/* Each time anew: the first was answered by what it was asked again with. */
+/* A new one each time: the first got the answer to the repeated request. */
 static void a_second_LATE_of_one_wait_is_asked_again_at_once_too(struct fixture *s)
 {
     struct handle *a = held(fixture_connect(s, NULL), "a", "stock", NULL), *b = handle_new(fixture_connect(s, NULL), "b", "stock", NULL);

@@ -389,7 +389,7 @@ static void a_topology_without_end_is_bounded(struct fixture *s)
     HOLDS(s, s->memory.bytes < 16000000);
 }
 
-/* Whatever was told meanwhile: what the url names is where the cluster is found again. */
+/* The cluster is found again by the names in the url, even after other answers. */
 static void the_seeds_outlive_any_topology(struct fixture *s)
 {
     struct cluster_stage stage;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is added becomes one whole argument, whatever its bytes; a command is begun anew in the same space. */
+/* Any added bytes become one whole argument; a new command begins in the same space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -209,7 +209,7 @@ static void step_inside_every_callback(struct fixture *s, void (*step)(struct ha
         if (p->client && !p->is_closing)
             client_close(p, 0);
         run_ms(s, 10000);
-        store_clear(&s->store); /* places of who abandoned are kept for a while */
+        store_clear(&s->store); /* places of abandoned clients are kept for a while */
         s->place->mood = NET_LISTENS;
         fixture_hush(s);
     }
@@ -342,7 +342,7 @@ static void at_most_a_thousand_callbacks_run_in_a_turn(struct fixture *s)
 
 static void block_for_twenty_ms(struct handle *handle) { world_jump_us(&handle->fixture->world, 20000); }
 
-/* That its renewals failed is still to be told, behind what takes long, when it is found taken. Then it is over. */
+/* The report of its failed renewals is still pending, behind a slow one, when it is found taken. Then it is over. */
 static void what_is_lost_with_something_untold_is_over_all_the_same(struct fixture *s)
 {
     enum { WAITS = 60, WAIT_US = 2600000 };

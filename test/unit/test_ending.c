@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ends a hold is told truly and leaves nothing at the store: releases, their unknown outcomes, and undos. */
+/* The end of a hold is reported truly and leaves nothing at the store: releases, their unknown outcomes, and undos. */
 #include <stdio.h>
 #include <string.h>
 
@@ -285,7 +285,7 @@ static void cancelled_before_it_left_nothing_is_asked(struct fixture *s)
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
 }
 
-/* The grant has arrived and stands in the queue of what is to be told. */
+/* The grant has arrived, and its report is queued. */
 static void cancel_other(struct handle *handle)
 {
     struct handle *other = TAILQ_NEXT(handle, entry);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An extend asks the store, counts from its own send, never shortens, and is answered once, whatever becomes of its hold meanwhile. */
+/* An extend asks the store, counts from its own send, never shortens, and is answered once, even if its hold ends meanwhile. */
 #include <stdio.h>
 #include <string.h>
 

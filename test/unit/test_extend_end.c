@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Extends whose hold ends before they are told; what is refused; what is legal inside; what an extend leaves behind. */
+/* Extends whose hold ends before their answer; what is refused; what is legal inside; what an extend leaves behind. */
 #include <stdio.h>
 #include <string.h>
 

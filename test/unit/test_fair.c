@@ -101,7 +101,7 @@ static void a_try_takes_no_place_and_jumps_nobody(struct fixture *s)
     SAME(s, t->result.waiters, 1);
     SAME(s, t->result.attempts, 1);
     s->is_tampered = 1;
-    store_delete(&s->store, "stock"); /* free, and nobody was told */
+    store_delete(&s->store, "stock"); /* free, without a message */
     acquire(t, HILOCK_TRY);
     run_ms(s, 1);
     TELLS(s, "b:OK t:TIMED_OUT");
@@ -139,7 +139,7 @@ static void who_waits_long_is_heard_of(struct fixture *s)
     TELLS(s, "c:OK");
 }
 
-/* Its process is gone: who listens is counted, and it is passed over; its place is kept as long as it counts as alive. */
+/* Its process is gone: listeners are counted, and it is passed over; its place is kept as long as it counts as alive. */
 static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct fixture *s)
 {
     struct client *q = fixture_connect(s, NULL);
@@ -343,7 +343,7 @@ static void a_forced_release_grants_the_next(struct fixture *s)
     s->is_tampered = 1;
     force(o, NULL);
     run_ms(s, 2);
-    TELLS(s, "o:force OK b:OK"); /* it is free, and the first of the queue was told to ask again */
+    TELLS(s, "o:force OK b:OK"); /* it is free, and the first of the queue got a message to ask again */
     release(a);
     run_ms(s, 1);
     TELLS(s, "a:release LOST");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind FAIR in a cluster: the queue is at the server of the lock's slot, and goes where that goes; grants are told on a channel of that server. */
+/* Kind FAIR in a cluster: the queue is at the server of the lock's slot, and goes where that goes; grants are pushed on a channel of that server. */
 #include <stdio.h>
 #include <string.h>
 
@@ -190,7 +190,7 @@ static void the_queue_goes_along_with_its_slot(struct fixture *s)
     SAME(s, asked_at(&stage, 2, NULL), 2);
 }
 
-/* The move is over, and nobody who waits has been heard of at the new server: whoever comes first there is deaf, but alive. */
+/* The move is over, and no waiter has reached the new server: the first that does is deaf, but alive. */
 static void who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it(struct fixture *s)
 {
     struct cluster_stage stage;
@@ -206,8 +206,8 @@ static void who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it(struc
     TELLS(s, "c:OK");
 }
 
-/* Not all keys of the lock are on one side: neither script of its own runs, and it is freed by the one of a MUTEX. Once the slot has moved it goes
- * to whoever comes first: the others cannot hear yet, and keep their places. */
+/* Not all keys of the lock are on one side: neither script of its own runs, and it is freed by the one of a MUTEX. Once the slot has moved
+ * it goes to the first that asks: the others cannot hear yet, and keep their places. */
 static void a_release_amid_the_move_frees_and_a_heartbeat_finds_it(struct fixture *s)
 {
     struct cluster_stage stage;
@@ -250,7 +250,7 @@ static void an_acquire_waits_for_the_end_of_a_move(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-/* The queue has gone over, the channel has not: nobody can be told, and each finds its grant by itself. */
+/* The queue has gone over, the channel has not: no push can arrive, and each finds its grant by itself. */
 static void who_is_asked_for_at_both_ends_is_granted_there(struct fixture *s)
 {
     struct cluster_stage stage;

@@ -73,7 +73,7 @@ static void a_guarded_store_s_push_is_not_believed(struct fixture *s)
     TELLS(s, "b:WAITING");
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
-    acquire(fair(fixture_connect(s, NULL), "t"), HILOCK_TRY); /* whoever finds it free grants it, on whoever's behalf */
+    acquire(fair(fixture_connect(s, NULL), "t"), HILOCK_TRY); /* a client that finds it free grants it, to any waiter */
     run_ms(s, 100);
     HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
     fixture_hush(s);
@@ -98,7 +98,7 @@ static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct fixture *
     SAME(s, asked(s, "renew"), 1);
 }
 
-/* It was left to others in the very moment in which a heartbeat was told that it is held. */
+/* It was left to others just as a heartbeat was answered that it is held. */
 static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

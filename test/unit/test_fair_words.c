@@ -227,7 +227,7 @@ static void answers_to_release(void **state)
     RELEASE(say_integer(-2), "YES");
     RELEASE(say_integer(-7), "YES");
     RELEASE(say_error("TRYAGAIN x"), "AGAIN");
-    RELEASE(say_error("WRONGTYPE x"), "AGAIN"); /* of which key? */
+    RELEASE(say_error("WRONGTYPE x"), "AGAIN"); /* whose key? */
     assert_string_equal(said(hl_queued_forced, say_error("TRYAGAIN x")), "AGAIN");
     assert_string_equal(said(hl_queued_forced, say_error("WRONGTYPE x")), "WRONG_KIND \"WRONGTYPE x\"");
     RELEASE(say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an error reply means: whether time may heal it, and what the user is told. */
+/* What an error reply means: whether time may heal it, and the answer to the user. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The line of one name: who asks, when, how often; who is told what; and R7 in times. */
+/* The line of one name: which waiter asks, when, how often; what each is notified of; and R7 in times. */
 #include <stdio.h>
 #include <string.h>
 
@@ -219,7 +219,7 @@ static void WAITING_is_told_once_or_as_often_as_asked(struct fixture *s)
     TEXT(s, b->holder, "another");
 }
 
-/* Whoever stands in the store's queue comes before those who stand in line here: they get their place when this client holds no more. */
+/* Waiters in the store's queue come before those in line here: they get their place when this client holds no more. */
 static void clients_take_turns(struct fixture *s)
 {
     struct client *p = fixture_connect(s, &alone), *q = fixture_connect(s, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a connect tells of its server: that it restarted, that it may evict; and the restart guard, to the microsecond. */
+/* What a connect shows of its server: that it restarted, that it may evict; and the restart guard, to the microsecond. */
 #include <string.h>
 
 #include "play.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each is told, and when it ends. */
+/* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets reported, and when it ends. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static struct hilock_stats stats_of(struct client *p)
 
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
-/* ---- what is told, and what it costs ---- */
+/* ---- reports and costs ---- */
 
 static void a_release_hands_on_with_no_command(struct fixture *s)
 {

@@ -323,7 +323,7 @@ static void a_store_that_is_away_does_not_stop_it(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
 }
 
-/* The grant's own request was asked twice: the copy may run until not_after, whoever's turn it is by then. */
+/* The grant's own request was asked twice: the copy may run until not_after, in any later turn. */
 static void the_last_turn_is_released_twice_if_the_first_was_asked_twice(struct fixture *s)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
@@ -340,7 +340,7 @@ static void the_last_turn_is_released_twice_if_the_first_was_asked_twice(struct 
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-/* Its turn is found lost before it was told. */
+/* Its turn is found lost before its report. */
 static void a_turn_that_is_lost_untold_asks_again(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

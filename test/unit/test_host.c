@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A turn's ends: one enter and one leave however deep, bytes written before and after what is told, and a wake on a later turn for what
- * comes from outside. What happens is written down as letters: ( enter, ) leave, and the name of each flush. */
+/* A turn's ends: one enter and one leave however deep, bytes written before and after the reports, and a wake on a later turn for calls
+ * from outside. What happens is written down as letters: ( enter, ) leave, and the name of each flush. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -149,7 +149,7 @@ static void flush_and_wake(void)
     hl_host_wake(&host);
 }
 
-/* What the telling buffers leaves in the same turn; what it leaves to be told comes on a later one. */
+/* Bytes from a report leave in the same turn; news from a report comes on a later one. */
 static void test_what_leave_asks_for(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Servers that say anything (R9), in every deployment: a seed decides who asks for what, which answers are exchanged for others and what is
- * said unasked. Whatever it is, nothing crashes, each accepted call is answered once, no request goes round for ever, and when the servers
+ * said unasked. In any case nothing crashes, each accepted call is answered once, no request goes round for ever, and when the servers
  * are well again everybody is served and the client closes in its time. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects are found by their number and no other, whatever order they come and go in; the buckets grow and shrink with them, and memory may run
+/* Objects are found by their number and no other, in any order of coming and going; the buckets grow and shrink with them, and memory may run
  * out at any addition or removal. */
 #include <setjmp.h>
 #include <stdarg.h>

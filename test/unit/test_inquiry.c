@@ -71,7 +71,7 @@ static void exactly_the_named_holder_is_released(struct fixture *s)
     HOLDS(s, is_ours(s, "stock"));
     force(b, holder);
     run_ms(s, 5);
-    TELLS(s, "b:force OK w:OK"); /* who waits is woken, not at the end of the lease */
+    TELLS(s, "b:force OK w:OK"); /* the waiter is woken at once, not at the end of the lease */
     TEXT(s, b->result.holder, holder);
     HOLDS(s, strstr(b->detail, "the hold of 51000001..:1 on \"stock\" is ended"));
     HOLDS(s, strstr(q->log, "force_release of \"stock\": OK: "));
@@ -306,7 +306,7 @@ static void bad_calls_are_refused(struct fixture *s)
     SAME(s, force(a, NULL), HILOCK_CLOSED);
 }
 
-/* What is silenced is done all the same. */
+/* A silenced call is still done. */
 static void a_freed_handle_hears_nothing(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);
@@ -357,7 +357,7 @@ static void it_may_be_asked_again_in_its_callback(struct fixture *s)
     TELLS(s, "a:peek OK a:peek OK");
 }
 
-/* Answered before it is gone, in whatever way: by the store, or by the end of its time. */
+/* Answered before it is gone, either by the store or by the end of its time. */
 static void close_waits_for_the_answers(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys and channels of a name lie in its slot, holders are told apart, and a bad name is told from a good one. */
+/* Keys and channels of a name lie in its slot, holders differ, and bad names are found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -29,7 +29,7 @@ static void a_deadline_is_send_and_lease_less_the_margin(void **state)
     }
 }
 
-/* Two tries fit between the first renewal and the deadline, whatever the lease. */
+/* Two tries fit between the first renewal and the deadline, for any lease. */
 static void a_renewal_that_times_out_leaves_time_for_another(void **state)
 {
     (void)state;

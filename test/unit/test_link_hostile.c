@@ -38,7 +38,7 @@ static void say(struct link_trial *trial, const char *bytes, size_t length, size
 #define LONG "down(the server's answer is too long)"
 #define PROTOCOL "down(Protocol error, got "
 
-/* What two pending commands are told; a stream is told the same unless it is said. A text that ends in "(" or a blank is a beginning. */
+/* What two pending commands get; a stream gets the same unless the table says otherwise. A text that ends in "(" or a blank is a beginning. */
 static const struct { const char *bytes, *commands, *stream; } cases[] = {
     {"+\r\n-\r\n", "up + -", NULL},
     {":1\r\n:2\r\n:3\r\n", "up :1 :2 " UNASKED, "up :1 :2 :3"},
@@ -81,7 +81,7 @@ static const struct { const char *bytes, *commands, *stream; } cases[] = {
     {"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "up down(", NULL},
     {"*2\r\n:1\r\nX", "up " PROTOCOL, NULL},
     {"*-1\r\n*1\r\n*-1\r\n", "up nil [nil]", NULL},
-    /* protocol version 3, unasked: 0.14.1 knows no such byte, later ones are told by us */
+    /* protocol version 3, unasked: 0.14.1 knows no such byte, later ones are set by us */
     {"%1\r\n+a\r\n+b\r\n", "up down(", NULL},
     {"~1\r\n+a\r\n", "up down(", NULL},
     {">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n", "up down(", NULL},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a link has sent is not left in memory: not while it goes on, not when it is closed, whatever became of it. */
+/* What a link has sent is not left in memory: not while it goes on, not when it is closed, after any outcome. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -103,7 +103,7 @@ static void peer_that_does_not_read(struct link_trial *trial)
     size_t sent = fill(trial), got = 0, backlog;
     backlog = trial->factory.backlog(trial->link);
     sends = 0;
-    link_trial_ask(trial), link_trial_turns(trial, 5); /* it waits for room, and does not ask again and again */
+    link_trial_ask(trial), link_trial_turns(trial, 5); /* it waits for room, and does not keep asking */
     sent += length;
     assert_int_equal(sends, 0);
     assert_int_equal(trial->factory.backlog(trial->link), backlog + length);

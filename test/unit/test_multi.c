@@ -311,7 +311,7 @@ static void expired_for_all_when_nothing_gets_through(struct fixture *s)
     HOLDS(s, has_none(s, abc));
 }
 
-/* The one that came too late is asked for anew, and the others are extended before it is granted. */
+/* The one that came too late is asked for again, and the others are extended before it is granted. */
 static void names_that_aged_are_made_whole_before_it_is_granted(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

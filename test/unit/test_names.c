@@ -25,7 +25,7 @@ static void a_release_grants_no_other_name(struct fixture *s)
     HOLDS(s, is_ours(s, "{a}") && !is_ours(s, "a"));
 }
 
-/* Both are told on Redisson's channel of {a}. */
+/* Both are notified on Redisson's channel of {a}. */
 static void one_client_waits_for_two_names_of_one_channel(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted, logged and told of the client: every outcome once, and no secret. */
+/* What is counted, logged and reported of the client: every outcome once, and no secret. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page for Prometheus is what the text format 0.0.4 allows, whatever the label, says each member of the statistics once, and is cut
- * like snprintf's. Sums and pages bear structs of older and newer programs. */
+/* The page for Prometheus is valid text format 0.0.4 for any label, has each member of the statistics once, and is cut
+ * like snprintf's. Sums and pages accept structs of older and newer programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

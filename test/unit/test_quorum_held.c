@@ -136,7 +136,7 @@ static void a_release_that_most_do_not_answer_is_UNKNOWN_and_settles(struct fixt
     SAME(s, kept(s, "stock"), 0);
 }
 
-/* A request to heal is lost with its link and runs all the same, behind a refusal. */
+/* A request to heal is lost with its link and still runs, behind a refusal. */
 static void a_master_that_refuses_to_be_healed_is_released_too(struct fixture *s)
 {
     struct client *p = quorum(s, 3);
@@ -230,7 +230,7 @@ static void share(struct fixture *s, struct handle *const handles[2], unsigned g
     }
 }
 
-/* Whoever asks the master under its guard is answered by his own client, and learns nothing of the way there. */
+/* A request to the master under its guard is answered by the client itself, and shows nothing of the network. */
 static void two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard(struct fixture *s)
 {
     const struct hilock_client_options options = {.size = sizeof options, .turns_max = 1};

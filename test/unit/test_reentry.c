@@ -223,7 +223,7 @@ static void one_that_aged_in_the_queue_is_LOST_too(struct fixture *s)
 
 static void enter_the_next(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
 
-/* Lost, and had again by the time the old entry is told: that was of another hold. */
+/* Lost, and granted again by the time the old entry is answered: that was of another hold. */
 static void a_later_hold_of_the_handle_is_not_the_one_that_was_entered(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);
@@ -234,7 +234,7 @@ static void a_later_hold_of_the_handle_is_not_the_one_that_was_entered(struct fi
     SAME(s, a->result.hold_count, 1);
 }
 
-/* Whoever releases a hold that is over is told so, all counts at once; on_lost does not run too. */
+/* The release of a hold that is over says so, all counts at once; on_lost does not run as well. */
 static void release_of_a_count_behind_the_deadline_is_LOST_for_all(struct fixture *s)
 {
     struct client *p = fixture_connect(s, NULL);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants that replicas are to confirm: when they are told, what becomes of those that too few confirm, and what all of it costs the others. */
+/* Grants that replicas must confirm: when they are reported, what happens if too few confirm, and what all of it costs the others. */
 #include <stdio.h>
 #include <string.h>
 
 #include "replicas_stage.h"
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static void it_is_told_when_replicas_have_it(struct fixture *s)
 {
@@ -206,7 +206,7 @@ static void a_renewal_needs_no_WAIT(struct fixture *s)
     SAME(s, asked(s, "WAIT"), 1);
 }
 
-/* One replica of two is away: who asks for one is not kept waiting by who asks for both. */
+/* One replica of two is away: handles that ask for one do not wait for those that ask for both. */
 static void each_gets_as_many_as_it_asks_for(struct fixture *s)
 {
     struct client *p = shop(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rediss: who is asked for a certificate of which name, in every deployment; and that nobody is ever spoken to in plain instead. */
+/* rediss: the name that each server's certificate must have, in every deployment; and no link ever falls back to plain. */
 #include <string.h>
 
 #include "cluster_stage.h"

@@ -179,7 +179,7 @@ static void one_that_was_set_up_anew_is_not_believed(struct fixture *s)
     SAME(s, store_count(stage.other, NULL), 0);
 }
 
-/* One of them calls the same master by another address, or was told of another by hand: no failover, for the epoch is the same. */
+/* One of them calls the same master by another address, or got another by hand: no failover, because the epoch is the same. */
 static void one_who_names_another_master_of_the_same_epoch_is_outvoted(struct fixture *s)
 {
     struct stage stage;

@@ -113,7 +113,7 @@ static void a_password_as_a_code_word_is_not_told(struct fixture *s)
     refused_with_its_words(s, "redis://:HUNTER@127.0.0.1", "HUNTER", "***");
 }
 
-/* Whatever else a server says. */
+/* All else that a server says. */
 static void a_password_is_in_no_other_quote_either(struct fixture *s)
 {
     static const char error[] = "ERR who is shop, and what is " FIXTURE_SECRET "?";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A loop that stands still is told, once for each time, when it made a timer of ours late; and nothing else is taken for it. */
+/* A loop that stands still is reported, once each time, when it made a timer of ours late; and nothing else is taken for it. */
 #include <string.h>
 
 #include "play.h"

@@ -18,7 +18,7 @@ static void serve(struct cluster_stage *stage, unsigned slot, unsigned owner)
         sim_store_give_slot(stage->stores[i]->core, slot, owner);
 }
 
-/* Who may not ask for config-epochs is served all the same, and told once by each server that refused. */
+/* A user without the right to config-epochs is still served, and each server's refusal is reported once. */
 static void a_user_without_the_right_to_epochs_is_told_once(struct fixture *s)
 {
     struct cluster_stage stage;
@@ -82,7 +82,7 @@ static void half_a_question_is_asked_of_another_when_its_server_is_lost(struct f
     stage.places[0]->mood = NET_LISTENS;
 }
 
-/* The same addresses, another cluster: its config-epochs begin anew. */
+/* The same addresses, another cluster: its config-epochs begin at the start. */
 static void a_cluster_that_was_set_up_anew_is_followed(struct fixture *s)
 {
     struct cluster_stage stage;

@@ -80,7 +80,7 @@ static void leave(struct seat *seat)
     seat->lock = NULL;
 }
 
-/* One hold, two turns; what is cancelled before it is told goes on to the next one. */
+/* One hold, two turns; a grant that is cancelled before its report goes on to the next one. */
 static void take_turns(struct fixture *s, hilock_client *client)
 {
     struct seat seats[] = {make(s, client, "fourth"), make(s, client, "fourth"), make(s, client, "fourth"), make(s, client, "fourth")};

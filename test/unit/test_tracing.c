@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* on_trace is told each step of each handle, in order and with its time; unset it costs no look at the clock and no memory. */
+/* on_trace gets each step of each handle, in order and with its time; unset it costs no look at the clock and no memory. */
 #include <stdio.h>
 #include <string.h>
 
 #include "play.h"
 
-/* Of a client's user the fixture makes its own, so what was told is kept here. */
+/* The fixture uses the client's user itself, so the steps are kept here. */
 static char told[4000];
 static unsigned steps;
 static uint64_t latest_us;
@@ -168,7 +168,7 @@ static void an_outage_is_told(struct fixture *s)
 
 struct cost { uint64_t looks, asked, steps; };
 
-/* The same seeds, so the same story, whoever looks on. */
+/* The same seeds give the same story, with and without an observer. */
 static struct cost story(hilock_trace_fn *trace)
 {
     static struct fixture fixture;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A validity follows one hold, is 0 from its end on whatever ended it, and outlives lock and client. */
+/* A validity follows one hold, is 0 from its end on, after any end, and outlives lock and client. */
 #include <sys/wait.h>
 #include <unistd.h>
 

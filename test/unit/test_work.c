@@ -85,7 +85,7 @@ static void a_long_topology_costs_few_compares(struct fixture *s)
     HOLDS(s, compares >= RANGES - HOSTS && compares < 2 * RANGES);
 }
 
-/* Each says that it has all slots: so many slots are told of as count, and no more. */
+/* Each says that it has all slots: only that many slots are counted, no more. */
 static void ranges_that_overlap_without_end_are_passed_over(struct fixture *s)
 {
     struct cluster_stage stage;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* loop - struct hilock_loop over virtual time: one process' event loop.
  * Timers are events of the process' lane; names are answered from a list. There are no descriptors here: links are the network's
- * (net.h). Whoever made the loop looks at the counts when the client has gone: what it left behind. */
+ * (net.h). The loop's maker checks the counts when the client has gone: what it left behind. */
 #ifndef TEST_WORLD_LOOP_H
 #define TEST_WORLD_LOOP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* say - what a server says: replies built by the world, each owned by whoever holds it. The library sees them as it sees any parser's
+/* say - what a server says: replies built by the world, each owned by its holder. The library sees them as it sees any parser's
  * (base/reply.h): bytes end where their length says, and the byte behind them is no terminator. */
 #ifndef TEST_WORLD_SAY_H
 #define TEST_WORLD_SAY_H

@@ -53,7 +53,7 @@ void store_take(struct store *store, const char *name, const char *holder, uint6
 void store_grant(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another client of ours does: it hands over */
 void store_join(struct store *store, const char *name, const char *field); /* one more holds it, too */
 void store_free_name(struct store *store, const char *name); /* it is released, and said so on its channel */
-void store_delete(struct store *store, const char *name);    /* gone, and nobody is told */
+void store_delete(struct store *store, const char *name);    /* gone, without a message */
 void store_clear(struct store *store);                       /* all keys are */
 void store_take_simple(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* the same for kind SIMPLE */
 void store_set_string(struct store *store, const char *name, const char *value);
@@ -73,7 +73,7 @@ void store_knows(struct store *sentinel, const char *host, int port, uint64_t ep
 
 size_t store_count(const struct store *store, const char *word); /* commands of that word in the record; NULL: all */
 const struct store_line *store_line(const struct store *store, const char *word, int nth); /* from 0; -1 the latest; none: an empty line */
-void store_forget(struct store *store); /* the record begins anew */
+void store_forget(struct store *store); /* the record starts again */
 
 /* ---- for store*.c and the network ---- */
 
@@ -85,7 +85,7 @@ struct store_peer {
     unsigned number; /* of the core's connection */
     int is_named_user, db;
     int has_written;        /* what WAIT counts */
-    uint64_t blocked_us;    /* by a WAIT: until then it executes nothing else, and is told nothing */
+    uint64_t blocked_us;    /* by a WAIT: until then it executes and receives nothing else */
 };
 
 #endif

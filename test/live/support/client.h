@@ -2,7 +2,7 @@
 /* client - hilock as a program uses it, for tests: an event_base with a client on it, and handles that record all their callbacks.
  *
  * Callbacks only write down, and run a hook of the test's where there is one; the test asserts after the loop has returned. Each wait turns
- * the loop until what it waits for has been told, and fails the test if it never is. */
+ * the loop until the report that it waits for, and fails the test if it never comes. */
 #ifndef LIVE_CLIENT_H
 #define LIVE_CLIENT_H
 

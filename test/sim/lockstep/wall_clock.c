@@ -3,8 +3,8 @@
  * HILOCK_WALL_CLOCK names. The monotonic clocks stay real, so the server's loop and timers turn as ever. Without the file, and before it is
  * mapped (allocators ask for the time early), time is the machine's.
  *
- * A server that can read the CPU's flags may count its cycles instead of asking for the time (Valkey from 9.1 on); it is told that
- * /proc/cpuinfo cannot be opened. */
+ * A server that can read the CPU's flags may count its cycles instead of asking for the time (Valkey from 9.1 on); here /proc/cpuinfo
+ * cannot be opened. */
 #undef _FILE_OFFSET_BITS /* with it fopen below would be another name for fopen64 */
 #include <dlfcn.h>
 #include <fcntl.h>
