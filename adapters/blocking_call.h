@@ -39,7 +39,7 @@ struct hilock_blocking_lock {
     void *user;
     hilock_validity *validity; /* written before the acquire is answered, as is the token */
     uint64_t token;
-    int is_lost, lost_fd; /* -1: nobody asked for it */
+    int is_lost, lost_fd; /* -1: not asked for */
     /* the private thread's */
     hilock_lock *handle; /* NULL: freed */
     hilock_blocking_lock *next, **link; /* in the client's list; link NULL: in none */

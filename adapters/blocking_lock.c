@@ -198,7 +198,7 @@ static void run_release(struct hl_blocking_message *message)
     settle(lock);
 }
 
-/* A client that was closed lost what it still held. */
+/* A closed client has lost all its holds. */
 static hilock_status ask_of(hilock_blocking_lock *lock, struct hl_blocking_call *call,
                             void (*run)(struct hl_blocking_message *message))
 {

@@ -3,10 +3,10 @@
  *
  * The queue is a list behind a mutex, beside an eventfd that the base watches. Only a poster that finds it empty writes
  * to the eventfd, and the thread takes the whole list at once: many posters at a time cost one wake-up. The write comes
- * after the mutex, which the woken thread needs at once; so the eventfd stays open until nobody can post any more.
+ * after the mutex, which the woken thread needs at once; so the eventfd stays open until no thread can post.
  *
- * Invariant: of the base nothing is touched by another thread between start and close; libevent needs no locks for it,
- * and the process none of evthread's global hooks. */
+ * Invariant: no other thread touches the base between start and close, so libevent needs no locks for it, and the
+ * process needs no global hooks of evthread. */
 #include "blocking_thread.h"
 
 #include <errno.h>

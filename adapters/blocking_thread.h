@@ -17,7 +17,7 @@ struct hl_blocking_message {
 struct hl_blocking_thread {
     struct event_base *base; /* the thread's alone from hl_blocking_thread_start on */
     struct event *wake;
-    int wake_fd; /* -1: none. The opener's to close, when nobody can post any more */
+    int wake_fd; /* -1: none. The opener closes it when no thread can post */
     int has_started;
     pthread_t id;
     pthread_mutex_t *mutex; /* guards what follows; the opener ends it, and refuses later posts */
@@ -34,7 +34,8 @@ int hl_blocking_thread_is_this(const struct hl_blocking_thread *thread);
 /* Any thread. -1: it was stopped, and the message will not run. */
 int hl_blocking_thread_post(struct hl_blocking_thread *thread, struct hl_blocking_message *message);
 
-/* In the thread: runs what was posted so far and takes no more; the thread ends when nothing else is on the base. */
+/* In the thread: runs the messages posted so far and takes no more; the thread ends when nothing else is on the
+ * base. */
 void hl_blocking_thread_stop(struct hl_blocking_thread *thread);
 
 /* Waits for its end. */

@@ -11,8 +11,8 @@
  * is due on CLOCK_BOOTTIME, and a timerfd on that clock ticks each second: at once on resume when a second has passed,
  * and at most a second after the resume otherwise. When a tick finds that the two clocks have moved apart, every timer
  * of this adapter on the base is started again with what is left until it is due. That is right for timers started
- * after the resume too, and doing it needlessly is harmless. A start costs no system call for this, and a timer has no
- * list to be on. The timerfd also keeps event_base_dispatch running while a client is open. */
+ * after the resume too, and doing it needlessly is harmless. This costs no system call at a start, and no list of
+ * timers. The timerfd also keeps event_base_dispatch running while a client is open. */
 #include "libevent_resolve.h"
 
 #include <hilock/adapters/libevent.h>
@@ -145,7 +145,7 @@ static int timer_park(struct timer *timer)
     return event_add(&timer->event, &far);
 }
 
-/* Parked before fire, for fire may free the timer or start it again. */
+/* Parked before fire, because fire may free the timer or start it again. */
 static void on_timer(evutil_socket_t fd, short what, void *user)
 {
     struct timer *timer = user;

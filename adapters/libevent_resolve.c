@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Host names to addresses, without blocking: /etc/hosts is read here, and evdns asks the nameservers in
- * /etc/resolv.conf for A and AAAA at once. Each query reads both files again, and sees what they say now. It ends
- * within BOUND_S, whatever happens.
+ * /etc/resolv.conf for A and AAAA at once. Each query reads both files again, and sees what they say now. It always
+ * ends within BOUND_S.
  *
  * Each query has its own evdns_base, which ends with it: an evdns_base that is left behind would keep
  * event_base_dispatch running.
@@ -217,7 +217,7 @@ static void on_answer(int result, char type, int count, int ttl, void *addresses
 typedef struct evdns_request *ask_fn(struct evdns_base *dns, const char *host, int flags, evdns_callback_type callback,
                                      void *user);
 
-/* evdns would ask for "a" when it is given "a..b". A dot at the end says that the name is whole. */
+/* evdns would ask for "a" instead of "a..b". A dot at the end marks a whole name. */
 static int name_take(struct name *ret_name, const char *host)
 {
     const size_t length = strlen(host), is_whole = length > 0 && host[length - 1] == '.';

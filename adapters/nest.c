@@ -2,7 +2,7 @@
 /* A nest: watches and timers of one client behind one descriptor, an epoll set in the loop's own.
  *
  * Loops differ in what a descriptor may do (how many watches it has, when its number may be used again, how an error is
- * reported), in when they free their memory, in whose clock counts, and in what may be freed inside a callback. So a
+ * reported), in when they free their memory, in which clock counts, and in what may be freed inside a callback. So a
  * loop has to do only one thing: run this when its descriptor is readable. The rules of loop.h are all kept here, once.
  * It costs a system call in each turn in which hilock has work.
  *

@@ -3,7 +3,8 @@
  * with it. All signals are blocked there, so that the program's handlers run where they did before.
  *
  * What the thread and the loop share is a lookup with an eventfd; each of them has one reference, and dropping the last
- * one frees it. So a query can be cancelled at any time: the loop lets go, and nobody uses what the thread finds.
+ * one frees it. So a query can be cancelled at any time: the loop drops its reference, and the thread's result is not
+ * used.
  * Invariant: the thread writes a lookup until it sets `is_done`, the loop reads it after that only; the thread never
  * touches the nest.
  *

@@ -2,8 +2,8 @@
 /* awake.c - a busy process on each processor that we may use, at the lowest priority there is (SCHED_IDLE).
  *
  * An idle processor is halted, and on a virtual machine waking it costs as much as all the rest of a message from
- * process to process. Servers that need a lock so often have other work. SCHED_IDLE yields at once to everybody who
- * wants the processor. */
+ * process to process. Servers that need a lock so often have other work. SCHED_IDLE gives the processor up at once to
+ * any other process. */
 #include "awake.h"
 
 #include "process.h"

@@ -10,7 +10,7 @@
 
 struct redisContext;
 
-extern const char bare_uuid[]; /* as good as any: nobody contends */
+extern const char bare_uuid[]; /* as good as any: there is no contention */
 
 int bare_load_scripts(const char *url); /* -1: reported on stderr */
 

@@ -4,7 +4,7 @@
  *
  * Kinds: MUTEX beside a loop that sends the very same EVALSHAs; SIMPLE beside SET NX PX and the script with DEL. In
  * each round all four loops run for a while, each round beginning with another one, in one process, on a connection
- * each, with one name each that nobody else wants. Each pair is timed, and a turn's figure is its median: a mean would
+ * each, with a name of their own. Each pair is timed, and a turn's figure is its median: a mean would
  * measure the machine's other work. A round gives one ratio for each kind: how many times as long a pair takes as the
  * bare one. The median and the range of these are reported. CPU is this process' own, both threads'. */
 #include "awake.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handover.c - scenario handover: a lock that goes from process to process, and how long it lies idle in between.
  *
- * Each out of how many processes thinks, acquires, holds and releases, again and again; their clock is one, and they
- * write their grants into memory that all share. Modes take turns in stretches: bare PUBLISHes made by a script, MUTEX
- * and FAIR; the messages are passed round by the same processes at the spacing of the holds. Beside the figures stand
- * that latency and the ceiling: the grants there would have been, for the same holds and thinks, had the lock passed on
- * in no time. */
+ * Several processes repeat: think, acquire, hold, release. They have one clock, and write their grants into memory that
+ * all share. Modes take turns in stretches: bare PUBLISHes made by a script, MUTEX and FAIR; the messages are passed
+ * round by the same processes at the spacing of the holds. Beside the figures stand that latency and the ceiling: the
+ * grants there would have been, for the same holds and thinks, had the lock passed on in no time. */
 #include "awake.h"
 #include "commands.h"
 #include "handover.h"

@@ -22,7 +22,7 @@ struct handover_board {
     uint32_t hold_us, think_us;
     atomic_bool is_over;      /* end of this stretch: no more acquires */
     atomic_uint grants_all;   /* with those after its end */
-    atomic_uint heartbeats;   /* of these: what a wait asked behind its first request */
+    atomic_uint heartbeats;   /* of these: requests of a wait after its first */
     atomic_uint grants, latencies;
     struct handover_grant grant[HANDOVER_GRANTS_MAX]; /* in the order of the grants: each is begun while the lock is
                                                          held */

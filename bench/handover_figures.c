@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handover_figures.c - what follows from the grants of scenario handover.
  *
- * A gap is from the release call to the next grant's callback, counted only when somebody had asked before that
- * release. The ideal is a lock that passes on in no time, first come, first served: the processes' own holds and
- * thinks, as they were measured, replayed with it; and once more with a lock whose hand-overs take as long as the bare
- * messages of the same round did, one each, which no lock that hands over by messages can beat. */
+ * A gap is from the release call to the next grant's callback, counted only if a process waited before that release.
+ * The ideal is a lock that passes on in no time, first come, first served: the processes' own holds and thinks, as they
+ * were measured, replayed with it; and once more with a lock whose hand-overs take as long as the bare messages of the
+ * same round did, one each, which no lock that hands over by messages can beat. */
 #include "handover.h"
 
 #include <math.h>

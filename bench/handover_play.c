@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handover_play.c - a process of scenario handover: it thinks, acquires, holds, releases, again and again.
+/* handover_play.c - a process of scenario handover. It repeats: think, acquire, hold, release.
  *
  * It has one client and a handle for each kind; an order names the one to use. A grant is recorded in the callback,
  * before anything else: the next holder cannot write earlier. Processes begin at times spread over one round of

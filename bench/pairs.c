@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pairs.c - scenario pairs: what the lock client costs beside a bare hiredis loop that sends the same commands.
  *
- * Rounds: in each, hilock runs for a while and the bare loop runs for a while, in turns who is first, in the same
- * process, on a connection each, with as many names of the same length. A round gives one ratio of rates; the median
- * and the range are reported, as the machine's load changes between rounds and hardly within one. CPU is this process'
- * own, over hilock's turns (and over the bare loop's, beside it). Commands are the server's count (INFO commandstats),
- * over hilock's turns. */
+ * In each round hilock runs for a while and the bare loop runs for a while, in alternating order, in the same process,
+ * on a connection each, with as many names of the same length. A round gives one ratio of rates; the median and the
+ * range are reported, as the machine's load changes between rounds and hardly within one. CPU is this process' own,
+ * over hilock's turns (and over the bare loop's, beside it). Commands are the server's count (INFO commandstats), over
+ * hilock's turns. */
 #include "pairs.h"
 
 #include "commands.h"

@@ -12,9 +12,9 @@ struct event_base;
 
 enum { PAIRS_LEASE_MS = 30000, PAIRS_NAME_SIZE = 17 }; /* names have 16 bytes */
 
-/* Both: NULL, reported on stderr, if they cannot be made. run acquires and releases inflight names, each for itself
- * again and again, for that many seconds, lets the last ones end, and returns how many pairs there were; 0 when
- * something went wrong, reported on stderr. */
+/* Both: NULL, reported on stderr, if they cannot be made. run acquires and releases inflight names, each in a loop of
+ * its own, for that many seconds, lets the last ones end, and returns the number of pairs; 0 after a failure, reported
+ * on stderr. */
 struct pairs_ours *pairs_ours_open(struct loop loop, const char *url, unsigned inflight);
 uint64_t pairs_ours_run(struct pairs_ours *ours, double seconds);
 hilock_client *pairs_ours_client(struct pairs_ours *ours);

@@ -127,7 +127,7 @@ static void prepare_lanes(struct pairs_bare *bare)
     }
 }
 
-/* Messages of a lock go over the channels of its slot where there are slots; nobody listens here. */
+/* Messages of a lock go over the channels of its slot, if there are slots; here they have no listeners. */
 static int connect_all(struct pairs_bare *bare, char *error)
 {
     bare->wants.is_sharded = masters_count(bare->masters) > 1;

@@ -47,7 +47,7 @@ static void clean_up_after(const char *path, int leash_fd)
     _exit(0);
 }
 
-/* Before any other child, and close-on-exec: nobody else keeps the pipe open. */
+/* Before any other child, and close-on-exec: no other process keeps the pipe open. */
 static int hire_janitor(struct server *server)
 {
     int leash[2];

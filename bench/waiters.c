@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* waiters.c - scenario waiters: what one of very many waiting acquires costs, in bytes and in time.
  *
- * A shape is a number of names, each held by somebody else, a number of handles of one client that wait for each, and
- * how they wait: for ever, or with a limit, for which each has a timer. One run of it: all are made and wait (the
- * growth of allocated memory in the process is divided by their number); a quarter of them, spread evenly, is
- * cancelled; the names are let go, and half of them have their turn, one after the other, and are freed; the client is
- * closed on the rest. Each part's time is that of this process's own work (CPU), per acquire. The same is done with a
- * hundredth of the waiters, in as many small runs as make the work the same. Large and small take turns; a round gives
- * one ratio, and the median over the rounds counts. What grows with the logarithm of the number may grow by log(large)
- * / log(small): the bar. Waiters of kind FAIR each stand in the queue at the store: there the commands that each part
- * has caused belong to it, and beside this process's time is that of the scripts, as the server counts it. They also
- * say again and again that they wait, so that they are fewer here: a part that took as long as the time between two
- * heartbeats would count their cost as its own. */
+ * A shape is a number of names that another program holds, a number of handles of one client that wait for each, and
+ * how they wait: for ever, or with a limit, which needs a timer each. One run of it: all are made and wait (the growth
+ * of allocated memory in the process is divided by their number); a quarter of them, spread evenly, is cancelled; the
+ * names are let go, and half of them have their turn, one after the other, and are freed; the client is closed on the
+ * rest. Each part's time is that of this process's own work (CPU), per acquire. The same is done with a hundredth of
+ * the waiters, in as many small runs as make the work the same. Large and small take turns; a round gives one ratio,
+ * and the median over the rounds counts. What grows with the logarithm of the number may grow by log(large) /
+ * log(small): the bar. Waiters of kind FAIR each stand in the queue at the store: there the commands that each part has
+ * caused belong to it, and beside this process's time is that of the scripts, as the server counts it. They also send
+ * heartbeats, so there are fewer of them here: a part that takes as long as the time between two heartbeats would count
+ * the heartbeats' cost as its own. */
 #include "awake.h"
 #include "commands.h"
 #include "json.h"
@@ -90,7 +90,7 @@ static void fail(struct run *run, const char *why)
     event_base_loopbreak(run->base);
 }
 
-/* ---- the store's side: somebody else holds the names ---- */
+/* ---- the store's side: another program holds the names ---- */
 
 static void drain(struct run *run, unsigned answers)
 {

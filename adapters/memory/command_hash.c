@@ -113,7 +113,7 @@ static const struct sim_reply *hkeys(const struct sim_call *call) { return list(
 static const struct sim_reply *hvals(const struct sim_call *call) { return list(call, VALUES); }
 static const struct sim_reply *hgetall(const struct sim_call *call) { return list(call, NAMES | VALUES); }
 
-/* A small hash is returned whole, whatever COUNT says. */
+/* A small hash is returned whole, with any COUNT. */
 static const struct sim_reply *hscan(const struct sim_call *call)
 {
     struct sim_replies *replies = &call->store->replies;

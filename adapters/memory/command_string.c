@@ -77,7 +77,7 @@ static int read_expiry(const struct sim_call *call, const struct set *set, int64
     return 1;
 }
 
-/* The key named by argument 1 becomes a string, whatever it was. */
+/* The key named by argument 1 becomes a string; it may have had another type. */
 static struct sim_key *overwrite(const struct sim_call *call, struct sim_key *key, const char *bytes, size_t length)
 {
     struct sim_keyspace *keys = &call->store->keys;

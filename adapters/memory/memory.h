@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory - what the parts of hilock-memory share: the store, and the links over which clients reach it.
  *
- * All of it runs from ready and fire of one loop, and from the user's calls, and calls nobody back: answers go into
+ * All of it runs from ready and fire of one loop, and from the user's calls, and has no callbacks: answers go into
  * buffers, and from there to descriptors. Invariant: a link is in `links` from its accept to its end, and its
  * connection at the store is open as long; `parcels` are due in their order, and `out` goes before them. */
 #ifndef SIM_MEMORY_H

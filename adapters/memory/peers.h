@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers - what a store is among others: a master or a replica, a Sentinel, a server of a cluster. Each knows what it
- * heard of the others, which may be old: the test's world sets it.
- * Modelled are the answers (ROLE, READONLY, SENTINEL, CLUSTER SLOTS and NODES, MOVED, ASK, TRYAGAIN, CLUSTERDOWN) and
- * the subscriptions that a slot takes with it; replication, elections and the moving of keys belong to the world. */
+/* peers - what a store is among others: a master or a replica, a Sentinel, a server of a cluster. Each has its own view
+ * of the others, which may be old: the test's world sets it. Modelled are the answers (ROLE, READONLY, SENTINEL,
+ * CLUSTER SLOTS and NODES, MOVED, ASK, TRYAGAIN, CLUSTERDOWN) and the subscriptions that a slot takes with it;
+ * replication, elections and the moving of keys belong to the world. */
 #ifndef SIM_STORE_PEERS_H
 #define SIM_STORE_PEERS_H
 

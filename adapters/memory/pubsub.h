@@ -36,7 +36,7 @@ void sim_pubsub_done(struct sim_pubsub *pubsub);
 unsigned sim_pubsub_connect(struct sim_pubsub *pubsub);
 void sim_pubsub_disconnect(struct sim_pubsub *pubsub, unsigned connection);
 struct sim_connection *sim_pubsub_connection(const struct sim_pubsub *pubsub, unsigned connection); /* NULL: not open */
-/* NULL: nobody listens */
+/* NULL: no listener */
 const struct sim_channel *sim_pubsub_channel(const struct sim_pubsub *pubsub, int is_sharded, const char *name,
                                              size_t length);
 /* the listeners */

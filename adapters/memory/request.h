@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request - commands as they arrive over a link (RESP2, or words on a line), and answers as they leave. A request is
- * bounded, and whatever the bytes are, it is whole, or a part of one, or its link ends. */
+ * bounded. Any bytes are a whole request, or a part of one, or end their link. */
 #ifndef SIM_STORE_REQUEST_H
 #define SIM_STORE_REQUEST_H
 

@@ -116,7 +116,7 @@ static int protected_call(lua_State *lua)
     return lua_gettop(lua);
 }
 
-/* Makes {err, source, line} of whatever was raised, where it was raised: the stack still stands. */
+/* Makes {err, source, line} of any error, at the place that raised it, while its stack is still there. */
 static int on_error(lua_State *lua)
 {
     lua_Debug where;

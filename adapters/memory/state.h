@@ -30,7 +30,7 @@ struct sim_store {
     int is_replica, is_sentinel;
     struct sim_sentinel_knows sentinel;
     struct sim_map *map; /* NULL: in no cluster */
-    const struct sim_command *newer; /* of sim_commands_newer the one that it knows; NULL: none */
+    const struct sim_command *newer; /* the one of sim_commands_newer that it knows; NULL: none */
     const struct sim_command *index[SIM_COMMANDS_ROOM]; /* by hash of the name, linear probing */
     uint64_t calls[SIM_COMMANDS_ROOM];                  /* of each, in scripts too */
 };

@@ -55,7 +55,7 @@ const struct sim_reply *sim_command_run(const struct sim_call *call, const struc
     unsigned place = place_of(command->name, strlen(command->name));
     while (store->index[place] && store->index[place] != command)
         place = (place + 1) % SIM_COMMANDS_ROOM;
-    store->calls[place]++; /* a command of a newer server has no place: it is counted in one that nobody reads */
+    store->calls[place]++; /* a command of a newer server has no place: it is counted in one that is never read */
     return command->run(call);
 }
 

@@ -2,10 +2,10 @@
 /* store - a Redis server without its sockets and its clock, for scenes and simulator: keys with expiry, the scripts'
  * own text run by Lua 5.1, publish and subscribe, and the errors that a real server gives.
  *
- * It models what can be seen from outside, for the commands that a lock client and its scripts use, and answers an
- * error to any other. Time stands still during a command. An expired key goes when it is asked for (or by
- * sim_store_sweep); asking at the very millisecond of its expiry still finds it. test/sim/lockstep holds the store
- * against real servers; README.md says what it does not model. */
+ * It models the visible behaviour of the commands that a lock client and its scripts use, and answers an error to any
+ * other. Time stands still during a command. An expired key goes when it is asked for (or by sim_store_sweep); asking
+ * at the very millisecond of its expiry still finds it. test/sim/lockstep holds the store against real servers;
+ * README.md says what it does not model. */
 #ifndef SIM_STORE_H
 #define SIM_STORE_H
 
@@ -46,7 +46,7 @@ const struct sim_reply *sim_store_execute(struct sim_store *store, unsigned conn
  * from now on; not copied. */
 void sim_store_twist(struct sim_store *store, const char *from, const char *to);
 
-/* ---- what befalls a server ---- */
+/* ---- faults of a server ---- */
 
 void sim_store_restart(struct sim_store *store, int keeps_data); /* closes every connection, forgets scripts; uptime
                                                                     counts from now */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkup_view - what the deployment thinks of itself. Sentinels: do they name one master, and can they agree on
- * another? A cluster: are all of its slots served? */
+/* checkup_view - what sentinels or a cluster report about themselves. Sentinels: do they name one master, and can they
+ * agree on another? A cluster: are all of its slots served? */
 #include "findings.h"
 #include "store.h"
 

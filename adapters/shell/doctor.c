@@ -14,7 +14,7 @@ static void check_rights(struct findings *findings, struct store *store, const c
     checkup_rights(findings, store, name);
 }
 
-/* If the deployment cannot be reached it is not examined; locks are tried all the same. */
+/* An unreachable deployment is not examined, but locks are still tried. */
 static void check_servers(struct findings *findings, const char *url, const char *prefix)
 {
     struct store store;

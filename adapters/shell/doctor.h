@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doctor - is this deployment good for locks, and what should be done? */
+/* doctor - checks whether this deployment is good for locks, and says what to do. */
 #ifndef SHELL_DOCTOR_H
 #define SHELL_DOCTOR_H
 

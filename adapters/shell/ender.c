@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ender - see ender.h. To find the processes that are left means a walk through /proc. So the guard, which hears of
- * each end (SIGCHLD), looks seldom, and the holder looks only to kill. */
+/* ender - see ender.h. Finding the remaining processes means reading all of /proc. So the guard, which SIGCHLD notifies
+ * of each end, looks seldom, and the holder looks only to kill. */
 #include "ender.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
  * one each, and read the same page: so if one of them is killed or stopped, the other does it. TERM is sent once, by
  * the one that comes first; KILL by both.
  *
- * Invariant: once an end has begun it is never taken back, whatever the deadline becomes; it can only come sooner. */
+ * Invariant: an end that has begun is never withdrawn, even if the deadline moves; it can only come sooner. */
 #ifndef SHELL_ENDER_H
 #define SHELL_ENDER_H
 

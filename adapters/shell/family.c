@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* family - see family.h. One call signals the group, and misses no process that is just forking. The others are found
- * in /proc, again and again until none is left: so a process that forks during one look is found by the next. */
+ * in /proc, repeatedly until none is left: if a process forks during one look, the next finds its child. */
 #include "family.h"
 
 #include <ctype.h>

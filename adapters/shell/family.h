@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* family - all that the command has become: its process group, and every other descendant, even one that made a group
- * or a session of its own. Holder and guard are subreapers: a descendant whose parent ends becomes a child of the
- * guard, and if that is gone, of the holder. What another program starts for the command (systemd, cron, a container's
- * daemon) is not a descendant, and is not found. */
+/* family - all processes of the command: its process group, and every other descendant, even one with a group or
+ * session of its own. Holder and guard are subreapers: a descendant whose parent ends becomes a child of the guard, and
+ * if that is gone, of the holder. What another program starts for the command (systemd, cron, a container's daemon) is
+ * not a descendant, and is not found. */
 #ifndef SHELL_FAMILY_H
 #define SHELL_FAMILY_H
 
@@ -17,7 +17,7 @@ struct family {
 };
 
 /* Call it before the command exists: each child of this process but `spared` is a stranger, and keeps its number
- * because nobody waits for it. 0; -1: no memory. */
+ * because no wait reaps it. 0; -1: no memory. */
 int family_begin(struct family *family, pid_t spared);
 
 /* Signals (0: none) the group, and each descendant of this process outside of it. Returns how many of them are left;

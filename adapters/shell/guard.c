@@ -118,7 +118,7 @@ static void on_end(struct watch *watch, const siginfo_t *info)
     ender_hasten(&watch->ender); /* processes that it left behind */
 }
 
-/* A key typed by the user must not keep the lock for ever: the stopped command would keep the terminal. */
+/* Ctrl-Z must not keep the lock for ever: the stopped command would keep the terminal. */
 static void on_stop(const struct watch *watch)
 {
     siginfo_t info = {0};

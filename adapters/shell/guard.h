@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard - the second process of `run`: parent of the command. It ends the command if the lock is over, whatever
- * happened to the holder.
+/* guard - the second process of `run`: parent of the command. It ends the command when the lock is over, even if the
+ * holder is dead or stopped.
  *
- * What ends the command, and who does it:
+ * What ends the command, and which process does it:
  *   the deadline comes near (server gone, holder stopped)    the guard, by the page's deadline
  *   the holder was killed                                    the guard: its socket ends
  *   ... while the guard was stopped                          the kernel wakes the guard (PDEATHSIG, SIGCONT)

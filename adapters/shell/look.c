@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look - see look.h. It asks the library for the holder, in any deployment; it asks the server directly since when, and
- * leaves that out if the server does not answer.
+/* look - see look.h. It asks the library for the holder, in any deployment; it asks the server directly for the age,
+ * and leaves that out without an answer.
  *
- * A token is at least the server's time at its grant, in microseconds (lib/wire): it shows since when a hold lasts. */
+ * A token is at least the server's time at its grant, in microseconds (lib/wire): it shows the age of a hold. */
 #include "look.h"
 #include "codes.h"
 #include "names.h"
@@ -152,7 +152,7 @@ static int begin(struct looks *looks, const struct options *options, struct stor
     return looks->all ? code : EX_OSERR;
 }
 
-/* With a prefix: skips what was released meanwhile, and keys of other programs. */
+/* With a prefix: skips names released meanwhile, and keys of other programs. */
 static void leave_out(struct looks *looks)
 {
     size_t kept = 0;

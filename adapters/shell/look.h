@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look - who holds names now, in words: what peek answers, and, where the server allows it, since when the hold
- * lasts. */
+/* look - the present holders of names, as text: the answer of peek, and the age of the hold if the server allows that
+ * question. */
 #ifndef SHELL_LOOK_H
 #define SHELL_LOOK_H
 

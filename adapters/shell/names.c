@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* names - see names.h. By SCAN, which blocks nobody: a name that comes or goes meanwhile may be in it or not. */
+/* names - see names.h. By SCAN, which does not block the server: a name that comes or goes meanwhile may be in the list
+ * or not. */
 #include "names.h"
 #include "store.h"
 
@@ -37,7 +38,7 @@ void names_free(struct names *names)
     *names = (struct names){0};
 }
 
-/* Escapes the characters that SCAN treats as signs. */
+/* Escapes the characters that SCAN treats as wildcards. */
 static char *pattern_of(const char *prefix)
 {
     char *pattern = malloc(2 * strlen(prefix) + 2), *to = pattern;
@@ -90,7 +91,7 @@ static int scan(struct store *store, void *arg)
 
 static int in_order(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* SCAN may say a name twice. */
+/* SCAN may return a name twice. */
 static void drop_twins(struct names *names)
 {
     size_t kept = 0;

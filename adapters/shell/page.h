@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* page - what holder, guard and command all know: memory shared by fork. It needs no reader: a process that is stopped
- * holds up nobody, and finds the latest state when it goes on. Times are microseconds of CLOCK_BOOTTIME, one clock for
- * all processes that goes on while the machine sleeps. */
+/* page - the state that holder, guard and command share, in memory shared by fork. A stopped process delays no other,
+ * and finds the latest state when it goes on. Times are microseconds of CLOCK_BOOTTIME, one clock for all processes
+ * that goes on while the machine sleeps. */
 #ifndef SHELL_PAGE_H
 #define SHELL_PAGE_H
 

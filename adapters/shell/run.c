@@ -95,7 +95,7 @@ static void on_released(const struct hilock_result *result, void *user)
     session_leave(&run->session);
 }
 
-/* Nobody of the family is left. */
+/* No process of the family is left. */
 static void finish(struct run *run, int code)
 {
     if (run->phase == RELEASING)
@@ -139,7 +139,7 @@ static void poke(const struct run *run)
         return; /* the guard is stopped, or gone: the holder's own ender does it */
 }
 
-/* The clock is read first: what is left counts from then; a pause after that cannot make it longer. */
+/* Read the clock first: the remaining time counts from then, and a later pause cannot make it longer. */
 static void on_tick(evutil_socket_t fd, short what, void *user)
 {
     struct run *run = user;

@@ -14,7 +14,7 @@ static void say_list(const char *format, va_list list, const char *end)
     int length = begun + (more < 0 ? 0 : more > 1023 ? 1023 : more);
     length += snprintf(line + length, sizeof line - (size_t)length, "%s\n", end);
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        return; /* nobody can read it */
+        return; /* there is no reader */
 }
 
 void say(const char *format, ...)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status - who holds names now: once, or again and again. */
+/* status - shows the present holders of names, once or repeatedly. */
 #ifndef SHELL_STATUS_H
 #define SHELL_STATUS_H
 

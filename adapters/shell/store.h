@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store - the server past the library: a plain blocking connection, for what is not a lock: names by prefix, since when
- * a hold lasts, what `doctor` asks. The same URL, the same login. Not over TLS: that is refused with a sentence. No
- * message shows a password. */
+/* store - the server without the library: a plain blocking connection for questions that are not about a lock: names by
+ * prefix, the age of a hold, the checks of `doctor`. The same URL, the same login. Not over TLS: that is refused with a
+ * sentence. No message shows a password. */
 #ifndef SHELL_STORE_H
 #define SHELL_STORE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watch - status again and again: on a terminal a page that is redrawn, in a pipe (and as JSON) a line for each
+/* watch - repeats status: on a terminal as a page that is redrawn, in a pipe (and as JSON) as a line for each
  * change. */
 #include "look.h"
 #include "say.h"
@@ -23,7 +23,7 @@ static const struct look *find(const struct looks *looks, const char *name)
     return NULL;
 }
 
-/* What runs down by itself is no change. */
+/* A countdown is not a change. */
 static int is_same(const struct look *a, const struct look *b)
 {
     return a && b && a->status == b->status && a->waiters == b->waiters &&
@@ -76,7 +76,7 @@ static int take_one(struct watching *watching, struct session *session)
         (watching->is_page ? show_page : show_changes)(watching, &looks);
         looks_free(&watching->before);
         watching->before = looks;
-        return fflush(stdout) == 0 ? 0 : -1; /* nobody reads any more */
+        return fflush(stdout) == 0 ? 0 : -1; /* the reader is gone */
     }
     looks_free(&looks);
     return code;

@@ -2,7 +2,7 @@
 /* audit.c - what the ledger proves. Pure: entries in, figures out.
  *
  * A sale names the piece it sold: the stock it had read. Two sales that ran at the same time read the same stock and
- * sell the same piece, so a piece that occurs twice is an oversale, whatever the stock says in the end.
+ * sell the same piece, so a piece that occurs twice is an oversale, even if the stock in the end looks right.
  * The fence must not hide a lock that fails: each write that it refused must belong to a hold whose loss the shop had
  * learned of. */
 #include "audit.h"

@@ -9,7 +9,7 @@
  * stopped may have been on their way. If it is not, it goes on, and another is tried a few milliseconds later. So what
  * is recorded here as held was held.
  *
- * The sleeper wakes when the lease is over and others have been at its items: only then a late write does harm. AWAKE
+ * The sleeper wakes when the lease is over and others have sold its items: only then a late write does harm. AWAKE
  * ends when the ledger has for each of its holds that the loss was reported and the write refused, or after a patience:
  * the verdict looks at the ledger, not at this stage. */
 #include "chaos.h"

@@ -4,8 +4,8 @@
  *
  * The driver starts the store and the shops (branch.c), sends the buyers (load.c), causes the accidents (chaos.c),
  * reads what the resource recorded (ledger.c), shows it (report.c) and judges it (verdict.c). One event_base; one tick
- * every TICK_MS does all but the buying. A run ends in clean_up, whichever way it ended: by selling out, by time, by a
- * fault or by Ctrl-C. */
+ * every TICK_MS does all but the buying. Every run ends in clean_up: after selling out, by time, by a fault or by
+ * Ctrl-C. */
 #include "../server.h"
 #include "../store.h"
 #include "chaos.h"
@@ -225,8 +225,8 @@ static bool is_any_held(const struct demo *demo)
     return false;
 }
 
-/* The killed shop may still stand in the queue of a lock. If the last release finds nobody alive there, the dead shop
- * is granted the lock for the window of a pushed grant, which has to run out first. */
+/* The killed shop may still stand in the queue of a lock. If the last release finds no live waiter, the dead shop gets
+ * the lock for the window of a pushed grant, which must run out first. */
 static int read_shelves(struct demo *demo)
 {
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000};

@@ -16,7 +16,7 @@ typedef void till_fn(long long answer, void *user);
 
 struct till_sale {
     unsigned item;
-    uint64_t token;     /* 0: sold without a lock, and taken whatever it is */
+    uint64_t token;     /* 0: sold without a lock, and always accepted */
     long long piece;    /* the stock as it was read: this piece is sold, and one less is written */
     uint32_t waited_ms; /* for the lock */
 };

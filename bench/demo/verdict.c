@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verdict.c - does all of it hold?
+/* verdict.c - checks all claims of the demo.
  *
  * Each claim compares what was done to the shops (chaos) with what the resource recorded (ledger, stock). A shop's own
  * word counts only where it is the claim itself: that it learned of a loss. To add a claim, write a function and name

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verdict.h - does all of it hold? */
+/* verdict.h - checks all claims of the demo. */
 #ifndef DEMO_VERDICT_H
 #define DEMO_VERDICT_H
 

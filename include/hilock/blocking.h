@@ -19,9 +19,9 @@
  *   hilock_blocking_close            yes          WRONG_THREAD           FORKED         OK
  *   hilock_blocking_free             yes, last    does nothing           does nothing   yes
  *
- * on_log may call none of them. Two orders are yours to keep: nobody uses a lock after
- * hilock_blocking_release was called, and nobody uses a client after hilock_blocking_free was;
- * locks may be released after that. Everything else may happen at the same time.
+ * on_log may call none of them. Two rules are yours to keep: do not use a lock after
+ * hilock_blocking_release was called, nor a client after hilock_blocking_free was; locks may be
+ * released after that. Everything else may happen at the same time.
  * A forked child gets nothing back: what it inherited stays until it ends or calls exec, which
  * closes the descriptors. The private thread blocks all signals, so that the program's threads get
  * them; a call goes on after a signal handler has run. */
@@ -59,7 +59,7 @@ hilock_blocking_open(hilock_blocking **ret_client, const struct hilock_client_op
 
 /* Asks for the lock and returns when it is held, or when the wait failed or timed out: within
  * wait_ms (HILOCK_TRY: one request; HILOCK_FOREVER). With OK, *ret_lock is the hold: end it by
- * hilock_blocking_release, whatever becomes of it. Else it is NULL, and nothing is left behind.
+ * hilock_blocking_release, even after a loss. Else it is NULL, and nothing is left behind.
  * options may be NULL: a MUTEX, watched by hilock_blocking_remaining_ms or hilock_blocking_lost_fd.
  * on_lost may be NULL, too. It and on_event run on the private thread, with an event that has
  * neither client nor lock (NULL): on_lost perhaps before this call returns, neither after
@@ -91,7 +91,7 @@ hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_ms,
 HILOCK_API hilock_status hilock_blocking_release(hilock_blocking_lock *lock,
                                                  struct hilock_blocking_result *ret_result);
 
-/* Milliseconds for which nobody else can hold the lock; 0: stop now. Any thread, without asking the
+/* Milliseconds during which no other can hold the lock; 0: stop now. Any thread, without asking the
  * private one; on_lost and the descriptor report the same as soon as the private thread runs. */
 HILOCK_API uint32_t hilock_blocking_remaining_ms(const hilock_blocking_lock *lock);
 /* Fencing token of this hold, the same after a loss. 0: the kind has none. See

@@ -50,15 +50,15 @@
  *     std::bad_alloc while an answer is copied.
  *  4. The end of a lock (its destructor, or another moved into it) cancels its wait or releases its
  *     hold, and destroys its function objects uncalled. It may come inside each of them; the one
- *     that runs lives until it returns. A COROUTINE that awaits is resumed all the same, on a later
- *     turn of the loop and never inside the destructor: an acquire with `cancelled` (`closed`, if
+ *     that runs lives until it returns. A COROUTINE that awaits is still resumed, on a later turn
+ *     of the loop and never inside the destructor: an acquire with `cancelled` (`closed`, if
  *     the client closed first), anything else with its true answer. The lock is gone by then, and
  *     the coroutine may not touch it. Until a coroutine has its answer, the function objects beside
  *     it are kept, uncalled.
  *  5. A coroutine that is destroyed while it awaits cancels its acquire (the handle is `in_use`
- *     until the loop has turned); if it is granted all the same, it is given back. A release goes
+ *     until the loop has turned); if it is still granted, it is given back. A release goes
  *     on.
- *  6. The end of a client closes it with no drain, if nobody closed it before, and silences its
+ *  6. The end of a client closes it with no drain, unless it was closed, and silences its
  *     on_log and on_event; the loop must turn until it is closed. An earlier close() is then
  *     answered, though the object is gone. Where the loop will not turn again, and in a forked
  *     child (after event_reinit), call abandon() first: nothing is answered after it, and the owner
@@ -116,7 +116,7 @@ struct result {
     milliseconds remaining{0}, waited{0}, holder_remaining{0}; /* forever: the holder's lease has no end */
     std::uint64_t fencing_token = 0;
     std::uint32_t hold_count = 0, attempts = 0, votes = 0, waiters = 0, position = 0;
-    std::string holder, holder_label, detail; /* the label: who holder is, in words; or "" */
+    std::string holder, holder_label, detail; /* the label of the holder's client; or "" */
 
     explicit operator bool() const noexcept { return status == hilock::status::ok; }
 };
@@ -335,8 +335,8 @@ public:
         return hilock::validity(native() && hilock_lock_validity(native(), &made) == HILOCK_OK ? made : nullptr);
     }
 
-    /* As hilock_acquire and the like: what is accepted (ok) is answered once, later. A function may
-     * be empty; what is granted to an empty one is given back. */
+    /* As hilock_acquire and the like: an accepted call (ok) is answered once, later. A function may
+     * be empty; a grant to an empty one is given back. */
     [[nodiscard]] hilock::status acquire(milliseconds wait, on_result answer)
     {
         return start(acquiring(wait), std::move(answer), true);

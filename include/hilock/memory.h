@@ -36,8 +36,8 @@ HILOCK_API HILOCK_CHECKED hilock_status
 hilock_memory_open(hilock_memory **ret_memory, const struct hilock_loop *loop,
                    const struct hilock_memory_options *options, struct hilock_error *ret_error);
 
-/* Ends it now, with its links, its socket and its directory. Close the clients before: to those
- * that are still open the server went away, and they take their time to close. NULL is allowed. */
+/* Ends it now, with its links, its socket and its directory. Close the clients first: those that
+ * are still open lose their server, and close slowly. NULL is allowed. */
 HILOCK_API void hilock_memory_close(hilock_memory *memory);
 
 /* For a client's `url`: "unix:///tmp/hilock-memory-x8Yz1Q/store". Good until it is closed. */
@@ -45,14 +45,14 @@ HILOCK_API const char *hilock_memory_url(const hilock_memory *memory);
 
 /* ---- leases: names are those of locks, prefix included, ended by a zero ---------------------- */
 
-/* The lease ends at the store now, whoever has it, and nobody is notified: a holder learns it when
+/* The lease ends at the store now, for any holder, and without a message: a holder learns it when
  * it renews, extends or releases, a waiter when it asks again. HILOCK_NOT_HELD: it was free;
  * nothing happened. */
 HILOCK_API hilock_status hilock_memory_expire(hilock_memory *memory, const char *name);
 
-/* Gives the lock to another program, whoever held it: to "holder", any text, as an RLock or
- * (SIMPLE) a SET, for lease_ms from now (HILOCK_FOREVER: it never runs out). Nobody is notified.
- * HILOCK_INVALID: NULL, an empty text, lease_ms 0, an unknown kind. */
+/* Takes the lock from any holder and gives it to another program: to "holder", any text, as an
+ * RLock or (SIMPLE) a SET, for lease_ms from now (HILOCK_FOREVER: it never runs out). No message is
+ * sent. HILOCK_INVALID: NULL, an empty text, lease_ms 0, an unknown kind. */
 HILOCK_API hilock_status
 hilock_memory_take(hilock_memory *memory, hilock_kind kind, const char *name, const char *holder,
                    uint32_t lease_ms);
@@ -91,7 +91,7 @@ HILOCK_API hilock_status hilock_memory_refuse(hilock_memory *memory, uint32_t co
 
 /* ---- questions: they change nothing ---------------------------------------------------------- */
 
-/* Who holds it, as hilock_peek names the holder; "" when it is free. Good until the next call for
+/* The holder, as hilock_peek names it; "" when it is free. Good until the next call for
  * this store, or turn of its loop. */
 HILOCK_API const char *hilock_memory_holder(hilock_memory *memory, const char *name);
 /* Of its lease. 0: it is free; HILOCK_FOREVER: it has no end. */

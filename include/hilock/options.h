@@ -44,7 +44,7 @@ struct hilock_client_options {
      * user:password@ before the first is the servers'. Other letters than a URL's are %-escaped. */
     const char *url;
     const char *username, *password; /* NULL: the URL's. password is wiped from memory at close */
-    const char *label; /* NULL: program@host/pid. Who this is, to others: stands in its holders and
+    const char *label; /* NULL: program@host/pid. This client's name for others, in its holders and
                           in CLIENT LIST. 1..64 letters, digits or _.-+@/=, */
     const char *name_prefix; /* NULL: none. Put before every lock name: for ACLs and tenants */
 
@@ -59,8 +59,9 @@ struct hilock_client_options {
     const char *sentinel_username, *sentinel_password; /* NULL: none. The sentinels' own login */
 
     /* ---- TLS: with a rediss URL only, else refused ---- */
-    const char *tls_ca_file, *tls_ca_dir; /* who signs the servers' certificates; NULL, NULL: the
-                                             system's. PEM; read at open, which may block for it */
+    const char *tls_ca_file, *tls_ca_dir; /* authorities that sign the servers' certificates; NULL,
+                                             NULL: the system's. PEM; read at open, which may block
+                                             for it */
     const char *tls_cert_file, *tls_key_file; /* NULL: no client certificate; NULL: the key is in
                                                  tls_cert_file. Without a passphrase */
     const char *tls_server_name; /* NULL: the host by which each server is reached. Else the name or

@@ -1,5 +1,5 @@
 /* trace.h - every step of every lock, with its time, for tracing. Part of hilock.h, which includes
- * it. A program acts on results and events; this is for looking. */
+ * it. For observation: a program acts on results and events. */
 #if !defined(HILOCK_H)
 #include <hilock/hilock.h>
 #elif !defined(HILOCK_TRACE_H)

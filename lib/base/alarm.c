@@ -13,7 +13,7 @@ static void put(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
     due.alarm->place = FIRST + i;
 }
 
-/* Moves entry i up, until the one above it is not later. */
+/* Moves entry i up until the one above it is no later. */
 static void rise(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
 {
     while (i) {
@@ -64,7 +64,7 @@ void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_
     uint64_t now_us = hl_now_us(alarms->host),
              soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
     const struct hl_alarm_due due = {at_us < soonest_us ? soonest_us : at_us, alarm};
-    HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its own; a wait checks first */
+    HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its alarm; a wait checks first */
     if (alarm->place == STOPPED)
         rise(alarms, alarms->set++, due);
     else
@@ -91,7 +91,7 @@ static void fire_first(struct hl_alarms *alarms)
     alarms->fire(first.alarm);
 }
 
-/* The leave calls the program, which may end all this. */
+/* The leave calls the program, which may end the set. */
 static void on_timer(void *arg)
 {
     struct hl_alarms *alarms = arg;

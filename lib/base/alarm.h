@@ -4,8 +4,8 @@
  * A set has one function that is called for each of its alarms. Room in the heap is taken when an alarm begins, so that
  * setting it needs no memory. The timer is moved when an alarm is set to an earlier time than all others, never to a
  * later one: it may fire for nothing. Due alarms are called between hl_host_enter and hl_host_leave, a bounded batch in
- * a turn of the loop; each may set, stop and end any alarm of the set. Invariants: an alarm is never early, even if the
- * loop's timers are; and one that is set meanwhile, however soon, comes in a later turn. */
+ * each turn of the loop; each may set, stop and end any alarm of the set. Invariants: an alarm is never early, even if
+ * the loop's timers are; an alarm that is set during such a batch is called in a later turn, however soon it is due. */
 #ifndef HL_BASE_ALARM_H
 #define HL_BASE_ALARM_H
 
@@ -24,7 +24,7 @@ struct hl_alarms {
     void (*fire)(struct hl_alarm *alarm); /* it is stopped by then */
     struct hl_alarm_due *heap;            /* the earliest first */
     uint32_t set, begun, room;            /* set <= begun <= room */
-    uint64_t wakes_us;                    /* when the timer fires; UINT64_MAX: never */
+    uint64_t wakes_us;                    /* when the timer fires; UINT64_MAX: it does not run */
     uint64_t passing_us;                  /* alarms due by then are being called; 0: none are */
 };
 

@@ -31,7 +31,7 @@ void hl_command_load(struct hl_command *command, const struct hl_script *script)
 
 void hl_command_add(struct hl_command *command, const char *bytes, size_t length)
 {
-    HL_REQUIRE(command->argc < HL_COMMAND_ARGS_MAX); /* the form of a command needs no more; names are extra */
+    HL_REQUIRE(command->argc < HL_COMMAND_ARGS_MAX); /* no form of a command needs more; names are extra */
     command->argv[command->argc] = bytes;
     command->lengths[command->argc++] = length;
 }

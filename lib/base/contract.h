@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contract - assertions that stay on in release builds.
- * A broken invariant of ours could let two holders in; stopping is the safe answer. Never assert what a user, a server
+ * A broken invariant of ours could let two clients hold one lock: stopping is safe. Never assert what a user, a server
  * or the network sent: refuse it, or answer with a status. */
 #ifndef HL_BASE_CONTRACT_H
 #define HL_BASE_CONTRACT_H

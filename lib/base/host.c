@@ -15,7 +15,7 @@ static void on_wake(void *arg)
     hl_host_leave(host);
 }
 
-/* Not started again by each event, or other events could delay it for ever. */
+/* Events do not start it again: they could delay it for ever. */
 static void arm(struct hl_host *host)
 {
     if (!host->is_armed)

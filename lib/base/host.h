@@ -5,8 +5,8 @@
  * Everything the loop calls (a descriptor is ready, a timer fires, a name is resolved) runs between hl_host_enter and
  * hl_host_leave. At the outermost leave the links write what they have buffered (one system call for many commands),
  * on_leave delivers the news, and the links write what that has buffered. A call from user code outside the loop asks
- * for the same on a later turn by hl_host_wake. Invariant: when control goes back to the program, whatever is buffered
- * or to be reported has either a leave above it or the wake timer running. */
+ * for the same on a later turn by hl_host_wake. Invariant: when control goes back to the program while bytes or news
+ * are pending, a leave is still to come, or the wake timer runs. */
 #ifndef HL_BASE_HOST_H
 #define HL_BASE_HOST_H
 
@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "base/trace.h"
 
-struct hl_flush { /* work for once a turn, at the next leave: bytes to write, holds to check */
+struct hl_flush { /* work that runs once a turn, at the next leave: writing bytes, checking holds */
     TAILQ_ENTRY(hl_flush) entry;
     void (*flush)(struct hl_flush *flush);
     int is_waiting;
@@ -52,8 +52,7 @@ void hl_host_enter(struct hl_host *host);
 void hl_host_leave(struct hl_host *host);
 void hl_host_settle(struct hl_host *host); /* on_leave calls it last, unless the host is gone */
 void hl_host_wake(struct hl_host *host); /* cannot fail */
-void hl_host_wake_next_turn(struct hl_host *host); /* not in the rest of this one, though the wake timer may be due
-                                                      in it */
+void hl_host_wake_next_turn(struct hl_host *host); /* not in this turn, even if the wake timer is due in it */
 void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave; calling it again
                                                                            changes nothing */
 void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush);

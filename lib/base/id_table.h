@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* id_table - objects found by a number that each was given here, holding its own entry. For objects that may be very
- * many: an entry and its share of the buckets cost 24 bytes at most, a third of what base/table needs. Numbers are
+/* id_table - finds objects by a number that the table gave them; each object holds its own entry. For very many
+ * objects: an entry and its share of the buckets cost 24 bytes at most, a third of what base/table needs. Numbers are
  * given one after the other, so each is its own hash, without a key: we choose them, and an outsider can only look one
  * up. Invariant: with n objects there are between n/2 and 2n buckets, unless there was no memory for more. */
 #ifndef HL_BASE_ID_TABLE_H
@@ -28,7 +28,6 @@ void hl_id_table_init(struct hl_id_table *id_table, const struct hl_memory *memo
 int hl_id_table_add(struct hl_id_table *id_table, struct hl_id_table_entry *entry, uint64_t number);
 struct hl_id_table_entry *hl_id_table_find(const struct hl_id_table *id_table, uint64_t number);
 void hl_id_table_remove(struct hl_id_table *id_table,
-                        struct hl_id_table_entry *entry); /* cannot fail: without memory for fewer
-                                                                           buckets they stay */
+                        struct hl_id_table_entry *entry); /* cannot fail: without memory it keeps its buckets */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory - the client's allocator, or libc when none was given. Nothing in the library allocates past it. */
+/* memory - the client's allocator, or libc when none was given. All of the library's memory comes from here. */
 #ifndef HL_BASE_MEMORY_H
 #define HL_BASE_MEMORY_H
 

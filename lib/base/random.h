@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* random - jitter, and nothing secret: splitmix64 from the seed door, so that a simulated run can be replayed. */
+/* random - jitter, nothing secret: splitmix64 from the seed door, so that a simulated run can be replayed. */
 #ifndef HL_BASE_RANDOM_H
 #define HL_BASE_RANDOM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reply - a server's answer as the library sees it, whichever parser made it.
+/* reply - a server's answer as the library sees it; any parser may have made it.
  * Everything in it comes from the server and is hostile (R9): bytes are counted and binary, items may be of any type,
  * and all of it dies when the call that brought it returns. */
 #ifndef HL_BASE_REPLY_H

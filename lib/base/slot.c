@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slot - see slot.h. The CRC is CCITT's with polynomial 0x1021 and no reflection ("XMODEM"), a byte a step; it is
- * linear, so the table follows from its entries for single bits. */
+ * linear, so the entries for single bits give the whole table. */
 #include "base/slot.h"
 
 #include <stdint.h>

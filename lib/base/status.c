@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status - names and sentences of the public status codes, from one list: a code that is missing here is a compiler
- * warning. */
+/* status - names and sentences of the public status codes, from one list. The compiler warns of a code that is missing
+ * here. */
 #include <hilock/hilock.h>
 
 #define STATUSES(X)                                                                          \

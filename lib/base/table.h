@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table - objects found by a byte string, each holding its own entry. uthash does the work; this adds a keyed hash
- * (names come from outside, and with a guessable hash an outsider could put them all into one bucket), the client's
+/* table - finds objects by a byte string; each object holds its own entry. uthash does the work; this adds a keyed hash
+ * (names come from outside: if an outsider could guess the hash, all names could land in one bucket), the client's
  * allocator, and an answer when memory runs out. */
 #ifndef HL_BASE_TABLE_H
 #define HL_BASE_TABLE_H

@@ -12,10 +12,10 @@ enum hl_what {
     HL_ACQUIRE_BEGUN,
     HL_ACQUIRE_ASKED,      /* a request for it left */
     HL_ACQUIRE_WAITS,      /* found held */
-    HL_ACQUIRE_PLACED,     /* another place in the queue at the store: position, waiters */
+    HL_ACQUIRE_PLACED,     /* its place in the queue at the store has changed: position, waiters */
     HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: the grant is another handle's, handed on */
     HL_ACQUIRE_REENTERED,
-    HL_WAKEUP,             /* an unlock message, or a grant, reached a waiter */
+    HL_WAKEUP,             /* a waiter got an unlock message or a grant */
     HL_GRANT_DOUBTED,      /* a pushed grant is confirmed first */
     HL_HOLD_RENEWED,       /* count: of failures before it */
     HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */

@@ -51,7 +51,7 @@ static const struct scheme {
 };
 
 /* A url without its possible secrets: cut between the scheme and the last '@', and from a second ':' or a '?' on. The
- * text before "://" is a scheme only if it has no separator of a url: else a user and a password may be in it. */
+ * text before "://" is a scheme only if it has no separator of a url: else it may have a user and a password. */
 static void refuse_scheme(const struct reading *reading)
 {
     const char *colon = reading->text + strcspn(reading->text, ":/?#@"), *sign = strrchr(reading->text, '@');

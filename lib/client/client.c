@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client - birth and death of a client. Closing: waits end CLOSED, holds live on until drained, then releases are
- * waited for, each with its limit; abandon skips all that. */
+/* client - birth and death of a client. Closing: waits end CLOSED, holds live on while it drains, then it waits for
+ * releases, each step with its limit; abandon skips all of this. */
 #include "client/client.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static int is_quiet(const struct hl_core *core)
     return !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core);
 }
 
-/* Answers what was accepted, however late it is. 1: nothing is left to report. */
+/* Answers what was accepted, even when it is late. 1: nothing is left to report. */
 static int is_all_told(struct hl_core *core)
 {
     hl_inquiries_end(core);
@@ -69,7 +69,7 @@ static void leave_soon(struct hilock_client *client)
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
-/* 1: the client is gone, and its on_closed was called. */
+/* 1: the client is gone; its on_closed was called. */
 static int has_left(struct hilock_client *client)
 {
     hilock_closed_fn *on_closed = client->on_closed;
@@ -106,7 +106,7 @@ static void verify(struct hl_hold *hold, void *arg)
         hl_watchdog_verify(hold, verifying->within_us);
 }
 
-/* Asks again about the holds there, paced if they are many; waiters try again at once. */
+/* Asks again about the holds there, with pauses if they are many; waiters try again at once. */
 static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
@@ -131,7 +131,7 @@ static void on_moved(void *arg, int is_failover)
 
 static void on_node_down(void *arg, struct hl_node *node)
 {
-    (void)node; /* requests under way are answered one by one */
+    (void)node; /* each pending request gets its own answer */
     hl_groups_turn(&((struct hilock_client *)arg)->core);
 }
 
@@ -329,7 +329,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
 
 /* ---- close, abandon ---- */
 
-/* Frees all but the client's own memory and its host: a callback that is still on the stack may read these. */
+/* Frees all but the client's own memory and its host, which a callback on the stack may still read. */
 static void detach(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client - what the public entry points work on: the lock machine and, around it, options, ownership, closing and
- * observation.
+/* client - what the public calls work on: the lock machine, and around it options, ownership, closing and observation.
  *
  *   OPEN -> DRAINING (holds live on) -> LEAVING (releases are answered) -> gone
  *
- * Invariant: memory is returned in one place (destroy, in client.c), reached from the end of a call from the loop, or
- * by abandon. */
+ * Invariant: memory is given back in one place (destroy, in client.c), at the end of a call from the loop or by
+ * abandon. */
 #ifndef HL_CLIENT_CLIENT_H
 #define HL_CLIENT_CLIENT_H
 

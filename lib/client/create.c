@@ -168,8 +168,8 @@ static hilock_status check_keys(struct hilock_client *client, const char *name, 
         hl_quote(name, length).bytes);
 }
 
-/* A waiter would begin it too, but then its first sleep would wait for the connection. Clients whose handles all poll
- * need none. */
+/* Without this the first waiter would begin it, and its first sleep would wait for the connection. Clients whose
+ * handles all poll need none. */
 static void warm_subscription(struct hl_core *core, const struct hl_name *name)
 {
     hl_subscription_start(&hl_name_node(core, name)->subscription);

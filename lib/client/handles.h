@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handles - every handle of a client's user that waits or holds, plain or made of several. */
+/* handles - all handles that the user made and that wait or hold, plain ones and those made of several. */
 #ifndef HL_CLIENT_HANDLES_H
 #define HL_CLIENT_HANDLES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* logins - users, passwords, prefix, the connections' and the servers' name: in one block, so that one wipe is enough.
+/* logins - users, passwords, prefix, the names of connections and servers: in one block, so that one wipe is enough.
  * The host knows which of them must not appear in a text. */
 #ifndef HL_CLIENT_LOGINS_H
 #define HL_CLIENT_LOGINS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* open - fills the doors of a real client: links by hiredis, the uuid by libuuid, the random seed from its bytes,
- * and as label who this process is. */
+/* open - fills the doors of a real client: links by hiredis, the uuid by libuuid, the random seed from its bytes, and a
+ * label that names this process. */
 #include <errno.h>
 #include <hilock/loop.h>
 #include <hilock/version.h>
@@ -10,7 +10,7 @@
 
 #include "client/client.h"
 
-/* program@host/pid: of long names the begin of the one and of the other. */
+/* program@host/pid; long names of program and host are cut. */
 static void name_process(char label[HL_LABEL_MAX + 1])
 {
     char host[HL_LABEL_MAX + 1] = "";

@@ -211,7 +211,7 @@ static hilock_status check_lengths(const struct hilock_lock_options *options, st
     return HILOCK_INVALID;
 }
 
-/* Called when the lease is filled in. A WAIT as long as the lease would confirm a hold that is over. */
+/* Called when the lease is filled in. A WAIT as long as the lease would confirm a hold that has expired. */
 static hilock_status settle_replicas(struct hilock_lock_options *options, struct hl_text *why)
 {
     if (options->replicas > REPLICAS_MAX)
@@ -231,7 +231,7 @@ static hilock_status settle_replicas(struct hilock_lock_options *options, struct
     return HILOCK_INVALID;
 }
 
-/* Nobody publishes the release of a SIMPLE lock. A handle that subscribes polls too, where the server refuses the
+/* No program publishes the release of a SIMPLE lock. A handle that subscribes polls too, where the server refuses the
  * subscription. */
 static void settle_wake(struct hilock_lock_options *options)
 {

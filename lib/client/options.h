@@ -10,7 +10,7 @@
 
 enum { HL_LEASE_MIN_MS = 100, HL_LEASE_MAX_MS = 86400000, HL_SPAN_MAX_MS = 0x7fffffff };
 
-/* Both: every default filled in; OK, INVALID or UNSUPPORTED with the sentence. */
+/* Both fill in every default; INVALID and UNSUPPORTED come with the sentence. */
 hilock_status hl_options_read_client(struct hilock_client_options *to, const struct hilock_client_options *from,
                                      struct hl_text *why);
 hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from,
@@ -19,7 +19,7 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
 /* 1, and the sentence: the lease would outlast the restart guard (0: there is none). Asked by create and by extend. */
 int hl_options_void_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why);
 
-/* above the ceiling: "a negative number by mistake?" */
+/* above the limit: "a negative number by mistake?" */
 int hl_options_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <hilock/hilock.h>
 
-/* Members that `stats` (may be NULL) does not have are 0; unknown ones are left out. */
+/* Members that `stats` (may be NULL) lacks are 0; members that only it knows are left out. */
 void hl_stats_read(struct hilock_stats *to, const struct hilock_stats *stats);
 
 /* The index of a status in failed_by and refused_by. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tracing - see tracing.h. Told at once, inside of whatever happened: with its time, and without memory. */
+/* tracing - see tracing.h. The user gets each step at once, inside the event itself: with its time, and without
+ * memory. */
 #include "client/tracing.h"
 
-/* 0: it is no step. What was lost before it was reported is asked for again: its acquire goes on. */
+/* 0: it is not a step. A hold that was lost before its grant was reported is no end: its acquire asks again. */
 static hilock_trace_step step_of(enum hl_what what, const struct hl_fact *fact)
 {
     static const uint8_t steps[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ends - see ends.h. The answer is OK as soon as enough members were released, LOST as soon as too many were lost for
- * that, and UNKNOWN when all have answered and neither is so. An end that was UNKNOWN is settled when each of its
- * unknown members is. */
+ * that, and UNKNOWN if all have answered without either. An UNKNOWN end is settled when all its unknown members are. */
 #include "group/ends.h"
 
 #include "group/members.h"
@@ -17,7 +16,7 @@ struct hl_group_end {
     void *user;
     uint64_t begun_us;
     uint32_t epoch;
-    unsigned open, released, lost, unsettled; /* members: not answered yet, and by their answers */
+    unsigned open, released, lost, unsettled; /* members: without an answer, and with which answer */
     unsigned attempts;
     int is_answered, was_unknown;
 };
@@ -29,7 +28,7 @@ int hl_ends_prepare(struct hl_group *group)
     return group->end ? 0 : -1;
 }
 
-/* The caller has a reference to the handle. */
+/* The caller keeps a reference to the handle. */
 static void free_if_over(struct hl_group_end *end)
 {
     struct hilock_lock *lock = end->group->lock;
@@ -107,7 +106,7 @@ void hl_ends_begin(struct hl_group *group, hilock_result_fn *on_result, void *us
             hl_turn_release(core, group->members[i].lock, on_released, end);
 }
 
-/* The oldest with an unsettled member: a member's releases are settled about in the order in which they began. */
+/* The oldest with an unsettled member: a member's releases are settled roughly in the order they began. */
 void hl_ends_settled(struct hl_group *group)
 {
     struct hilock_lock *lock = group->lock;

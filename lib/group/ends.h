@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ends - releases of a group: gathers the answers of its members into one answer for the user. */
+/* ends - releases of a group: makes one answer for the user from the answers of its members. */
 #ifndef HL_GROUP_ENDS_H
 #define HL_GROUP_ENDS_H
 

@@ -21,7 +21,7 @@
 #include "lock/terms.h"
 #include "lock/turn.h"
 
-/* ---- what a way uses ---- */
+/* ---- for a way ---- */
 
 static void wake_at(struct hl_group *group, uint64_t at_us)
 {
@@ -31,7 +31,7 @@ static void wake_at(struct hl_group *group, uint64_t at_us)
         hl_alarm_set(&hl_group_core(group)->group_alarms, &group->alarm, at_us);
 }
 
-/* The members' waits end with the group's; what the way does by itself may last longer. */
+/* The members' waits end with the group's; requests of the way itself may last longer. */
 void hl_group_resume_at(struct hl_group *group, uint64_t at_us)
 {
     wake_at(group, at_us < group->ends_us ? at_us : at_us == UINT64_MAX ? UINT64_MAX : group->ends_us);
@@ -76,7 +76,7 @@ static void on_extended(const struct hilock_result *result, void *user)
     hl_lock_unref(lock);
 }
 
-/* The group lives until it is answered, whatever becomes of the wait. */
+/* The group lives until its answer, however the wait ends. */
 int hl_group_ask_again(struct hl_member *member)
 {
     struct hl_group *group = member->group;
@@ -150,7 +150,7 @@ static void set_terms(struct hl_group *group, struct hl_terms *terms)
     }
 }
 
-/* Of enough that are held. */
+/* While enough are held. */
 static void report_grant(struct hl_group *group)
 {
     struct hl_text votes;
@@ -181,7 +181,7 @@ void hl_group_grant(struct hl_group *group)
     report_grant(group);
 }
 
-/* ---- its notice: an acquire that ended without the lock, or a vote that was lost ---- */
+/* ---- its notice: an acquire without a grant, or a lost vote ---- */
 
 static void look(struct hl_group *group)
 {
@@ -281,7 +281,7 @@ static void release(struct hl_core *core, struct hilock_lock *lock, hilock_resul
         hl_reentry_leave(core, &group->desk, on_result, user);
         return;
     }
-    if (group->desk.count) /* lost, though nobody has been called back with that yet: it is over for all counts */
+    if (group->desk.count) /* lost, even if that is not reported yet: over for all counts */
         hl_members_expire(group);
     end(core, lock, on_result, user);
 }
@@ -313,7 +313,7 @@ static uint64_t token(const struct hilock_lock *lock, size_t index)
     return 0;
 }
 
-/* Its members neither hold nor wait any more, or the client is gone. */
+/* Its members no longer hold or wait, or the client is gone. */
 static void forget(struct hl_core *core, struct hl_group *group)
 {
     group->lock->refs++;
@@ -326,7 +326,7 @@ static void forget(struct hl_core *core, struct hl_group *group)
     hl_verdict_forget(group);
     free_words(group);
     for (unsigned i = 0; i < group->count; i++) {
-        group->lock->refs -= group->members[i].is_extended; /* our own stands above */
+        group->lock->refs -= group->members[i].is_extended; /* ours, from above */
         group->members[i].is_extended = 0;
     }
     group->state = GROUP_IDLE;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group - a handle that is made of several plain handles, its members, and holds while `needed` of them do: all of its
- * names (multi.h), or one name at so many of several masters (quorum.h).
+/* group - a handle made of several plain handles, its members; it holds while `needed` of them do: all names (multi.h),
+ * or one name at enough of several masters (quorum.h).
  *
  *   IDLE -> WAITING -> HELD -> IDLE
  *             \-> DECIDED -----^      (an answer other than OK, until it is reported)
  *
- * The way (hl_group_ways) decides how a group comes to be held. While it is held all groups are alike (held.c): the
- * deadline is the needed-th longest of the members', the group is lost when too few members are left, and all members
- * are extended and released.
- * A group uses its members through the calls and callbacks that every handle has, so nothing below this folder knows of
- * groups. Members are internal: the log, the statistics and the lists of handles show the group alone.
+ * The way (hl_group_ways) decides how a group is acquired. Once held, all groups are alike (held.c): the deadline is
+ * the needed-th longest of the members', the group is lost when too few members are left, and all members are extended
+ * and released. A group uses its members through the calls and callbacks that every handle has, so nothing below this
+ * folder knows of groups. Members are internal: the log, the statistics and the lists of handles show the group alone.
  *
- * Invariants: a member that is held belongs to a group that waits or is held; the end of the wait or of the hold gives
- * every member back; a user's callback is the last thing that a function here does, because it may free the group.
- * Releasing needs no memory: the struct that gathers its answers is made with the acquire. */
+ * Invariants: a held member belongs to a group that waits or is held; the end of the wait or of the hold gives all
+ * members back; a function here calls the user last, because the callback may free the group. Releasing needs no
+ * memory: the acquire makes the struct that gathers its answers. */
 #ifndef HL_GROUP_GROUP_H
 #define HL_GROUP_GROUP_H
 
@@ -28,8 +27,8 @@ struct hl_member {
     struct hilock_lock *lock; /* a plain, internal handle */
     struct hl_last_words words; /* WAITING: of its last refusal */
     hilock_status refusal;    /* the same; OK: none */
-    uint8_t index;            /* its place among the names as the user gave them */
-    uint8_t is_extended : 1;  /* an extend of the wait is under way: a reference to the group's handle */
+    uint8_t index;            /* its index in the user's list of names */
+    uint8_t is_extended : 1;  /* an extend of the wait is pending: a reference to the group's handle */
     uint8_t is_failing : 1;   /* HELD: its renewals fail */
 };
 
@@ -39,16 +38,15 @@ struct hl_group_ways { /* how it is acquired */
     void (*extended)(struct hl_member *member, const struct hilock_result *result); /* WAITING: a member's extend */
     void (*lost)(struct hl_group *group);            /* WAITING: a member that was held is lost */
     void (*tick)(struct hl_group *group);            /* WAITING: the alarm */
-    /* Of those whose members need not all be held; else NULL. */
-    void (*waits)(struct hl_member *member);         /* WAITING: it was found held, and stands in line */
+    /* For ways that need not hold all members; else NULL. */
+    void (*waits)(struct hl_member *member);         /* WAITING: it was found held, and waits in line */
     void (*granted)(struct hl_group *group);         /* HELD from now on */
-    void (*missing)(struct hl_group *group);         /* HELD: one that was held is not, and enough are */
+    void (*missing)(struct hl_group *group);         /* HELD: one was lost, and enough are left */
     void (*heal)(struct hl_group *group);            /* HELD: the alarm */
     void (*node_up)(struct hl_group *group);         /* a server is back */
     void (*node_down)(struct hl_group *group);       /* one is away */
     int is_voted;                                    /* members are votes for one name */
-    const char *lost_with;                           /* a sentence for the detail of a loss, with the number of members;
-                                                        or NULL */
+    const char *lost_with;                           /* the sentence for a loss, with the number of members; or NULL */
 };
 
 struct hl_group_end;
@@ -60,23 +58,23 @@ struct hl_group {
     struct hilock_lock *lock;        /* the user's handle */
     TAILQ_ENTRY(hl_group) entry;     /* in core->groups */
     const struct hl_group_ways *ways;
-    struct hl_terms *waits, *held;   /* of its members: renewed while the group waits; as the user said once it is
-                                        held */
+    struct hl_terms *waits, *held;   /* of its members: renewed while the group waits; with the user's options once it
+                                        is held */
     struct hl_alarm alarm;
     struct hl_group_end *end;        /* for the next release; NULL: none made yet */
     TAILQ_HEAD(, hl_group_end) ends; /* releases that are not over */
     TAILQ_HEAD(, hl_group_extend) extends;
     TAILQ_HEAD(, hl_survey) surveys;
     struct hl_desk desk;             /* HELD: re-entries */
-    struct hilock_validity *validity; /* HELD; NULL: nobody asked for it */
+    struct hilock_validity *validity; /* HELD; NULL: not asked for */
     hilock_result_fn *on_result;     /* WAITING, DECIDED: of the acquire */
     void *user;
     uint64_t begun_us, ends_us;      /* the same */
     uint64_t report_us;              /* WAITING: when the next WAITING event is due; 0: none was reported yet */
     uint64_t since_us;               /* HELD */
-    uint64_t tenure;                 /* counts how often it was held */
-    uint64_t id_last;                /* of a block that is set aside for the holds of one attempt, and of what it comes
-                                        to; 0: none */
+    uint64_t tenure;                 /* counts its holds */
+    uint64_t id_last;                /* of a block reserved for the holds of one attempt, and for later ones of the same
+                                        grant; 0: none */
     struct hl_last_words words;      /* of the last refusal */
     hilock_status refusal;           /* the same */
     uint32_t attempts;
@@ -84,12 +82,11 @@ struct hl_group {
     uint8_t step;                    /* the way's own state */
     uint8_t is_try;
     unsigned at, open;               /* the way's: a member, answers awaited */
-    uint8_t has_waited, is_contended; /* the way's: it was found held by others; it is likely to be */
-    uint8_t is_failing;              /* HELD: renewals of so many members fail that the others are too few, and that
-                                        was reported */
+    uint8_t has_waited, is_contended; /* the way's: it was found held by others; it probably will be */
+    uint8_t is_failing;              /* HELD: the renewals of too many members fail, and that was reported */
     unsigned failing;                /* WAITING: the way's: pauses so far */
     unsigned count, needed;
-    struct hl_member members[];      /* in one order for all groups: by the bytes of their names */
+    struct hl_member members[];      /* in the order of their names' bytes, the same for all groups */
 };
 
 extern const struct hl_handle_ops hl_group_ops;
@@ -114,12 +111,11 @@ void hl_group_resume_at(struct hl_group *group, uint64_t at_us); /* its tick, or
 int hl_group_ask_again(struct hl_member *member); /* for the whole lease; 0: no memory, or it is under way */
 uint64_t hl_group_least_us(const struct hl_group *group); /* what must be left of each member for a grant */
 hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */
-void hl_group_take_ids(struct hl_group *group); /* what is asked for from here on is one attempt: operators see that its
-                                                   holds belong together */
+void hl_group_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
 /* takes over their memory */
 void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words);
 void hl_group_keep_result(struct hl_group *group, const struct hilock_result *refused);
-void hl_group_decide(struct hl_group *group, hilock_status status); /* DECIDED: everything goes back */
-void hl_group_grant(struct hl_group *group); /* enough are held; the last thing a function does */
+void hl_group_decide(struct hl_group *group, hilock_status status); /* DECIDED: gives all back */
+void hl_group_grant(struct hl_group *group); /* enough are held; a function calls it last */
 
 #endif

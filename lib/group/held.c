@@ -2,7 +2,7 @@
 /* held - see held.h.
  *
  * A loss is reported once: to on_lost, or, if an extend is pending, by its answer. Members are released before the
- * user's callback runs, but the requests leave with the next flush, after the callback: so the user hears of the loss
+ * user's callback runs, but the requests leave with the next flush, after the callback: so the user learns of the loss
  * before the store grants the names to others. */
 #include "group/held.h"
 
@@ -104,13 +104,13 @@ static int is_worse(hilock_status a, hilock_status b)
     return b != HILOCK_LOST && b != HILOCK_UNKNOWN && a == HILOCK_UNKNOWN;
 }
 
-/* Of votes: the silence of one is not waited for when the others are too few. */
+/* For votes: it does not wait for a silent member if the others are too few. */
 static int is_hopeless(const struct hl_group_extend *extend)
 {
     return extend->group->ways->is_voted && extend->extended + extend->open < extend->group->needed;
 }
 
-/* It was lost at one master, and stands at enough others. */
+/* One master lost it; enough others still have it. */
 static int is_vote_lost(const struct hl_group_extend *extend, const struct hilock_result *result)
 {
     return extend->group->ways->is_voted && result->status == HILOCK_LOST;
@@ -156,14 +156,14 @@ hilock_status hl_held_extend(struct hl_core *core, struct hilock_lock *lock, uin
             extend->open++;
     if (extend->open >= group->needed)
         return HILOCK_OK;
-    extend->is_answered = 1; /* the answers of those that have begun go nowhere */
+    extend->is_answered = 1; /* ignores the answers of extends that have begun */
     free_if_over(extend);
     return HILOCK_NO_MEMORY;
 }
 
 /* ---- renewals ---- */
 
-/* Failed while so many renewals fail in a row that the others are too few. Fewer failures are not reported. */
+/* It fails while the renewals of too many members fail in a row. Fewer failures are not reported. */
 static void report_failing(struct hl_group *group, const char *detail)
 {
     struct hilock_lock *lock = group->lock;
@@ -192,8 +192,8 @@ void hl_held_event(struct hl_member *member, const struct hilock_event *event)
     report_failing(member->group, event->detail);
 }
 
-/* It was granted as one that is watched, whatever the user said. From here on it is held as the user said, and for no
- * longer than the others. */
+/* It was granted with a watchdog in any case. From here on it has the user's options, and no longer a lease than the
+ * others. */
 void hl_held_join(struct hl_member *member)
 {
     struct hl_group *group = member->group;
@@ -202,11 +202,10 @@ void hl_held_join(struct hl_member *member)
     hl_turn_retune(hold, group->held, group->since_us);
     if (group->validity &&
         hl_validity_join(hl_group_core(group), hold, group->validity, (unsigned)(member - group->members)) != 0)
-        hl_member_return(member); /* other threads must see what this one does */
+        hl_member_return(member); /* a hold that other threads cannot see must not count */
 }
 
-/* From here on all are renewed at the same time again: else what is left would depend on which of them is the next to
- * forget. */
+/* From here on all are renewed at the same time again: else the validity would depend on which master forgets next. */
 void hl_held_heal(struct hl_member *member)
 {
     struct hl_group *group = member->group;

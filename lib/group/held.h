@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* held - a group that is held: what is left of it, its extends, its loss. */
+/* held - a held group: its deadline, its extends, its loss. */
 #ifndef HL_GROUP_HELD_H
 #define HL_GROUP_HELD_H
 
@@ -9,11 +9,11 @@ hilock_status hl_held_extend(struct hl_core *core, struct hilock_lock *lock, uin
                              hilock_result_fn *on_result, void *user);
 hilock_status hl_held_validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
 void hl_held_lost(struct hl_member *member, const struct hilock_event *event);
-void hl_held_join(struct hl_member *member); /* HELD: it is held, too */
-void hl_held_heal(struct hl_member *member); /* the same, later than the others */
+void hl_held_join(struct hl_member *member); /* HELD: this member is held, too */
+void hl_held_heal(struct hl_member *member); /* the same, but later than the others */
 void hl_held_look(struct hl_group *group); /* HELD: a vote was lost */
 void hl_held_event(struct hl_member *member, const struct hilock_event *event);
-void hl_held_over(struct hl_group *group); /* it is not held any more; the caller gives back its members */
+void hl_held_over(struct hl_group *group); /* no longer held; the caller gives its members back */
 void hl_held_forget(struct hl_group *group); /* memory only */
 
 #endif

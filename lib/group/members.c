@@ -19,7 +19,7 @@ void hl_member_return(struct hl_member *member)
         hl_turn_release(hl_group_core(member->group), lock, NULL, NULL);
 }
 
-/* The last name first: a client that waits for it may have waited for the others, too. */
+/* The last name first: its next waiter may have waited for the other names, too. */
 void hl_members_return(struct hl_group *group, unsigned from)
 {
     for (unsigned i = group->count; i-- > from;)

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* members - what a group's members hold together, and how it is given back. */
+/* members - what a group's members hold together, and giving it back. */
 #ifndef HL_GROUP_MEMBERS_H
 #define HL_GROUP_MEMBERS_H
 
 #include "group/group.h"
 
-void hl_member_return(struct hl_member *member); /* nothing of it is asked for or held any more; no memory is needed */
-void hl_members_return(struct hl_group *group, unsigned from); /* from that member on nothing is asked for or held
-                                                                  any more; no memory is needed */
-void hl_members_expire(struct hl_group *group); /* those whose deadline has passed are lost now */
+void hl_member_return(struct hl_member *member); /* after it, the member has no request and no hold; needs no memory */
+void hl_members_return(struct hl_group *group, unsigned from); /* the same for that member and all after it */
+void hl_members_expire(struct hl_group *group); /* reports members past their deadline as lost */
 unsigned hl_members_held(const struct hl_group *group); /* how many are held now */
 unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */
-uint64_t hl_members_end_us(const struct hl_group *group); /* until when enough are held: the needed-th longest
-                                                             deadline; 0: too few */
-unsigned hl_members_attempts(const struct hl_group *group); /* of those that are not answered */
+uint64_t hl_members_end_us(const struct hl_group *group); /* the needed-th longest deadline; 0: too few are held */
+unsigned hl_members_attempts(const struct hl_group *group); /* of acquires without an answer */
 struct hl_look hl_members_look(const struct hilock_lock *lock, uint64_t now_us); /* of the group's handle */
 
 #endif

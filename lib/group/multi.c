@@ -31,7 +31,7 @@ static int is_behind_others(const struct hl_group *group)
     return acquire && hl_wait_is_behind_others(acquire);
 }
 
-/* While members are kept. A kind without a queue does not know whose release it waits for, and asks only now and
+/* While it keeps members. A kind without a queue does not know who will release the name, and asks only now and
  * then. */
 static void look_again(struct hl_group *group)
 {
@@ -58,13 +58,13 @@ static void gather_anew(struct hl_group *group)
 
 /* ---- all are granted ---- */
 
-/* What was granted over another link, or by another server, is asked for again before it counts. */
+/* A grant over another link, or by another server, is asked for again before it counts. */
 static int is_good(const struct hl_group *group, const struct hl_hold *hold)
 {
     return hl_left_us(hl_hold_deadline_us(hold), now_us(group)) >= hl_group_least_us(group) && !hl_hold_is_adrift(hold);
 }
 
-/* Fixed leases must end together: those that were asked for one after the other are asked for once more. */
+/* Fixed leases must end together: leases that were asked for one by one are asked for again. */
 static int are_even(const struct hl_group *group)
 {
     uint64_t first_us = group->members[0].lock->hold->request.sent_us;
@@ -125,7 +125,7 @@ static void try_all(struct hl_group *group)
         return;
     }
     for (unsigned i = 0; i < group->count && group->step == TRYING; i++) {
-        if (known < group->count && i != known) /* a try that the client refuses by what it knows asks nothing */
+        if (known < group->count && i != known) /* a try that the client itself can refuse asks nothing */
             continue;
         if (hl_group_ask(&group->members[i], 1) == HILOCK_OK)
             group->open++;
@@ -149,8 +149,8 @@ static int is_lasting(hilock_status status)
            status != HILOCK_NOT_REPLICATED;
 }
 
-/* A member's wait ends with the group's: its answer is the group's answer. A try's refusal is not, unless it is a
- * lasting fault. */
+/* A member's wait ends with the group's, so its answer is the group's. A refused try is not, unless the fault is
+ * lasting. */
 static void refused(struct hl_group *group, const struct hilock_result *result)
 {
     hl_group_keep_result(group, result);
@@ -188,7 +188,7 @@ static uint64_t round_trip_us(const struct hl_group *group)
     return trip_us < ROUND_TRIP_MIN_US ? ROUND_TRIP_MIN_US : trip_us;
 }
 
-/* Each time longer, up to 64 round trips, so that programs with another order get through, too. */
+/* Longer each time, up to 64 round trips, so that programs with another order also get through. */
 static void step_aside(struct hl_group *group)
 {
     struct hl_core *core = hl_group_core(group);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* multi - a group that holds when each of its names is held.
+/* multi - a group that needs all of its names.
  *
  *   TRYING     asks for every name at once, without waiting
  *     | all granted: COMPLETING    | one refused: all go back
@@ -8,10 +8,9 @@
  *   COMPLETING renews those with too little left; then it is held
  *   PAUSED     has nothing, and begins again at TRYING
  *
- * It cannot deadlock with other multis: a multi that waits holds only names before the one it waits for, and a holder
- * that waits for nothing comes to its end. A program that asks in another order (a MultiLock of Redisson) breaks this
- * rule, and its holds do not hand over: so nothing is kept for longer than KEEP_US behind a holder that does not hand
- * over. */
+ * It cannot deadlock with other multis: a waiting multi holds only names before the one it waits for, and a holder that
+ * waits for nothing ends in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and
+ * does not hand over: so a multi keeps nothing for longer than KEEP_US behind a holder that does not hand over. */
 #ifndef HL_GROUP_MULTI_H
 #define HL_GROUP_MULTI_H
 

@@ -15,8 +15,8 @@ void hl_news_acquired(const struct hilock_result *result, void *user)
     struct hl_member *member = user;
     struct hl_group *group = member->group;
     group->attempts += result->attempts;
-    HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD); /* the end of a wait gives back what
-                                                                                members asked for */
+    HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD); /* the end of a wait withdraws its members'
+                                                                                requests */
     if (group->state == GROUP_WAITING)
         group->ways->answered(member, result);
     else if (result->status == HILOCK_OK)
@@ -35,7 +35,7 @@ void hl_news_lost(const struct hilock_event *event, void *user)
         hl_held_lost(member, event);
 }
 
-/* Reported once for the whole wait, and then as often as the user asked for. */
+/* Reported once in the whole wait, then as often as the user wants. */
 static void report_waiting(struct hl_group *group, const struct hilock_event *event)
 {
     struct hilock_lock *lock = group->lock;
@@ -52,7 +52,7 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
     hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &own);
 }
 
-/* A group that holds already leaves the place: the vote is not needed any more. The user is called back last. */
+/* A group that holds already leaves the place: it no longer needs the vote. The user's callback comes last. */
 static void on_waiting(struct hl_member *member, const struct hilock_event *event)
 {
     struct hl_group *group = member->group;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* news - what members and the alarm report to their group: while it waits the way goes on, while it is held the hold is
- * looked after (held.h). Losses are reported before anything that follows from them (R6). */
+/* news - what members and the alarm report to their group: while it waits, to its way; while it is held, to held.h. A
+ * loss is reported before its consequences (R6). */
 #ifndef HL_GROUP_NEWS_H
 #define HL_GROUP_NEWS_H
 

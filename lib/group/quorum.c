@@ -44,8 +44,8 @@ static uint64_t slowest_us(const struct hl_group *group, int is_usual)
     return slowest_us;
 }
 
-/* How long a master may owe an answer before it counts as silent; longer when that was too short: masters may be slower
- * than they were. */
+/* How long a master may owe an answer before it counts as silent; longer after it proved too short: masters may have
+ * become slower. */
 static uint64_t patience_us(const struct hl_group *group)
 {
     uint64_t usual_us = PATIENCE_TRIPS * slowest_us(group, 0);
@@ -67,7 +67,7 @@ static int is_able(const struct hl_group *group, unsigned i)
            !hl_verdict_is_lasting(group->members[i].refusal);
 }
 
-/* From `from` on, and then from the first: the first one that can be asked. */
+/* The first master that can be asked, beginning at `from`, then at the first. */
 static unsigned next_able(const struct hl_group *group, unsigned from)
 {
     for (unsigned i = 0; i < group->count; i++)
@@ -84,7 +84,7 @@ static unsigned able(const struct hl_group *group)
     return found;
 }
 
-/* ---- what it has and may get ---- */
+/* ---- votes that it has and may get ---- */
 
 static int has(const struct hl_group *group, unsigned i)
 {
@@ -93,7 +93,7 @@ static int has(const struct hl_group *group, unsigned i)
 
 static int asks(const struct hl_group *group, unsigned i) { return group->members[i].lock->acquire != NULL; }
 
-/* Asked, and not refused as far as is known. */
+/* Asked, and no refusal is known. */
 static int is_open(const struct hl_group *group, unsigned i)
 {
     const struct hl_acquire *acquire = group->members[i].lock->acquire;
@@ -156,7 +156,7 @@ static uint64_t trip_us(const struct hl_group *group)
 
 static void doubt(struct hl_group *group) { group->failing += group->failing < DOUBLINGS_MAX; }
 
-/* The next master is to decide. */
+/* The next master decides. */
 static void change(struct hl_group *group)
 {
     hl_verdict_learn(group, 1);
@@ -192,8 +192,8 @@ static void ask_with_arbiter(struct hl_group *group)
     check(group);
 }
 
-/* Who holds enough of the others is waited for at one of these: the arbiter was away when it began, or forgot it. Who
- * has fewer is another in this race, and all who race meet at the first master again. */
+/* If another client holds enough of the other masters, wait at one of these: the arbiter was away when that client
+ * began, or forgot it. A client with fewer votes is in the same race, and all racers meet at the first master again. */
 static unsigned held_elsewhere(const struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++) {
@@ -220,7 +220,7 @@ static void end_round(struct hl_group *group, int is_over)
         decide(group, 0);
         return;
     }
-    if (group->is_try) /* silence is no answer: it is tried again while there is time */
+    if (group->is_try) /* silence is not an answer: it tries again while there is time */
         pause_for(group, below(group, 2 * trip_us(group)));
     else if (has(group, group->at))
         ask_with_arbiter(group);
@@ -230,7 +230,7 @@ static void end_round(struct hl_group *group, int is_over)
         change(group);
 }
 
-/* What was granted for a window, or a while ago, is asked for once more. */
+/* A grant for a window, or an old one, is asked for once more. */
 static unsigned good(struct hl_group *group)
 {
     unsigned found = 0;
@@ -245,7 +245,7 @@ static unsigned good(struct hl_group *group)
     return found;
 }
 
-/* After every news: is it ours, is there still a way to that? */
+/* After each answer: do we have it, and can we still get it? */
 static void check(struct hl_group *group)
 {
     if (good(group) >= group->needed) {
@@ -337,7 +337,7 @@ static void waits(struct hl_member *member)
 
 static void lost(struct hl_group *group) { check(group); }
 
-/* A vote of the arbiter's that nobody needs would keep all waiting: now and then the others are tried. */
+/* If a client has the arbiter's vote and needs it no more, all would wait in vain: try the others now and then. */
 static void look(struct hl_group *group)
 {
     const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
@@ -352,7 +352,7 @@ static void look(struct hl_group *group)
         hl_group_resume_at(group, now_us(group) + LOOK_US / 2 + below(group, LOOK_US));
 }
 
-/* Somebody who was asked has not answered. */
+/* A master that was asked has not answered. */
 static int is_silence(const struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++)
@@ -390,7 +390,7 @@ static void heal_within(struct hl_group *group, unsigned share)
     hl_group_resume_at(group, is_missing ? now_us(group) + hl_terms_lease_us(group->held) / share : UINT64_MAX);
 }
 
-/* What is asked for and not refused yet may join; a place is left. */
+/* Votes that are asked for and not refused yet may join; a place in a queue is left. */
 static void granted(struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++) {
@@ -410,7 +410,7 @@ static void heal(struct hl_group *group)
     heal_within(group, 3);
 }
 
-/* A moment later: what the others say to the renewals of the same time is heard first. */
+/* A moment later, so that the other masters' answers to renewals of the same time come first. */
 static void missing(struct hl_group *group) { heal_within(group, 12); }
 
 static void node_up(struct hl_group *group)
@@ -421,7 +421,7 @@ static void node_up(struct hl_group *group)
         start(group, 0);
 }
 
-/* Another master decides; what was asked of this one is answered first. */
+/* Another master decides; the pending request to this one is answered first. */
 static void node_down(struct hl_group *group)
 {
     if (group->state == GROUP_WAITING && (group->step == ROUND || group->step == STANDING) &&

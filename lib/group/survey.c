@@ -9,7 +9,7 @@
 #include "lock/lease.h"
 #include "lock/name.h"
 
-struct told { /* by one master */
+struct told { /* of one master */
     hilock_status status;
     uint32_t remaining_ms;
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
@@ -23,9 +23,9 @@ struct hl_survey {
     void *user;
     uint64_t begun_us;
     uint32_t epoch, attempts;
-    unsigned open, count;         /* masters: that have not answered; that have */
+    unsigned open, count;         /* masters without an answer; with one */
     int is_forcing, was_sent;
-    char *named;                  /* whose hold is to end; NULL: whoever holds */
+    char *named;                  /* whose hold must end; NULL: any holder's */
     struct told told[];
 };
 
@@ -71,7 +71,7 @@ static unsigned count(const struct hl_survey *survey, hilock_status status, cons
     return found;
 }
 
-/* Of those that said so, one that says what most of them say. */
+/* Of the masters with that answer, one that agrees with most of them. */
 static const struct told *speaker(const struct hl_survey *survey, hilock_status status)
 {
     const struct told *found = NULL;
@@ -136,7 +136,7 @@ static void answer(struct hl_survey *survey)
     hl_lock_unref(lock);
 }
 
-/* A peek that found somebody else: who was named is not there. */
+/* A peek found another holder: the named one is not there. */
 static void keep(struct hl_survey *survey, const struct hilock_result *result)
 {
     struct told *told = &survey->told[survey->count++];
@@ -151,7 +151,7 @@ static void keep(struct hl_survey *survey, const struct hilock_result *result)
 
 static void on_told(const struct hilock_result *result, void *user);
 
-/* Who was named may hold by another id there. 0: nothing is to be ended. */
+/* The named holder may have another id there. 0: there is nothing to end. */
 static int end_there(struct hl_survey *survey, const struct hilock_result *seen)
 {
     if (!survey->named || seen->operation != HILOCK_OP_PEEK || seen->status != HILOCK_OK ||
@@ -192,7 +192,7 @@ static hilock_status ask(struct hl_core *core, struct hl_survey *survey, struct 
            : hl_inquiry_peek(core, member, on_told, survey);
 }
 
-/* Who cannot be asked for want of memory does not answer. */
+/* Without memory a master is not asked, and counts as silent. */
 static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, int is_forcing, const char *holder,
                            hilock_result_fn *on_result, void *user)
 {

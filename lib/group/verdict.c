@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verdict - see verdict.h. It is TIMED_OUT if only what others hold stands between the group and enough votes; else
- * faults come before silence. */
+/* verdict - see verdict.h. It is TIMED_OUT if the group lacks only votes that others hold; else faults count before
+ * silence. */
 #include "group/verdict.h"
 
 #include "group/members.h"
@@ -51,7 +51,7 @@ void hl_verdict_forget(struct hl_group *group)
         set(&group->members[i], HILOCK_OK, (struct hl_last_words){0});
 }
 
-/* A master that did not refuse may be away, or kept from granting. */
+/* A master that did not refuse may be away or under its restart guard. */
 static hilock_status status_of(const struct hl_group *group, unsigned i)
 {
     const struct hl_member *member = &group->members[i];
@@ -113,7 +113,7 @@ static hilock_status verdict(const struct hl_group *group)
 
 /* ---- words ---- */
 
-/* Holds of one attempt of ours have ids of one block. */
+/* Our holds of one attempt have ids of one block. */
 int hl_verdict_is_one(const char *holder, const char *other)
 {
     uint64_t block = hl_holder_number(holder) >> HL_GROUP_ID_BITS;
@@ -132,7 +132,7 @@ unsigned hl_verdict_named(const struct hl_group *group, const char *holder)
     return found;
 }
 
-/* Of those that say so; of holders, one that most of them name. */
+/* Of the masters that say so; of their holders, the most frequent. */
 static const struct hl_member *speaker(const struct hl_group *group, hilock_status status)
 {
     const struct hl_member *found = NULL;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verdict - what the masters of a quorum said, each for itself, as one answer: who holds, or why too few can say
- * yes. */
+/* verdict - makes one answer of the answers of a quorum's masters: the holder, or why too few can say yes. */
 #ifndef HL_GROUP_VERDICT_H
 #define HL_GROUP_VERDICT_H
 
 #include "base/text.h"
 #include "group/group.h"
 
-int hl_verdict_is_lasting(hilock_status refusal); /* asking again would be refused again */
+int hl_verdict_is_lasting(hilock_status refusal); /* asking again would fail again */
 void hl_verdict_keep(struct hl_member *member, const struct hilock_result *result); /* its acquire was answered */
-void hl_verdict_learn(struct hl_group *group, int is_over); /* of those that are still asked: what is known, as if they
-                                                               had been refused; is_over: also silence */
+void hl_verdict_learn(struct hl_group *group, int is_over); /* for pending ones: what is known, as if refused; is_over:
+                                                               also silence */
 void hl_verdict_forget(struct hl_group *group);
 int hl_verdict_is_one(const char *holder, const char *other); /* the same, or holds of one attempt */
-unsigned hl_verdict_named(const struct hl_group *group, const char *holder); /* so many said that it holds */
-int hl_verdict_is_final(const struct hl_group *group); /* so many were refused for good that the others are too few */
+unsigned hl_verdict_named(const struct hl_group *group, const char *holder); /* how many said that it holds */
+int hl_verdict_is_final(const struct hl_group *group); /* too many refused for good: the others are too few */
 int hl_verdict_lacks_memory(const struct hl_group *group);
-/* The wait ends without the lock. is_over: it took too long. The memory of the words is the caller's. */
+/* The wait ends without the lock. is_over: its time is up. The caller has the memory for the words. */
 hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_last_words *ret_words);
-void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text); /* a grant: who did not say yes */
+void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text); /* a grant: the masters that did not say
+                                                                                 yes */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* encode - a command's argv as the bytes that a server reads, wiped after use: they may have been a password. hiredis'
- * own formatter took two fifths of all that a request cost the client, and leaves a copy in the heap. */
+ * formatter took two fifths of a request's cost for the client, and leaves a copy in the heap. */
 #ifndef HL_LINK_ENCODE_H
 #define HL_LINK_ENCODE_H
 

@@ -39,8 +39,8 @@ struct hl_link_events {
 
 struct hl_link_factory {
     void *ctx;
-    /* Once, before the first link by TLS. OK: insecure gives it back when no more links are opened; open ones may go
-     * on. INVALID, UNSUPPORTED, NO_MEMORY: with the sentence, nothing was made. Reads the files, so it may block. */
+    /* Once, before the first link by TLS. OK: insecure undoes it when no more links are opened; open ones may go on.
+     * INVALID, UNSUPPORTED, NO_MEMORY: nothing was made, and why has the sentence. It reads files, so it may block. */
     hilock_status (*secure)(struct hl_link_factory *factory, const struct hl_memory *memory,
                             const struct hl_tls_options *options, struct hl_text *why);
     void (*insecure)(struct hl_link_factory *factory);
@@ -52,8 +52,7 @@ struct hl_link_factory {
      * at the host's next leave. Commands given to a failing link are lost with it, and on_down says why. Legal after
      * on_up only. */
     int (*send)(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths);
-    void (*stream)(struct hl_link *link); /* legal when every command has been answered, and inside on_reply of the
-                                             last */
+    void (*stream)(struct hl_link *link); /* legal when every command is answered, also inside the last on_reply */
     size_t (*backlog)(const struct hl_link *link); /* bytes sent that have not left the process */
     /* Any time, also inside its own events; afterwards it calls back no more. is_reset: unsent bytes never leave this
      * process (SO_LINGER 0). Bytes that the server's kernel has received may still be read and run: not_after and a

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link_hiredis - the library's own links: each a redisAsyncContext, whose event hooks use the loop's watches.
  *
- * hiredis connects, formats, parses and queues the pending commands. It never writes: its buffer goes out at the host's
- * next leave in one send (hiredis' own write would raise SIGPIPE), and only after a short one the descriptor is watched
- * for writing. A stream (subscriptions) bypasses hiredis' queues of callbacks, which lose their place at the first
+ * hiredis connects, formats, parses and queues the pending commands. It never writes: its buffer leaves at the host's
+ * next leave in one send (hiredis' own write would raise SIGPIPE), and the descriptor is watched for writing only after
+ * a short send. A stream (subscriptions) bypasses hiredis' queues of callbacks, which lose their place at the first
  * error reply. With TLS the handshake comes between the connect and on_up, hiredis writes (through OpenSSL, in one go),
  * and each event continues both directions, as each may have waited for the other.
  *
  * A context ends in two ways, and both pass on_cleanup, the last moment at which its descriptor and its error text are
- * there: by itself inside hiredis' handlers, or by redisAsyncFree, which we call only when none of these is on the
- * stack (0.14.1 then touches freed memory). Invariant: context is NULL from on_cleanup on; on_down is called at the end
- * of the turn in which that is first seen; a link that is closed inside a turn of its own dies at the turn's end. */
+ * there: by itself inside hiredis' handlers, or by redisAsyncFree. We call that only when no handler is on the stack:
+ * 0.14.1 would touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end of the
+ * turn that first sees this; a link that is closed inside its own turn is freed at the turn's end. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -34,12 +34,12 @@ struct hl_link {
     char *tls_host;
     struct ssl_st *ssl;  /* from the begin of the handshake on; the context's */
     void *watch;
-    void *timer; /* for news and bytes that have no event of their own */
+    void *timer; /* for news and bytes that no event announces */
     unsigned interest;
     unsigned depth; /* of turns */
     int is_up, is_stream, is_down, is_closed;
     int is_failing; /* ends when the timer fires, at the latest */
-    int is_deaf;    /* no memory for a reply: the next ones would be taken for it */
+    int is_deaf;    /* no memory for a reply: the next reply would be taken for it */
     struct hl_reader reader;
     struct hl_text why;
 };
@@ -204,7 +204,7 @@ static void read_some(struct hl_link *link)
         hl_timer_start(link->host, link->timer, 0);
 }
 
-/* Read first what had arrived before the failure: it says more, and answers some requests that would be unknown. */
+/* First read what arrived before the failure: it says more, and it answers requests whose outcome would be unknown. */
 static void give_up(struct hl_link *link)
 {
     struct hl_text why = link->why;

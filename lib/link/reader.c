@@ -8,7 +8,7 @@ static const char *objection(const struct hl_reader *reader, const redisReadTask
 {
     if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
         return "the server's answer is of a type that protocol version 2 does not have";
-    /* an error says why it closes */
+    /* an error says why the server closes */
     if (!task->parent && reader->asked && !reader->asked->head && task->type != REDIS_REPLY_ERROR)
         return "the server sent a reply that no command asked for";
     if (reader->items > HL_REPLY_ITEMS_MAX || reader->named > HL_READER_NAMED_MAX)
@@ -20,7 +20,7 @@ static const char *objection(const struct hl_reader *reader, const redisReadTask
 
 static size_t added(size_t to, size_t more, size_t most) { return more > most ? most + 1 : to + more; }
 
-/* Counts saturate: each addition is refused before the next could overflow. */
+/* No count overflows: an excess is refused before the next addition. */
 static int admits(const redisReadTask *task, size_t named, size_t items, size_t bytes)
 {
     struct hl_reader *reader = task->privdata;
@@ -34,7 +34,7 @@ static int admits(const redisReadTask *task, size_t named, size_t items, size_t 
     return !reader->refusal;
 }
 
-/* Stands for an item that is skipped: hiredis itself never looks at objects, only its functions do. */
+/* Stands for a skipped item: hiredis itself never reads objects, only its functions do. */
 static void *stand_in(const redisReadTask *task) { return task->privdata; }
 
 static int is_inner(const redisReadTask *task) { return task->parent != NULL; }
@@ -45,7 +45,7 @@ static int is_passed_over(const redisReadTask *task)
     return list && (list->obj == stand_in(task) || (is_inner(list) && task->idx >= HL_REPLY_INNER_MAX));
 }
 
-/* hiredis' own functions get it, or NULL if the object is not theirs. */
+/* What hiredis' own functions get; NULL if the object is not theirs. */
 static const redisReplyObjectFunctions *makers_for(const redisReadTask *task, size_t named, size_t items, size_t bytes)
 {
     return admits(task, named, items, bytes) ? ((struct hl_reader *)task->privdata)->makers : NULL;

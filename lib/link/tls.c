@@ -5,10 +5,9 @@
  * hiredis_ssl puts it between the context and the socket, where we replace its BIO, which would raise SIGPIPE. The
  * first bytes it writes before that. OpenSSL reads ahead, so that many short answers cost one system call: no socket
  * event announces what it has read (has_more). hiredis_ssl repeats a write that could not be finished with the length
- * it had; so all of the buffer is one write, and only hiredis writes (a part taken away meanwhile would let it read
- * past the end).
- * OpenSSL's errors are a list of the thread, shared with the program: it is emptied before each step, or an old one is
- * taken for ours. */
+ * it had; so the whole buffer is one write, and only hiredis writes (if part of the buffer were gone by then, it would
+ * read past the end). OpenSSL's errors are a list of the thread, shared with the program: it is emptied before each
+ * step, so that no old error is taken for ours. */
 #include "link/tls.h"
 
 #include <arpa/inet.h>
@@ -124,7 +123,7 @@ static hilock_status trust(struct tls *tls, const struct hl_tls_options *options
     return status;
 }
 
-/* Asks nobody: OpenSSL would ask at the terminal. */
+/* No password: OpenSSL would ask for one at the terminal. */
 static int no_passphrase(char *to, int room, int is_writing, void *was_asked)
 {
     (void)to, (void)room, (void)is_writing;
@@ -159,7 +158,7 @@ static int set_policy(struct tls *tls)
 {
     SSL_CTX *settings = tls->settings;
     SSL_CTX_set_verify(settings, HL_PLANTED(TLS_CHAIN_UNVERIFIED) ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-    /* A reply has its length: an end without farewell cannot cut one off unseen. */
+    /* A reply has its length: if the server closes without notice, a cut reply is still detected. */
     SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(settings, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_read_ahead(settings, 1);
@@ -167,7 +166,7 @@ static int set_policy(struct tls *tls)
         SSL_CTX_set_security_level(settings, 0);
         return SSL_CTX_set_min_proto_version(settings, TLS1_VERSION) == 1 ? 0 : -1;
     }
-    if (SSL_CTX_get_min_proto_version(settings) >= TLS1_2_VERSION) /* the system asks for more */
+    if (SSL_CTX_get_min_proto_version(settings) >= TLS1_2_VERSION) /* the system requires at least that */
         return 0;
     return SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION) == 1 ? 0 : -1;
 }
@@ -183,7 +182,7 @@ static void free_tls(struct hl_tls *shared)
 
 /* ---- a connection ---- */
 
-/* In a certificate an address is a kind of its own, and SNI does not ask for it. */
+/* A certificate lists addresses apart from names, and SNI has no addresses. */
 static int set_name(SSL *ssl, const char *host)
 {
     unsigned char binary[sizeof(struct in6_addr)];
@@ -202,8 +201,7 @@ static int set_name(SSL *ssl, const char *host)
     return X509_VERIFY_PARAM_set1_host(wanted, host, 0) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 ? 0 : -1;
 }
 
-/* Begins the handshake by hiredis' own BIO. SIGPIPE goes to the thread, so blocking it here takes no signal from
- * others. */
+/* Begins the handshake by hiredis' own BIO. SIGPIPE goes to this thread alone, so blocking it here affects no other. */
 static int initiate(redisContext *context, SSL *ssl, int *ret_error)
 {
     const struct timespec at_once = {0, 0};
@@ -277,8 +275,7 @@ static enum hl_tls_step shake(SSL *ssl, const char *host, struct hl_text *why)
     return HL_TLS_FAILED;
 }
 
-/* A record that is there in part does not count until its rest comes; the socket announces that, as the last read asked
- * for it. */
+/* A record that has come in part does not count: the last read asked for the rest, so the socket announces it. */
 static int has_more(const SSL *ssl)
 {
     return !HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN) && SSL_has_pending(ssl) && !SSL_want_read(ssl);

@@ -24,7 +24,7 @@ struct hl_tls {
 
 struct hl_tls_ops {
     void (*free)(struct hl_tls *tls);
-    /* On a context that is connected. NULL: cannot, and the sentence. */
+    /* For a connected context. NULL: it cannot, and why has the sentence. */
     struct ssl_st *(*begin)(struct hl_tls *tls, redisContext *context, const char *host, struct hl_text *why);
     /* FAILED: with the sentence */
     enum hl_tls_step (*shake)(struct ssl_st *ssl, const char *host, struct hl_text *why);
@@ -32,7 +32,7 @@ struct hl_tls_ops {
     ssize_t (*write)(redisContext *context);       /* writes its buffer and returns how many bytes; below 0: failed */
     int (*has_more)(const struct ssl_st *ssl);     /* after a read: bytes that no event will announce, as they have
                                                       left the socket */
-    int (*wants_write)(const struct ssl_st *ssl);  /* the last step goes on when the socket takes bytes */
+    int (*wants_write)(const struct ssl_st *ssl);  /* the last step needs a writable socket to go on */
     void (*explain)(struct ssl_st *ssl, struct hl_text *why); /* why hiredis' read or write failed; untouched:
                                                                  nothing is known */
 };

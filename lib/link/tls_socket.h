@@ -6,7 +6,7 @@
 
 #include <openssl/bio.h>
 
-BIO_METHOD *hl_tls_socket_method(void); /* NULL: no memory. BIO_meth_free, when no BIO of it is left */
+BIO_METHOD *hl_tls_socket_method(void); /* NULL: no memory. BIO_meth_free it when all its BIOs are gone */
 BIO *hl_tls_socket_new(const BIO_METHOD *method, int fd); /* fd stays the caller's. NULL: no memory */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* acquire - see acquire.h. It stays in line until the answer is handed over, so that going back to waiting (a grant
- * found too old at the last moment) needs no memory. */
+/* acquire - see acquire.h. It stays in line until the answer is delivered, so that it needs no memory to wait again (if
+ * its grant proves too old at the last moment). */
 #include "lock/acquire.h"
 
 #include "base/contract.h"
@@ -39,8 +39,8 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
     hl_memory_free(&core->host.memory, acquire);
 }
 
-/* Granted, and not yet reported: the next in line can use it. Else the hold goes its own way, and whoever is next
- * in line waits for the first answer to what it may have left at the store. */
+/* If it is granted and not yet reported, the next in line can use the hold. Else the hold ends by itself, and the next
+ * in line waits for the first answer to its release. */
 static void let_hold_go(struct hl_core *core, struct hl_acquire *acquire, struct hl_hold *hold)
 {
     struct hl_acquire *next = hl_handoff_next(core, hold);
@@ -74,7 +74,8 @@ static void let_go(struct hl_acquire *acquire)
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
-    struct hl_last_words words = hl_last_words_of(core, acquire, status); /* while it stands in line the gate knows */
+    struct hl_last_words words = hl_last_words_of(core, acquire, status); /* while it is in line the gate has its
+                                                                             hold */
     let_go(acquire);
     acquire->words.holder = words.holder;
     acquire->words.detail = words.detail;
@@ -141,7 +142,7 @@ static void give_back(struct hl_acquire *acquire)
     hl_terms_trace(acquire->lock->terms, HL_HOLD_UNDONE,
              &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
     acquire->state = ACQUIRE_IN_LINE;
-    hl_wait_resume_at(acquire, UINT64_MAX); /* before it may begin anew at once, which may set another time */
+    hl_wait_resume_at(acquire, UINT64_MAX); /* first of all: it may begin again at once and set another time */
     hl_ending_return(acquire->hold);
 }
 
@@ -168,7 +169,7 @@ void hl_acquire_regain(struct hl_acquire *acquire)
         give_back(acquire);
 }
 
-/* What stands in no line asks for itself, of the others the first. */
+/* Acquires outside of the line ask for themselves; of those in it, the first. */
 static void try_again(struct hl_acquire *acquire)
 {
     if (acquire->stands == STANDS_QUEUED)
@@ -179,7 +180,7 @@ static void try_again(struct hl_acquire *acquire)
 
 void hl_acquire_returned(struct hl_acquire *acquire)
 {
-    if (acquire->state == ACQUIRE_SLEEPING) /* refused, and for lack of memory it could not listen meanwhile */
+    if (acquire->state == ACQUIRE_SLEEPING) /* refused, and it could not listen for lack of memory */
         hl_wait_resume_at(acquire, hl_now_us(&core_of(acquire)->host) + DEAF_US);
     else
         try_again(acquire);
@@ -198,8 +199,7 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
         hl_wait_sleep_on(acquire);
 }
 
-/* R7: what the store said is older than news that came after the question left; then the question is put again before
- * sleeping. */
+/* R7: news that came after the question left is newer than the answer: ask again before sleeping. */
 static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
@@ -215,7 +215,7 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *aske
                       : UINT64_MAX);
 }
 
-/* It stands in a queue at the store, whatever becomes of those beside it here. */
+/* It is in a queue at the store, whatever the others in this client do. */
 static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *place, const struct hl_asked *asked)
 {
     struct hl_core *core = core_of(acquire);
@@ -234,8 +234,8 @@ static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *pla
                       (is_placed ? hl_place_sleep_us(core, place, asked) : hl_known_sleep_us(core, acquire)));
 }
 
-/* Too few replicas have it. In a moment it is asked for under a new id; those behind it in line, who may ask for less,
- * come first. */
+/* Too few replicas have it. In a moment it asks again under a new id; those behind it in line come first: they may need
+ * fewer. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
@@ -288,14 +288,14 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *aske
     case ASKED_GRANTED: on_granted(acquire); break;
     case ASKED_UNANSWERED:
         hl_known_learn(core_of(acquire), acquire, asked);
-        hl_attempt_begin(acquire->hold); /* same id: what may have been granted is adopted (R3) */
+        hl_attempt_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3) */
         break;
     case ASKED_HELD:
     case ASKED_FAULT: on_refused(acquire, asked); break;
     }
 }
 
-/* It stepped back: its turn comes with its place in line. */
+/* It stepped back: it waits for its turn in line. */
 static int is_behind(const struct hl_acquire *acquire)
 {
     return acquire->stands == STANDS_IN_LINE && !hl_gate_is_head(acquire) && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP);
@@ -313,7 +313,7 @@ static void resume(struct hl_acquire *acquire)
     }
 }
 
-/* One alarm for all it waits for: what is not due yet stays. */
+/* One alarm for all that it waits for: later times stay. */
 void hl_acquire_tick(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);

@@ -5,9 +5,9 @@
  *                 |            \
  *              GRANTED  ------> DECIDED (reported once, then freed)
  *
- * Invariants: it is answered once, at ends_us at the latest whatever the network does; an answer other than OK leaves
- * nothing wanted at the store (R4); after every subscription and every message it asks again before it sleeps (R7); a
- * grant is handed over only with min_validity left at that very moment (R8). */
+ * Invariants: it is answered once, at ends_us at the latest whatever the network does; if the answer is not OK, what
+ * may be at the store is released (R4); after every subscription and every message it asks again before it sleeps (R7);
+ * a grant is delivered only if min_validity is left at that moment (R8). */
 #ifndef HL_LOCK_ACQUIRE_H
 #define HL_LOCK_ACQUIRE_H
 
@@ -15,19 +15,17 @@
 
 void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING, with a hold */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *asked);
-void hl_acquire_returned(struct hl_acquire *acquire); /* what was granted too late is given back, its hold IDLE: try
-                                                         again */
-void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED, but what is left is too little: give it back, try
-                                                         again */
+void hl_acquire_returned(struct hl_acquire *acquire); /* a late grant was given back, its hold is IDLE: try again */
+void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED with too little left: give it back, try again */
 void hl_acquire_tick(struct hl_acquire *acquire);
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
-/* The answer follows on delivery; nothing of it is in line or, but for its undoing, at the store any more. */
+/* The answer follows on delivery. It has left the line, and at the store at most an undo is pending. */
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
-void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status); /* DECIDED, not reported yet: this answer
-                                                                               replaces that one */
-void hl_acquire_drop(struct hl_acquire *acquire);                       /* the same, and nobody is called back */
-struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire);       /* GRANTED: the hold is the caller's; free the
-                                                                           acquire */
-void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or handed over */
+void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status); /* DECIDED, not reported yet: replaces the
+                                                                               answer */
+void hl_acquire_drop(struct hl_acquire *acquire);                       /* the same, without a callback */
+struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire);       /* GRANTED: gives its hold to the caller; free
+                                                                           the acquire */
+void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or delivered */
 
 #endif

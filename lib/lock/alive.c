@@ -9,7 +9,7 @@
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-/* NULL: no memory, or a kernel that does not wipe: before 4.14, or one that only looks like Linux. */
+/* NULL: no memory, or a kernel that does not wipe (before 4.14, or not really Linux). */
 static unsigned char *page_new(void)
 {
     unsigned char *page = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,10 +35,10 @@ struct hl_alive *hl_alive_new(const struct hl_memory *memory)
     return alive;
 }
 
-/* relaxed: a thread that takes a reference already has one, and reads nothing because of the count. */
+/* relaxed: a thread that takes a reference has one already, and no read depends on the count. */
 void hl_alive_ref(struct hl_alive *alive) { atomic_fetch_add_explicit(&alive->refs, 1, memory_order_relaxed); }
 
-/* release: a thread's reads come before it gives back; acquire: the last thread frees the memory after all of them. */
+/* release: a thread's reads come before its decrement; acquire: the last thread frees the memory after all reads. */
 void hl_alive_unref(struct hl_alive *alive)
 {
     struct hl_memory memory = alive->memory;

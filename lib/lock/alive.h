@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alive - is this still the process that made it, or a child forked from it? A page that a fork leaves zeroed in the
- * child (MADV_WIPEONFORK). Asking costs a read; getpid costs five times as much as all the rest of a call, and is used
- * only if there is no such page.
- * Counted, from any thread, because it outlives its client: objects that other threads have (validity.h) ask it when
- * the client is gone. */
+ * child (MADV_WIPEONFORK). A check costs a read; getpid costs five times as much as the rest of a call, and is used
+ * only without such a page. Counted, from any thread, because it outlives its client: other threads' objects
+ * (validity.h) check it when the client is gone. */
 #ifndef HL_LOCK_ALIVE_H
 #define HL_LOCK_ALIVE_H
 
@@ -16,8 +15,8 @@ struct hl_alive {
     atomic_uint refs;
     struct hl_memory memory;
     pid_t pid;
-    unsigned char *page; /* NULL: compare pid instead. [0] is 1 in the process that made it; written before it is
-                            shared, and never again */
+    unsigned char *page; /* NULL: compare pid instead. [0] is 1 in the process that made it; written once, before it is
+                            shared */
 };
 
 struct hl_alive *hl_alive_new(const struct hl_memory *memory); /* one reference; NULL: no memory */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arrival - an acquire begins, and gets its hold when its turn to ask comes. Who is served by a hand-off never needs
- * one. */
+/* arrival - an acquire begins, and gets its hold when its turn to ask comes. An acquire that is served by a hand-off
+ * needs none. */
 #include "lock/arrival.h"
 
 #include "lock/acquire.h"
@@ -29,16 +29,16 @@ static int take_hold(struct hl_core *core, struct hl_acquire *acquire)
     return 1;
 }
 
-/* With each attempt, and not only with a hold: one that was handed a hold, and gave it back because it came too late,
- * has none yet. */
+/* With each attempt, even if it has a hold: an acquire that was handed a hold, and gave it back as too late, has no id
+ * yet. */
 static int take_place(struct hl_core *core, struct hl_acquire *acquire)
 {
     int is_begun = acquire->hold && acquire->hold->id;
     return acquire->place || is_begun || !hl_place_is_wanted(acquire) || hl_place_take(core, acquire) == 0;
 }
 
-/* Who is likely to ask soon has its hold from the begin, so that a lack of memory refuses the call; the others are
- * many. */
+/* An acquire that will probably ask soon gets its hold here, so that a lack of memory refuses the call. The others
+ * wait: they may be many. */
 static int asks_soon(const struct hl_acquire *acquire)
 {
     return acquire->is_try || acquire->lock->terms->kind->place_each || !hl_gate_waiting(acquire->lock->name);

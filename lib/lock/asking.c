@@ -28,8 +28,8 @@ static void on_granted(struct hl_hold *hold, const struct hl_said *said)
         hl_proof_told(hold, (struct hl_asked){.answer = ASKED_GRANTED});
 }
 
-/* The clock sample was old, or the command was on its way for very long: with the server's time from the refusal it is
- * asked once more. */
+/* The clock sample was old, or the command took very long to arrive: ask once more with the server's time from the
+ * refusal. */
 static void on_late(struct hl_hold *hold, const struct hl_said *said)
 {
     static const char words[] = "the request reached the store later than it may run";
@@ -45,8 +45,8 @@ static void on_late(struct hl_hold *hold, const struct hl_said *said)
                                     .quote = words, .quote_length = sizeof words - 1});
 }
 
-/* The store's definite no takes the id off it, unless an earlier request of it went unanswered and may still run. An
- * error that will last (a right that the script lacks) may have come in its midst: the id is released for safety. */
+/* After the store's definite no the id is not there, unless an earlier request of it went unanswered and may still run.
+ * A lasting error (a missing right) may have stopped the script halfway: the id is released for safety. */
 static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_said said = hl_proof_said(hold, reply);

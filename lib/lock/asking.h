@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* asking - what a hold is for is asked for, and answered: granted, held by another, refused, or silence. Invariant:
- * a silence leaves the id at the store until it is released (R3); belief counts from the send of the very request
- * (R1). */
+/* asking - a hold asks for its name; the answer is granted, held by another, refused, or silence. Invariant: after a
+ * silence the id counts as being at the store until it is released (R3); belief counts from the send of the answered
+ * request (R1). */
 #ifndef HL_LOCK_ASKING_H
 #define HL_LOCK_ASKING_H
 
 #include "lock/core.h"
 
-void hl_asking_begin(struct hl_hold *hold, int is_second); /* ASKING; the owner hears the answer */
+void hl_asking_begin(struct hl_hold *hold, int is_second); /* ASKING; the owner gets the answer */
 void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer);
 
 #endif

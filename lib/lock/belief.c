@@ -34,7 +34,7 @@ void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reas
                    &(struct hl_fact){.lock = hold->is_told ? hold->owner.lock : NULL, .name = hold->name->bytes,
                                      .reason = reason, .detail = detail.bytes, .token = hl_hold_token(hold),
                                      .waited_us = hl_now_us(&core->host) - hold->since_us});
-    hl_notice_cancel(core, &hold->notice); /* pending reports about its renewals would keep it */
+    hl_notice_cancel(core, &hold->notice); /* else pending reports about its renewals would keep it */
     if (!HL_PLANTED(LOSS_UNTOLD))
         hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
     hl_ending_begin(hold);
@@ -49,8 +49,8 @@ void hl_belief_end(struct hl_hold *hold, hilock_lost_reason reason)
         hl_hold_core(hold)->owner->ended(hold);
 }
 
-/* EXPIRED if the watchdog had its turns and no renewal got through. SUSPENDED if work that was due well before the
- * deadline was still not done (a little late every loop is), or if the loop was away for long at the deadline
+/* EXPIRED if the watchdog ran in time and no renewal got through. SUSPENDED if work that was due well before the
+ * deadline was not done by then (every loop is a little late), or if the loop stood still for long at the deadline
  * itself. */
 static hilock_lost_reason expiry_reason(const struct hl_hold *hold, uint64_t now_us)
 {
@@ -84,7 +84,7 @@ static void sweep(struct hl_hold *hold, void *arg)
         core->earliest_us = ends_us;
 }
 
-/* Runs before every delivery, and looks only when something may have ended: earliest_us is never later than the first
+/* Runs before every delivery, and searches only if a hold may have expired: earliest_us is never later than the first
  * end (hold_max is at least a lease). */
 void hl_belief_sweep(struct hl_core *core)
 {

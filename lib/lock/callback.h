@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* callback - the only place that calls a lock's user. It keeps the handle for as long as the callback runs, whatever
- * the callback does. */
+/* callback - the only place that calls a lock's user. It keeps the handle until the callback returns, even if the
+ * callback frees it. */
 #ifndef HL_LOCK_CALLBACK_H
 #define HL_LOCK_CALLBACK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cell - what a client and its handles share, and what handles keep when the client is gone: which thread may call, and
- * whether there still is a client.
+/* cell - what a client and its handles share, and what handles keep after it: which thread may call, and whether the
+ * client still exists.
  * Invariant: every call of the public API asks the cell first and touches nothing else if it is refused, so that a call
  * from a wrong thread or a forked child reads no memory that the loop's thread may be writing or freeing. */
 #ifndef HL_LOCK_CELL_H
@@ -17,7 +17,7 @@ struct hl_cell {
     unsigned refs;              /* handles' terms, and the client; the owner's thread only */
     struct hl_core *core;       /* NULL: the client is gone */
     struct hl_memory memory;
-    atomic_int has_owner;       /* set when the loop first turns (release), read by every call (acquire) */
+    atomic_int has_owner;       /* set in the loop's first turn (release), read by every call (acquire) */
     pthread_t owner;
     atomic_uint_fast64_t wrong_thread;
     struct hl_alive *alive;
@@ -25,7 +25,7 @@ struct hl_cell {
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* one reference; NULL: no memory */
 void hl_cell_unref(struct hl_cell *cell);
-void hl_cell_claim(struct hl_cell *cell); /* this thread turns the loop */
+void hl_cell_claim(struct hl_cell *cell); /* this thread runs the loop */
 
 int hl_cell_is_forked(const struct hl_cell *cell);
 /* HILOCK_OK, HILOCK_WRONG_THREAD (counted) or HILOCK_FORKED. The caller checks for CLOSED: cell->core. */

@@ -10,9 +10,8 @@
 
 enum { PACE_US = 20 };
 
-/* News is written down even while a request is out: its answer may be older than the news. Of those in the store's
- * queue it concerns who is next there, and who has not heard its place yet: behind the first one that has another place
- * nobody is. */
+/* News counts even during a request, whose answer may be older. Of those in the store's queue it concerns the next one,
+ * and those that do not know their place yet. From the first with another place on, none is. */
 static void news(struct hl_gate *gate)
 {
     const struct hl_acquire *head = TAILQ_FIRST(&gate->line);
@@ -45,13 +44,12 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     case HL_CHANNEL_OFF: break;
     case HL_CHANNEL_REFUSED:
         gate->is_deaf = 1;
-        news(gate); /* whoever sleeps counts on messages: it polls from here on */
+        news(gate); /* sleepers rely on messages: they poll from here on */
         break;
     }
 }
 
-/* A channel that lingers is on at once, but what came before somebody listened is lost: that too asks for a second
- * try. */
+/* A lingering channel is on at once, but earlier messages are lost: that, too, needs a second try. */
 static void listen(struct hl_gate *gate)
 {
     const struct hl_name *name = gate->name;
@@ -72,8 +70,8 @@ int hl_channel_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us)
     return gate->news_us <= asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
-/* What may have passed unheard is asked for by everybody who stands in the store's queue, but for those last heard of
- * at that node; paced, for they may be many. */
+/* Messages may have been lost. So all in the store's queue ask, except those that asked last at that node; with pauses,
+ * because they may be many. */
 static void wake_queued(struct hl_gate *gate, const struct hl_node *but)
 {
     struct hl_acquire *acquire;
@@ -94,7 +92,7 @@ void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node)
     }
 }
 
-/* A channel at the old node says nothing any more. */
+/* The channel at the old node is silent from now on. */
 void hl_channels_follow(struct hl_core *core)
 {
     struct hl_table_entry *entry = NULL;

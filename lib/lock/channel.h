@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* channel - the unlock channel of a name that is waited for: news wakes whose turn it is.
- * Invariant: whoever sleeps has asked after the latest news, and after the channel was on (R7). */
+/* channel - the unlock channel of a name with waiters: news wakes the waiter whose turn it is.
+ * Invariant: a sleeping waiter has asked after the latest news, and after the channel was on (R7). */
 #ifndef HL_LOCK_CHANNEL_H
 #define HL_LOCK_CHANNEL_H
 
@@ -8,8 +8,8 @@
 
 /* listens. 0: news came after that request left: ask again */
 int hl_channel_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us);
-void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node); /* a link is back: whose name is there
-                                                                                tries again */
-void hl_channels_follow(struct hl_core *core); /* names have moved: listens where they are now, and tries again there */
+void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node); /* a link is back: waiters for names there
+                                                                                try again */
+void hl_channels_follow(struct hl_core *core); /* names have moved: listens and tries again at their new node */
 
 #endif

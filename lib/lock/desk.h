@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* desk - where the re-entries of what a handle holds are kept (entry.h). */
+/* desk - keeps the re-entries of a handle's hold (entry.h). */
 #ifndef HL_LOCK_DESK_H
 #define HL_LOCK_DESK_H
 

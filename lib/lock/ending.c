@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ending - see ending.h. The alarm: the time after which a release's outcome is unknown, the next try after an error,
- * the second release of an id whose acquire may still run, the end of the lease; whatever it was, all that is not done
- * yet is tried again. */
+/* ending - see ending.h. The alarm has four uses: a release's outcome becomes unknown, the next try after an error, the
+ * second release of an id whose acquire may still run, the end of the lease. Each time everything that is not done is
+ * tried again. */
 #include "lock/ending.h"
 
 #include "base/plant.h"
@@ -17,8 +17,8 @@
 #include "lock/validity.h"
 #include "lock/words.h"
 
-/* In a queue it is over when nobody grants to it any more, and what was granted last has lapsed. A heartbeat without an
- * answer may put it there. */
+/* In a queue it is over when no release can grant to it, and its latest grant has lapsed. A heartbeat without an answer
+ * may put it there. */
 static uint64_t queue_us(const struct hl_hold *hold)
 {
     int may_be_put = hold->is_placing && hold->ask == ASK_ACQUIRE && hl_request_is_busy(&hold->request);
@@ -66,7 +66,7 @@ static void release_all(struct hl_hold *hold)
 
 void hl_ending_retry(struct hl_hold *hold) { release_all(hold); }
 
-/* What waits to be sent need not be. An acquire that never left leaves nothing behind. */
+/* Withdraws an unsent request. An acquire that never left leaves nothing behind. */
 static void withdraw_all(struct hl_hold *hold)
 {
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted && !hold->is_queued &&
@@ -74,7 +74,7 @@ static void withdraw_all(struct hl_hold *hold)
         hold->kept = KEPT_NOTHING;
 }
 
-/* From here on siblings wait for the first answer to the release. Where nothing is left to release they need not. */
+/* From here on siblings wait for the first answer to the release, if there is something to release. */
 static void count_in(struct hl_hold *hold)
 {
     struct hl_name *name = hold->name;
@@ -89,7 +89,7 @@ static void count_in(struct hl_hold *hold)
         hl_hold_core(hold)->owner->freed(name);
 }
 
-/* The first answer, or there is nothing to wait for: siblings may ask for the name again. */
+/* The first answer, or none can come: siblings may ask for the name again. */
 static void count_out(struct hl_hold *hold)
 {
     if (!hold->is_counted)
@@ -102,7 +102,7 @@ static void count_out(struct hl_hold *hold)
 
 static void hear(struct hl_hold *hold, enum hl_heard heard)
 {
-    if (hold->heard != HEARD_YES) /* one that is released a second time was ours the first time */
+    if (hold->heard != HEARD_YES) /* before a second release, the first has said that it was ours */
         hold->heard = (uint8_t)heard;
     count_out(hold);
 }
@@ -188,8 +188,8 @@ static void tell_settled(struct hl_hold *hold, int is_confirmed)
     hl_notice_post(core, &hold->notice, REPORT_SETTLED);
 }
 
-/* An id with an unanswered acquire is released once more when that acquire can no longer run (R3): until then a copy of
- * it in an old link may make a hold that nobody knows of. */
+/* An id with an unanswered acquire is released once more when that acquire can no longer run (R3): until then a late
+ * copy of it may make a hold that no client knows of. */
 void hl_ending_haunt(struct hl_hold *hold)
 {
     hold->is_haunted = 1;
@@ -206,7 +206,7 @@ void hl_ending_may_run(struct hl_hold *hold)
         hold->haunted_until_us = until_us;
 }
 
-/* 1: released, but it is to be released once more. */
+/* 1: released, but it must be released once more. */
 static int haunts(struct hl_hold *hold)
 {
     int was_haunted = hold->is_haunted;
@@ -214,7 +214,7 @@ static int haunts(struct hl_hold *hold)
     return was_haunted && !HL_PLANTED(HAUNT_FORGOTTEN) && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
-/* Never the same id again (R2), and what was known of it goes with it. */
+/* Never the same id again (R2); forgets all about it. */
 static void forget_id(struct hl_hold *hold)
 {
     hold->state = HOLD_IDLE;
@@ -223,7 +223,7 @@ static void forget_id(struct hl_hold *hold)
     hl_hold_forget_answers(hold);
 }
 
-/* After an answer: the hold goes on to what it was ended for, if that was all. */
+/* After an answer: if nothing is left to do, the hold goes on as its end requires. */
 static void go_on(struct hl_hold *hold)
 {
     if (!hl_hold_is_blank(hold))
@@ -233,7 +233,7 @@ static void go_on(struct hl_hold *hold)
         forget_id(hold);
         hl_hold_core(hold)->owner->returned(hold);
     } else {
-        hl_ending_answer(hold, HILOCK_LOST); /* found taken before a release was sent */
+        hl_ending_answer(hold, HILOCK_LOST); /* the store had lost it before a release was sent */
         hl_ending_settle(hold);
     }
 }
@@ -243,7 +243,7 @@ void hl_ending_return(struct hl_hold *hold)
     hold->state = HOLD_RETURNING;
     count_in(hold);
     release_all(hold);
-    go_on(hold); /* found gone already: a turn that is not reported yet may be that of a hold that is renewed */
+    go_on(hold); /* found gone already: an unreported turn may be on a hold that was being renewed */
 }
 
 static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
@@ -271,7 +271,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_said *said)
     static const char unheard[] =
         "released, but the message to those who wait was refused (has the user a right to the channel?)";
     struct hl_core *core = hl_hold_core(hold);
-    /* gone by our own doing, or by its lease's end */
+    /* gone by our own release, or its lease ended */
     int is_doubtful = hold->was_repeated || hl_now_us(&core->host) >= hold->deadline_us;
     int was_ours = said->verdict == HL_YES || (is_doubtful && hold->since_us < hold->deadline_us);
     int is_haunting = haunts(hold), is_over = !is_haunting && !hold->is_half_said;
@@ -290,7 +290,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_said *said)
         sleep_for_next(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
 }
 
-/* Told once: it is tried again several times a lease. */
+/* Reported once: it is tried again several times a lease. */
 static void on_fault(struct hl_hold *hold, const struct hl_said *said)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -307,8 +307,7 @@ static void on_fault(struct hl_hold *hold, const struct hl_said *said)
     sleep_for_next(hold, again_us(hold));
 }
 
-/* Whom the second way did not find holding may stand in the queue, unless there is none: a key of another type stands
- * in its place. */
+/* An id that the second form did not find may be in the queue, unless a key of another type has its name. */
 static void note_way(struct hl_hold *hold, const struct hl_said *said)
 {
     int was_half_said = hold->is_second && hold->is_half_said && said->verdict == HL_NO;
@@ -330,7 +329,7 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
     said = hl_proof_said(hold, answer->reply);
     note_way(hold, &said);
     if (hl_proof_forgoes_native(hold, &said) || said.verdict == HL_AGAIN) {
-        release_all(hold); /* nothing, if it was given up meanwhile */
+        release_all(hold); /* nothing, if the wait has ended meanwhile */
         if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
             go_on(hold);
     } else if (said.verdict == HL_FAULT)
@@ -339,7 +338,7 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
         on_gone(hold, &said);
 }
 
-/* What never left is said again, with whoever goes along. */
+/* A release that never left is sent again, with the hold that goes along. */
 void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_owner_ops *owner = hl_hold_core(hold)->owner;
@@ -349,8 +348,8 @@ void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
         owner->next_answered(next, answer->reply);
 }
 
-/* However late: also when it was given up meanwhile (the process slept, or a script had to be loaded again), for its
- * lease begins now. */
+/* Even if it is late, or the wait has ended meanwhile (the process slept, or a script had to be loaded): its lease
+ * begins now. */
 static void take_up(struct hl_hold *hold)
 {
     hold->kept = KEPT_MAYBE;
@@ -375,7 +374,7 @@ static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
         take_up(hold);
 }
 
-/* What was under way when the end began. Of an acquire: refused in words, it left nothing; else it is released. */
+/* The request that was pending when the end began. A refused acquire left nothing; else its id is released. */
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     if (hold->ask == ASK_ACQUIRE && answer->reply && answer->was_sent) {
@@ -399,11 +398,11 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
     go_on(hold);
 }
 
-/* The lease has run out whatever got through: nothing is left to release. A request on the wire is waited for. */
+/* The lease has run out in any case: nothing is left to release. It still waits for a request on the wire. */
 static void give_up(struct hl_hold *hold)
 {
     withdraw_all(hold);
-    /* even if an answer may still come: the next one does not wait for it */
+    /* even if an answer may still come: the next does not wait for it */
     (void)hl_hold_core(hold)->owner->next_asked(hold, NULL);
     hold->kept = KEPT_NOTHING;
     hl_ending_answer(hold, HILOCK_UNKNOWN);

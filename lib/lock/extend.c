@@ -71,8 +71,8 @@ static uint32_t left_ms(const struct hl_hold *hold)
     return left ? left : 1;
 }
 
-/* A watched hold is renewed by the same request, so it asks for its own lease at least. For a hold without renewals, to
- * check whether it still stands means to ask for what is left of it, which does not lengthen it. */
+/* The same request renews a watched hold, so it asks for its own lease at least. To check a hold without renewals it
+ * asks for the time that is left, which does not lengthen it. */
 void hl_extend_round(struct hl_hold *hold)
 {
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
@@ -88,7 +88,7 @@ void hl_extend_round(struct hl_hold *hold)
     hold->side->asked_ms = longest_ms;
 }
 
-/* Less than the lock's own lease counts as well: the store keeps the hold for longer than such a request asks. */
+/* Less than the lock's own lease counts as well: the store may keep the hold for longer than the request asks. */
 int hl_extend_was_asked(const struct hl_hold *hold)
 {
     const struct hl_side *side = hold->side;

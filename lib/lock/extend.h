@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* extend - accepted extends of a hold: what they ask for, and their answers. The watchdog does the asking: a hold has
- * one request, and an extend is a renewal that asks for more.
+/* extend - accepted extends of a hold: their leases and answers. The watchdog asks for them: a hold has one request,
+ * and an extend is a renewal that asks for more.
  *
  *   accepted  --a round begins-->  asked  --its answer, or its time is over-->  decided  --told-->  gone
  *       `------------------------ the hold ends -------------------------------> LOST
  *
- * A round is one renewal; it asks for the longest lease that anybody wants. What is accepted while one is under way
- * waits for the next, which follows at once. Invariants: an extend is decided only by the answer to a round that began
- * after it was accepted; one whose hold has ended before its answer is answered LOST, and if that end is a loss,
- * instead of on_lost. */
+ * A round is one renewal; it asks for the longest lease of all. An extend that is accepted during a round waits for the
+ * next, which follows at once. Invariants: an extend is decided only by the answer to a round that began after it was
+ * accepted; if its hold ends first it is answered LOST, in place of on_lost if that end is a loss. */
 #ifndef HL_LOCK_EXTEND_H
 #define HL_LOCK_EXTEND_H
 
@@ -28,7 +27,7 @@ struct hl_extend {
     char *detail;                /* decided; NULL: the status' own sentence */
 };
 
-/* Accepted: a HELD hold's watchdog asks; otherwise its loss is about to be reported. */
+/* Accepted: the watchdog of a HELD hold asks; in other states its loss will be reported. */
 /* OK or NO_MEMORY */
 hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                               hilock_result_fn *on_result, void *user);
@@ -37,20 +36,20 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
 
 void hl_extend_round(struct hl_hold *hold);                     /* one begins */
 int hl_extend_was_asked(const struct hl_hold *hold);            /* the store may keep it for longer than its lease */
-void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms); /* a request of it leaves that asks for so much */
+void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms); /* a request of it leaves, for that lease */
 int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
 int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
 /* the round; why NULL: the status' own sentence */
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why);
-uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us); /* the watchdog's own next time, or an extend's
-                                                                       end before it */
-int hl_extend_tick(struct hl_hold *hold, uint64_t now_us);      /* decides those whose time is over. 1: the
-                                                                   watchdog's own time is still to come */
+uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us); /* the earlier of the watchdog's next time and an
+                                                                       extend's end */
+int hl_extend_tick(struct hl_hold *hold, uint64_t now_us);      /* decides those whose time is over. 1: the watchdog's
+                                                                   own time has not come */
 
 /* ---- the end ---- */
 
-void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss); /* all are LOST; is_loss: reported first of
-                                                                                all */
+void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss); /* all are LOST; is_loss: reported before
+                                                                                all else */
 /* in place of on_lost */
 void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail);
 uint64_t hl_extend_reach_us(const struct hl_hold *hold); /* until when a longer lease may stand at the store, once

@@ -35,7 +35,7 @@ struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
     return gate;
 }
 
-/* The last of those who stand here: nobody's turn comes when it goes. NULL: nobody does. */
+/* The last waiter: when it goes, no other gets its turn. NULL: there is none. */
 static struct hl_acquire *last_of(const struct hl_gate *gate)
 {
     const struct hl_line *const from[] = {&gate->line, &gate->queued, &gate->asking, &gate->aside};
@@ -102,7 +102,7 @@ static int is_ready(const struct hl_acquire *acquire, int wakes)
            !(acquire->hold && acquire->hold->state == HOLD_RETURNING);
 }
 
-/* Tries all ask; of those who wait only the first. wakes: also if it sleeps. */
+/* All tries ask; of the waiters only the first. wakes: even if it sleeps. */
 void hl_gate_advance(struct hl_gate *gate, int wakes)
 {
     struct hl_acquire *acquire;
@@ -116,7 +116,7 @@ void hl_gate_advance(struct hl_gate *gate, int wakes)
     gate->core->waiter->ask(acquire);
 }
 
-/* Not one that asks, or may have left something at the store. */
+/* Skips a waiter with a pending request or a possible grant. */
 struct hl_acquire *hl_gate_next(const struct hl_name *name)
 {
     const struct hl_gate *gate = hl_gate_at(name);
@@ -136,7 +136,7 @@ void hl_gate_wake_for(struct hl_acquire *acquire)
     hl_gate_advance(gate, 1);
 }
 
-/* A sibling holds it now: a try that has not asked yet is answered by that. */
+/* A sibling holds it now, which answers a try that has not asked yet. */
 void hl_gate_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
@@ -149,7 +149,7 @@ void hl_gates_close(struct hl_core *core)
     struct hl_table_entry *entry = NULL, *next = hl_table_next(&core->names, NULL);
     while ((entry = next) != NULL) {
         struct hl_name *name = (struct hl_name *)(void *)entry;
-        name->refs++; /* the last to leave would take the name along */
+        name->refs++; /* else the last one to leave would free the name */
         while (name->is_awaited)
             core->waiter->decide(last_of(name->gate), HILOCK_CLOSED);
         next = hl_table_next(&core->names, entry);
@@ -162,8 +162,8 @@ static int is_untold(const struct hl_acquire *acquire)
     return acquire && acquire->is_untold && acquire->state != ACQUIRE_GRANTED;
 }
 
-/* Once per acquire, and then as often as it asked for. A waiter without a report came last; but the first, if it was
- * granted when the others were. */
+/* Once for each acquire, then as often as it wants. Waiters without a report stand last; but the first may lack one,
+ * too, if it was granted when the others got theirs. */
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
 {
     struct hl_line *line = &name->gate->line;
@@ -193,7 +193,7 @@ int hl_gate_is_head(const struct hl_acquire *acquire)
 
 struct hl_acquire *hl_gate_behind(const struct hl_acquire *acquire) { return TAILQ_NEXT(acquire, line); }
 
-/* The first of the line, and all who stand for themselves. */
+/* The first of the line, and all waiters that stand for themselves. */
 struct hl_acquire *hl_gate_next_place(struct hl_gate *gate, const struct hl_acquire *after)
 {
     struct hl_acquire *head = TAILQ_FIRST(&gate->line);

@@ -25,7 +25,7 @@ struct hl_grants {
     unsigned slot;                  /* where there are none: the master */
     char tag[HL_SLOT_TAG + 1];      /* of the slot; "" */
     char said[HL_FAIR_CHANNEL_MAX]; /* the channel, as heartbeats name it */
-    uint64_t undone_since_us; /* of the grants that nobody knew, only so many are released a second: the rest lapse */
+    uint64_t undone_since_us; /* of unknown grants only so many are released a second: the rest lapse */
     unsigned undone;
 };
 
@@ -64,7 +64,7 @@ static struct hl_node *node_of(const struct hl_grants *grants)
     return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), master_of(grants)});
 }
 
-/* ---- what is pushed ---- */
+/* ---- pushes ---- */
 
 static int is_too_much(struct hl_grants *grants)
 {
@@ -84,7 +84,7 @@ static void undo(struct hl_core *core, struct hl_name *name, uint64_t id)
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
 }
 
-/* Held already, found by a heartbeat that was faster: then it is no news. */
+/* A heartbeat was faster and found it: then it is held already, and the push is no news. */
 static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
 {
     struct hl_core *core = grants->core;
@@ -147,7 +147,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
             wake_all(grants);
         break;
     case HL_CHANNEL_MESSAGE: on_push(grants, message); break;
-    case HL_CHANNEL_OFF: break; /* a waiter is passed over meanwhile, and keeps its place */
+    case HL_CHANNEL_OFF: break; /* meanwhile a waiter is skipped and keeps its place */
     case HL_CHANNEL_REFUSED:
         grants->is_refused = 1;
         wake_all(grants);
@@ -187,7 +187,7 @@ static void listen(struct hl_grants *grants)
     if (!grants->channel)
         return;
     hl_listener_let_rest(grants->channel);
-    if (hl_listener_is_on(grants->channel)) /* it lingered there, and nobody listened */
+    if (hl_listener_is_on(grants->channel)) /* it lingered there without a listener */
         wake_all(grants);
 }
 
@@ -215,7 +215,7 @@ static void use(struct hl_grants *grants)
     TAILQ_INSERT_TAIL(&grants->core->grants, grants, by_use);
 }
 
-/* A few of those that were of no use for longest. */
+/* A few of those unused for longest. */
 static void sweep(struct hl_core *core)
 {
     for (unsigned i = 0; i < SWEPT_MAX; i++) {
@@ -269,7 +269,7 @@ void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
     place->is_found = 0;
 }
 
-/* Whoever has no place yet only names it: a free name needs no grant. */
+/* Without a place yet it only names the channel: a free name needs no grant. */
 const char *hl_grants_channel(const struct hl_queue_place *place)
 {
     struct hl_grants *grants = place->acquire->lock->name->gate->grants;

@@ -19,7 +19,7 @@
 
 enum { TURNS_BESIDE_OTHERS = 1 }; /* after the first */
 
-/* Beside programs that get a turn only when the name is freed, a hold serves few handles. */
+/* If other programs, which get the name only when it is freed, want it too, a hold serves few handles. */
 static unsigned turns_max(const struct hl_hold *hold)
 {
     unsigned most = hl_hold_reserved(hold);
@@ -32,8 +32,8 @@ static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
     return hold->state == HOLD_HELD && (is_within || (HL_PLANTED(HANDOFF_UNBOUNDED) && hold->turn < UINT8_MAX));
 }
 
-/* No script shortens a lease, so the lease at the store must not outlast the next handle's own from now: its crash
- * would cost more than its user asked for. */
+/* No script shortens a lease, so the lease at the store must not outlast the next handle's own: after a crash others
+ * would wait longer than its user chose. */
 static int is_short_enough(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
@@ -41,15 +41,14 @@ static int is_short_enough(const struct hl_hold *hold, const struct hl_terms *to
            HL_PLANTED(HANDOFF_ANY_LEASE);
 }
 
-/* The turn's end forgets the lease that a renewal under way asked for: its answer will count for the next one's
- * lease. */
+/* The end of a turn forgets the lease of a pending renewal: its answer counts for the lease of the next turn. */
 static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
 {
     return !hl_request_is_busy(&hold->request) || hl_hold_asked_ms(hold) == to->lease_ms ||
            HL_PLANTED(HANDOFF_ANSWER_TAKEN);
 }
 
-/* Nothing waits for renewals here: a hold has as many replicas as confirmed its grant. */
+/* No replica confirms renewals: a hold has the replicas that confirmed its grant. */
 static int is_confirmed_enough(const struct hl_hold *hold, const struct hl_terms *to)
 {
     return to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
@@ -62,8 +61,8 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
            is_answer_good(hold, to) && (left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND));
 }
 
-/* Another server that took over, or does while this one is away, may not know this hold, and grant the name. The holder
- * of the turn learns that when the hold is verified, but no new turn begins to believe in it meanwhile. */
+/* A server that took over, or takes over while this one is away, may not know this hold, and grant the name. The
+ * present turn learns that when the hold is verified; until then no new turn begins. */
 static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
 {
     const struct hl_name *name = hold->name;
@@ -72,7 +71,7 @@ static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
            HL_PLANTED(HANDOFF_ADRIFT);
 }
 
-/* The first in line or nobody: a handle that does not fit is not passed over. */
+/* Only the first in line: a handle that does not fit is not passed over. */
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&core->host);
@@ -80,7 +79,7 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
     return next && is_vouched_for(core, hold) && fits(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
-/* The next one drops the hold that it would have asked with. */
+/* The next one drops its own unused hold. */
 static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
     struct hl_terms *from = hold->terms;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handoff - a hold goes from one handle of this client to the next in line, without a command: the handles take turns.
+/* handoff - a hold goes from one handle of this client to the next in line without a command: the handles take turns.
  *
  *   granted --> turn 0 --release--> turn 1 --release--> ... --the bound, or the next one does not fit--> ENDING
  *
@@ -10,9 +10,9 @@
  *  - the tokens of the turns rise, and are among those that the acquire reserved: below that of any later grant;
  *  - a hold with a release under way is not handed on; a hold with too little left for the next one is released (R8:
  *    checked here, and when it is reported);
- *  - a turn never believes in a lease that was not asked for, and never has a longer one at the store than its own;
- *  - where another server may take over and forget, no turn begins on a grant whose server is away or was replaced:
- *    the hold is released, and the name asked for anew;
+ *  - a turn never counts on a lease that was not asked for, and never has a longer one at the store than its own;
+ *  - where another server may take over and forget writes, no turn begins if the server of the grant is away or was
+ *    replaced: the hold is released, and the name asked for again;
  *  - a hold serves turns_max handles, and none that would begin after a third of the lease: then it is released, and
  *    other clients go first. */
 #ifndef HL_LOCK_HANDOFF_H
@@ -31,7 +31,7 @@ struct hl_receipt { /* the answer to the release of a hold that was handed on */
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold); /* the handle that gets it
                                                                                          after this turn; NULL: it is
                                                                                          released */
-/* HELD, and its turn is over. The hold goes to next, which is GRANTED and reported so. */
+/* HELD, and its turn is over. The hold goes to next, which is GRANTED and reported as such. */
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next);
 
 /* NULL: no memory */

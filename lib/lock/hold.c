@@ -94,7 +94,7 @@ const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold)
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
 
-/* Nothing of its id is at the store, nor will be: it was never asked for, or each answer was a no. */
+/* Its id is not at the store and will not be: it was never asked for, or every answer was a no. */
 int hl_hold_is_blank(const struct hl_hold *hold)
 {
     return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
@@ -112,8 +112,8 @@ uint64_t hl_hold_ends_us(const struct hl_hold *hold)
     return deadline_us < max_us ? deadline_us : max_us;
 }
 
-/* The turns of a hold have its token and those behind it, which its acquire set aside. The store and renewals know the
- * first alone. */
+/* The turns of a hold have its token and the next ones, which its acquire reserved. The store and renewals know only
+ * the first. */
 uint64_t hl_hold_token(const struct hl_hold *hold)
 {
     unsigned turn = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->turn;
@@ -142,7 +142,7 @@ unsigned hl_hold_reserved(const struct hl_hold *hold)
     return hold->terms->kind->hands_on ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
 }
 
-/* A hold that a visit makes stands at the end, and is not held yet. */
+/* A hold made by a visit is at the end, and not held yet. */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
 {
     struct hl_hold *hold, *next;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold - what the store keeps for us: a name at a node, under an id.
+/* hold - a name at a node that the store keeps for us under an id.
  *
  *   IDLE -> ASKING -> HELD -> ENDING -> freed
  *             |  ^
  *             v  |  (granted with too little left)
  *          RETURNING
  *
- * A hold is made before anything is asked, room for its alarm included, so that renewing, releasing and undoing need no
+ * A hold is made before its first request, with room for its alarm, so that renewing, releasing and undoing need no
  * memory. Invariants:
  *  - its id is new for every acquisition and never used again (R2);
- *  - what may be at the store is released before the hold is freed, unless the store said that it is not there (R3,
- *    R4, R5);
- *  - what replicas are to confirm is not OURS before they have: what is at the store is MAYBE till then;
- *  - its deadline moves only by a reply, by that request's own send time, and never after it has passed (R1, R11). */
+ *  - an id that may be at the store is released before the hold is freed, unless the store said that it is not there
+ *    (R3, R4, R5);
+ *  - a grant that replicas must confirm is MAYBE until they have, not OURS;
+ *  - only a reply moves its deadline, counted from that request's send, and never after it has passed (R1, R11). */
 #ifndef HL_LOCK_HOLD_H
 #define HL_LOCK_HOLD_H
 
@@ -29,19 +29,18 @@ const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold); /* its han
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: it is not ours */
 uint64_t hl_hold_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
 uint64_t hl_hold_max_ends_us(const struct hl_hold *hold); /* UINT64_MAX: no limit */
-/* what must be left of it for a handle of these terms to begin with it */
+/* what must be left for a handle of these terms to begin with */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms);
 uint32_t hl_hold_entries(const struct hl_hold *hold); /* how many releases it needs */
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
-unsigned hl_hold_reserved(const struct hl_hold *hold); /* tokens that its acquire sets aside, for the turns behind the
-                                                          first */
+unsigned hl_hold_reserved(const struct hl_hold *hold); /* tokens that its acquire reserves for later turns */
 uint32_t hl_hold_asked_ms(const struct hl_hold *hold); /* the lease that the latest round of renewals asked for, or its
                                                           own */
 int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* as the route has it */
-int hl_hold_has_moved(const struct hl_hold *hold); /* it was last asked for at another node than where it is now */
-int hl_hold_is_adrift(const struct hl_hold *hold); /* it was last asked for over a link, or of a server, that is another
-                                                      one now */
+int hl_hold_has_moved(const struct hl_hold *hold); /* its latest request went to another node than its present one */
+int hl_hold_is_adrift(const struct hl_hold *hold); /* its latest request went over an older link, or to another
+                                                      server */
 void hl_hold_forget_answers(struct hl_hold *hold); /* its next id has none */
 
 #endif

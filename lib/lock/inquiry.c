@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inquiry - see inquiry.h. Without an answer it asks again while there is time (a release that names its holder may run
- * twice); an error is the answer. */
+ * twice); an error ends it. */
 #include "lock/inquiry.h"
 
 #include "base/plant.h"
@@ -68,14 +68,14 @@ static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
     hl_memory_free(&core->host.memory, inquiry);
 }
 
-/* It has been reported: freed now, or with the answer that is on its way. */
+/* It was reported: freed now, or when the pending answer comes. */
 static void retire(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     if (!hl_request_is_busy(&inquiry->request))
         inquiry_free(core, inquiry);
 }
 
-/* The inquiry may be gone after its retirement, so its texts are copied. */
+/* Retiring may free the inquiry, so its texts are copied. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)notice;
@@ -186,7 +186,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
     }
 }
 
-/* "Not held" after a request that went unanswered: that request did it. */
+/* "Not held" after a request without an answer: that request released it. */
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
     struct hl_said said = inquiry->lock->terms->kind->forced(reply, HL_FORM_SCRIPT);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry - an operator's question: who holds a name (peek), or the end of somebody's hold of it (force_release). It is
- * asked through a handle and takes no part in its locking: the handle may be in any state, and have any number of them.
+/* inquiry - an operator's request: read the holder of a name (peek), or end its hold (force_release). It uses a handle
+ * and takes no part in its locking: the handle may be in any state, and have any number of inquiries.
  *
  *   PEEKING -> RELEASING -> DECIDED -> told -> freed
  *
- * A peek ends with PEEKING, a force_release of a named holder begins with RELEASING, one of whoever holds does both.
- * Invariants: it is answered once, command_timeout_ms after the call at the latest, also while the client closes - or
- * never, when its handle was silenced; what it needs of memory is taken with the call; only the very holder that was
- * named, or seen, is released. */
+ * A peek ends after PEEKING, a force_release of a named holder begins with RELEASING, one of any holder does both.
+ * Invariants: it is answered once, command_timeout_ms after the call at the latest, even while the client closes;
+ * never, if its handle was silenced; it takes all its memory with the call; it releases only the holder that was named
+ * or seen. */
 #ifndef HL_LOCK_INQUIRY_H
 #define HL_LOCK_INQUIRY_H
 
@@ -20,7 +20,7 @@ enum hl_inquiry_state { INQUIRY_PEEKING, INQUIRY_RELEASING, INQUIRY_DECIDED };
 struct hl_inquiry {
     struct hl_notice notice;
     TAILQ_ENTRY(hl_inquiry) entry; /* in core->inquiries */
-    struct hl_request request;     /* may still be on the wire when it is decided; it lives until that is answered */
+    struct hl_request request;     /* may still be on the wire after the decision; the inquiry lives until its answer */
     struct hilock_lock *lock;      /* referenced */
     hilock_result_fn *on_result;   /* NULL: no callback */
     void *user;
@@ -29,9 +29,9 @@ struct hl_inquiry {
     uint32_t attempts;             /* requests sent */
     uint8_t state, is_forcing;
     uint8_t was_sent;              /* a release left */
-    uint8_t was_repeated;          /* one went unanswered */
+    uint8_t was_repeated;          /* one has no answer */
     uint8_t is_second;             /* the first form was refused: the other form is sent */
-    uint8_t found;                 /* enum hl_find, of what the peek saw */
+    uint8_t found;                 /* enum hl_find: what the peek saw */
     hilock_status status;          /* DECIDED */
     uint32_t holder_remaining_ms, waiters, position;
     size_t holder_length;          /* of all of it */
@@ -39,13 +39,13 @@ struct hl_inquiry {
     struct hl_text detail;
 };
 
-/* holder: whose hold should end; NULL: anybody's. HILOCK_OK, or NO_MEMORY. */
+/* holder: whose hold must end; NULL: any holder's. HILOCK_OK, or NO_MEMORY. */
 hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
 hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                                hilock_result_fn *on_result, void *user);
 
-void hl_inquiry_words(struct hl_core *core, struct hl_inquiry *inquiry); /* its detail, by its status */
+void hl_inquiry_words(struct hl_core *core, struct hl_inquiry *inquiry); /* the detail, by its status */
 void hl_inquiries_end(struct hl_core *core);   /* time is up: all are decided now */
-void hl_inquiries_clear(struct hl_core *core); /* the client goes: frees them without callbacks */
+void hl_inquiries_clear(struct hl_core *core); /* the client ends: frees them without callbacks */
 
 #endif

@@ -52,7 +52,7 @@ int hl_known_is_held(const struct hl_name *name)
     return name->hold || (gate && gate->known == HILOCK_TIMED_OUT && gate->waiting);
 }
 
-/* A request has been out for longer than any answer takes. */
+/* A request is pending for longer than any answer takes. */
 static int is_silent(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
     const struct hl_acquire *head = acquire->stands == STANDS_QUEUED || acquire->is_try ? acquire
@@ -66,7 +66,7 @@ static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquir
     return gate->known == HILOCK_WRONG_KIND && gate->asker != acquire->lock->terms->kind;
 }
 
-/* The name was granted to it, and replicas are asked: the waiters behind it need not know of replicas. */
+/* It has the name, and replicas are asked: other waiters need not know of replicas. */
 static int is_taken_by_head(const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
     const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
@@ -101,8 +101,8 @@ struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acqui
     return known;
 }
 
-/* A part of the pause is chance, so that those who poll do not come in step. Also for who listens, where the server
- * refuses it, and for who could stand in the queue and does not: it hears of no release that hands over. */
+/* A part of the pause is random, so that pollers do not come in step. Waiters poll, too, if the server refuses their
+ * subscription, and if they could stand in the queue and do not: a release that hands over sends them nothing. */
 static uint64_t poll_us(struct hl_gate *gate, const struct hl_terms *terms)
 {
     uint64_t jitter_us = (uint64_t)terms->poll_jitter_ms * 1000;
@@ -111,9 +111,9 @@ static uint64_t poll_us(struct hl_gate *gate, const struct hl_terms *terms)
     return (uint64_t)terms->poll_min_ms * 1000 + hl_random_below(&gate->core->host.random, jitter_us + 1);
 }
 
-/* Until the holder's lease is over at the server (the last millisecond is still the holder's), or the next poll, or the
- * safety poll: other kinds of lock on this name exclude us but do not publish here. Until the restart guard is over.
- * After another fault: a pause that doubles. */
+/* Held: until the holder's lease ends at the server (the last millisecond is still the holder's), the next poll, or the
+ * safety poll, because other kinds of lock on this name exclude us and publish nothing here. Under the restart guard:
+ * until that is over. After another fault: a pause that doubles. */
 uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;

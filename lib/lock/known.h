@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* known - what a gate knows about its name: what the store answered last, to which acquire, and for how long a waiter
- * may sleep on that. */
+/* known - what a gate knows about its name: the store's latest answer, to which acquire, and how long a waiter may
+ * sleep after it. */
 #ifndef HL_LOCK_KNOWN_H
 #define HL_LOCK_KNOWN_H
 
 #include "lock/core.h"
 
-/* The store's answer to this acquire, for all that wait for the name. */
+/* The store's answer to this acquire, for all waiters of the name. */
 void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked);
 uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquire); /* how long until the next try */
 int hl_known_is_held(const struct hl_name *name);
 
 struct hl_known { /* for the words of an answer */
-    hilock_status status;        /* TIMED_OUT: held by another; UNREACHABLE: nothing heard; else the store's latest
-                                    fault */
+    hilock_status status;        /* TIMED_OUT: held by another; UNREACHABLE: no answer; else the store's latest fault */
     const char *holder;          /* "" */
     uint32_t holder_remaining_ms;
     const char *note;            /* the server's words about a fault; "" */

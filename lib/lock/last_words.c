@@ -41,7 +41,7 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
                         uint32_t waited_ms)
 {
     if (acquire->lock->terms->replicas && node->is_up && node->third && !node->third->is_up)
-        node = node->third; /* its third link alone is away */
+        node = node->third; /* only its third link is away */
     if (acquire->attempts)
         hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone",
                     hl_node_name(node), waited_ms, hl_words_silence_of(node), acquire->attempts);
@@ -59,7 +59,7 @@ static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire,
         hl_text_set(text, "%s; the grant was undone", note);
 }
 
-/* A hold of ours need not be asked for. */
+/* No request is needed to see our own hold. */
 static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl_known *known,
                      char holder[HL_HOLDER_MAX + 1])
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* last_words - the sentence with which an acquire ends without the lock: what stood in its way, and who. */
+/* last_words - the sentence of an acquire that ends without the lock: what or who was in the way. */
 #ifndef HL_LOCK_LAST_WORDS_H
 #define HL_LOCK_LAST_WORDS_H
 
 #include "lock/core.h"
 
-struct hl_last_words { /* in memory that is the caller's; NULL: "", the status' own sentence, also for lack of memory */
+struct hl_last_words { /* in memory that the caller must free; NULL: no text or no memory: the status' own sentence */
     char *holder, *detail;
     uint32_t holder_remaining_ms;
 };

@@ -8,12 +8,12 @@
 #include "lock/core.h"
 #include "lock/validity.h"
 
-struct hl_look { /* how a handle stands at this moment */
+struct hl_look { /* the state of a handle now */
     hilock_state state;
     uint64_t since_us; /* when the wait, or the hold, began */
-    uint64_t left_us;  /* HELD: 0 if a loss is still to be reported */
+    uint64_t left_us;  /* HELD: 0 if the report of a loss is pending */
     uint64_t token;
-    uint64_t tenure;   /* HELD: no two turns of a handle have the same */
+    uint64_t tenure;   /* HELD: different for each turn of the handle */
     uint32_t count;    /* how many releases it needs */
 };
 
@@ -26,16 +26,16 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     /* OK, NO_MEMORY */
     hilock_status (*extend)(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                             hilock_result_fn *on_result, void *user);
-    void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, and it calls back no more */
+    void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, no more callbacks */
     /* OK, NOT_HELD, NO_MEMORY */
     hilock_status (*validity)(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
     struct hl_look (*look)(const struct hilock_lock *lock, uint64_t now_us); /* now_us 0: the client is gone */
-    /* OK, NO_MEMORY, UNSUPPORTED. holder NULL: whoever holds */
+    /* OK, NO_MEMORY, UNSUPPORTED. holder NULL: any holder */
     hilock_status (*peek)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
     hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                            hilock_result_fn *on_result, void *user);
     uint64_t (*token)(const struct hilock_lock *lock, size_t index); /* of one of several names */
-    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* in a forked child: frees its memory, sends
+    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* in a forked child: frees memory, sends
                                                                          nothing */
     void (*done)(struct hilock_lock *lock); /* the last reference is gone */
 };

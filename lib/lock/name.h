@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* name - a lock's name at one place, as long as anybody has it: handles, holds, and its gate. Names that nobody wants
- * leave nothing behind. The same bytes at several independent masters are as many names. */
+/* name - a lock's name at one place, while handles, holds or its gate use it. An unused name takes no memory. The same
+ * bytes at several independent masters are several names. */
 #ifndef HL_LOCK_NAME_H
 #define HL_LOCK_NAME_H
 
@@ -10,7 +10,7 @@
 struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master);
 /* core NULL: the client is gone */
 void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name);
-struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name); /* which serves it now */
-void hl_names_detach(struct hl_core *core); /* the client goes: its handles keep their names */
+struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name); /* the node that serves it now */
+void hl_names_detach(struct hl_core *core); /* the client ends: its handles keep their names */
 
 #endif

@@ -7,8 +7,7 @@
 #include "lock/place.h"
 #include "lock/wait.h"
 
-/* Grants that replicas confirm are asked for over another link, and a vote is part of an attempt, which begins
- * elsewhere. */
+/* Not for grants that replicas confirm, which use another link, and not for votes, whose attempts begin elsewhere. */
 static int fits(const struct hl_hold *hold, const struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
@@ -47,7 +46,7 @@ static void was_answered(struct hl_hold *next)
     next->haunted_until_us = 0;
 }
 
-/* The line is gone on with by the release. */
+/* The release continues the line. */
 static void ask_alone(struct hl_acquire *acquire, const struct hl_reply *reply)
 {
     struct hl_hold *next = acquire->hold;

@@ -65,7 +65,7 @@ void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice) { hl_notic
 
 /* ---- the drain ---- */
 
-/* Losses first, also those that a callback of this drain caused; of the news only what came before the marker. */
+/* Losses first, even those caused by a callback of this drain; of the news only those before the marker. */
 static struct hl_notice *next_notice(struct hl_core *core, int is_for_losses)
 {
     struct hl_notice *notice = TAILQ_FIRST(&core->notices.losses);
@@ -89,7 +89,7 @@ static void drain(struct hl_core *core, int is_for_losses)
         notice->ops->report(core, notice);
         if (!core->is_gone)
             notices->look(core);
-        /* not what ended while a callback took its time: the loop may have other work before our next turn */
+        /* too slow, but expired holds are reported now: the loop may do other work before our next turn */
         if (hl_now_us(&core->host) > ends_us && TAILQ_EMPTY(&notices->losses))
             break;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notice - something to report to the user, queued until control goes back to the loop.
+/* notice - a report to the user, queued until control goes back to the loop.
  *
- * An object that may have something to report embeds a notice, whose table knows how to report it. Two lists, losses
+ * An object with reports embeds a notice, whose table says how to make them. Two lists, losses
  * and news, are drained at the end of every call from the loop. Invariants: losses come before anything else (R6), and
  * before each report the client looks for holds that have expired; news come in the order in which they happened; news
  * caused by a callback are reported in a later turn, except a loss, so that no callback can keep the loop from turning;
@@ -29,8 +29,8 @@ enum hl_notice_place { NOTICE_NOWHERE, NOTICE_LOSSES, NOTICE_NEWS };
 struct hl_notice {
     TAILQ_ENTRY(hl_notice) entry;
     const struct hl_notice_ops *ops;
-    uint32_t epoch;         /* of the handle when the call was accepted; if the handle has another one now, no callback
-                               runs */
+    uint32_t epoch;         /* of the handle when the call was accepted; if the handle has another number now, no
+                               callback runs */
     uint8_t place, pending; /* enum above; bits of what to report, in the order of reporting */
 };
 TAILQ_HEAD(hl_notice_list, hl_notice);

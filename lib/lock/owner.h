@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* owner - what becomes of the news of holds and gates: until a hold is reported the acquire that asked for it hears
- * them; whoever waits for its name hears of its release. */
+/* owner - passes on the news of holds and gates: until a hold is reported, to the acquire that asked for it; after its
+ * release, to the waiters of its name. */
 #ifndef HL_LOCK_OWNER_H
 #define HL_LOCK_OWNER_H
 

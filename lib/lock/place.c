@@ -32,8 +32,8 @@ int hl_place_is_wanted(const struct hl_acquire *acquire)
     return acquire->lock->terms->kind->has_queue && !acquire->is_try && !is_guest(acquire);
 }
 
-/* Without the rights for it the lock is polled for, as one without a queue. Of FAIR the queue is the promise. What is
- * granted already was denied its WAIT. */
+/* Without the rights for it MUTEX polls, like a kind without a queue. FAIR does not: its queue is its promise. If it is
+ * granted already, WAIT was refused, not the queue. */
 int hl_place_is_denied(const struct hl_acquire *acquire, const struct hl_asked *asked)
 {
     int is_refused = asked->answer == ASKED_FAULT && asked->fault.status == HILOCK_DENIED && !asked->is_granted;
@@ -67,7 +67,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
     acquire->place = NULL;
 }
 
-/* Between two heartbeats, and to a handle that was made alike: to the store nothing changes. */
+/* Between two heartbeats, and to a handle with the same terms: for the store nothing changes. */
 static int can_pass(const struct hl_acquire *acquire, const struct hl_acquire *next)
 {
     const struct hl_hold *hold = acquire->hold;
@@ -117,15 +117,14 @@ static uint32_t next_number(const struct hl_queue_place *place)
     return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
 }
 
-/* Asked before and never answered, it may stand there already. */
+/* An earlier request has no answer: it may be in the queue already. */
 static uint64_t ticket_of(const struct hl_queue_place *place)
 {
     uint64_t none = place->number > 1 ? HL_TICKET_UNKNOWN : 0;
     return place->ticket && !HL_PLANTED(FAIR_TAIL) ? place->ticket : none;
 }
 
-/* A heartbeat that is said again after its wait was over (its script had to be loaded) is a try: it stands nobody in
- * the queue. */
+/* A heartbeat that is sent again after its wait is over (its script had to be loaded) is a try: it takes no place. */
 void hl_place_say(struct hl_hold *hold, struct hl_wants *wants)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -137,7 +136,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_wants *wants)
     if (!place)
         return;
     place->number = next_number(place);
-    /* what was sent elsewhere was timed by another clock */
+    /* earlier heartbeats, to another server, had another clock */
     if (place->node != hl_node_parent(hold->request.node) && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE))
         memset(place->sent_us, 0, sizeof place->sent_us);
     place->node = hl_node_parent(hold->request.node);
@@ -176,7 +175,7 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_asked *asked)
         hl_gate_saw_others(place->acquire->lock->name);
 }
 
-/* Another program frees the name without a grant, and says so on the unlock channel, if at all: the head listens
+/* Another program frees the name without a grant, and publishes it on the unlock channel, if at all: the head listens
  * there. */
 int hl_place_may_sleep(struct hl_queue_place *place)
 {
@@ -187,8 +186,8 @@ int hl_place_may_sleep(struct hl_queue_place *place)
     return place->news_us <= sent_us;
 }
 
-/* A dead holder is found by the end of the lease, a dead head by the one behind it a little later, a lost push within a
- * window for each place. */
+/* The head finds a dead holder when the lease ends, the next one finds a dead head a little later, and each finds a
+ * lost push within a window for each place. */
 uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_asked *asked)
 {
     const struct hl_terms *terms = place->acquire->lock->terms;
@@ -224,7 +223,7 @@ void hl_place_wake(struct hl_queue_place *place, uint64_t within_us)
 
 /* ---- pushes ---- */
 
-/* Until when this grant may be believed in; 0: not at all. */
+/* When belief in this grant ends; 0: do not believe it. */
 static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_node *node, const struct hl_push *push)
 {
     uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number,
@@ -246,7 +245,7 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
     return hl_lease_deadline_us(sent_us, push->since_us + push->lease_us);
 }
 
-/* What is left must do for this lock; a fixed lease is got whole. */
+/* Enough must be left for this lock; a fixed lease must be whole. */
 static int is_enough(struct hl_queue_place *place, uint64_t deadline_us)
 {
     struct hl_hold *hold = place->acquire->hold;
@@ -271,8 +270,8 @@ static void confirm(struct hl_queue_place *place)
     ask_now(place);
 }
 
-/* Whoever released wrote the grant, and WAIT counts what we write: the heartbeat, over the link on which it is waited
- * for, writes the lease. */
+/* The releasing client wrote the grant, but WAIT counts our writes: the heartbeat, over the link of that WAIT, writes
+ * the lease. */
 static int is_to_be_confirmed(const struct hl_queue_place *place)
 {
     return place->acquire->lock->terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED);
@@ -303,7 +302,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     core_of(place)->waiter->answered(acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
 }
 
-/* For a moment the name is left to others, who heard of it before us. 0: it is free, and nobody is before us. */
+/* For a moment the name is left to others, who were notified first. 0: it is free, and we are first. */
 static void on_yield(struct hl_queue_place *place, const struct hl_push *push)
 {
     if (place->acquire->state == ACQUIRE_SLEEPING)
@@ -327,8 +326,8 @@ void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const s
 
 /* ---- grants that are not reported ---- */
 
-/* A renewal under way would be answered to a hold that is none any more: then it is given back. So is one that was
- * handed on: asked for again it would have the token of its first turn. */
+/* It is given back if a renewal is pending, whose answer would come to a hold that is no longer held, or if it was
+ * handed on: asked for again it would get the token of its first turn. */
 int hl_place_confirms(struct hl_queue_place *place)
 {
     struct hl_acquire *acquire = place->acquire;

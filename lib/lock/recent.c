@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recent - see recent.h. A ring: the oldest gives way, unless it is on the wire just now. */
+/* recent - see recent.h. A ring: a new one replaces the oldest, unless that is on the wire. */
 #include "lock/recent.h"
 
 #include "base/plant.h"
@@ -15,7 +15,7 @@ struct released {
     struct hl_name *name;      /* NULL: never used; referenced */
     const struct hl_kind *kind;
     uint64_t id, at_us, lasts_us; /* lasts: the lease, and the time that a place in a queue lasts */
-    uint64_t until_us;            /* once repeated: until when that matters */
+    uint64_t until_us;            /* after its repetition: until when that matters */
     unsigned tries;
     int is_refused;               /* refused for now: repeated in a moment */
     enum hl_form form;
@@ -141,7 +141,7 @@ void hl_recent_add(struct hl_core *core, const struct hl_hold *hold)
     hold->name->refs++;
 }
 
-/* Does another server have the name now than the one that acknowledged its release? */
+/* Is the name now at another server than the one that acknowledged its release? */
 static int has_moved(struct hl_core *core, const struct released *released)
 {
     return hl_name_node(core, released->name)->moved_us >= released->at_us;
@@ -155,7 +155,7 @@ static void say_again(struct released *released)
     submit(released);
 }
 
-/* Its lease and its place in a queue are over: wherever it came back to life, it is over there as well. */
+/* Its lease and its place in a queue have ended by now, even at a server where they came back. */
 static int is_over(const struct released *released)
 {
     return released->at_us + released->lasts_us < hl_now_us(&released->core->host);

@@ -41,7 +41,7 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, s
     return HILOCK_OK;
 }
 
-/* Freed, unless it has more to report. */
+/* Frees it, unless it has more to report. */
 static void reported(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_leaving)
@@ -50,7 +50,8 @@ static void reported(struct hl_core *core, struct hl_entry *entry)
         hl_entry_free(core, entry);
 }
 
-/* One count less: that of the oldest entry, which is answered if any is. NULL: only the hold's own is left. */
+/* One count less: takes that of the oldest entry: if any entry has its answer, the oldest has. NULL: only the hold's
+ * own is left. */
 static struct hl_entry *uncount(struct hl_desk *desk)
 {
     struct hl_entry *entry = TAILQ_FIRST(&desk->entries);
@@ -79,7 +80,7 @@ void hl_reentry_leave(struct hl_core *core, struct hl_desk *desk, hilock_result_
         hl_entry_free(core, entry);
 }
 
-/* An acquire that fails counts no more. If its count was released already, that release took another one. */
+/* A failed acquire no longer counts. If a release already took its count, that release takes another one. */
 static void withdraw(struct hl_core *core, struct hl_entry *entry)
 {
     struct hl_desk *desk = entry->desk;
@@ -114,14 +115,14 @@ int hl_reentry_cancel(struct hl_core *core, struct hl_desk *desk)
     return 1;
 }
 
-/* The hold that it entered still stands. */
+/* The hold that it entered is still held. */
 static int is_in(const struct hl_core *core, const struct hl_entry *entry)
 {
     const struct hl_look look = entry->lock->ops->look(entry->lock, hl_now_us(&core->host));
     return look.state == HILOCK_STATE_HELD && look.left_us && look.tenure == entry->tenure;
 }
 
-/* As it is reported; an entry that is not OK counts no more. */
+/* As it is reported; an entry whose answer is not OK no longer counts. */
 static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_cancelled)
@@ -134,7 +135,7 @@ static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
     return HILOCK_CLOSED;
 }
 
-/* A dropped entry reports nothing: it was given up, like a wait that is dropped. */
+/* A dropped entry reports nothing, like a dropped wait. */
 static void trace_entry(struct hl_core *core, const struct hl_entry *entry, hilock_status status)
 {
     status = hl_callback_is_off(entry->lock, &entry->notice) ? HILOCK_CANCELLED : status;

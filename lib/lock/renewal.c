@@ -38,9 +38,8 @@ int hl_renewal_is_open(const struct hl_hold *hold)
     return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
 }
 
-/* How long a renewal has before it counts as failed: after a failure at most half of what is left, so that the second
- * failure is known, and reported, while the hold is still good. Its link has command_timeout_ms: other locks use it
- * too. */
+/* How long until a renewal counts as failed: after a failure at most half of the time that is left, so that the second
+ * failure is reported while the hold is still valid. Its link waits for command_timeout_ms: other locks use it, too. */
 static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us)
 {
     uint64_t half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2;
@@ -78,7 +77,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
     retry(hold);
 }
 
-/* A heartbeat that a push has overtaken is answered first. */
+/* A heartbeat that a push overtook gets its answer first. */
 void hl_renewal_begin(struct hl_hold *hold, uint64_t now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -104,8 +103,8 @@ static void on_overdue(struct hl_hold *hold)
     hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
 }
 
-/* Its time is over. What has not left is taken back. What is on the wire may still be answered, and then counts as
- * ever. */
+/* Its time is over. An unsent request is withdrawn. One on the wire may still be answered; its answer counts as
+ * usual. */
 void hl_renewal_give_up(struct hl_hold *hold)
 {
     if (hl_node_withdraw(&hold->request)) {
@@ -125,8 +124,8 @@ static void ask_next(struct hl_hold *hold, int must_ask)
         hl_renewal_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
-/* A native renewal that went unanswered sets the lease outright when it runs after all: of a hold that was extended
- * before, only the lock's own lease counts until it can no longer run. */
+/* A native renewal without an answer may still run, and then sets the lease: after an extend, only the lock's own lease
+ * counts until it can no longer run. */
 static int may_be_cut(struct hl_hold *hold)
 {
     return hold->is_stray && hold->request.sent_us < hold->haunted_until_us &&
@@ -145,7 +144,7 @@ static void on_unanswered(struct hl_hold *hold)
         on_failed(hold, "no answer");
 }
 
-/* The end may have come nearer, and the alarm must know. */
+/* The end may be nearer now: set the alarm. */
 static void look_at_end(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -157,7 +156,7 @@ static void look_at_end(struct hl_hold *hold)
         hl_hold_wake_at(hold, ends_us);
 }
 
-/* Reported once for as long as it lasts. A lease that an unanswered extend asked for does not count. */
+/* Reported once while it lasts. The lease of an extend without an answer does not count. */
 static void look_for_overlong(struct hl_hold *hold, uint64_t found_us)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -211,8 +210,7 @@ static void on_kept(struct hl_hold *hold, const struct hl_said *said)
         (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
     uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us);
     if (now_us + found_us + 1000 < hold->deadline_us) {
-        /* somebody shortened it under us: belief is what this very reply proves, even if that is less (R1's one
-         * exception) */
+        /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
         hold->deadline_us = hl_lease_deadline_us(hold->request.sent_us, asked_us > found_us ? asked_us : found_us);
         on_shortened(core, hold, found_us);
     } else if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))

@@ -42,8 +42,7 @@ void hl_replicas_answered(struct hl_hold *hold, const struct hl_answer *answer)
     if (hold->state != HOLD_ASKING)
         hl_ending_answered(hold, answer);
     else if (!reply) {
-        if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, though the request for it may never
-                                                        leave again */
+        if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, even if its request never leaves again */
             hl_ending_haunt(hold);
         hl_proof_told(hold, (struct hl_asked){.answer = ASKED_UNANSWERED});
     } else if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {

@@ -6,9 +6,9 @@
  *                    `---------link lost------> the same id is asked for again (R3): that writes again, and is waited
  *                                               for again; if it never leaves, the id is released all the same
  *
- * Invariants: no grant is reported that fewer replicas have than were asked for; WAIT counts what this client wrote
- * over the link of that WAIT (node/wait_link.h), so a pushed grant, which another client wrote, is asked for first;
- * belief counts from the send of the acquire (R1), however long the replicas took. */
+ * Invariants: a grant is reported only if enough replicas have it; WAIT counts this client's writes over the link of
+ * that WAIT (node/wait_link.h), so a pushed grant, which another client wrote, is asked for first; belief counts from
+ * the send of the acquire (R1), however long the replicas take. */
 #ifndef HL_LOCK_REPLICAS_H
 #define HL_LOCK_REPLICAS_H
 

@@ -42,7 +42,7 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-/* R8: a grant may have aged in our own queues. With too little left it goes back, and the store is asked again. */
+/* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
 static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
@@ -121,7 +121,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
          .detail = detail.bytes};
-    /* a loss is reported once: by the answer to the extend */
+    /* a loss is reported once: here by the answer to the extend */
     struct hl_extend *extend = hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL;
     hl_words_of_loss(core, hold, &detail);
     hl_turn_lost(core, hold);

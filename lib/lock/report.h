@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report - the callbacks of a handle's user: the answers to acquire and release, a loss, and renewals. Extends,
- * re-entries, hand-offs and inquiries report for themselves. */
+/* report - the user's callbacks of a handle: answers to acquire and release, losses, renewals. Extends, re-entries,
+ * hand-offs and inquiries report for themselves. */
 #ifndef HL_LOCK_REPORT_H
 #define HL_LOCK_REPORT_H
 

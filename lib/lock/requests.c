@@ -55,7 +55,7 @@ static int hears_releases(const struct hl_hold *hold)
     return hl_subscription_hears(&hl_node_parent(hold->request.node)->subscription, channel, length);
 }
 
-/* Late bytes of its acquire may have taken a second place: then the whole queue is looked through. */
+/* Late bytes of its acquire may have taken a second place: then the script searches the whole queue. */
 static uint64_t place_to_leave(const struct hl_hold *hold)
 {
     if (hold->is_haunted && !HL_PLANTED(PLACE_OF_HOLD_LEFT))
@@ -65,8 +65,8 @@ static uint64_t place_to_leave(const struct hl_hold *hold)
     return hold->is_queued && hold->token ? hold->token : HL_TICKET_UNKNOWN;
 }
 
-/* The end of a hold, or of a place in a queue. Now and then a release leaves the name to other kinds of lock: a queue
- * that is never empty would keep them out for ever. */
+/* The end of a hold, or of a place in a queue. Sometimes a release leaves the name to other kinds of lock, which a
+ * queue that is never empty would keep out for ever. */
 static void say_end(const struct hl_hold *hold, struct hl_wants *wants)
 {
     wants->ticket = place_to_leave(hold);
@@ -118,7 +118,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
         hl_extend_sent(hold, lease_of(hold));
         hold->form = (uint8_t)kind->acquire(command, &words, &wants);
         break;
-    case ASK_CONFIRM: break; /* said for many at once, by the node */
+    case ASK_CONFIRM: break; /* the node reports it, for all at once */
     case ASK_RENEW:
         hl_extend_sent(hold, lease_of(hold));
         hold->form = (uint8_t)kind->renew(command, &words, &wants);

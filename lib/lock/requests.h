@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* requests - what holds say to nodes, and which of their machines each answer, and each alarm, is for: asking, renewal,
- * ending. */
+/* requests - the requests of holds; passes each answer and each alarm to its machine: asking, renewal, ending. */
 #ifndef HL_LOCK_REQUESTS_H
 #define HL_LOCK_REQUESTS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shortage - a wait whose turn to ask has come, and for whose hold there is no memory. It keeps its place, and the
- * lines are advanced again every now and then until there is some; whose end comes first is answered NO_MEMORY.
- * Invariant: while somebody waits for memory the timer runs, which was made with the client. */
+/* shortage - a wait whose turn to ask has come, but there is no memory for its hold. It keeps its place, and the lines
+ * are advanced from time to time until there is some; if its end comes first it is answered NO_MEMORY.
+ * Invariant: while a wait needs memory the timer runs, which was made with the client. */
 #ifndef HL_LOCK_SHORTAGE_H
 #define HL_LOCK_SHORTAGE_H
 

@@ -20,7 +20,7 @@ void hl_side_free(struct hl_core *core, struct hl_hold *hold)
     const struct hl_side *side = hold->side;
     if (!side)
         return;
-    /* the end of a turn and a teardown have emptied it */
+    /* a turn's end or a teardown has emptied it */
     HL_REQUIRE(!side->validity && TAILQ_EMPTY(&side->extends) && hl_desk_is_empty(&side->desk));
     hl_memory_free(&core->host.memory, hold->side);
     hold->side = NULL;

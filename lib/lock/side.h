@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* side - what few holds need (an extend, a re-entry, a validity for other threads), made when it is first asked for: a
- * hold without it pays one pointer. It lives as long as its hold, and freeing it needs no memory. */
+/* side - what few holds need (an extend, a re-entry, a validity for other threads), made when first needed: a hold
+ * without it pays one pointer. It lives as long as its hold, and freeing it needs no memory. */
 #ifndef HL_LOCK_SIDE_H
 #define HL_LOCK_SIDE_H
 

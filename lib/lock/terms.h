@@ -6,9 +6,9 @@
 #include "lock/core.h"
 
 void hl_terms_unref(struct hl_terms *terms);
-/* what must be left when the user gets it: half of what was granted, unless the user said */
+/* what must be left of a grant when it is reported: by default half */
 uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms);
-/* for what a user did or lost; internal handles are silent */
+/* for events of the user's handles; internal ones are silent */
 void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact);
 
 #endif

@@ -25,7 +25,7 @@ void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hol
     core->held += hl_terms_count(lock->terms);
 }
 
-/* Calls on the hold that are not reported yet are answered with its end. */
+/* Pending calls on the hold are answered with its end. */
 static void end_side(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     hl_extend_end(core, hold, is_loss);
@@ -33,7 +33,7 @@ static void end_side(struct hl_core *core, struct hl_hold *hold, int is_loss)
         hl_entries_end(core, &hold->side->desk);
 }
 
-/* From here on the hold is between us and the store; the handle may acquire again at once. */
+/* From here on only we and the store know the hold; the handle may acquire again at once. */
 static void end(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_hold *hold = lock->hold;
@@ -76,7 +76,7 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
     ask_of(hold, lock, on_result, user);
     hold->is_release = 1;
     hl_notice_cancel(core, &hold->notice);
-    if (was_lost) { /* in the very turn in which its loss was due: a loss is reported once, by the release */
+    if (was_lost) { /* in the turn in which its loss was due: the release reports the loss, once */
         hl_ending_retry(hold);
         hold->is_answered = 0;
         hl_ending_answer(hold, HILOCK_LOST);

@@ -4,10 +4,9 @@
  * Memory orders. The deadline carries no other data with it: each value is true by itself, so no reader needs what was
  * written before it. The load is an acquire so that the clock is read after it: an old clock with a new deadline would
  * promise too much; the other way round it promises too little. The store is a release so that nothing that led to it
- * can seem to come later. The store of 0 must also be visible before anyone can hear of the lock's release; between the
- * two lies a system call that hands bytes to the kernel.
- * A reader that looked just before the end acts on an answer that was true when it was given: the fencing token is
- * there for that. */
+ * can seem to come later. The store of 0 must also be visible before anyone can learn of the lock's release; between
+ * the two is a system call that hands bytes to the kernel. A reader that checked just before the end acts on an answer
+ * that was true then: fencing tokens protect against that. */
 #include "lock/validity.h"
 
 #include "base/plant.h"
@@ -87,7 +86,7 @@ static uint64_t deadline_of(const struct hilock_validity *validity, unsigned i)
     return atomic_load_explicit(&validity->deadlines_us[i], memory_order_acquire);
 }
 
-/* Holds move one by one meanwhile: each deadline was true when it was read, so enough of them stood. */
+/* Deadlines move one by one meanwhile: each was true when it was read, so enough of them were held. */
 static uint64_t needed_deadline_us(const struct hilock_validity *validity)
 {
     uint64_t sorted_us[HL_VALIDITY_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* validity - what a handle holds as other threads see it: a counted object with an atomic deadline for each of its
- * holds (one, for a plain handle), which only the loop's thread writes. It is good until the needed-th longest of them.
+/* validity - a handle's hold for other threads: a counted object with an atomic deadline for each of its holds (one for
+ * a plain handle), which only the loop's thread writes. It is valid until the needed-th longest of them.
  *
  * Invariants: it never promises more than the hold's own deadline at some moment not before the last end of belief, and
  * it is 0 from the end of the hold on, before any report and before a release leaves; a hold has at most one, and it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* walk - see walk.h. A handle waits in a gate until its acquire is decided, which is then among the news. */
+/* walk - see walk.h. A handle waits in a gate until its acquire is decided; then the acquire is among the news. */
 #include "lock/walk.h"
 
 #include "lock/gate.h"

@@ -11,7 +11,7 @@
 #include "lock/renewal.h"
 #include "lock/side.h"
 
-/* A turn with a lease of its own that was not asked for yet asks at once. */
+/* A turn asks at once for a lease of its own that it has not asked for yet. */
 static void begin(struct hl_hold *hold)
 {
     hold->failures = 0;
@@ -41,8 +41,7 @@ uint64_t hl_watchdog_early_us(const struct hl_hold *hold)
     return next_us && next_us < hl_renewal_due_us(hold) && next_us < hl_hold_ends_us(hold) ? next_us : UINT64_MAX;
 }
 
-/* A request that was due soon (the link is back, or a renewal had failed) is about the hold, whichever handle has
- * it. */
+/* A request that was due soon (the link is back, or a renewal failed) stays due when another handle gets the hold. */
 void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us)
 {
     begin(hold);

@@ -7,15 +7,14 @@
 #include "lock/core.h"
 
 void hl_watchdog_keep(struct hl_hold *hold); /* ASKING, granted: HELD */
-uint64_t hl_watchdog_early_us(const struct hl_hold *hold); /* HELD: when it asks the store, if that is before its next
-                                                              renewal; UINT64_MAX: it does not */
-void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us); /* a new turn begins: it asks then, unless it does at
-                                                                    once */
+uint64_t hl_watchdog_early_us(const struct hl_hold *hold); /* HELD: asks the store then, if that is before its next
+                                                              renewal; UINT64_MAX: does not */
+void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us); /* a new turn begins: asks then, or at once */
 void hl_watchdog_tick(struct hl_hold *hold);
 void hl_watchdog_ask(struct hl_hold *hold); /* HELD: an extend was accepted */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */
-/* How long until the first hold ends that this node (NULL: any node) must renew; UINT64_MAX: there is none. Looks at
- * all holds. */
+/* How long until the first hold ends that this node (NULL: any node) must renew; UINT64_MAX: there is none. Visits all
+ * holds. */
 uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node);
 
 #endif

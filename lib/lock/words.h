@@ -10,7 +10,7 @@
 const char *hl_words_silence_of(const struct hl_node *node); /* why it does not answer */
 /* whole */
 void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1]);
-/* A server's words of a fault; first the right that is missing, if they tell that. */
+/* A server's words about a fault, after the missing right, if they name it. */
 struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length);
 void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text);
 /* note: the server's words, quoted. */
@@ -20,10 +20,10 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
 /* an extend's time is over */
 void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text);
 void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text);
-/* the answer to the release of what was handed on */
+/* the answer to the release of a hold that was handed on */
 void hl_words_of_handing_on(const struct hl_name *name, struct hl_text *text);
 void hl_words_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text);
-/* of a release that was UNKNOWN */
+/* of an UNKNOWN release */
 void hl_words_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text);
 void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 

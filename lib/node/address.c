@@ -25,7 +25,7 @@ int hl_address_read(struct hl_address *ret, const char *host, size_t host_length
     if (port_length == 0 || hl_reply_decimal(port, port_length, &number) != port_length || number == 0 ||
         number > 65535)
         return 0;
-    *ret = (struct hl_address){.port = (int)number}; /* and no byte is left of what was there before */
+    *ret = (struct hl_address){.port = (int)number}; /* no older byte is left */
     memcpy(ret->host, host, host_length);
     return 1;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cluster - the deployment of a Redis Cluster: a key is at the server that has its hash slot.
  *
- * The table of slots is asked for (topology.h) at the start, after MOVED, and while a server with slots is away; one
+ * It asks for the table of slots (topology.h) at the start, after MOVED, and while a server with slots is away: one
  * question at a time, with a pause that grows while nothing changes. MOVED is believed at once for its one slot. A
- * request that came to the wrong place is sent on: for MOVED and ASK to where they say, for TRYAGAIN and CLUSTERDOWN
- * again after a moment, all of it within bounds. A server that was stopped and goes on knows old things: topology.h
- * decides whose word gives a slot of one server to another. Nothing more is read from a server that lost all its
- * slots.
- * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no
- * links. */
+ * request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they name,
+ * after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. A server that was stopped and goes on has old
+ * knowledge: topology.h decides which answers may move a slot from one server to another. Nothing more is read from a
+ * server that lost all its slots.
+ * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no links.
+ * */
 #include "base/contract.h"
 #include "base/plant.h"
 #include "node/members.h"
@@ -29,9 +29,9 @@ struct cluster {
     struct hl_topology topology;
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us, rest_us;
-    struct hl_flush given;          /* in this turn slots have gone from one server to others */
-    unsigned vain;                  /* answers in a row that named no server for what waits; stops at the count that was
-                                       reported */
+    struct hl_flush given;          /* in this turn slots have moved */
+    unsigned vain;                  /* answers in a row that named no server for waiting requests; stops at the count
+                                       that was reported */
     int has_table, has_mode, is_refreshing, is_parking;
     uint16_t owners[HL_SLOTS];      /* 1 + index of the member, 0: none */
 };
@@ -46,7 +46,7 @@ static struct hl_member *owner_of(struct cluster *cluster, unsigned slot)
     return cluster->owners[slot] ? cluster->members.list[cluster->owners[slot] - 1] : NULL;
 }
 
-/* A slot that the table lacks is asked for again, because the request for it must wait. */
+/* If the table lacks the slot, ask for the table again: the request has to wait for that. */
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     struct cluster *cluster = (struct cluster *)route;
@@ -70,7 +70,7 @@ static void give(struct cluster *cluster, unsigned slot, struct hl_member *to)
     cluster->owners[slot] = (uint16_t)(to->index + 1);
 }
 
-/* Submits the request again at the node where it belongs now. place_all keeps the order. */
+/* Submits the request again, to the node that serves it now. place_all keeps the order. */
 static void place(struct cluster *cluster, struct hl_request *request)
 {
     struct hl_about about;
@@ -148,7 +148,7 @@ static void try_seed(struct cluster *cluster)
     }
 }
 
-/* Links another server with slots, whose word may settle it, so that it is asked too. */
+/* Links another server with slots, so that it is asked too: its answer may decide. */
 static void ask_another(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->members.count; i++) {
@@ -180,8 +180,8 @@ static void refresh(struct cluster *cluster)
     struct hl_member *asked;
     if (hl_topology_is_asked(&cluster->topology))
         return;
-    asked = hl_members_up(&cluster->members, cluster->topology.asked); /* not the same one again: its word may be in
-                                                                          doubt */
+    asked = hl_members_up(&cluster->members, cluster->topology.asked); /* not the same one again: its answer may be
+                                                                          outdated */
     if (asked) {
         hl_topology_ask(&cluster->topology, asked);
         return;
@@ -221,7 +221,7 @@ static void adopt(struct cluster *cluster)
     cluster->vain = 0;
 }
 
-/* This answer names no server either for what waits; another server may know more. */
+/* This answer, too, names no server for the waiting requests; another server may know more. */
 static void on_vain(struct cluster *cluster, const char *why)
 {
     hl_text_set(&cluster->nobody.session.why, "%s", why);
@@ -287,7 +287,7 @@ static void on_rest_timer(void *arg)
     hl_host_leave(cluster->host);
 }
 
-/* ---- what comes to the wrong place ---- */
+/* ---- requests that reach the wrong server ---- */
 
 static int park(struct cluster *cluster, struct hl_node *node, struct hl_request *request)
 {
@@ -388,7 +388,7 @@ static void on_down(void *arg, struct hl_node *node)
     refresh_later(cluster);
 }
 
-/* Another server may have its slots by now, and a stopped one would run what it was sent when it wakes. */
+/* Another server may have its slots by now, and a stopped one would run old requests when it wakes. */
 static void on_silence(void *arg, struct hl_node *node)
 {
     (void)node;

@@ -6,6 +6,6 @@
 
 struct hl_node;
 
-void hl_counts_wanted(struct hl_node *node); /* a lock here has scripts that do: asks whether they may */
+void hl_counts_wanted(struct hl_node *node); /* a lock here has scripts that count: asks for the right */
 
 #endif

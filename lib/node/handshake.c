@@ -14,7 +14,7 @@ enum step {
     STEP_END = 64
 };
 
-/* ---- what is asked ---- */
+/* ---- questions ---- */
 
 static int send_words(struct hl_node *node, const char *word, const char *second, const char *third)
 {
@@ -70,7 +70,7 @@ void hl_handshake_begin(struct hl_node *node)
             sent = send_step(node, (enum step)step);
 }
 
-/* ---- what is answered ---- */
+/* ---- answers ---- */
 
 static enum hl_handshake_state on_role(struct hl_node *node, const struct hl_reply *reply)
 {
@@ -122,7 +122,7 @@ static void on_memory(struct hl_node *node, const struct hl_reply *reply)
     hl_trace(node->host, HL_EVICTION_RISK, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
 }
 
-/* A server without sharded channels refuses too, but that is not a missing right. */
+/* A server without sharded channels refuses, too: that is no missing right. */
 static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
 {
     node->has_sharded = reply->type != HL_REPLY_ERROR;

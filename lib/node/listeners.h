@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listeners - the listeners of one channel, in the order they came: two names may share a channel. Each may leave while
- * they are called, by itself or by another. */
+/* listeners - the listeners of one channel, in the order they came: two names may share a channel. A listener may be
+ * removed while they are called, by itself or by another. */
 #ifndef HL_NODE_LISTENERS_H
 #define HL_NODE_LISTENERS_H
 
@@ -31,7 +31,7 @@ TAILQ_HEAD(hl_listeners, hl_listener);
 /* a copy; NULL: no memory */
 struct hl_listener *hl_listeners_add(struct hl_listeners *listeners, const struct hl_memory *memory,
                                      const struct hl_listener *one);
-/* next: the next to call; one for all channels of a subscription. */
+/* next: the next listener to call, one for the whole subscription. */
 void hl_listeners_remove(struct hl_listeners *listeners, const struct hl_memory *memory, struct hl_listener **next,
                          struct hl_listener *listener);
 void hl_listeners_notify(const struct hl_listeners *listeners, struct hl_listener **next, enum hl_channel_event event,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* missing - optional rights of a server's user. What the user loses without one is reported once, not on every connect:
- * again only if the user had the right in between, or the node is another server.
+/* missing - optional rights of a server's user. The loss that a missing right means is reported once, not on every
+ * connect: again only if the user had the right in between, or the node is another server.
  *
- * Two are asked for only where they matter: a program without SIMPLE locks does not need COMMAND INFO, nor one without
- * FAIR locks PUBSUB (counts.h). */
+ * Two are tried only if they matter: COMMAND INFO for programs with SIMPLE locks, PUBSUB for those with FAIR locks
+ * (counts.h). */
 #ifndef HL_NODE_MISSING_H
 #define HL_NODE_MISSING_H
 
@@ -31,9 +31,9 @@ void hl_missing_report(struct hl_node *node, enum hl_missing_right lack, const c
 /* "<command> refused: <the server's words><loss>", if the reply is an error. 1: it was. */
 int hl_missing_hear(struct hl_node *node, enum hl_missing_right lack, const char *command, const struct hl_reply *reply,
                   const char *loss);
-int hl_missing_is_right(const struct hl_reply *reply); /* an error, and about a right */
+int hl_missing_is_right(const struct hl_reply *reply); /* it is an error about a right */
 
-/* A waiter was refused its place: until the next link MUTEX polls there. */
+/* The server refused a waiter its place: MUTEX polls there until the next link. */
 void hl_missing_queue(struct hl_node *node, const char *quote, size_t length);
 void hl_missing_natives_wanted(struct hl_node *node); /* a lock here could use native commands */
 

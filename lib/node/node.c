@@ -37,7 +37,7 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
         watch(node, request->sent_us + SILENCE_US);
 }
 
-/* From the oldest question, unless an answer came since. UINT64_MAX: nothing to watch. */
+/* From the oldest unanswered question or the latest answer. UINT64_MAX: nothing to watch. */
 static uint64_t silence_us(const struct hl_node *node)
 {
     const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
@@ -92,7 +92,7 @@ static void finish(struct hl_request *request, const struct hl_answer *answer)
     request->ops->done(request, answer);
 }
 
-/* Up to a mark, and straight from the queue: a request that is answered may withdraw others, or submit again. */
+/* Up to a mark, straight from the queue: an answered request may withdraw others, or submit itself again. */
 static void answer_all(struct hl_node *node, struct hl_requests *from, const struct hl_answer *answer)
 {
     struct hl_request *request;
@@ -140,7 +140,7 @@ static struct hl_requests *next_queue(struct hl_node *node)
     return TAILQ_EMPTY(&node->urgent) && !node->is_shut ? &node->normal : &node->urgent;
 }
 
-/* A failed send breaks the session; the request is then among the sent, since a part of it may have left. */
+/* A failed send breaks the session; the request then counts as sent, because a part of it may have left. */
 static void pump(struct hl_node *node)
 {
     struct hl_request *request;
@@ -160,7 +160,7 @@ static void pump(struct hl_node *node)
     }
 }
 
-/* The answer to what was sent with it: to SCRIPT LOAD, and last to ASKING. */
+/* The answer to a command sent with it: SCRIPT LOAD, then ASKING. */
 static void on_skipped(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
     struct hl_text what;
@@ -175,7 +175,7 @@ static void on_skipped(struct hl_node *node, struct hl_request *request, const s
     hl_reload_answered(node, reply);
 }
 
-/* The route knows where it belongs now, and has sent it there. */
+/* The route has sent it to the right node. */
 static int is_sent_on(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
     if (reply->type != HL_REPLY_ERROR || !node->events->on_error || !request->ops->about)
@@ -210,8 +210,8 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     told = hl_reload_told(node, request, reply);
     if (is_sent_on(node, request, &told))
         return;
-    if (request->ops->about) /* of a lock; a request that was never sent is not answered here, and says nothing about
-                                the network */
+    if (request->ops->about) /* of a lock; a request that was never sent is not answered here, and shows nothing of the
+                                network */
         hl_node_saw_trip(node, node->active_us - request->sent_us);
     finish(request, &(struct hl_answer){&told, 1});
 }
@@ -254,8 +254,8 @@ static void on_open(void *arg)
         up(node);
 }
 
-/* Reports the first failure after it was up, or ever, and the first refusal of its login. For a sentinel and a third
- * link it reports nothing else. */
+/* Reports the first failure ever, the first after it was up, and the first refusal of its login. For a sentinel and a
+ * third link it reports nothing else. */
 static void tell_down(struct hl_node *node, const char *why, uint64_t retry_us, int was_up, int is_refused)
 {
     int is_news = was_up || node->session.failures == 1 || (is_refused && !node->is_refused);
@@ -308,7 +308,7 @@ static uint64_t earliest_timeout(const struct hl_node *node)
     return earliest;
 }
 
-/* For nodes that another server may replace and that are only listened to: nothing else would show their silence. */
+/* For nodes that only have listeners, and that another server may replace: nothing else would show their silence. */
 static uint64_t idle_us(const struct hl_node *node)
 {
     int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription) &&
@@ -418,7 +418,7 @@ static struct hl_requests *queue_of(struct hl_request *request)
     return request->how & HL_REQUEST_URGENT ? &node->urgent : &node->normal;
 }
 
-/* The node for the request: the third link if it asks for that. Without memory for one it is refused. */
+/* The node for the request: the third link if the request wants it. Without memory for that link it is refused. */
 static struct hl_node *link_of(struct hl_node *node, unsigned how)
 {
     struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : node;
@@ -430,8 +430,8 @@ static struct hl_node *link_of(struct hl_node *node, unsigned how)
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how)
 {
     struct hl_node *link = link_of(node, how);
-    HL_REQUIRE(request->place == REQUEST_IDLE); /* a part, an inquiry and a release each have one request, and use it
-                                                   again when it is answered */
+    HL_REQUIRE(request->place == REQUEST_IDLE); /* holds, inquiries and releases each have one request, and reuse it
+                                                   when it is answered */
     request->node = link ? link : node;
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;

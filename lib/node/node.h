@@ -3,12 +3,12 @@
  * needed; the server's clock is known well enough for not_after.
  *
  * Commands and subscriptions have a session each (RESP2 cannot mix them). While the command session is closed requests
- * wait in their queue. When it is lost, all that was sent is answered "none came"; when its login is refused, all that
- * waits is answered with that refusal. Requests that replicas must confirm use a third link, made when it is first
- * wanted (wait_link.h). A server that started less than restart_guard_ms ago is not asked for grants: those requests
- * are answered "GUARD .." here.
- * Invariant: a request is never on the wire for longer than its timeout; the link is given up then, as answers come in
- * order and all behind it would be late as well. */
+ * wait in their queue. When it is lost, all sent requests are answered "none came"; when its login is refused, all
+ * waiting requests get that refusal. Requests that replicas must confirm use a third link, made when first needed
+ * (wait_link.h). A server that started less than restart_guard_ms ago is not asked for grants: those requests are
+ * answered "GUARD .." here.
+ * Invariant: a request is never on the wire for longer than its timeout; then the link is given up, because answers
+ * come in order and all later ones would be late as well. */
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 
@@ -32,16 +32,16 @@ struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* ended by NULL; loaded on every connect */
     void (*ask_natives)(struct hl_command *command); /* asks on every connect for the native commands of this server */
-    unsigned (*natives_told)(const struct hl_reply *reply); /* also of a refusal: bits that the asker defines, 0:
-                                                               nothing */
+    unsigned (*natives_told)(const struct hl_reply *reply); /* also called with a refusal: bits that the asker defines,
+                                                               0: nothing */
     const struct hl_wait_link_ops *wait_link; /* NULL: no request of it wants HL_REQUEST_CONFIRM */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     /* How long until the first hold ends that this node must renew (node NULL: any node); UINT64_MAX: there is none.
-     * Asked when a link is lost, so that the next try comes in time. NULL: nobody holds anything. */
+     * Called when a link is lost, so that the next try comes in time. NULL: there are no holds. */
     uint64_t (*left_us)(void *arg, const struct hl_node *node);
     void *left_arg;
     uint32_t restart_guard_ms; /* a server up for less is asked for no grant; 0: off */
-    uint8_t asks_role;         /* leaves a server that is no master */
+    uint8_t asks_role;         /* disconnects from a server that is not a master */
     uint8_t asks_sharded;      /* asks whether it has sharded channels (has_sharded) */
     uint8_t is_lazy;           /* started by the first request */
     uint8_t is_sentinel; /* a Sentinel: it knows where locks are and keeps none. No handshake, and no events when
@@ -51,11 +51,10 @@ struct hl_node_options {
 struct hl_node_events {
     void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify holds, let waiters try */
     void (*on_down)(void *arg, struct hl_node *node);
-    /* An error about where the request was sent? 1: it was submitted or parked again, else it is answered. NULL:
-     * never. */
+    /* Is the error about the place? 1: the request was submitted or parked again; 0: it is answered. NULL: never. */
     int (*on_error)(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error);
-    /* Asked, and silent for longer than a healthy server: called once, until it answers. The server may be gone. NULL:
-     * not needed. */
+    /* It owes an answer for longer than a healthy server would: called once, until it answers. The server may be gone.
+     * NULL: not needed. */
     void (*on_silence)(void *arg, struct hl_node *node);
 };
 
@@ -75,8 +74,8 @@ struct hl_node {
     struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0:
                                          none */
-    uint64_t round_trip_us;        /* the longest of this link's samples: its clock may be estimated fast by that
-                                      much */
+    uint64_t round_trip_us;        /* the longest of this link's samples: the estimate of its clock may be too fast by
+                                      that */
     uint64_t quickest_us;          /* the shortest round trip measured since: of the network alone */
     uint64_t usual_us;             /* their mean, weighted to the latest */
     unsigned trips;                /* how many, at most those that the mean covers */
@@ -93,7 +92,7 @@ struct hl_node {
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */
     int is_up, is_started, is_silent;
     int is_refused;                /* its login was refused, since it was up */
-    int graces;                    /* an overdue answer got more time since the loop stood still */
+    int graces;                    /* an overdue answer got more time because the loop stood still */
     int is_shut;                   /* only what is urgent is sent */
     struct hl_node *third;         /* its third link (wait_link.h). NULL: no request asked for replicas yet */
     struct hl_node *parent;          /* set: this is that link of another node */
@@ -105,22 +104,23 @@ void hl_node_start(struct hl_node *node); /* calling it again changes nothing. S
                                              wanted: hl_subscription_start */
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
-/* sends it now, or when its turn comes */
+/* sends it now or in its turn */
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how);
 void hl_node_park(struct hl_node *node, struct hl_request *request); /* waits until the route takes it */
 struct hl_request *hl_node_take(struct hl_node *node); /* takes out one that has not left; NULL: there is none */
 struct hl_request *hl_node_take_parked(struct hl_node *node);
-/* Moves to another address: what was sent is answered "none came", and nothing more is read from the old address. By
+/* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. By
  * reference. */
 void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why);
 void hl_node_break(struct hl_node *node, const char *why); /* closes its command links: nothing more is read from
                                                               them */
-void hl_node_probe(struct hl_node *node); /* asks something now, unless a question is under way: is it silent? */
+void hl_node_probe(struct hl_node *node); /* asks something now, unless a question is pending, to see whether it is
+                                             silent */
 void hl_node_shut(struct hl_node *node, int is_shut); /* an answer opens it again */
-void hl_node_rest(struct hl_node *node); /* nothing is asked of it and nobody listens: closes its links until it is
-                                            started again */
+void hl_node_rest(struct hl_node *node); /* it has no requests and no listeners: closes its links until it is started
+                                            again */
 int hl_node_is_idle(const struct hl_node *node);
-int hl_node_withdraw(struct hl_request *request); /* 1: it had not left, and will not; 0: it is on the wire, or idle */
+int hl_node_withdraw(struct hl_request *request); /* 1: it had not left and will not; 0: it is on the wire, or idle */
 
 uint64_t hl_node_left_us(void *node); /* its session calls this, as its options say */
 
@@ -130,13 +130,13 @@ uint64_t hl_node_since_us(const struct hl_node *node);
 /* Server time in ms after which a command sent now must not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
 void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* learns from a LATE answer */
-/* The restart guard: how long it asks for no grant yet; 0: it may. For a node that is up. */
+/* The restart guard: how long until it may ask for a grant; 0: it may now. For a node that is up. */
 uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
 void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
 void hl_node_saw_trip(struct hl_node *node, uint64_t took_us); /* of a request that was answered */
-void hl_node_fault(struct hl_node *node, const char *what); /* reports a refusal that it can live with */
-/* Up, and the oldest request on the wire has not been out for longer than patience_us: worth asking. */
+void hl_node_fault(struct hl_node *node, const char *what); /* reports a refusal that does no harm */
+/* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
 static inline struct hl_node *hl_node_parent(struct hl_node *node) { return node->parent ? node->parent : node; }
 const char *hl_node_name(const struct hl_node *node);

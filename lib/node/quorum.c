@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quorum - the deployment of n independent masters that decide by votes: the same name is at each of them. Each is a
- * deployment of one server and knows nothing of the others. Two addresses of one server would be two votes that are
- * lost together: that is reported. */
+/* quorum - the deployment of n independent masters that decide by votes: each has the same names. Each is a deployment
+ * of one server and knows nothing of the others. Two addresses of one server would be two votes that fail together:
+ * that is reported. */
 #include "node/route.h"
 
 struct quorum {
@@ -25,7 +25,7 @@ static struct hl_node *node_at(struct hl_route *route, unsigned i)
     return i < route->masters ? master_of(route, i)->ops->node_at(master_of(route, i), 0) : NULL;
 }
 
-/* The first master before it that is the same run of a server; NULL: none is known to be. */
+/* The first master before it that is the same run of the same server; NULL: none is known. */
 static struct hl_node *twin_of(struct hl_route *route, unsigned at)
 {
     const struct hl_node *node = node_at(route, at);

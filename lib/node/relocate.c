@@ -33,7 +33,7 @@ struct hl_request *hl_node_take(struct hl_node *node)
     return request;
 }
 
-/* What the old server said about itself is not true of the new one. */
+/* The new server has to answer these questions for itself. */
 void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why)
 {
     node->options.session.endpoint = *endpoint;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request - one command to a node and the one answer to it. It lives inside the asker, so that asking needs no memory:
+/* request - one command to a node and the one answer to it. It lives inside its owner, so that asking needs no memory:
  * a release can always be sent. */
 #ifndef HL_NODE_REQUEST_H
 #define HL_NODE_REQUEST_H
@@ -17,15 +17,15 @@ struct hl_answer {
     int was_sent;                 /* 0: it never left; a reply is then the refusal of the login */
 };
 
-struct hl_about { /* the key, from which the route finds the node of a request or of a name's channel */
+struct hl_about { /* the key: the route finds the node of a request, or of a name's channel, by it */
     const char *key;
     size_t length;
     unsigned master; /* of several independent ones: which of them */
 };
 
 struct hl_request_ops {
-    void (*about)(const struct hl_request *request, struct hl_about *ret); /* NULL: it is for the node that it was
-                                                                              given to, and for no other */
+    void (*about)(const struct hl_request *request, struct hl_about *ret); /* NULL: only for the node that it was given
+                                                                              to */
     /* just before it is sent; again when a script had to be loaded */
     void (*encode)(struct hl_request *request, struct hl_command *command);
     /* Exactly once for each submit, from the loop, unless withdrawn or the node ends. The request may be submitted
@@ -37,7 +37,7 @@ enum hl_request_place {
     REQUEST_IDLE,
     REQUEST_QUEUED,
     REQUEST_SENT,
-    REQUEST_BARRED, /* the node may not send it now, and answers so on the next turn */
+    REQUEST_BARRED, /* the node must not send it now, and says so on the next turn */
     REQUEST_PARKED, /* its route sends it again in a moment */
     REQUEST_CONFIRMING /* answered; replicas must confirm what it wrote (wait_link.h) */
 };
@@ -57,11 +57,11 @@ struct hl_request {
     const struct hl_request_ops *ops;
     struct hl_node *node;
     uint64_t sent_us;     /* latest send */
-    uint32_t timeout_ms;  /* breaks the link when it is unanswered for that long after its send. CONFIRMING: how long
-                             replicas have */
+    uint32_t timeout_ms;  /* breaks the link if it has no answer that long after its send. CONFIRMING: how long replicas
+                             have */
     uint8_t place;        /* enum hl_request_place */
     uint8_t how;          /* of enum hl_request_how */
-    uint8_t skip : 2;     /* answers before its own, to what was sent with it (SCRIPT LOAD, ASKING) */
+    uint8_t skip : 2;     /* answers to come before its own: to commands sent with it (SCRIPT LOAD, ASKING) */
     uint8_t reloads : 3;
     uint8_t hops : 3;     /* redirects from node to node without a pause */
     union {

@@ -2,7 +2,7 @@
 /* route - which node serves a key. A deployment (one server, Sentinel, a quorum of masters; later Cluster) is one
  * implementation of this table; the lock layer asks at every request and keeps no node of its own.
  * Nodes come and go, and a key's node may change: a slot moves, another server takes over. The route then moves unsent
- * requests to the right node by itself, and on_moved reports that holds must be verified and channels opened there.
+ * requests to the right node, and on_moved asks its user to verify holds and open channels there.
  * Invariant: every key has a node at any time, and a node that was returned once lives as long as its route. */
 #ifndef HL_NODE_ROUTE_H
 #define HL_NODE_ROUTE_H
@@ -14,8 +14,7 @@ struct hl_route;
 struct hl_route_events {
     void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify holds there, let waiters try */
     void (*on_down)(void *arg, struct hl_node *node);
-    /* Some keys have another node now, or another server. After a failover what was acknowledged may be
-     * forgotten there. */
+    /* Some keys have another node now, or another server. After a failover acknowledged writes may be lost there. */
     void (*on_moved)(void *arg, int is_failover);
 };
 
@@ -26,13 +25,12 @@ struct hl_route_ops {
     void (*start)(struct hl_route *route);
     void (*free)(struct hl_route *route); /* nodes and links with it */
     int is_spread;  /* keys are at several servers */
-    int can_forget; /* another server may take over without everything that was acknowledged */
+    int can_forget; /* another server may take over and lack acknowledged writes */
 };
 
 struct hl_route {
     const struct hl_route_ops *ops;
-    uint8_t masters, needed; /* of a quorum: how many vote, and how many must agree; 0: each key has one node, which
-                                decides */
+    uint8_t masters, needed; /* of a quorum: how many vote, how many must agree; 0: each key has one node */
 };
 
 static inline struct hl_node *hl_route_node(struct hl_route *route, const struct hl_about *about)

@@ -4,11 +4,11 @@
  * It listens to all sentinels of the url, and asks them: when they come, when the master is lost, silent, not a master
  * or read-only, and from time to time. It follows a switch at once: it closes every link to the old master, so that
  * nothing more is read from it. Config-epochs decide which sentinel to believe; they grow with every failover: a
- * sentinel that was away, and a master that was stopped and goes on, know an older one. And a newer epoch is a switch,
- * even if the same address is named: this client has missed the master between. A message of a switch has no epoch: its
- * sender is asked. Sentinels of one epoch that name different masters are compared, so that no two of them
- * can send us back and forth. If most sentinels know only older epochs long after they should have heard of ours, they
- * were set up anew.
+ * sentinel that was away, and a master that was stopped and goes on, know an older one. A newer epoch is a switch, even
+ * to the address that we know: this client has missed the master between. A message about a switch has no epoch, so its
+ * sender is asked. Sentinels of one epoch that name different masters are compared, so that no two of them can send us
+ * back and forth. If most sentinels still know only older epochs long after they should know ours, they were set up
+ * from scratch.
  * Invariant: requests wait in the one node while no master is known. */
 #include <stdio.h>
 
@@ -16,8 +16,7 @@
 #include "node/route.h"
 #include "node/sentinel_node.h"
 
-enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: all sentinels have heard of a switch by
-                                                                     then */
+enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: by then all sentinels know of a switch */
 
 struct sentinel {
     struct hl_route route;
@@ -121,8 +120,8 @@ static int do_most_name(const struct sentinel *sentinel, const struct hl_address
     return count > sentinel->count / 2;
 }
 
-/* Without a failover a sentinel names another master if it calls the same one by another address, or was set up by
- * hand. Follow it if most agree, or when the master is away; and with a pause, as the others keep naming the other
+/* Without a failover a sentinel names another master if it uses another address for the same one, or was set up by
+ * hand. Follow it if most agree, or if the master is away; then pause, because the others go on naming the other
  * one. */
 static int is_disputed(const struct sentinel *sentinel, const struct hl_sentinel_node *sentinel_node)
 {
@@ -149,7 +148,7 @@ static void on_told(void *arg, struct hl_sentinel_node *sentinel_node)
         follow(sentinel, &sentinel_node->address);
 }
 
-/* All sentinels were asked, or cannot be asked. */
+/* All sentinels that can be asked were asked. */
 static int are_useless(const struct sentinel *sentinel)
 {
     unsigned count = 0;
@@ -194,7 +193,7 @@ static void on_silence(void *arg, struct hl_node *node)
     ask_all(arg);
 }
 
-/* The master was demoted, and nothing was done: the request waits for the next master. */
+/* The master was demoted and did nothing: the request waits for the next master. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     (void)arg;

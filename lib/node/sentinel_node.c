@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sentinel_node - see sentinel_node.h. It is asked when it comes, and again when the subscription is on: a switch
+/* sentinel_node - see sentinel_node.h. It is asked when it connects, and again when the subscription is on, or a switch
  * between the two would be missed. */
 #include "node/sentinel_node.h"
 
@@ -13,7 +13,7 @@ static struct hl_sentinel_node *sentinel_node_of(struct hl_node *node)
     return (struct hl_sentinel_node *)(void *)node;
 }
 
-/* A host "as you reached me" is refused: it would be the sentinel's own. */
+/* An empty host is refused: it would mean the sentinel's own. */
 static int read_address(struct hl_address *ret, const char *host, size_t host_length, const char *port,
                         size_t port_length)
 {
@@ -22,7 +22,7 @@ static int read_address(struct hl_address *ret, const char *host, size_t host_le
 
 /* ---- asking ---- */
 
-/* A list of names and values. Only if the user may not ask for the epoch is the address taken without it. */
+/* A list of names and values. Without the epoch the address counts only if the user may not ask for the epoch. */
 static void on_epoch(struct hl_sentinel_node *sentinel_node, const struct hl_reply *reply)
 {
     const struct hl_reply *name, *value;
@@ -92,7 +92,7 @@ static void ask(struct hl_sentinel_node *sentinel_node, int is_half_told)
     hl_node_submit(&sentinel_node->node, &sentinel_node->question, sentinel_node->node.options.command_timeout_ms, 0);
 }
 
-/* If one half has no answer, the whole question has none: it is asked again when the sentinel is back. */
+/* If one half has no answer, the question has none: it is asked again when the sentinel is back. */
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
     static const struct hl_reply silence = {.type = HL_REPLY_ERROR, .bytes = "NOPERM", .length = 6};
@@ -137,7 +137,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     case HL_CHANNEL_ON: hl_sentinel_node_ask(sentinel_node); break;
     case HL_CHANNEL_MESSAGE: on_message(sentinel_node, message); break;
     case HL_CHANNEL_OFF:
-    case HL_CHANNEL_REFUSED: break; /* which was reported; it is asked from time to time */
+    case HL_CHANNEL_REFUSED: break; /* that was reported; it is asked from time to time */
     }
 }
 
@@ -160,8 +160,7 @@ static void on_down(void *arg, struct hl_node *node)
 {
     struct hl_sentinel_node *sentinel_node = arg;
     struct hl_text why;
-    (void)hl_node_withdraw(&sentinel_node->question); /* half of the question may have been answered over the lost
-                                                         link */
+    (void)hl_node_withdraw(&sentinel_node->question); /* the lost link may have answered half of the question */
     hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
     be_useless(sentinel_node, why.bytes);
 }

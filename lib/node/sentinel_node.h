@@ -8,7 +8,7 @@
  * (SENTINEL MASTER has an address too: the old one, with the new epoch, until the switch.) An unanswered half ends the
  * question.
  * A message is a hint to ask: messages of several sentinels, and of several switches, may come late and in any order.
- * What it says is hostile (R9): an impossible address is not passed on. */
+ * Messages are hostile (R9): an impossible address is not passed on. */
 #ifndef HL_NODE_SENTINEL_NODE_H
 #define HL_NODE_SENTINEL_NODE_H
 
@@ -30,12 +30,12 @@ struct hl_sentinel_node {
     struct hl_listener *switched, *promoted;
     const struct hl_sentinel_node_events *events;
     void *arg;
-    const char *master;                /* what it calls it; by reference */
+    const char *master;                /* its name for the master; by reference */
     uint64_t epoch;                    /* 0: there was no failover yet */
-    int is_dated, is_barred;           /* it gave its epoch; it refused, as the user may not ask */
+    int is_dated, is_barred;           /* it gave its epoch; it refused, because the user may not ask */
     struct hl_address address;         /* port 0: not known from the present connection */
     uint64_t told_us;                  /* when it gave its address */
-    int is_useless;                    /* asked, or not to be reached, and no address since */
+    int is_useless;                    /* asked or unreachable, and no address since */
     int is_news;                       /* ask again as soon as it has answered */
 };
 
@@ -46,7 +46,7 @@ int hl_sentinel_node_init(struct hl_sentinel_node *sentinel_node, struct hl_host
 void hl_sentinel_node_start(struct hl_sentinel_node *sentinel_node);
 void hl_sentinel_node_done(struct hl_sentinel_node *sentinel_node);
 void hl_sentinel_node_ask(
-    struct hl_sentinel_node *sentinel_node); /* again, if it is being asked now; nothing while it is away: it is
-                                                 asked when it comes */
+    struct hl_sentinel_node *sentinel_node); /* asks again after a pending question; nothing while it is away: it is
+                                                asked when it connects */
 
 #endif

@@ -41,7 +41,7 @@ static int is_number(struct value value, uint64_t *ret_number)
     return value.bytes && value.length && hl_reply_decimal(value.bytes, value.length, ret_number) == value.length;
 }
 
-/* By its run id; without one, by an uptime that does not reach back to when it was last read. */
+/* By its run id; without one, by an uptime shorter than the time since the last reading. */
 static int is_another_run(const struct hl_server_info *server_info, const char *run_id, uint64_t up_us, uint64_t now_us)
 {
     if (*server_info->run_id && *run_id)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server_info - what INFO says of a server: which run this is, since when it is up, whether it may evict locks. Pure.
+/* server_info - reads INFO of a server: which run this is, when it started, whether it may evict locks. Pure.
  *
  * A store that restarted may have forgotten leases that their holders still believe in; the restart guard waits them
  * out. Invariant: started_us is never before the true start. The server gives its uptime in whole seconds of its wall
- * clock: up to a second too many, and wrong after a step of that clock. So one second is taken off, a run that was read
- * once keeps its start, and a run that follows another began after the other's latest answer. An uptime that cannot be
- * read counts as just started. */
+ * clock: up to a second too many, and wrong after a step of that clock. So one second is subtracted, a run keeps its
+ * start once it was read, and a run that follows another began after the other's latest answer. An uptime that cannot
+ * be read counts as just started. */
 #ifndef HL_NODE_SERVER_INFO_H
 #define HL_NODE_SERVER_INFO_H
 

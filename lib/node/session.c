@@ -25,7 +25,7 @@ static void drop_link(struct hl_session *session, int is_reset)
     session->link = NULL;
 }
 
-/* Try while there is time to save a hold that is about to end, and more often when there is less time. */
+/* Try while a hold that is about to end can still be saved: the less time is left, the more often. */
 static uint64_t longest_pause_us(const struct hl_session *session)
 {
     uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
@@ -45,8 +45,8 @@ static uint64_t next_pause_us(struct hl_session *session)
     return pause / 2 + hl_random_below(&session->host->random, pause / 2 + 1);
 }
 
-/* The next attempt begins at the address that was good, or else after those that failed: one that answers nothing takes
- * the whole connect timeout. */
+/* The next attempt begins at the address that was good, or else after those that failed: an address that does not
+ * answer takes the whole connect timeout. */
 static void turn_addresses(struct hl_session *session)
 {
     session->first_address += session->address - (session->address && session->opened_us);
@@ -139,8 +139,8 @@ static int is_bearable(const struct hl_session *session, const struct hl_reply *
                                        hl_reply_starts(reply, "ERR Client names"));
 }
 
-/* Servers, and above all proxies, repeat what they do not understand, changed or cut. So only the code word and known
- * phrases of an error that answers AUTH are reported. */
+/* Servers, and proxies above all, repeat what they do not understand, changed or cut. So of an error that answers AUTH
+ * only the code word and known phrases are reported. */
 static struct hl_reply told_of(const struct hl_reply *reply, int is_auth, struct hl_text *words)
 {
     static const char *const known[] = {"unknown command", "without any password configured", "no password is set",
@@ -210,7 +210,7 @@ static void on_down(void *arg, const char *why)
         fail(session, why, NULL);
 }
 
-/* NULL: plain. A link that must be TLS is never anything else, whatever fails. */
+/* NULL: plain. A link that must be TLS is never plain, even if TLS fails. */
 static const char *tls_host(const struct hl_session *session)
 {
     const struct hl_session_options *options = session->options;
@@ -341,7 +341,7 @@ void hl_session_done(struct hl_session *session)
 
 int hl_session_send(struct hl_session *session, const struct hl_command *command)
 {
-    HL_REQUIRE(session->state == SESSION_OPEN); /* nodes and subscriptions queue until it is open, and stop when a
+    HL_REQUIRE(session->state == SESSION_OPEN); /* nodes and subscriptions send only while it is open, and stop when a
                                                    send fails */
     if (send_command(session, command) == 0)
         return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session - keeps one link to one server up: it resolves, connects, logs in, and does so again after a loss, with a
- * jittered exponential pause.
+/* session - keeps one link to one server up: it resolves, connects and logs in, and again after a loss, with a jittered
+ * exponential pause.
  *
  *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH | SELECT, CLIENT SETNAME) -> OPEN -> PAUSED -> ...
  *
- * Invariants: no command of the owner leaves before AUTH and SELECT were accepted; a refusal ends the link, as what
- * followed would run as the default user or in the wrong database (R10). on_open and on_close alternate; on_close also
- * follows a failed attempt, and neither runs inside a call of the owner's. */
+ * Invariants: no command of the owner leaves before AUTH and SELECT were accepted; a refusal ends the link, because
+ * later commands would run as the default user or in the wrong database (R10). on_open and on_close alternate; on_close
+ * also follows a failed attempt, and neither runs inside a call of the owner's. */
 #ifndef HL_NODE_SESSION_H
 #define HL_NODE_SESSION_H
 
@@ -40,7 +40,8 @@ struct hl_session_events {
     /* refusal: the server's error that ended the greeting, or NULL. The next attempt is in retry_us. */
     void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
     void (*on_fault)(void *arg, const char *what); /* the session goes on without it */
-    /* How long until the first hold that needs this link ends; UINT64_MAX: there is none. NULL: none ever needs it. */
+    /* How long until the first hold ends that needs this link; UINT64_MAX: there is none. NULL: no hold ever needs
+     * it. */
     uint64_t (*left_us)(void *arg);
 };
 
@@ -82,10 +83,10 @@ void hl_session_done(struct hl_session *session); /* any state; nothing calls ba
 static inline int hl_session_is_open(const struct hl_session *session) { return session->state == SESSION_OPEN; }
 /* open only. 0; -1: the session breaks (below) */
 int hl_session_send(struct hl_session *session, const struct hl_command *command);
-/* Gives the link up (reset, so that what it still carries does not run later). on_close comes on a later turn. */
+/* Gives the link up (reset, so that its unsent bytes never run). on_close comes on a later turn. */
 void hl_session_break(struct hl_session *session, const char *why);
-void hl_session_move(struct hl_session *session, const char *why); /* the endpoint in its options has changed:
-                                                                      breaks, and connects there now */
+void hl_session_move(struct hl_session *session, const char *why); /* the endpoint in its options has changed: breaks,
+                                                                      connects there now */
 void hl_session_stop(struct hl_session *session);                  /* no link and no attempt, and no on_close; start
                                                                       begins again */
 

@@ -14,7 +14,7 @@ enum { HL_SLOTS_TOLD_MAX = 2 * HL_SLOTS };
 /* A host of "" is the server that was asked; the id, by reference, is empty if there was none. */
 struct hl_slots_master { struct hl_address address; const char *id; size_t id_length; };
 
-/* An answer to CLUSTER SLOTS: each range with its master. Returns how many slots it names. */
+/* An answer to CLUSTER SLOTS: each range with its master. Returns the count of slots that it names. */
 typedef void hl_slots_fn(void *arg, unsigned from, unsigned to, const struct hl_slots_master *master);
 unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status - what a node can be asked now. See node.h. */
+/* status - whether a node can be asked now, and since when. See node.h. */
 #include "base/plant.h"
 #include "node/node.h"
 
@@ -30,7 +30,7 @@ uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us)
     return node->options.restart_guard_ms && left_us > 0 ? (uint64_t)left_us : 0;
 }
 
-/* A sentinel leads to wherever something is held. */
+/* A sentinel matters to all holds. */
 uint64_t hl_node_left_us(void *arg)
 {
     struct hl_node *node = arg;

@@ -20,7 +20,7 @@ struct hl_channel {
     TAILQ_ENTRY(hl_channel) place;  /* in to_send or sent */
     TAILQ_ENTRY(hl_channel) linger; /* in lingering */
     struct hl_subscription *subscription;
-    struct hl_listeners listeners; /* empty: nobody wants it */
+    struct hl_listeners listeners; /* empty: it is not wanted */
     uint64_t sent_us, leaves_us;
     enum channel_state state;
     uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced;
@@ -103,7 +103,7 @@ static void send_later(struct hl_channel *channel)
     TAILQ_INSERT_TAIL(&channel->subscription->to_send, channel, place);
 }
 
-/* Moves a channel that has no command under way towards what is wanted. */
+/* Moves a channel without a pending command towards its wanted state. */
 static void settle(struct hl_channel *channel)
 {
     int stays = is_wanted(channel) || (channel->is_lingering && channel->is_subscribed);
@@ -158,7 +158,7 @@ static void on_misplaced(struct hl_channel *channel)
     misplaced(subscription);
 }
 
-/* Its slot has left this server; messages sent meanwhile are lost. */
+/* Its slot has left this server; messages meanwhile are lost. */
 static void on_taken_back(struct hl_subscription *subscription, const struct hl_reply *name)
 {
     struct hl_table_entry *entry = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
@@ -270,7 +270,7 @@ static void on_open(void *arg)
     pump(subscription);
 }
 
-/* One channel of the lost link: unwanted ones go with it. */
+/* One channel of the lost link: unwanted ones are freed. */
 static void lose(struct hl_channel *channel)
 {
     int was_on = channel->is_subscribed;
@@ -326,7 +326,7 @@ static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
         watch(subscription, channel->leaves_us);
 }
 
-/* If an answer is overdue after a silence, the link is given up; after a silence without a question, one is asked. */
+/* After a silence: if an answer is overdue the link is given up; if nothing was asked, it asks. */
 static void check_link(struct hl_subscription *subscription, uint64_t now_us)
 {
     const struct hl_channel *oldest = TAILQ_FIRST(&subscription->sent);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* subscription - the channels that one node's subscription link listens to.
+/* subscription - the channels that a node's subscription link listens to.
  *
- * It does not connect before somebody is likely to listen. A channel may have several listeners: two names may share
- * one. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of channels assigns the answers; an error answers its
- * head. After a loss everything wanted is subscribed again. An unwanted channel lingers for a second, so that a hot
- * lock does not subscribe at every wait.
+ * It connects only when a listener is likely. A channel may have several listeners: two names may share one. SUBSCRIBE
+ * and UNSUBSCRIBE are answered in order, so a FIFO of channels assigns the answers; an error answers its head. After a
+ * loss all wanted channels are subscribed again. An unwanted channel lingers for a second, so that a hot lock does not
+ * subscribe at every wait.
  *
  * In a cluster channels may be sharded: SSUBSCRIBE, at the server that has their slot. That server ends the
- * subscription when the slot leaves (an unasked sunsubscribe), and refuses it when it has not got the slot: the route
- * is notified, and the channel is asked for again in a moment if it was not moved by then. SUNSUBSCRIBE may be answered
- * twice when the slot has just left: a fence follows it, an UNSUBSCRIBE that has one answer in any state, and all
- * between the two is its answer.
+ * subscription when the slot leaves (an unasked sunsubscribe), and refuses it when it does not have the slot: the route
+ * is notified, and the channel is subscribed again in a moment, unless it was moved by then. SUNSUBSCRIBE may be
+ * answered twice when the slot has just left. So a fence follows it: an UNSUBSCRIBE that has one answer in any state.
+ * All answers before the fence's are to SUNSUBSCRIBE.
  *
  * Invariants: a channel has at most one command under way; ON is reported only for a confirmation by the present link;
  * a message is a hint and never the truth (R7): its text is not read here. */
@@ -30,27 +30,27 @@ struct hl_subscription {
     void *timer; /* the earliest of an overdue answer, the end of a linger, and the next keep-alive */
     uint64_t due_us, active_us;
     uint32_t timeout_ms, keepalive_ms;
-    void (*on_misplaced)(void *arg); /* this server does not have the channel's slot, or no longer. NULL: channels have
-                                        no slots */
+    void (*on_misplaced)(void *arg); /* this server does not have, or no longer has, the channel's slot. NULL: no
+                                        slots */
     void *misplaced_arg;
     uint64_t again_us;         /* when to ask again for channels whose slot is elsewhere; 0: there are none */
-    uint8_t told_refusals[2]; /* of SUBSCRIBE, UNSUBSCRIBE: reported once */
+    uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
     int is_started, is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */
-    struct hl_channel *beat, *fence; /* names of no channel: UNSUBSCRIBE of one is the keep-alive, of the other the
-                                        fence */
+    struct hl_channel *beat, *fence; /* of channels that do not exist: UNSUBSCRIBE of one is the keep-alive, of the
+                                        other the fence */
 };
 
 /* options outlives it. 0; -1: no memory */
 int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host,
                          const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms);
-void hl_subscription_start(struct hl_subscription *subscription); /* connects; once. The first channel does it too */
+void hl_subscription_start(struct hl_subscription *subscription); /* connects; once. So does the first channel */
 /* the endpoint has changed: subscribes all there */
 void hl_subscription_move(struct hl_subscription *subscription, const char *why);
-/* that channel is on, even if it only lingers */
+/* the channel is on, even if it only lingers */
 int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length);
-int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no channel, wanted or lingering, that
-                                                                            needs the link */
+int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no wanted or lingering channel needs the
+                                                                            link */
 void hl_subscription_rest(struct hl_subscription *subscription); /* idle: no link until it is started again */
 void hl_subscription_done(struct hl_subscription *subscription); /* channels with it */
 
@@ -59,7 +59,7 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
                                      hl_channel_fn *hear, void *arg);
 void hl_listener_let_rest(struct hl_listener *listener); /* does not keep the link (hl_subscription_rest); on again
                                                             with the next start */
-void hl_listener_close(struct hl_listener *listener); /* it is not called any more; NULL is allowed */
+void hl_listener_close(struct hl_listener *listener); /* it gets no more calls; NULL is allowed */
 int hl_listener_is_on(const struct hl_listener *listener);
 const struct hl_subscription *hl_listener_where(const struct hl_listener *listener);
 

@@ -34,8 +34,8 @@ static void end(struct hl_topology *topology, const struct hl_reply *reply, int 
 
 /* ---- the first half ---- */
 
-/* A server that is busy or loading may answer later. One that may not answer, or does not know the command, is asked
- * for the slots alone. */
+/* A server that is busy or loading may answer later. If the user may not ask, or the server lacks the command, only the
+ * slots are asked for. */
 static int is_for_now(const struct hl_reply *reply)
 {
     return reply->type == HL_REPLY_ERROR && !hl_missing_is_right(reply) && !hl_reply_has_code(reply, "ERR");
@@ -93,14 +93,14 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
         on_epochs(topology, answer->reply);
 }
 
-/* ---- which answer to believe ---- */
+/* ---- which answer counts ---- */
 
 static int is_away(const struct hl_topology *topology, const struct hl_member *owner)
 {
     return owner->lost_us && hl_now_us(topology->members->host) - owner->lost_us > AWAY_US;
 }
 
-/* 0: it has been away for so long that nobody else may be left to ask. */
+/* 0: it has been away so long that perhaps no other server can be asked. */
 static uint64_t epoch_of(const struct hl_topology *topology, const struct hl_member *owner)
 {
     return is_away(topology, owner) ? 0 : owner->epoch;
@@ -121,7 +121,7 @@ void hl_topology_succeed(const struct hl_topology *topology, const struct hl_mem
         to->epoch = epoch_of(topology, from);
 }
 
-/* A server's word about itself is the truth: it may have been set up anew. */
+/* A server's answer about itself is true: it may have been set up from scratch. */
 void hl_topology_keep_epochs(const struct hl_topology *topology)
 {
     for (unsigned i = 0; i < topology->members->count; i++) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topology - asks one server of a cluster which server has which slot, and how old that is.
+/* topology - asks one server of a cluster for the owners of all slots, and for the age of that.
  *
  * It is one question in two halves: the config-epochs (CLUSTER NODES), and when they are answered the slots (CLUSTER
  * SLOTS), over the same link. The slots may be newer than the epochs, never the other way round: a server that has just
- * learnt that it was replaced would make its old slots look new. For a user without the right to the first half,
- * answers have no age; what the user loses by that is reported once.
+ * learnt that it was replaced would make its old slots look new. For a user without the right to the first half answers
+ * have no age, and that loss is reported once.
  *
- * A server that was replaced while it was stopped goes on with what it knew, and two of them vouch for each other: so
- * no slot goes to a server that is said to have a lower config-epoch than its present owner has. Without epochs the new
- * owner's own word is not enough. An owner that has been away for a while does not keep its slots by this rule: the
- * cluster may have been set up anew, or nobody else may be left to ask.
- * Invariant: one question at a time, and on_told once for each that is not withdrawn. */
+ * A server that was replaced while it was stopped goes on with its old knowledge, and two such servers confirm each
+ * other: so no slot goes to a server with a lower config-epoch than its present owner. Without epochs the new owner's
+ * own answer is not enough. An owner that has been away for a while does not keep its slots by this rule: the cluster
+ * may have been set up from scratch, or no other server may be left to ask.
+ * Invariant: one question at a time, and one on_told for each that is not withdrawn. */
 #ifndef HL_NODE_TOPOLOGY_H
 #define HL_NODE_TOPOLOGY_H
 
@@ -25,7 +25,7 @@ struct hl_topology {
     struct hl_member *asked; /* last */
     struct hl_request question;
     struct hl_epochs epochs;
-    int is_half_told;        /* the epochs are known, or cannot be, and the slots are asked for */
+    int is_half_told;        /* the epochs were answered or refused, and the slots are asked for */
     uint16_t slots[HL_SLOTS]; /* 1 + index of the member, by the latest answer; 0: none */
     hl_topology_fn *on_told;
     void *arg;
@@ -33,16 +33,15 @@ struct hl_topology {
 
 void hl_topology_init(struct hl_topology *topology, struct hl_members *members, hl_topology_fn *on_told, void *arg);
 void hl_topology_done(struct hl_topology *topology);
-/* The latest answer gives one of owner's slots to `to`. NULL: no owner. */
+/* May the latest answer move one of owner's slots to `to`? NULL: no owner. */
 int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to);
-/* `to` gets a slot of from's, by anybody's word, and counts as being as new as `from`, though its epoch may be unknown
- * yet. */
+/* `to` gets a slot of from's, and from then on counts as no older than `from`, though its epoch may be unknown. */
 void hl_topology_succeed(const struct hl_topology *topology, const struct hl_member *from, struct hl_member *to);
-void hl_topology_keep_epochs(const struct hl_topology *topology); /* of the latest answer, when its slots were given */
+void hl_topology_keep_epochs(const struct hl_topology *topology); /* those of the latest answer, if it had slots */
 
 int hl_topology_is_asked(const struct hl_topology *topology);
 void hl_topology_ask(struct hl_topology *topology, struct hl_member *member); /* while none is */
-/* Its link was lost: the half that has not left is withdrawn. */
+/* Its link was lost: withdraws the half that has not left. */
 void hl_topology_lose(struct hl_topology *topology, const struct hl_member *member);
 
 #endif

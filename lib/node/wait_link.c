@@ -37,7 +37,7 @@ static void ask_for_the_least(struct hl_wait_link *wait_link)
                    HL_REQUEST_URGENT | HL_REQUEST_BLOCKS);
 }
 
-/* This WAIT asked for fewer or for a shorter time, and has not found enough. */
+/* This WAIT asked for fewer replicas or less time, and found too few. */
 static int wants_more(const struct hl_wait_link *wait_link, const struct hl_request *request,
                       const struct hl_reply *reply)
 {
@@ -88,8 +88,7 @@ static void go_on(struct hl_node *link)
     struct hl_wait_link *wait_link = wait_link_of(link);
     if (hl_request_is_busy(&wait_link->wait))
         return;
-    if (TAILQ_EMPTY(&wait_link->pending) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn: nothing to wait
-                                                                               for */
+    if (TAILQ_EMPTY(&wait_link->pending) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn */
         hl_node_shut(link, 0);
     else if (!TAILQ_EMPTY(&wait_link->pending) && TAILQ_EMPTY(&link->sent))
         ask_for_the_least(wait_link);
@@ -129,7 +128,7 @@ static int on_error(void *arg, struct hl_node *link, struct hl_request *request,
     return parent->events->on_error ? parent->events->on_error(parent->arg, parent, request, error) : 0;
 }
 
-/* Its node finds out whether the server is alive: it knows what to do then, and for how long. */
+/* The parent node checks whether the server is alive: it knows how to go on. */
 static void on_silence(void *arg, struct hl_node *link)
 {
     (void)arg;

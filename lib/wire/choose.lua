@@ -6,8 +6,8 @@
 -- with_me: I am a waiter, and ready. has_more: too many are dead; the rest comes next time. has_star: the queue has a
 -- `*`.
 -- others: how many listen to c_channel, from the same question as the waiter's readiness; 0 for a user who may not ask.
--- The first waiter is looked at before a batch is fetched, for it is usually the one. By pcall: a key of another type
--- counts as an empty queue.
+-- It reads the first waiter before it fetches a batch, because that waiter is usually the one. By pcall: a key of
+-- another type counts as an empty queue.
 do
   local from, to, deaf = 0, 0, nil
   repeat

@@ -24,8 +24,8 @@ static int is_denied(const struct hl_reply *error)
            contains(error, "ACL failure in script") || contains(error, "The user executing the script can't");
 }
 
-/* Refused as a whole command, or by a script's reads, which come before its writes. A missing right may show in the
- * middle of a script. */
+/* Refused as a whole command, or by a script's reads, which come before its writes. A script may meet a missing right
+ * halfway. */
 static int has_left_nothing(const struct hl_reply *error)
 {
     int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") ||

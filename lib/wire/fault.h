@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fault - what an error reply means to a lock: the cause, and whether time may heal it. An error reply is never loss of
- * a hold (R5) and never a grant. Codes: the text up to the first space; errors inside scripts keep theirs from Redis 7
- * on, and are wrapped ("ERR Error running script ...: -CODE") before. */
+/* fault - what an error reply means for a lock: the cause, and whether it may pass with time. An error reply is never
+ * loss of a hold (R5) and never a grant. Codes: the text up to the first space; errors inside scripts keep theirs from
+ * Redis 7 on, and are wrapped ("ERR Error running script ...: -CODE") before. */
 #ifndef HL_WIRE_FAULT_H
 #define HL_WIRE_FAULT_H
 

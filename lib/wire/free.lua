@@ -6,6 +6,6 @@ local call, name = redis.call, KEYS[1]
 -- HDEL and not DEL: a group multilock of Redisson may have put fields of its own beside ours
 if call('HDEL', name, ARGV[1]) == 0 then return 0 end
 call('HDEL', name, 'mode')
--- by pcall: a user without the right to this channel has released all the same
+-- by pcall: a user without the right to this channel still releases
 local heard = redis.pcall(ARGV[3], ARGV[2], '0')
 return type(heard) == 'table' and -1 or 1 + heard

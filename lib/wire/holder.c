@@ -25,7 +25,7 @@ void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n, con
     hl_command_add(command, holder, hl_holder_write(holder, uuid, n, label));
 }
 
-/* Where it stands; NULL: another program's holder. */
+/* Where the label begins; NULL: another program's holder. */
 static const char *number_in(const char *holder)
 {
     const char *colon = strnlen(holder, HL_UUID_LENGTH) == HL_UUID_LENGTH ? holder + HL_UUID_LENGTH : "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* holder - what the store keeps as the owner of a name: "<client uuid>:<n>:<label>", n never used twice by a client
- * (R2). The label says in words who that is; without one it is "<client uuid>:<n>". To scripts, and to every other
- * program, all of it is one text. */
+ * (R2). The label names the client in words; without one a holder is "<client uuid>:<n>". To scripts, and to every
+ * other program, all of it is one text. */
 #ifndef HL_WIRE_HOLDER_H
 #define HL_WIRE_HOLDER_H
 

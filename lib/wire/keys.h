@@ -14,14 +14,13 @@ enum { HL_KEY_PREFIX_MAX = 32 };
 extern const char hl_key_token[], hl_key_queue[]; /* words of our own keys */
 
 int hl_key_has_good_braces(const char *name, size_t length);
-int hl_key_is_reserved(const char *name, size_t length); /* begins like keys of ours or of Redisson's locks, and may
-                                                            be another lock's */
+int hl_key_is_reserved(const char *name, size_t length); /* begins like our keys or Redisson's: it could be another
+                                                            lock's key */
 /* needs length + HL_KEY_PREFIX_MAX bytes; no terminator */
 size_t hl_key_write(char *to, const char *word, const char *name, size_t length);
 /* the same, as an argument */
 void hl_key_add(struct hl_command *command, const char *word, const char *name, size_t length);
-size_t hl_key_channel_write(char *to, const char *name, size_t length); /* as hl_key_write: where a release is
-                                                                           published */
+size_t hl_key_channel_write(char *to, const char *name, size_t length); /* as hl_key_write: the channel of releases */
 void hl_key_channel_add(struct hl_command *command, const char *name, size_t length);
 
 #endif

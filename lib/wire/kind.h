@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kind - the commands and replies of every kind of lock, as a table: argv out, a reply in. The lock machine asks the
- * table of a handle's kind and never a kind by its name.
- * A request may have several forms, scripts and native commands; each function that builds a command returns the form
- * it chose, and the answer is read as that form, so that an answer of another form is a fault (R9). */
+/* kind - the commands and replies of every kind of lock, as a table: argv out, a reply in. The lock machine uses the
+ * table of a handle's kind and never tests for a kind by name. A request may have several forms, scripts and native
+ * commands. Each function that builds a command returns the form that it chose; the answer is read as that form, and an
+ * answer of another form is a fault (R9). */
 #ifndef HL_WIRE_KIND_H
 #define HL_WIRE_KIND_H
 
@@ -17,14 +17,14 @@ struct hl_words { /* the client, name and holder of a command; by reference */
     const char *label; /* NULL: none */
 };
 
-struct hl_wants { /* its other arguments; a kind leaves out those that it does not have */
+struct hl_wants { /* its other arguments; a kind ignores those that it does not need */
     uint64_t lease_ms;     /* acquire, renew; of next */
     uint64_t not_after_ms; /* acquire: server time; 0: any time */
     uint64_t token_ttl_ms; /* acquire */
     unsigned reserved;     /* acquire: tokens reserved for hand-offs; of next */
     int is_second;         /* acquire, release, force: HL_AGAIN was the answer to the first */
     uint64_t token;        /* renew */
-    int is_extended;       /* renew: the store may keep it for longer than lease_ms; do not shorten that */
+    int is_extended;       /* renew: the store may keep it for longer than lease_ms, which must not be shortened */
     unsigned natives;      /* renew, release: the server's native commands (natives.h) */
     int is_sharded;        /* release: its channels are those of a cluster's slots */
     /* of a kind with a queue */
@@ -34,13 +34,13 @@ struct hl_wants { /* its other arguments; a kind leaves out those that it does n
                               HL_TICKET_UNKNOWN */
     const char *channel;   /* acquire, next: the channel of grants; "": the asker polls; NULL: it takes no place in a
                               queue, and may have a name that is left to others */
-    int is_try;            /* acquire: does not stand in the queue */
-    unsigned coin;         /* release: random, 1..HL_COIN_SIDES: the lower, the sooner the name is left to other
-                              kinds. 0: it is not */
+    int is_try;            /* acquire: a try, which takes no place in the queue */
+    unsigned coin;         /* release: random, 1..HL_COIN_SIDES: the lower, the likelier the name is left to other
+                              kinds. 0: never */
     int hears;             /* release: the server counts us among the channel's listeners */
 };
 
-#define HL_TICKET_UNKNOWN UINT64_MAX /* asked for, and never answered */
+#define HL_TICKET_UNKNOWN UINT64_MAX /* it was asked for and not answered */
 enum { HL_COIN_SIDES = 1000 };
 
 enum hl_form {
@@ -88,17 +88,17 @@ typedef struct hl_said hl_hear_fn(const struct hl_reply *reply, enum hl_form for
 struct hl_kind {
     hilock_kind kind;
     int has_queue;          /* there is a queue at the store, in which a waiter has a place */
-    int place_each;         /* every handle that waits has a place; else a client has one for each name, and its
-                               handles wait behind it */
-    const char *wrong_kind; /* after the name: what a key of another type is not */
-    int has_natives;        /* commands that only some servers have would say it more cheaply (natives.h) */
-    int yields;             /* its release says by a coin whether the name is left to others */
-    int hands_on;           /* acquire sets tokens aside: one hold may serve several handles of a client, one after
-                               the other */
+    int place_each;         /* every waiting handle has a place; else a client has one for each name, and its handles
+                               wait behind that */
+    const char *wrong_kind; /* after the name: "is not ...", for a key of another type */
+    int has_natives;        /* some servers have cheaper commands for it (natives.h) */
+    int yields;             /* its release draws a coin: it may leave the name to other programs */
+    int hands_on;           /* acquire reserves tokens: one hold may serve several handles of a client, one after the
+                               other */
     hl_say_fn *acquire, *renew, *release;
     hl_hear_fn *acquired, *renewed, *released;
     const struct hl_script *peek; /* peek.h */
-    hl_force_fn *force;           /* the release of a hold named by its holder: a script */
+    hl_force_fn *force;           /* releases a hold that is named by its holder: a script */
     hl_hear_fn *forced;           /* its answer, as a release's */
 };
 

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* No space, which parts the words of a waiter at the store, and no colon, which parts a holder. */
+/* No space, because spaces separate the words of a waiter at the store, and no colon, because colons separate the parts
+ * of a holder. */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/=,";
 
 int hl_label_is_good(const char *label)

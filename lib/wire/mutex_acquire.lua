@@ -1,6 +1,6 @@
 -- mutex_acquire: become the holder of a MUTEX or a FAIR lock, or stand in its queue. Repeated by the same holder it is
 -- the heartbeat of its place: it keeps the place, and finds a grant whose push was lost. If it finds the name free it
--- grants it to the first ready waiter, whoever that is.
+-- grants it to the first ready waiter, which may be another one.
 -- KEYS name queue token   ARGV holder lease_ms reserved asks token_ttl_ms
 -- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours: the value is the fencing
 -- token, and a second field `mode` = `mutex` keeps Redisson's read/write lock out of the hash.
@@ -15,14 +15,14 @@
 --    | error LATE seconds microseconds | error BADTOKEN
 --   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel
 --   place: 1 is next, 0 not in the queue
---   PTTL -2: nobody holds, and the name is kept free for others, for hands_over ms
+--   PTTL -2: no holder; the name is left to others for hands_over ms
 -- queue: ZSET, ticket -> '<holder> <channel> <window_ms> <reserved> <number> <asked_us>', the latest heartbeat of that
--- place. Tickets and tokens are drawn from one counter, so a later comer has a higher one, also when the clock steps
--- back. '*' with score -until_us: until then a free name is left to others. Nothing takes the last member out before
--- the script's end: the queue would lose its expiry with its key.
--- To define a function in each run costs as much as half a command, and so does a number passed to a command, which Lua
--- prints as a floating one. So the shared steps are included as text (choose, grant, token, hold), and numbers are
--- passed as text where they can be.
+-- place. Tickets and tokens are drawn from one counter, so one that comes later has a higher one, even if the clock
+-- steps back. '*' with score -until_us: until then a free name is left to others. Nothing takes the last member out
+-- before the script's end: the queue would lose its expiry with its key.
+-- Defining a function in each run costs as much as half a command, and so does a number passed to a command: Lua prints
+-- it as a float. So shared steps (choose, grant, token, hold) are included as text, and numbers are passed as text if
+-- possible.
 local call, name, queue, token_key, me = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local is_alone, is_guest, left, held_by, hands_over = call('EXISTS', name, queue) == 0, false, -2, '', 0
 if not is_alone then
@@ -42,7 +42,7 @@ if not is_alone then
 end
 local time = call('TIME')
 local now_us = time[1] * 1000000 + time[2]
--- the bytes of a link that was given up long ago must not make a holder that no client knows of
+-- late bytes of an old link must not make a holder that no client knows of
 if now_us > tonumber(string.sub(ARGV[4], 1, 16)) then
   return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
 end
@@ -107,7 +107,7 @@ if not is_alone then
       if is_new then ticket = first and string.format('%d', token + reserved) or token end
       call('ZADD', queue, ticket, record)
       local expires = redis.pcall('PEXPIRE', queue, '90000')
-      if type(expires) == 'table' then -- a user who may not set an expiry gets no place without one
+      if type(expires) == 'table' then -- a user without the right to set an expiry gets no place
         if record ~= mine then call('ZREM', queue, record) end
         return expires
       end

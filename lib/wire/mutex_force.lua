@@ -1,6 +1,6 @@
--- mutex_force: end the hold of the holder that is named, if it is a lock's. It refuses what is neither a lock of ours
--- nor an RLock: another reader may hold it, or it is no lock at all and its fields are data. It hands the name to
--- nobody: it frees the name and wakes the waiters, the first of the queue on its own channel: that one asks again.
+-- mutex_force: end the hold of the named holder, if it is a lock's. It refuses all but our locks and RLocks: another
+-- reader may hold the name, or it is no lock at all and its fields are data. It hands over to no waiter: it frees the
+-- name and wakes all waiters, the first of the queue on its own channel, which then asks again.
 -- KEYS name queue (without it while a hash slot moves)   ARGV holder channel publish_command
 -- -> 0 not held by this one | 1 + n freed, n listened | -1 freed, but the message was refused | error WRONGTYPE
 local call, name, queue, me, first = redis.call, KEYS[1], KEYS[2], ARGV[1], nil

@@ -32,12 +32,12 @@ if has_queue or ARGV[4] then
   local gone, first, with_me, has_more, has_star, others = {}, nil, false, false, false, 0
   local token_life_ms, token, refusal, refused = 2 * token_ttl_ms, nil, nil, nil
   local may_grant, is_handed_over
-  -- a release that ended no hold asks for nothing: late bytes must not make a holder that nobody knows of
+  -- a release that ended no hold asks for nothing: late bytes must not make a holder that no client knows of
   local next_ms, record, heir, block =
     string.match(was_mine and ARGV[4] or '', '^(%d+) ((%S+) %S+ %d+ (%d+) %d+)$')
   if was_mine then
-    -- more than `mode` is left: such a multilock joined us and goes on holding. All reads from here are by pcall: a
-    -- user without the right to them frees the name
+    -- more than `mode` is left: such a multilock joined us and still holds. All reads from here are by pcall: for a
+    -- user without the right to them the name is freed
     local fields = redis.pcall('HLEN', name)
     may_grant = type(fields) ~= 'table' and fields <= 1
   end
@@ -105,7 +105,7 @@ if has_queue or ARGV[4] then
 end
 if not was_mine then return 0 end
 call('HDEL', name, 'mode')
--- by pcall: a user without the right to the channel has released all the same
+-- by pcall: a user without the right to the channel still releases
 local heard = redis.pcall(publish, c_channel, '0')
 local freed = type(heard) == 'table' and -1 or 1 + heard
 if not answer then return freed end

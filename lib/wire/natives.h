@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* natives - which native compare-and-set and compare-and-delete commands a server has: asked once on each connection.
- * They cost it a third of a script. A server without a good answer has none; scripts do the same everywhere. DELIFEQ
+/* natives - which native compare-and-set and compare-and-delete commands a server has; each connection asks once. They
+ * cost the server a third of a script. A server without a good answer has none; scripts do the same everywhere. DELIFEQ
  * comes with Valkey 9.0, DELEX with Redis 8.4 and later Valkeys; a server that has one of them has SET .. IFEQ. (Valkey
  * 8.1 has only that, which asking for a command does not show: it is served by scripts.) */
 #ifndef HL_WIRE_NATIVES_H

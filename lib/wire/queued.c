@@ -38,7 +38,7 @@ static struct terms terms_begin(struct hl_command *command, size_t room)
 static void add_text(struct terms *terms, const char *text)
 {
     size_t length = strlen(text);
-    HL_REQUIRE(length <= terms->room - terms->used); /* numbers, and a channel of our own making */
+    HL_REQUIRE(length <= terms->room - terms->used); /* numbers, and a channel that we named */
     memcpy(terms->text + terms->used, text, length);
     terms->used += length;
 }
@@ -116,8 +116,8 @@ enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_words *
 
 static const char *publish_of(const struct hl_wants *wants) { return wants->is_sharded ? "SPUBLISH" : "PUBLISH"; }
 
-/* While a hash slot moves, the server refuses a script whose keys are not all on one side, and those of the queue may
- * be on neither. The second form names one key: it frees, and the first waiter finds that by its heartbeat. */
+/* While a hash slot moves, the server refuses a script whose keys are not all on one side, and keys of the queue may be
+ * on neither. The second form names one key: it frees the name, and the first waiter's heartbeat finds it free. */
 static enum hl_form release_by_one_key(struct hl_command *command, const struct hl_words *words,
                                        const struct hl_wants *wants)
 {
@@ -181,8 +181,8 @@ static int number_at(const struct hl_reply *reply, size_t i, int64_t least, int6
     return 1;
 }
 
-/* {-1 - PTTL, holder, hands_over, place, ticket, length}. 1: nobody holds, and the name is kept free for hands_over
- * ms. */
+/* {-1 - PTTL, holder, hands_over, place, ticket, length}. 1: the name has no holder, and is left to others for
+ * hands_over ms. */
 static struct hl_said waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
@@ -217,7 +217,7 @@ struct hl_said hl_queued_renewed(const struct hl_reply *reply, enum hl_form form
                             .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
 
-/* Below -1 the name was handed over, and no message says that it is free. */
+/* Below -1 the name was handed over: no message was published. */
 struct hl_said hl_queued_forced(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
@@ -299,7 +299,7 @@ static int read_holder(struct text *text, const char *uuid, uint64_t *ret_id)
 {
     if (!skip(text, uuid, HL_UUID_LENGTH) || !SKIP(text, ":") || !read_number(text, ret_id))
         return 0;
-    return (!SKIP(text, ":") || skip_word(text)) && SKIP(text, " "); /* with its label, or without one */
+    return (!SKIP(text, ":") || skip_word(text)) && SKIP(text, " "); /* with or without a label */
 }
 
 static int read_next(struct text *text, uint64_t *ret_number)

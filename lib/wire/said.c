@@ -10,7 +10,7 @@ struct hl_said hl_said_fault(const struct hl_reply *reply)
     return (struct hl_said){.verdict = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
 
-/* A key of another type is not this hold, nor is another holder's hash or string. */
+/* A key of another type is not this hold; neither is another holder's hash or string. */
 struct hl_said hl_said_of_hold(const struct hl_reply *reply)
 {
     if (reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "WRONGTYPE"))

@@ -46,7 +46,7 @@ static enum hl_form renew_blindly(struct hl_command *command, const struct hl_wo
     return HL_FORM_NATIVE;
 }
 
-/* SET overwrites the TTL: a lease that may have been extended is renewed by the script, which never shortens it. */
+/* SET overwrites the TTL: a lease that was perhaps extended is renewed by the script, which never shortens it. */
 enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
 {
     int is_native = wants->natives && !wants->is_extended;
@@ -132,7 +132,7 @@ struct hl_said hl_simple_released(const struct hl_reply *reply, enum hl_form for
     return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO};
 }
 
-/* Of another's hold: a key of another type is reported. */
+/* For force_release, which reports a key of another type. */
 static struct hl_said forced(const struct hl_reply *reply, enum hl_form form)
 {
     return reply->type == HL_REPLY_ERROR ? hl_said_fault(reply) : hl_simple_released(reply, form);

@@ -3,11 +3,11 @@
  * node-redlock and many more, so that their programs and ours exclude each other. Pure: no state, no I/O; reached by
  * hl_simple_kind (kind.h).
  *
- * The acquire is a native command, cheapest in the common case of a free name. It does not say who has the name: after
- * a nil a script asks again, which also finds our own replay. Renewal and release compare the value first, by the
- * server's native commands where it has them, else by a script. A release notifies nobody: waiters poll. There is no
- * fencing token, and no time after which an acquire is refused: one that ran too late stands until its id is released a
- * second time, or its lease is over. */
+ * The acquire is a native command, the cheapest for a free name. Its nil does not name the holder, so a script asks
+ * again, which also finds our own replay. Renewal and release compare the value first, by the server's native commands
+ * where it has them, else by a script. A release sends no message: waiters poll. There is no fencing token, and no time
+ * after which an acquire is refused: one that ran too late stays until its id is released a second time, or its lease
+ * ends. */
 #ifndef HL_WIRE_SIMPLE_H
 #define HL_WIRE_SIMPLE_H
 

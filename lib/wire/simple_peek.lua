@@ -1,4 +1,4 @@
--- simple_peek: who holds a SIMPLE lock. Changes nothing.
+-- simple_peek: reads the holder of a SIMPLE lock. Changes nothing.
 -- KEYS name   ARGV -
 -- -> {PTTL, value}: PTTL -2 it is free, -1 held without an expiry
 local call, name = redis.call, KEYS[1]

@@ -1,8 +1,8 @@
 -- token: sets `token`, as text, to max(the highest given + 1, now), and reserves `reserved` more; or leaves it nil and
 -- sets `refusal` to an error: the key holds no token of ours, and keeps what it holds. So tokens rise even if the key
 -- is lost or the clock steps back. SET .. GET reads and writes in one. The key lives for token_life_ms, two periods.
--- Its expiry is left alone only while the last, this and the highest token lie in one period, so that at least one
--- period is left.
+-- Its expiry is set unless the last, this and the highest token lie in one period, so at least one period is always
+-- left.
 local highest = string.format('%d', now_us + reserved)
 local before = redis.pcall('SET', token_key, highest, 'KEEPTTL', 'GET')
 local last = before and 9e15 or 0

@@ -1,5 +1,5 @@
 -- what: after holder: 'mutex' a lock of ours; 'rlock' a Redisson RLock: one field, <client>:<thread>, its value a
--- count, and no `mode`; 'read', 'write' its RReadWriteLock; '' nothing; or 'other', as a map with one entry is.
+-- count, and no `mode`; 'read', 'write' its RReadWriteLock; '' nothing; or 'other', for example a map with one entry.
 local what = 'other'
 if seen[1] ~= '0' then mode = mode or call('HGET', name, 'mode') end
 if mode == 'mutex' or mode == 'read' or mode == 'write' then

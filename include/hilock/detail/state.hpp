@@ -49,8 +49,8 @@ struct operation {
     party *of = nullptr;
     hilock::on_result answer{};
     bool is_acquire = false;
-    bool is_awaited = false; /* by a coroutine: it is answered, come what may */
-    bool is_silent = false;  /* nobody wants the answer any more */
+    bool is_awaited = false; /* by a coroutine: it is answered in every case */
+    bool is_silent = false;  /* the answer is no longer wanted */
     std::list<operation>::iterator place{};
 };
 
@@ -235,7 +235,7 @@ struct lock_state final : party {
         if (it->answer && !it->is_silent)
             it->answer(result_of(*what));
         else if (it->is_acquire && what->status == HILOCK_OK)
-            hilock_release(state->lock, nullptr, nullptr); /* granted to nobody */
+            hilock_release(state->lock, nullptr, nullptr); /* granted without a taker */
         state->settle();
     }
 
