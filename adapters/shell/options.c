@@ -2,13 +2,14 @@
 /* options - see options.h. A number out of bounds is refused here in the terms of the command line; the library checks
  * again. */
 #include "options.h"
+#include "page.h"
 #include "say.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRACE_SHARE = 2, LEASE_MIN_MS = 1000, LEASE_MAX_MS = 86400000 };
+enum { GRACE_SHARE = 2, GRACE_DEFAULT_SHARE = 3, LEASE_MIN_MS = 1000, LEASE_MAX_MS = 86400000 };
 
 static const struct option known[] = {
     {"url", required_argument, NULL, 'u'},     {"wait", required_argument, NULL, 'w'},
@@ -127,8 +128,9 @@ static int check_run(const struct options *options)
         return say_usage("run: --fair does not work with --multi");
     if (options->lease_ms < LEASE_MIN_MS || options->lease_ms > LEASE_MAX_MS)
         return say_usage("run: --lease must be 1s..24h: less leaves no time to end the command");
-    if (options->grace_ms > options->lease_ms / GRACE_SHARE)
-        return say_usage("run: --grace must be at most half of the lease");
+    if (options->grace_ms <= page_kill_ms(options->lease_ms) || options->grace_ms > options->lease_ms / GRACE_SHARE)
+        return say_usage("run: --grace must be more than %u ms, when KILL comes, and at most half of the lease",
+                         page_kill_ms(options->lease_ms));
     return 0;
 }
 
@@ -152,7 +154,8 @@ int options_read(struct options *ret, int argc, char **argv)
     const struct word *word = word_of(*argv);
     int count = 0;
     *ret = (struct options){
-        .word = *argv, .url = getenv("HILOCK_URL"), .wait_ms = HILOCK_FOREVER, .lease_ms = 30000, .every_ms = 1000};
+        .word = *argv, .url = getenv("HILOCK_URL"), .wait_ms = HILOCK_FOREVER, .lease_ms = 30000,
+        .grace_ms = UINT32_MAX, .every_ms = 1000};
     if (!word)
         return say_usage("%s: no such command; there are run, status, break, watch and doctor", *argv);
     while (count < argc && strcmp(argv[count], "--") != 0)
@@ -160,5 +163,7 @@ int options_read(struct options *ret, int argc, char **argv)
     if (count < argc)
         ret->command = argv + count + 1;
     int code = read_options(ret, word, count, argv);
+    if (ret->grace_ms == UINT32_MAX)
+        ret->grace_ms = ret->lease_ms / GRACE_DEFAULT_SHARE;
     return code ? code : check(ret, word);
 }

@@ -253,6 +253,7 @@ static void begin(struct run *run)
     tick_ms = tick_ms < TICK_MIN_MS ? TICK_MIN_MS : tick_ms > TICK_MAX_MS ? TICK_MAX_MS : tick_ms;
     const struct timeval tick = {tick_ms / 1000, (suseconds_t)(tick_ms % 1000) * 1000};
     run->phase = RUNNING;
+    ender_come_first();
     on_tick(-1, 0, run);
     event_add(run->on_tick, &tick);
     if (send(run->socket, text, environment(run, text, sizeof text), MSG_NOSIGNAL) < 0)
