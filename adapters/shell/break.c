@@ -18,6 +18,7 @@ static int ask(struct breaking *breaking);
 
 static void report(const struct breaking *breaking, const struct hilock_result *result)
 {
+    const char *advice = advice_of(result->status);
     struct json json = {.file = stdout};
     if (breaking->options->is_json) {
         json_open(&json, NULL, '{');
@@ -25,6 +26,8 @@ static void report(const struct breaking *breaking, const struct hilock_result *
         json_text(&json, "holder", breaking->options->holder);
         json_text(&json, "status", hilock_status_name(result->status));
         json_text(&json, "detail", result->detail);
+        if (advice)
+            json_text(&json, "to_do", advice);
         json_shut(&json, '}');
         json_line(&json);
     } else if (result->status == HILOCK_OK) {
@@ -35,7 +38,7 @@ static void report(const struct breaking *breaking, const struct hilock_result *
         say("%s: this holder no longer holds it, and nothing was done; hilock status shows who does",
             *breaking->options->names);
     } else {
-        say("%s: %s", *breaking->options->names, result->detail);
+        say("%s: %s%s%s", *breaking->options->names, result->detail, advice ? ". To do: " : "", advice ? advice : "");
     }
 }
 

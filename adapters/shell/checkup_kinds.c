@@ -24,7 +24,7 @@ static void next(struct trial *trial);
 static void settle(struct trial *trial, const struct hilock_result *result, const char *deed)
 {
     const char *advice = result->status == HILOCK_DENIED
-                             ? "give the user its rights: operate.md, Rights of the server's user"
+                             ? "are user and password right? Its rights: operate.md, Rights of the server's user"
                          : result->status == HILOCK_UNREACHABLE ? "is it the right URL, and does the server run?"
                                                                 : "see the sentence";
     char topic[32];

@@ -26,3 +26,12 @@ int code_of(hilock_status status)
             return codes[i].code;
     return EX_SOFTWARE;
 }
+
+const char *advice_of(hilock_status status)
+{
+    if (status == HILOCK_DENIED)
+        return "are user and password right? hilock doctor names the rights that are missing";
+    if (status == HILOCK_UNREACHABLE)
+        return "is it the right URL, and does the server run? hilock doctor looks closer";
+    return NULL;
+}

@@ -17,5 +17,6 @@ enum {
 };
 
 int code_of(hilock_status status); /* CODE_NOT_HAD, or one of sysexits.h */
+const char *advice_of(hilock_status status); /* what to do; NULL: the sentence says it */
 
 #endif

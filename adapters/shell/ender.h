@@ -19,6 +19,7 @@ struct ender {
 
 int ender_begin(struct ender *ender, struct page *page, pid_t spared); /* for the holder: spare the guard (family.h). 0,
                                                                           or -1 and errno */
+void ender_come_first(void); /* asks the system to serve this process before others: call it when it forks no more */
 void ender_end(struct ender *ender); /* in any state; all zero is allowed */
 int ender_turn(struct ender *ender); /* does what is due, and sets the timer. 1: an end had begun, and no process is
                                         left */

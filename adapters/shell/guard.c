@@ -83,6 +83,7 @@ static void start(struct watch *watch)
     }
     setpgid(watch->command, watch->command); /* guard and command both call it, because either may run first */
     page->group = watch->command;
+    ender_come_first();
     report(watch, GUARD_STARTED);
 }
 

@@ -28,8 +28,9 @@ int main(int argc, char **argv)
         {"doctor", doctor_command},
     };
     struct options options;
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return fputs(help, stdout) < 0;
+    for (int i = 1; i < argc && i < 3; i++) /* hilock --help, and hilock run --help */
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return fputs(help, stdout) < 0;
     if (argc > 1 && strcmp(argv[1], "--version") == 0)
         return printf("hilock %s\n", hilock_version()) < 0;
     if (argc < 2)

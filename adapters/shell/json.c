@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json - see json.h. */
 #include "json.h"
+#include "plain.h"
 
 #include <inttypes.h>
 #include <math.h>
-
-/* Length of the UTF-8 character at text, which ends with a zero; 0: not one (cut, overlong, a surrogate, out of
- * range). */
-static size_t character(const unsigned char *text)
-{
-    size_t length = *text < 0x80                    ? 1
-                    : *text >= 0xc2 && *text < 0xe0 ? 2
-                    : (*text & 0xf0) == 0xe0        ? 3
-                    : *text >= 0xf0 && *text < 0xf5 ? 4
-                                                    : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] >= 0xa0) ||
-        (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] >= 0x90))
-        return 0;
-    return length;
-}
 
 static void put_text(struct json *json, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
     fputc('"', json->file);
     while (*at) {
-        size_t length = character(at);
+        size_t length = plain_character(at);
         if (*at == '"' || *at == '\\')
             fprintf(json->file, "\\%c", *at);
         else if (*at < 0x20 || *at == 0x7f)

@@ -6,6 +6,7 @@
 #include "look.h"
 #include "codes.h"
 #include "names.h"
+#include "plain.h"
 #include "say.h"
 #include "store.h"
 
@@ -213,16 +214,18 @@ static void print_span(uint64_t ms)
 
 void look_print(const struct look *look)
 {
-    printf("%s: ", look->name);
+    const char *advice = advice_of(look->status);
+    printf("%s: ", plain_of(look->name).bytes);
     if (look->status != HILOCK_OK) {
-        printf("%s: %s\n", hilock_status_name(look->status), look->detail);
+        printf("%s: %s%s%s\n", hilock_status_name(look->status), look->detail, advice ? ". To do: " : "",
+               advice ? advice : "");
         return;
     }
     if (!look->holder || !*look->holder) {
         printf(look->waiters ? "free, %u wait\n" : "free\n", look->waiters);
         return;
     }
-    printf("held by %s", look->holder);
+    printf("held by %s", plain_of(look->holder).bytes);
     if (look->since_ms)
         fputs(", for ", stdout), print_span(look->since_ms);
     if (look->remaining_ms == HILOCK_FOREVER)
@@ -261,5 +264,7 @@ void look_json(struct json *json, const struct look *look)
         json_count(json, "remaining_ms", is_held ? look->remaining_ms : 0);
     json_count(json, "waiters", look->waiters);
     json_text(json, "detail", look->detail);
+    if (advice_of(look->status))
+        json_text(json, "to_do", advice_of(look->status));
     json_shut(json, '}');
 }

@@ -2,13 +2,14 @@
 /* options - see options.h. A number out of bounds is refused here in the terms of the command line; the library checks
  * again. */
 #include "options.h"
+#include "page.h"
 #include "say.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRACE_SHARE = 2, LEASE_MIN_MS = 1000, LEASE_MAX_MS = 86400000 };
+enum { GRACE_SHARE = 2, GRACE_DEFAULT_SHARE = 3, LEASE_MIN_MS = 1000, LEASE_MAX_MS = 86400000, EVERY_MIN_MS = 10 };
 
 static const struct option known[] = {
     {"url", required_argument, NULL, 'u'},     {"wait", required_argument, NULL, 'w'},
@@ -55,6 +56,15 @@ static int read_span(const char *text, uint32_t *ret_ms)
     return say_usage("\"%s\" is no span of time: write 10s, 500ms, 2m or 1h", text);
 }
 
+static int take_url(struct options *options, const char *text)
+{
+    if (options->url)
+        return say_usage("--url twice: one command asks one deployment (a quorum of masters is for programs: man "
+                         "hilock_client_options)");
+    options->url = text;
+    return 0;
+}
+
 static int take_span(struct options *options, int letter, const char *text)
 {
     uint32_t *of = letter == 'w'   ? &options->wait_ms
@@ -67,7 +77,7 @@ static int take_span(struct options *options, int letter, const char *text)
 static int take(struct options *options, int letter, char *text)
 {
     switch (letter) {
-    case 'u': options->url = text; return 0;
+    case 'u': return take_url(options, text);
     case 't': options->wait_ms = HILOCK_TRY; return 0;
     case 'e': options->wait_ms = HILOCK_FOREVER; return 0;
     case 'f': options->kind = HILOCK_FAIR; return 0;
@@ -127,8 +137,9 @@ static int check_run(const struct options *options)
         return say_usage("run: --fair does not work with --multi");
     if (options->lease_ms < LEASE_MIN_MS || options->lease_ms > LEASE_MAX_MS)
         return say_usage("run: --lease must be 1s..24h: less leaves no time to end the command");
-    if (options->grace_ms > options->lease_ms / GRACE_SHARE)
-        return say_usage("run: --grace must be at most half of the lease");
+    if (options->grace_ms <= page_kill_ms(options->lease_ms) || options->grace_ms > options->lease_ms / GRACE_SHARE)
+        return say_usage("run: --grace must be more than %u ms, when KILL comes, and at most half of the lease",
+                         page_kill_ms(options->lease_ms));
     return 0;
 }
 
@@ -142,8 +153,10 @@ static int check(const struct options *options, const struct word *word)
         return say_usage("%s: give names, or --prefix", word->name);
     if (strcmp(word->name, "break") == 0 && (options->names_count != 1 || !options->holder))
         return say_usage("break: one name, and --holder with the id that `hilock status` shows");
-    if (strcmp(word->name, "doctor") == 0 && options->names_count > 1)
+    if (strcmp(word->name, "doctor") == 0 && options->names_count + (options->url != NULL) > 1)
         return say_usage("doctor: one URL");
+    if (options->every_ms < EVERY_MIN_MS)
+        return say_usage("watch: --every must be at least %d ms, or the server has to do nothing else", EVERY_MIN_MS);
     return strcmp(word->name, "run") == 0 ? check_run(options) : 0;
 }
 
@@ -152,7 +165,7 @@ int options_read(struct options *ret, int argc, char **argv)
     const struct word *word = word_of(*argv);
     int count = 0;
     *ret = (struct options){
-        .word = *argv, .url = getenv("HILOCK_URL"), .wait_ms = HILOCK_FOREVER, .lease_ms = 30000, .every_ms = 1000};
+        .word = *argv, .wait_ms = HILOCK_FOREVER, .lease_ms = 30000, .grace_ms = UINT32_MAX, .every_ms = 1000};
     if (!word)
         return say_usage("%s: no such command; there are run, status, break, watch and doctor", *argv);
     while (count < argc && strcmp(argv[count], "--") != 0)
@@ -160,5 +173,10 @@ int options_read(struct options *ret, int argc, char **argv)
     if (count < argc)
         ret->command = argv + count + 1;
     int code = read_options(ret, word, count, argv);
-    return code ? code : check(ret, word);
+    if (ret->grace_ms == UINT32_MAX)
+        ret->grace_ms = ret->lease_ms / GRACE_DEFAULT_SHARE;
+    code = code ? code : check(ret, word);
+    if (!ret->url)
+        ret->url = getenv("HILOCK_URL");
+    return code;
 }

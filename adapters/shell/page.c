@@ -5,16 +5,21 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { KILL_MIN_US = 200000, KILL_MAX_US = 2000000 };
+enum { KILL_SHARE = 10, KILL_MIN_MS = 200, KILL_MAX_MS = 2000 };
+
+uint32_t page_kill_ms(uint32_t lease_ms)
+{
+    uint32_t kill_ms = lease_ms / KILL_SHARE;
+    return kill_ms < KILL_MIN_MS ? KILL_MIN_MS : kill_ms > KILL_MAX_MS ? KILL_MAX_MS : kill_ms;
+}
 
 struct page *page_make(uint32_t lease_ms, uint32_t grace_ms)
 {
     struct page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    uint64_t lease_us = (uint64_t)lease_ms * 1000, kill_us = lease_us / 10;
     if (page == MAP_FAILED)
         return NULL;
-    page->kill_us = kill_us < KILL_MIN_US ? KILL_MIN_US : kill_us > KILL_MAX_US ? KILL_MAX_US : kill_us;
-    page->grace_us = grace_ms ? (uint64_t)grace_ms * 1000 : lease_us / 3;
+    page->kill_us = (uint64_t)page_kill_ms(lease_ms) * 1000;
+    page->grace_us = (uint64_t)grace_ms * 1000;
     return page;
 }
 

@@ -14,10 +14,12 @@ struct page {
                                      store. 0: it is not */
     _Atomic pid_t group;          /* the command, which leads its process group; 0: it does not exist yet */
     _Atomic int is_ending;        /* TERM was sent, by the one that came first */
-    uint64_t grace_us, kill_us;   /* TERM and KILL are sent so long before the deadline */
+    _Atomic uint64_t kill_us;     /* KILL is sent so long before the deadline; more where TERM took long (ender.c) */
+    uint64_t grace_us;            /* TERM is sent so long before it */
 };
 
-struct page *page_make(uint32_t lease_ms, uint32_t grace_ms); /* grace 0: a third of the lease. NULL: no memory */
+struct page *page_make(uint32_t lease_ms, uint32_t grace_ms); /* NULL: no memory */
+uint32_t page_kill_ms(uint32_t lease_ms);                     /* KILL comes so long before the deadline, or earlier */
 uint64_t page_now_us(void);
 
 #endif

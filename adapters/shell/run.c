@@ -11,6 +11,7 @@
 #include "guard.h"
 #include "json.h"
 #include "label.h"
+#include "plain.h"
 #include "say.h"
 #include "session.h"
 #include "signals.h"
@@ -164,8 +165,17 @@ static void on_lost(const struct hilock_event *event, void *user)
 static void on_event(const struct hilock_event *event, void *user)
 {
     const struct run *run = user;
-    if (event->kind == HILOCK_EVENT_WAITING && (run->options->is_verbose || run->options->is_json))
-        say_event(run, "waiting", event->detail);
+    if (event->kind != HILOCK_EVENT_WAITING)
+        return;
+    if (run->options->is_verbose && !run->options->is_json)
+        say("waits: held by %s", plain_of(event->holder).bytes);
+    if (!run->options->is_json)
+        return;
+    struct json json = event_begin("waiting");
+    json_text(&json, "holder", event->holder);
+    json_text(&json, "who", event->holder_label);
+    json_text(&json, "detail", event->detail);
+    event_end(&json);
 }
 
 /* ---- the guard ---- */
@@ -253,6 +263,7 @@ static void begin(struct run *run)
     tick_ms = tick_ms < TICK_MIN_MS ? TICK_MIN_MS : tick_ms > TICK_MAX_MS ? TICK_MAX_MS : tick_ms;
     const struct timeval tick = {tick_ms / 1000, (suseconds_t)(tick_ms % 1000) * 1000};
     run->phase = RUNNING;
+    ender_come_first();
     on_tick(-1, 0, run);
     event_add(run->on_tick, &tick);
     if (send(run->socket, text, environment(run, text, sizeof text), MSG_NOSIGNAL) < 0)
@@ -270,7 +281,10 @@ static void on_acquired(const struct hilock_result *result, void *user)
         begin(run);
         return;
     }
-    say_event(run, result->status == HILOCK_TIMED_OUT ? "held" : "failed", result->detail);
+    char text[500];
+    const char *advice = advice_of(result->status);
+    snprintf(text, sizeof text, "%s%s%s", result->detail, advice ? ". To do: " : "", advice ? advice : "");
+    say_event(run, result->status == HILOCK_TIMED_OUT ? "held" : "failed", text);
     give_up(run, code_of(result->status));
 }
 
@@ -380,6 +394,8 @@ int run_command(const struct options *options)
 {
     struct run run = {.options = options, .socket = -1, .command = -1};
     struct label label = label_of(*options->command);
+    if (options->is_json)
+        say_as_events();
     int code = prepare(&run);
     if (code)
         return code;

@@ -4,6 +4,7 @@
 #ifndef SHELL_SAY_H
 #define SHELL_SAY_H
 
+void say_as_events(void); /* from now on a sentence is a line of JSON: {"event":"log","detail":".."} */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int say_usage(const char *format, ...) __attribute__((format(printf, 1, 2))); /* and where help is; answers EX_USAGE */
 

@@ -43,21 +43,18 @@ static void free_if_over(struct hl_group_end *end)
 static void answer(struct hl_group_end *end, hilock_status status, const char *detail)
 {
     struct hilock_lock *lock = end->group->lock;
-    uint64_t now_us = hl_now_us(&hl_group_core(end->group)->host);
-    const struct hl_look look = hl_members_look(lock, now_us);
     const struct hl_group_end own = *end;
     struct hilock_result result =
-        {.size = sizeof result, .status = status, .operation = HILOCK_OP_RELEASE, .lock = lock, .holder = "",
-         .detail = status == HILOCK_OK ? hilock_status_text(status) : detail, .state = look.state,
-         .remaining_ms = hl_lease_span_ms(look.left_us), .hold_count = look.count, .attempts = end->attempts,
+        {.status = status, .operation = HILOCK_OP_RELEASE, .attempts = end->attempts,
+         .detail = status == HILOCK_OK ? hilock_status_text(status) : detail,
          .votes = end->group->ways->is_voted ? end->released : 0,
-         .waited_ms = hl_lease_span_ms(now_us - end->begun_us)};
+         .waited_ms = hl_lease_span_ms(hl_now_us(&hl_group_core(end->group)->host) - end->begun_us)};
     end->is_answered = 1;
     end->was_unknown = status == HILOCK_UNKNOWN;
     free_if_over(end);
     hl_terms_trace(lock->terms, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = lock->name->bytes, .status = status});
     if (own.on_result && lock->epoch == own.epoch)
-        hl_callback_result(lock, own.on_result, &result, own.user);
+        hl_callback_result(lock, own.on_result, result, own.user);
 }
 
 static void weigh(struct hl_group_end *end, const char *detail)

@@ -34,14 +34,18 @@ static void wake_at(struct hl_group *group, uint64_t at_us)
 /* The members' waits end with the group's; requests of the way itself may last longer. */
 void hl_group_resume_at(struct hl_group *group, uint64_t at_us)
 {
-    group->resume_us = at_us;
     wake_at(group, at_us < group->ends_us ? at_us : at_us == UINT64_MAX ? UINT64_MAX : group->ends_us);
 }
 
 static void stop(struct hl_group *group)
 {
     hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
-    group->resume_us = UINT64_MAX;
+}
+
+uint64_t hl_group_least_us(const struct hl_group *group)
+{
+    const struct hl_terms *terms = group->lock->terms;
+    return hl_terms_least_us(terms, terms->lease_ms);
 }
 
 static hilock_status begin_member(struct hl_member *member, int is_try)
@@ -92,18 +96,10 @@ hilock_status hl_group_ask(struct hl_member *member, int is_try)
     member->lock->ids = group->ways->is_voted ? &group->id_last : NULL;
     return begin_member(member, is_try);
 }
-static void free_words(struct hl_group *group)
-{
-    const struct hl_memory *memory = &group->lock->terms->cell->memory;
-    hl_memory_free(memory, group->words.holder);
-    hl_memory_free(memory, group->words.detail);
-    group->words = (struct hl_last_words){0};
-}
 
-static char *copy_of(const struct hl_group *group, const char *text)
-{
-    return text ? hl_memory_copy(&group->lock->terms->cell->memory, text, strlen(text)) : NULL;
-}
+static const struct hl_memory *memory_of(const struct hl_group *group) { return &group->lock->terms->cell->memory; }
+
+static void free_words(struct hl_group *group) { hl_last_words_free(memory_of(group), &group->words); }
 
 void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words)
 {
@@ -114,9 +110,7 @@ void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl
 
 void hl_group_keep_result(struct hl_group *group, const struct hilock_result *refused)
 {
-    hl_group_keep_words(group, refused->status,
-                        (struct hl_last_words){copy_of(group, refused->holder), copy_of(group, refused->detail),
-                                               refused->holder_remaining_ms});
+    hl_group_keep_words(group, refused->status, hl_last_words_copy(memory_of(group), refused));
 }
 
 void hl_group_decide(struct hl_group *group, hilock_status status)
@@ -130,26 +124,19 @@ void hl_group_decide(struct hl_group *group, hilock_status status)
     hl_notice_post(hl_group_core(group), &group->notice, REPORT_RESULT);
 }
 
-void hl_group_report(struct hl_group *group, struct hilock_result *result)
+static void report_result(struct hl_group *group, struct hilock_result result)
 {
     struct hilock_lock *lock = group->lock;
     struct hl_core *core = hl_group_core(group);
-    uint64_t now_us = hl_now_us(&core->host), waited_us = now_us - group->begun_us;
-    const struct hl_look look = hl_members_look(lock, now_us);
-    result->size = sizeof *result;
-    result->operation = HILOCK_OP_ACQUIRE;
-    result->lock = lock;
-    result->state = look.state;
-    result->remaining_ms = hl_lease_span_ms(look.left_us);
-    result->hold_count = look.count;
-    result->attempts = group->attempts + hl_members_attempts(group);
-    result->votes = look.votes;
-    result->waited_ms = hl_lease_span_ms(waited_us);
-    result->holder = result->holder ? result->holder : "";
+    uint64_t waited_us = hl_now_us(&core->host) - group->begun_us;
+    result.operation = HILOCK_OP_ACQUIRE;
+    result.attempts = group->attempts + hl_members_attempts(group);
+    result.votes = hl_members_votes(group);
+    result.waited_ms = hl_lease_span_ms(waited_us);
     core->waiting--;
     hl_trace(&core->host, HL_ACQUIRE_ENDED,
-             &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result->status,
-                               .waited_us = waited_us, .detail = result->detail, .count = result->attempts});
+             &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
+                               .waited_us = waited_us, .detail = result.detail, .count = result.attempts});
     hl_callback_result(lock, group->on_result, result, group->user);
 }
 
@@ -171,7 +158,7 @@ static void report_grant(struct hl_group *group)
         hl_verdict_of_votes(group, &votes);
     else
         hl_text_set(&votes, "granted");
-    hl_group_report(group, &(struct hilock_result){.status = HILOCK_OK, .detail = votes.bytes});
+    report_result(group, (struct hilock_result){.status = HILOCK_OK, .detail = votes.bytes});
 }
 
 void hl_group_grant(struct hl_group *group)
@@ -180,7 +167,7 @@ void hl_group_grant(struct hl_group *group)
     free_words(group);
     group->state = GROUP_HELD;
     group->since_us = hl_now_us(&core->host);
-    group->ends_us = group->resume_us = UINT64_MAX;
+    group->ends_us = UINT64_MAX;
     group->tenure++;
     group->is_failing = 0;
     core->held++;
@@ -219,9 +206,8 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     group->words = (struct hl_last_words){0};
     group->state = GROUP_IDLE;
     lock->refs++;
-    hl_group_report(group, &result);
-    hl_memory_free(&core->host.memory, words.holder);
-    hl_memory_free(&core->host.memory, words.detail);
+    report_result(group, result);
+    hl_last_words_free(&core->host.memory, &words);
     hl_lock_unref(lock);
 }
 
@@ -242,7 +228,6 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
     group->begun_us = hl_now_us(&core->host);
     group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->begun_us + limit_ms * 1000;
     group->report_us = 0;
-    group->resume_us = UINT64_MAX;
     group->attempts = 0;
     group->refusal = HILOCK_UNREACHABLE;
     group->is_try = wait_ms == HILOCK_TRY;
@@ -268,6 +253,7 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
         return hl_reentry_begin(core, lock, &group->desk, on_result, user);
     return begin(core, lock, wait_ms, on_result, user);
 }
+
 static int cancel(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_group *group = lock->group;
@@ -299,6 +285,7 @@ static void release(struct hl_core *core, struct hilock_lock *lock, hilock_resul
         hl_members_expire(group);
     end(core, lock, on_result, user);
 }
+
 static void silence(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_group *group = lock->group;

@@ -71,7 +71,6 @@ struct hl_group {
     void *user;
     uint64_t begun_us, ends_us;      /* the same */
     uint64_t report_us;              /* WAITING: when the next WAITING event is due; 0: none was reported yet */
-    uint64_t resume_us;              /* WAITING: when the way goes on; UINT64_MAX: with an answer */
     uint64_t since_us;               /* HELD */
     uint64_t tenure;                 /* counts its holds */
     uint64_t id_last;                /* of a block reserved for the holds of one attempt, and for later ones of the same
@@ -110,6 +109,7 @@ void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilo
 static inline struct hl_core *hl_group_core(const struct hl_group *group) { return group->lock->terms->cell->core; }
 void hl_group_resume_at(struct hl_group *group, uint64_t at_us); /* its tick, or heal; UINT64_MAX: never */
 int hl_group_ask_again(struct hl_member *member); /* for the whole lease; 0: no memory, or it is under way */
+uint64_t hl_group_least_us(const struct hl_group *group); /* what must be left of each member for a grant */
 hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */
 void hl_group_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
 /* takes over their memory */
@@ -117,7 +117,5 @@ void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl
 void hl_group_keep_result(struct hl_group *group, const struct hilock_result *refused);
 void hl_group_decide(struct hl_group *group, hilock_status status); /* DECIDED: gives all back */
 void hl_group_grant(struct hl_group *group); /* enough are held; a function calls it last */
-void hl_group_report(struct hl_group *group, struct hilock_result *result); /* answers the acquire; a function calls it
-                                                                               last */
 
 #endif

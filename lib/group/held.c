@@ -48,6 +48,13 @@ hilock_status hl_held_validity(struct hl_core *core, struct hilock_lock *lock, s
     return HILOCK_OK;
 }
 
+static void end_validity(struct hl_group *group)
+{
+    if (group->validity)
+        hl_validity_unref(group->validity);
+    group->validity = NULL;
+}
+
 void hl_held_over(struct hl_group *group)
 {
     struct hl_core *core = hl_group_core(group);
@@ -56,9 +63,7 @@ void hl_held_over(struct hl_group *group)
     hl_notice_cancel(core, &group->notice);
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_entries_end(core, &group->desk);
-    if (group->validity)
-        hl_validity_unref(group->validity);
-    group->validity = NULL;
+    end_validity(group);
 }
 
 /* ---- extends ---- */
@@ -80,18 +85,15 @@ static void answer(struct hl_group_extend *extend, hilock_status status, const c
 {
     struct hilock_lock *lock = extend->group->lock;
     struct hl_core *core = hl_group_core(extend->group);
-    uint64_t now_us = hl_now_us(&core->host);
-    const struct hl_look look = hl_members_look(lock, now_us);
     struct hilock_result result =
-        {.size = sizeof result, .status = status, .operation = HILOCK_OP_EXTEND, .lock = lock, .holder = "",
-         .detail = detail, .state = look.state, .remaining_ms = hl_lease_span_ms(look.left_us),
-         .hold_count = look.count, .attempts = extend->attempts, .votes = look.votes,
-         .waited_ms = hl_lease_span_ms(now_us - extend->begun_us)};
+        {.status = status, .operation = HILOCK_OP_EXTEND, .detail = detail, .attempts = extend->attempts,
+         .votes = hl_members_votes(extend->group),
+         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - extend->begun_us)};
     const struct hl_group_extend own = *extend;
     extend->is_answered = 1;
     free_if_over(extend);
     if (lock->epoch == own.epoch)
-        hl_callback_result(lock, own.on_result, &result, own.user);
+        hl_callback_result(lock, own.on_result, result, own.user);
 }
 
 /* LOST counts before UNKNOWN, and that before a server's refusal. */
@@ -262,7 +264,5 @@ void hl_held_forget(struct hl_group *group)
         extend->open = 0;
         free_if_over(extend);
     }
-    if (group->validity)
-        hl_validity_unref(group->validity);
-    group->validity = NULL;
+    end_validity(group);
 }

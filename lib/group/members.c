@@ -49,6 +49,11 @@ unsigned hl_members_held(const struct hl_group *group)
     return found;
 }
 
+unsigned hl_members_votes(const struct hl_group *group)
+{
+    return group->state == GROUP_HELD && group->ways->is_voted ? hl_members_held(group) : 0;
+}
+
 static uint64_t ends_us_of(const struct hl_member *member)
 {
     const struct hl_hold *hold = member->lock->hold;
@@ -79,5 +84,5 @@ struct hl_look hl_members_look(const struct hilock_lock *lock, uint64_t now_us)
         return look;
     return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us,
                             .left_us = hl_left_us(hl_members_end_us(group), now_us), .count = 1 + group->desk.count,
-                            .votes = group->ways->is_voted ? hl_members_held(group) : 0, .tenure = group->tenure};
+                            .tenure = group->tenure};
 }

@@ -58,16 +58,10 @@ static void gather_anew(struct hl_group *group)
 
 /* ---- all are granted ---- */
 
-static uint64_t least_us(const struct hl_group *group)
-{
-    const struct hl_terms *terms = group->lock->terms;
-    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : terms->lease_ms / 2) * 1000;
-}
-
 /* A grant over another link, or by another server, is asked for again before it counts. */
 static int is_good(const struct hl_group *group, const struct hl_hold *hold)
 {
-    return hl_left_us(hl_hold_deadline_us(hold), now_us(group)) >= least_us(group) && !hl_hold_is_adrift(hold);
+    return hl_left_us(hl_hold_deadline_us(hold), now_us(group)) >= hl_group_least_us(group) && !hl_hold_is_adrift(hold);
 }
 
 /* Fixed leases must end together: leases that were asked for one by one are asked for again. */

@@ -84,7 +84,6 @@ void hl_news_event(const struct hilock_event *event, void *user)
 void hl_news_alarm(struct hl_alarm *alarm)
 {
     struct hl_group *group = (struct hl_group *)(void *)((char *)alarm - offsetof(struct hl_group, alarm));
-    group->resume_us = UINT64_MAX;
     if (group->state == GROUP_HELD)
         group->ways->heal(group);
     else

@@ -230,12 +230,6 @@ static void end_round(struct hl_group *group, int is_over)
         change(group);
 }
 
-static uint64_t least_us(const struct hl_group *group)
-{
-    const struct hl_terms *terms = group->lock->terms;
-    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : terms->lease_ms / 2) * 1000;
-}
-
 /* A grant for a window, or an old one, is asked for once more. */
 static unsigned good(struct hl_group *group)
 {
@@ -243,7 +237,7 @@ static unsigned good(struct hl_group *group)
     for (unsigned i = 0; i < group->count; i++) {
         struct hl_member *member = &group->members[i];
         int is_good = has(group, i) &&
-            hl_left_us(hl_hold_ends_us(member->lock->hold), now_us(group)) >= least_us(group);
+            hl_left_us(hl_hold_ends_us(member->lock->hold), now_us(group)) >= hl_group_least_us(group);
         found += is_good != 0;
         if (has(group, i) && !is_good)
             (void)hl_group_ask_again(member);

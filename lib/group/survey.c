@@ -121,9 +121,8 @@ static void answer(struct hl_survey *survey)
     struct hl_text detail;
     char holder[HL_INQUIRY_HOLDER_MAX + 1] = "";
     struct hilock_result result =
-        {.lock = lock, .operation = survey->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
+        {.operation = survey->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
          .attempts = survey->attempts, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - survey->begun_us)};
-    hl_callback_fill(core, lock, &result);
     fill(survey, verdict(survey), &result, &detail);
     memcpy(holder, result.holder, strlen(result.holder));
     result.holder = holder;
@@ -133,7 +132,7 @@ static void answer(struct hl_survey *survey)
              &(struct hl_fact){.name = lock->name->bytes, .status = result.status, .detail = detail.bytes,
                                .count = result.operation == HILOCK_OP_FORCE_RELEASE});
     if (on_result)
-        hl_callback_result(lock, on_result, &result, user);
+        hl_callback_result(lock, on_result, result, user);
     hl_lock_unref(lock);
 }
 
@@ -171,6 +170,7 @@ static void on_told(const struct hilock_result *result, void *user)
     if (--survey->open == 0)
         answer(survey);
 }
+
 /* ---- the begin ---- */
 
 static int is_up(const struct hl_group *group, unsigned i)

@@ -19,28 +19,18 @@ int hl_verdict_is_lasting(hilock_status refusal)
 
 static const struct hl_memory *memory_of(const struct hl_group *group) { return &group->lock->terms->cell->memory; }
 
-static char *copy_of(const struct hl_group *group, const char *text)
-{
-    return text ? hl_memory_copy(memory_of(group), text, strlen(text)) : NULL;
-}
-
 static void set(struct hl_member *member, hilock_status refusal, struct hl_last_words words)
 {
-    hl_memory_free(memory_of(member->group), member->words.holder);
-    hl_memory_free(memory_of(member->group), member->words.detail);
+    hl_last_words_free(memory_of(member->group), &member->words);
     member->refusal = refusal;
     member->words = words;
 }
 
 void hl_verdict_keep(struct hl_member *member, const struct hilock_result *result)
 {
-    const struct hl_group *group = member->group;
-    struct hl_last_words words = {NULL, NULL, 0};
-    if (result->status != HILOCK_OK)
-        words =
-            (struct hl_last_words){copy_of(group, result->holder), copy_of(group, result->detail),
-                                   result->holder_remaining_ms};
-    set(member, result->status, words);
+    set(member, result->status,
+        result->status == HILOCK_OK ? (struct hl_last_words){0}
+                                    : hl_last_words_copy(memory_of(member->group), result));
 }
 
 void hl_verdict_learn(struct hl_group *group, int is_over)
@@ -58,7 +48,7 @@ void hl_verdict_learn(struct hl_group *group, int is_over)
 void hl_verdict_forget(struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++)
-        set(&group->members[i], HILOCK_OK, (struct hl_last_words){NULL, NULL, 0});
+        set(&group->members[i], HILOCK_OK, (struct hl_last_words){0});
 }
 
 /* A master that did not refuse may be away or under its restart guard. */
@@ -185,6 +175,7 @@ hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_la
     const struct hl_member *member;
     struct hl_text text;
     hilock_status status;
+    int speaker_is_heard;
     hl_verdict_learn(group, is_over);
     status = verdict(group);
     member = speaker(group, status);
@@ -197,10 +188,10 @@ hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_la
     if (member && is_fault(status) && member->words.detail && member->refusal == status)
         hl_text_set(&text, "%s", member->words.detail);
     add_away(group, &text);
-    *ret_words =
-        (struct hl_last_words){member && is_held(status) ? copy_of(group, member->words.holder) : NULL,
-                               copy_of(group, text.bytes),
-                               member && is_held(status) ? member->words.holder_remaining_ms : 0};
+    speaker_is_heard = member && is_held(status);
+    *ret_words = hl_last_words_copy(memory_of(group), &(struct hilock_result){
+        .holder = speaker_is_heard ? member->words.holder : NULL, .detail = text.bytes,
+        .holder_remaining_ms = speaker_is_heard ? member->words.holder_remaining_ms : 0});
     return status;
 }
 

@@ -6,13 +6,24 @@
 #include "lock/lease.h"
 #include "lock/lock.h"
 
-void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, const struct hilock_result *result,
-                        void *user)
+static void add_state(const struct hilock_lock *lock, struct hilock_result *result)
 {
-    struct hilock_result told = *result;
-    told.holder_label = hl_holder_label(told.holder);
+    const struct hl_look look = lock->ops->look(lock, hl_now_us(&lock->terms->cell->core->host));
+    result->state = look.state;
+    result->remaining_ms = hl_lease_span_ms(look.left_us);
+    result->fencing_token = look.token;
+    result->hold_count = result->hold_count ? result->hold_count : look.count;
+}
+
+void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, struct hilock_result result, void *user)
+{
+    result.size = sizeof result;
+    result.lock = lock;
+    result.holder = result.holder ? result.holder : "";
+    result.holder_label = hl_holder_label(result.holder);
+    add_state(lock, &result);
     lock->refs++;
-    on_result(&told, user);
+    on_result(&result, user);
     hl_lock_unref(lock);
 }
 
@@ -31,17 +42,6 @@ void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
     lock->refs++;
     on_event(event, lock->user);
     hl_lock_unref(lock);
-}
-
-void hl_callback_fill(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result)
-{
-    const struct hl_look look = lock->ops->look(lock, hl_now_us(&core->host));
-    result->size = sizeof *result;
-    result->state = look.state;
-    result->remaining_ms = hl_lease_span_ms(look.left_us);
-    result->fencing_token = look.token;
-    result->hold_count = look.count;
-    result->votes = look.votes;
 }
 
 int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice)

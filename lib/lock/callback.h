@@ -6,17 +6,11 @@
 
 #include "lock/core.h"
 
-void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, const struct hilock_result *result,
-                        void *user);
+/* Adds how the handle stands right now; hold_count 0: what it has. */
+void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, struct hilock_result result, void *user);
 void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event,
                        struct hilock_event *event);
-void hl_callback_fill(struct hl_core *core, const struct hilock_lock *lock, struct hilock_result *result); /* the
-                                                                                                              state
-                                                                                                              of the
-                                                                                                              handle
-                                                                                                              right
-                                                                                                              now */
-int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice); /* the handle was dropped or
-                                                                                           freed meanwhile */
+/* The handle was dropped or freed meanwhile. */
+int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice);
 
 #endif

@@ -184,16 +184,14 @@ static void report(struct hl_core *core, struct hl_extend *extend, const char *d
     void *user = extend->user;
     char *words = extend->detail;
     struct hilock_result result =
-        {.status = extend->status, .operation = HILOCK_OP_EXTEND, .lock = lock, .holder = "",
-         .attempts = extend->attempts, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - extend->begun_us)};
+        {.status = extend->status, .operation = HILOCK_OP_EXTEND, .attempts = extend->attempts,
+         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - extend->begun_us)};
     result.detail = detail ? detail : words ? words : hilock_status_text(result.status);
     extend->detail = NULL;
     lock->refs++;
     hl_extend_free(core, extend);
-    if (on_result) {
-        hl_callback_fill(core, lock, &result);
-        hl_callback_result(lock, on_result, &result, user);
-    }
+    if (on_result)
+        hl_callback_result(lock, on_result, result, user);
     hl_memory_free(&core->host.memory, words);
     hl_lock_unref(lock);
 }

@@ -132,15 +132,13 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     void *user = receipt->user;
     struct hl_text detail;
     struct hilock_result result =
-        {.size = sizeof result, .status = HILOCK_OK, .operation = HILOCK_OP_RELEASE, .lock = lock, .holder = "",
-         .detail = detail.bytes, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
+        {.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE, .detail = detail.bytes,
+         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
     lock->refs++;
     receipt_free(core, receipt);
     if (on_result) {
         hl_words_of_handing_on(lock->name, &detail);
-        result.state = hl_lock_state(lock);
-        result.remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
-        hl_callback_result(lock, on_result, &result, user);
+        hl_callback_result(lock, on_result, result, user);
     }
     hl_lock_unref(lock);
 }

@@ -122,12 +122,12 @@ uint64_t hl_hold_token(const struct hl_hold *hold)
     return hold->token + turn - HL_PLANTED(TOKEN_STALE);
 }
 
-/* By default half of what was granted: the lease, or a window that was pushed. */
+/* What was granted: the lease, or a window that was pushed. */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms)
 {
     uint32_t granted_ms = hold->is_windowed && HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS
         : terms->lease_ms;
-    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
+    return hl_terms_least_us(terms, granted_ms);
 }
 
 uint32_t hl_hold_entries(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->desk.count : 0); }

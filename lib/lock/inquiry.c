@@ -85,18 +85,17 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     char holder[sizeof inquiry->holder];
     struct hl_text detail = inquiry->detail;
     struct hilock_result result =
-        {.size = sizeof result, .status = inquiry->status, .lock = lock, .holder = holder, .detail = detail.bytes,
+        {.status = inquiry->status, .holder = holder, .detail = detail.bytes,
          .operation = inquiry->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK, .attempts = inquiry->attempts,
          .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
          .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters,
          .position = inquiry->position};
     memcpy(holder, inquiry->holder, sizeof holder);
-    hl_callback_fill(core, lock, &result);
     hl_notice_take(core, &inquiry->notice);
     lock->refs++;
     retire(core, inquiry);
     if (on_result)
-        hl_callback_result(lock, on_result, &result, user);
+        hl_callback_result(lock, on_result, result, user);
     hl_lock_unref(lock);
 }
 

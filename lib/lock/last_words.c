@@ -98,3 +98,21 @@ struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acqu
     words.holder_remaining_ms = known.holder_remaining_ms;
     return words;
 }
+
+static char *copy(const struct hl_memory *memory, const char *text)
+{
+    return text ? hl_memory_copy(memory, text, strlen(text)) : NULL;
+}
+
+struct hl_last_words hl_last_words_copy(const struct hl_memory *memory, const struct hilock_result *result)
+{
+    return (struct hl_last_words){copy(memory, result->holder), copy(memory, result->detail),
+                                  result->holder_remaining_ms};
+}
+
+void hl_last_words_free(const struct hl_memory *memory, struct hl_last_words *words)
+{
+    hl_memory_free(memory, words->holder);
+    hl_memory_free(memory, words->detail);
+    *words = (struct hl_last_words){0};
+}

@@ -9,6 +9,8 @@ struct hl_last_words { /* in memory that the caller must free; NULL: no text or 
     char *holder, *detail;
     uint32_t holder_remaining_ms;
 };
+struct hl_last_words hl_last_words_copy(const struct hl_memory *memory, const struct hilock_result *result);
+void hl_last_words_free(const struct hl_memory *memory, struct hl_last_words *words); /* leaves none */
 /* while the gate still knows */
 struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
 

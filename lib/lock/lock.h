@@ -15,7 +15,6 @@ struct hl_look { /* the state of a handle now */
     uint64_t token;
     uint64_t tenure;   /* HELD: different for each turn of the handle */
     uint32_t count;    /* how many releases it needs */
-    uint32_t votes;    /* of a quorum: masters that have it; else 0 */
 };
 
 struct hl_handle_ops { /* the caller has checked the arguments and the handle's state */

@@ -154,7 +154,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         : entry->on_left;
     void *user = has_entered ? entry->entered_user : entry->left_user;
     struct hilock_result result =
-        {.status = has_entered ? verdict(core, entry) : HILOCK_OK, .lock = lock, .holder = "",
+        {.status = has_entered ? verdict(core, entry) : HILOCK_OK,
          .operation = has_entered ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE,
          .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - (has_entered ? entry->entered_us : entry->left_us))};
     uint32_t count = has_entered ? entry->entered_count : entry->left_count;
@@ -164,11 +164,10 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     lock->refs++;
     reported(core, entry);
     if (on_result) {
-        hl_callback_fill(core, lock, &result);
-        result.hold_count = stands && result.status == HILOCK_OK ? count : result.hold_count;
+        result.hold_count = stands && result.status == HILOCK_OK ? count : 0;
         result.detail = result.status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
             : hilock_status_text(result.status);
-        hl_callback_result(lock, on_result, &result, user);
+        hl_callback_result(lock, on_result, result, user);
     }
     hl_lock_unref(lock);
 }

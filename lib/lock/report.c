@@ -54,10 +54,7 @@ static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct 
     struct hilock_lock *lock = acquire->lock;
     hl_turn_begin(core, lock, hl_acquire_hand_over(acquire));
     result->status = HILOCK_OK;
-    result->state = HILOCK_STATE_HELD;
-    result->remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     result->fencing_token = hl_hold_token(lock->hold);
-    result->hold_count = 1;
 }
 
 static void report_result(struct hl_core *core, struct hl_acquire *acquire)
@@ -68,7 +65,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
     int is_decided = acquire->state == ACQUIRE_DECIDED;
     char *holder = is_decided ? acquire->words.holder : NULL, *detail = is_decided ? acquire->words.detail : NULL;
-    struct hilock_result result = {.size = sizeof result, .operation = HILOCK_OP_ACQUIRE, .lock = lock};
+    struct hilock_result result = {.operation = HILOCK_OP_ACQUIRE};
     lock->acquire = NULL;
     core->waiting -= hl_terms_count(lock->terms);
     if (is_decided) {
@@ -83,14 +80,14 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     }
     result.waited_ms = hl_lease_span_ms(waited_us);
     result.attempts = acquire->attempts;
-    result.holder = holder ? holder : "";
+    result.holder = holder;
     result.detail = detail ? detail : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
     hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
                                      .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
                                      .count = result.attempts, .is_local = lock->hold && lock->hold->turn});
     hl_acquire_free(core, acquire);
-    hl_callback_result(lock, on_result, &result, user);
+    hl_callback_result(lock, on_result, result, user);
     hl_memory_free(&core->host.memory, holder);
     if (!HL_PLANTED(MEMORY_KEPT))
         hl_memory_free(&core->host.memory, detail);
@@ -169,8 +166,8 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
     void *user = hold->user;
     struct hl_text detail;
     struct hilock_result result =
-        {.size = sizeof result, .status = status, .operation = HILOCK_OP_RELEASE, .lock = lock, .holder = "",
-         .detail = detail.bytes, .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), .attempts = 1};
+        {.status = status, .operation = HILOCK_OP_RELEASE, .detail = detail.bytes, .attempts = 1,
+         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
     hl_words_of_release(hold, status, &detail);
     if (!on_result) {
         hl_ending_settle(hold);
@@ -178,9 +175,7 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
     }
     lock->refs++;
     hl_ending_settle(hold);
-    result.state = hl_lock_state(lock);
-    result.remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
-    hl_callback_result(lock, on_result, &result, user);
+    hl_callback_result(lock, on_result, result, user);
     hl_lock_unref(lock);
 }
 

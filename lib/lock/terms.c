@@ -11,6 +11,11 @@ void hl_terms_unref(struct hl_terms *terms)
     hl_cell_unref(cell);
 }
 
+uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms)
+{
+    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
+}
+
 void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact)
 {
     if (!terms->is_internal)

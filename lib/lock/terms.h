@@ -6,6 +6,8 @@
 #include "lock/core.h"
 
 void hl_terms_unref(struct hl_terms *terms);
+/* what must be left of a grant when it is reported: by default half */
+uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms);
 /* for events of the user's handles; internal ones are silent */
 void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact);
 

@@ -4,10 +4,11 @@
  * It listens to all sentinels of the url, and asks them: when they come, when the master is lost, silent, not a master
  * or read-only, and from time to time. It follows a switch at once: it closes every link to the old master, so that
  * nothing more is read from it. Config-epochs decide which sentinel to believe; they grow with every failover: a
- * sentinel that was away, and a master that was stopped and goes on, know an older one. A message about a switch has no
- * epoch, so its sender is asked. Sentinels of one epoch that name different masters are compared, so that no two of
- * them can send us back and forth. If most sentinels still know only older epochs long after they should know ours,
- * they were set up from scratch.
+ * sentinel that was away, and a master that was stopped and goes on, know an older one. A newer epoch is a switch, even
+ * to the address that we know: this client has missed the master between. A message about a switch has no epoch, so its
+ * sender is asked. Sentinels of one epoch that name different masters are compared, so that no two of them can send us
+ * back and forth. If most sentinels still know only older epochs long after they should know ours, they were set up
+ * from scratch.
  * Invariant: requests wait in the one node while no master is known. */
 #include <stdio.h>
 
@@ -64,14 +65,22 @@ static void on_timer(void *arg)
 
 /* ---- which sentinel to believe ---- */
 
+/* A newer epoch is another master, even at the address that we know: that server was a replica meanwhile, and has the
+ * keys of the master before it, which may have missed its last writes. */
+static int is_newer(const struct sentinel *sentinel, const struct hl_sentinel_node *sentinel_node)
+{
+    return sentinel_node->is_dated && sentinel_node->epoch > sentinel->epoch;
+}
+
 static void follow(struct sentinel *sentinel, const struct hl_address *to)
 {
     struct hl_text what, why;
     char from[HL_ADDRESS_TEXT_MAX];
     int is_first = !sentinel->address.port;
     if (hl_address_is_same(&sentinel->address, to))
-        return;
-    memcpy(from, sentinel->name, sizeof from);
+        memcpy(from, "another server", sizeof "another server");
+    else
+        memcpy(from, sentinel->name, sizeof from);
     sentinel->address = *to;
     hl_address_write(sentinel->name, to);
     hl_text_set(&what, "%s took over from %.120s", sentinel->name, from);
@@ -116,8 +125,8 @@ static int do_most_name(const struct sentinel *sentinel, const struct hl_address
  * one. */
 static int is_disputed(const struct sentinel *sentinel, const struct hl_sentinel_node *sentinel_node)
 {
-    int is_news = sentinel_node->is_dated && sentinel_node->epoch > sentinel->epoch;
-    if (is_news || !sentinel->address.port || hl_address_is_same(&sentinel->address, &sentinel_node->address) ||
+    if (is_newer(sentinel, sentinel_node) || !sentinel->address.port ||
+        hl_address_is_same(&sentinel->address, &sentinel_node->address) ||
         do_most_name(sentinel, &sentinel_node->address))
         return 0;
     return (sentinel_node->is_dated && sentinel->node.is_up) ||
@@ -127,6 +136,7 @@ static int is_disputed(const struct sentinel *sentinel, const struct hl_sentinel
 static void on_told(void *arg, struct hl_sentinel_node *sentinel_node)
 {
     struct sentinel *sentinel = arg;
+    int is_news = is_newer(sentinel, sentinel_node) && !HL_PLANTED(RETURN_UNNOTICED);
     int is_old = sentinel_node->is_dated && sentinel_node->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
     if ((is_old || is_disputed(sentinel, sentinel_node)) && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
@@ -134,7 +144,8 @@ static void on_told(void *arg, struct hl_sentinel_node *sentinel_node)
         sentinel->epoch = sentinel_node->epoch;
         sentinel->epoch_us = hl_now_us(sentinel->host);
     }
-    follow(sentinel, &sentinel_node->address);
+    if (is_news || !hl_address_is_same(&sentinel->address, &sentinel_node->address))
+        follow(sentinel, &sentinel_node->address);
 }
 
 /* All sentinels that can be asked were asked. */

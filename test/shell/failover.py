@@ -30,7 +30,7 @@ def play(number, hilock, crew, program, work):
                 had = lease.lease_end(master)
                 lease.until(lambda: store.ask(replica, 'EXISTS', 'name') == 1, 'the replica knows the lock')
                 process.kill()
-                lease.until(lambda: crews[0].last() > had + lease.LEASE_MS * 1000 or not lease.is_alive(crews[0].holder.pid), 'it goes on, or ends')
+                lease.until(lambda: crews[0].last() > had + lease.LEASE_MS * 500 or not lease.is_alive(crews[0].holder.pid), 'it goes on, or ends')
                 store.expect(crews[0].last() > had, 'the command runs beyond the lease that it had at the first master')
                 os.kill(crews[0].holder.pid, signal.SIGKILL)
                 end = lease.lease_end(replica)

@@ -49,6 +49,12 @@ def status(hilock, url):
     hold_odd = hold(hilock, url, 'odd*[x]:1')
     store.expect(ended(hilock, 'status', '--url', url, '--prefix', 'odd*[')[1].startswith('odd*[x]:1: held by '), 'a prefix is no pattern')
     store.expect(ended(hilock, 'status', '--url', url)[0] == 64, 'names, or a prefix')
+    store.ask(url, 'SET', 'text:\x1b[2J\n', 'who\x1b\u009b\u20ac"', 'PX', 100000)
+    text = ended(hilock, 'status', '--url', url, '--simple', '--prefix', 'text:')[1]
+    store.expect(text.startswith('text:\\x1b[2J\\x0a: held by who\\x1b\\xc2\\x9b\u20ac"'), f'no name and no holder commands a terminal: {text!r}')
+    row, = said(hilock, 'status', '--url', url, '--json', '--simple', '--prefix', 'text:')
+    store.expect((row['name'], row['holder']) == ('text:\x1b[2J\n', 'who\x1b\u009b\u20ac"'), f'in JSON they are what they are: {row}')
+    store.expect(ended(hilock, 'watch', '--url', url, '--every', '0', 'shop:a')[0] == 64, 'a server is not asked without pause')
     store.end(hold_odd)
     store.ask(url, 'DEL', 'odd*[x]:1')
     return held, simple

@@ -31,12 +31,18 @@ def codes(hilock, url):
                               (64, ('n', 'm', '--', 'true'), 'write --multi'), (64, ('n',), 'no command'), (64, ('--', 'true'), 'name of a lock is missing'),
                               (64, ('a}b{c', '--', 'true'), 'a}b{c'), (64, ('--lease', '1x', 'n', '--', 'true'), 'write 10s'),
                               (64, ('--lease', '900ms', 'n', '--', 'true'), '1s..24h'), (64, ('--holder', 'x', 'n', '--', 'true'), '--holder is not an option of this command'),
-                              (64, ('--fair', '--multi', 'n', 'm', '--', 'true'), '--fair does not work')]:
+                              (64, ('--fair', '--multi', 'n', 'm', '--', 'true'), '--fair does not work'),
+                              (64, ('--url', url, 'n', '--', 'true'), '--url twice'), (64, ('--grace', '0', 'n', '--', 'true'), 'more than 2000 ms'),
+                              (64, ('--lease', '1s', '--grace', '600ms', 'n', '--', 'true'), 'at most half')]:
         got, _, said = ended(*run, *words)
         store.expect(got == code and text in said, f'{" ".join(words)} ends with {code}: {got} {said}')
     got, _, said = ended(hilock, 'run', '--wait', '300ms', '--url', 'unix:///nowhere/socket', 'n', '--', 'true')
-    store.expect(got == 69, f'no server ends with 69: {got} {said}')
-    store.expect(ended(hilock, 'walk')[0] == 64 and ended(hilock)[0] == 64 and ended(hilock, '--help')[0] == 0, 'words that are none end with 64')
+    store.expect(got == 69 and 'To do: ' in said, f'no server ends with 69: {got} {said}')
+    got, _, said = ended(*run[:-1], url.replace(store.SECRET, 'other').replace('default', 'nobody'), 'n', '--', 'true')
+    store.expect(got == 77 and 'are user and password right?' in said, f'a wrong login ends with 77: {got} {said}')
+    got, _, said = ended(*run, '--json', 'n', '--', 'no-such-command')
+    store.expect(got == 127 and [json.loads(line)['event'] for line in said.splitlines()] == ['granted', 'log'], f'with --json each sentence is an event: {said}')
+    store.expect(ended(hilock, 'walk')[0] == 64 and ended(hilock)[0] == 64 and ended(hilock, '--help') == ended(hilock, 'run', '--help') and ended(hilock, '--help')[0] == 0, 'words that are none end with 64')
 
 
 def tokens(hilock, url):
@@ -58,7 +64,8 @@ def waiting(hilock, url):
     store.expect((code, text) == (124, '') and 'held by' in said, f'a try at what is held: {code} {said}')
     store.expect(ended(hilock, 'run', '--url', url, '--wait', '200ms', 'n', '--', 'true')[0] == 124, 'and a wait')
     waits = started(hilock, 'run', '--url', url, '--json', 'n', '--', 'true')
-    store.expect(json.loads(waits.first)['event'] == 'waiting', 'who waits says so')
+    event = json.loads(waits.first)
+    store.expect(event['event'] == 'waiting' and event['who'].startswith('sh@'), f'who waits says for whom: {event}')
     waits.send_signal(signal.SIGTERM)
     store.expect(waits.wait(store.WAITS_S) == 143, 'a signal ends a wait')
     holds.send_signal(signal.SIGINT)
@@ -88,13 +95,20 @@ def strangers(hilock, url):
     store.end(process)
 
 
+def priorities(hilock, url):
+    """Those who end the command come before it, where the system allows it; the command keeps the priority that it was given."""
+    script = 'for pid in $$ $PPID $(ps -o ppid= -p $PPID); do ps -o ni= -p $pid; done'
+    of = [int(line) for line in ended('nice', '-n', '7', hilock, 'run', '--url', url, 'n', '--', 'sh', '-c', script)[1].split()]
+    store.expect(of[0] == 7 and of[1] == of[2] in (7, -20), f'priorities of command, guard and holder: {of}')
+
+
 def longer(hilock, url):
     store.expect(ended(hilock, 'run', '--url', url, '--lease', '1s', 'n', '--', 'sleep', '2.5')[0] == 0, 'a command may run for longer than a lease')
 
 
 def main(hilock, server):
     with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
-        for scene in (codes, tokens, waiting, leftovers, strangers, longer):
+        for scene in (codes, tokens, waiting, leftovers, strangers, priorities, longer):
             scene(hilock, url)
         store.expect(store.locks(url) == [], 'no lock is left at the store')
 

@@ -2,9 +2,11 @@
 /* bound - I18: without faults, a waiter in the queue of a name that no multi wants waits no longer than (places before it + 1) times
  * the longest tenure, and a second. Counted from the first grant of the name that it sees others have, when it knows its place: so what a dead client
  * left is over. A tenure is one hold, with all handles that it serves. Each place has the messages of a hand-over besides, for a tenure is seen by those
- * who have it. Pollers come when they ask, and replicas confirm when they can: names that they want are not judged, nor is a loop that lingers. */
+ * who have it. Pollers come when they ask, and replicas confirm when they can: names that they want are not judged, nor is a loop that lingers. A poller
+ * that died is not known to be dead, because it has no channel: until its place ends it may be granted a window that nobody uses. */
 #include "lock/place.h"
 #include "sim.h"
+#include "wire/keys.h"
 
 enum { ONCE_US = 1000000, MESSAGES = 4, TAILS = 10, KEPT_US = 10000, THAWED_US = 4000000 };
 
@@ -53,11 +55,34 @@ static uint64_t bound_us(const struct sim *sim, const struct sim_actor *actor)
 
 void sim_bound_asks(struct sim_actor *actor) { actor->bound_since_us = 0; }
 
+static int lives(const struct sim *sim, const char *holder)
+{
+    for (unsigned i = 0; i < sim->processes_count; i++)
+        if (sim->processes[i].client && memcmp(sim->processes[i].client->core.uuid, holder, HL_UUID_LENGTH) == 0)
+            return 1;
+    return 0;
+}
+
+static int has_dead_poller(struct sim *sim, const struct sim_name *name)
+{
+    char key[SIM_NAME_LENGTH + HL_KEY_PREFIX_MAX];
+    size_t length = hl_key_write(key, hl_key_queue, name->text, strlen(name->text));
+    struct sim_store_field place;
+    for (size_t i = 0; sim_store_hash_field(sim_decides(sim, name, 0)->server.store, key, length, i, &place); i++) {
+        const char *channel = memchr(place.name, ' ', place.name_length);
+        if (channel && channel[1] == '-' && !lives(sim, place.name))
+            return 1;
+    }
+    return 0;
+}
+
 static void begin(struct sim *sim, struct sim_actor *actor)
 {
     const struct hl_queue_place *place = sim_queue_wait(actor);
     uint64_t since_us = calm_us(sim, actor);
     if (!place || !place->ticket || !place->position || actor->bound_since_us || !since_us || sim->world.time.now_us <= since_us)
+        return;
+    if (has_dead_poller(sim, &sim->names[actor->name]))
         return;
     actor->bound_since_us = sim->world.time.now_us;
     actor->bound_places = place->position;

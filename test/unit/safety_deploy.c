@@ -88,6 +88,27 @@ static void a_release_that_was_lost_is_repeated(struct fixture *s)
     TELLS(s, "a:released b:OK");
 }
 
+/* The other one took over without the release, then this one again, and no sentinel reported the first switch. */
+static void a_release_that_was_lost_is_repeated_where_it_was_acknowledged(struct fixture *s)
+{
+    struct stage stage;
+    struct client *p;
+    struct handle *a, *b;
+    stage_set(&stage, s);
+    p = stage_connect(&stage);
+    a = held(p, "a", "stock", NULL);
+    b = handle_new(p, "b", "stock", NULL);
+    store_copy(stage.other, &s->store);
+    release(a);
+    run_ms(s, 10);
+    store_copy(&s->store, stage.other);
+    store_switch(stage.sentinels[0], "127.0.0.1", 6379, 3);
+    run_ms(s, 100);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    TELLS(s, "a:released b:OK");
+}
+
 /* It has too few replicas to write when it takes over. */
 static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct fixture *s)
 {
@@ -337,6 +358,7 @@ const struct safety safety_deploy[] = {
     SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left),
     SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked),
     SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated),
+    SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged),
     SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it),
     SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master),
     SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved),
