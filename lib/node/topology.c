@@ -121,15 +121,32 @@ void hl_topology_succeed(const struct hl_topology *topology, const struct hl_mem
         to->epoch = epoch_of(topology, from);
 }
 
-/* A server's word about itself is the truth: it may have been set up anew. */
-void hl_topology_keep_epochs(const struct hl_topology *topology)
+static int note_back(const struct hl_topology *topology, struct hl_member *member)
 {
+    int is_back = member->seen_epoch && member->told_epoch > member->seen_epoch && !HL_PLANTED(SLOTS_BACK_UNNOTICED);
+    if (is_back) {
+        member->is_back = 1;
+        member->node.moved_us = hl_now_us(topology->members->host);
+    }
+    if (member->told_epoch > member->seen_epoch)
+        member->seen_epoch = member->told_epoch;
+    return is_back;
+}
+
+/* A server's word about itself is the truth: it may have been set up anew. */
+unsigned hl_topology_keep_epochs(const struct hl_topology *topology)
+{
+    unsigned back = 0;
     for (unsigned i = 0; i < topology->members->count; i++) {
         struct hl_member *member = topology->members->list[i];
         int is_news = member == topology->asked || member->told_epoch > member->epoch;
-        if (member->is_named && member->told_epoch && is_news)
+        if (!member->is_named || !member->told_epoch)
+            continue;
+        if (is_news)
             member->epoch = member->told_epoch;
+        back += note_back(topology, member) != 0;
     }
+    return back;
 }
 
 /* ---- life ---- */

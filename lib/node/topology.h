@@ -10,6 +10,7 @@
  * no slot goes to a server that is said to have a lower config-epoch than its present owner has. Without epochs the new
  * owner's own word is not enough. An owner that has been away for a while does not keep its slots by this rule: the
  * cluster may have been set up anew, or nobody else may be left to ask.
+ * A newer epoch of a server that kept its slots means that it did not: it had lost them, and has them back.
  * Invariant: one question at a time, and on_told once for each that is not withdrawn. */
 #ifndef HL_NODE_TOPOLOGY_H
 #define HL_NODE_TOPOLOGY_H
@@ -38,7 +39,9 @@ int hl_topology_believes(const struct hl_topology *topology, const struct hl_mem
 /* `to` gets a slot of from's, by anybody's word, and counts as being as new as `from`, though its epoch may be unknown
  * yet. */
 void hl_topology_succeed(const struct hl_topology *topology, const struct hl_member *from, struct hl_member *to);
-void hl_topology_keep_epochs(const struct hl_topology *topology); /* of the latest answer, when its slots were given */
+/* Of the latest answer, when its slots were given. Returns how many servers are back: their epoch is newer than when
+ * they were last known to have their slots, so others had these meanwhile, and what those did not know is lost. */
+unsigned hl_topology_keep_epochs(const struct hl_topology *topology);
 
 int hl_topology_is_asked(const struct hl_topology *topology);
 void hl_topology_ask(struct hl_topology *topology, struct hl_member *member); /* while none is */

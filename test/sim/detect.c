@@ -36,6 +36,7 @@ static const struct { const char *name, *why; } for_units[] = {
     {"GIVEN_UP_UNSETTLED", "needs a slot that moves just when a release is given up: met once (TRACK_RECORD.md), too rare to hunt"},
     {"GRANT_KEPT_AFTER_GIVEN_UP", "needs two long delays at the right places: met once (TRACK_RECORD.md), too rare to hunt"},
     {"RETURN_UNNOTICED", "needs two failovers, the second one back, and a process that sleeps through both behind a release: met once (TRACK_RECORD.md), too rare to hunt"},
+    {"SLOTS_BACK_UNNOTICED", "likewise, in a cluster: not found in 6 000 seeds"},
     {"HAUNT_LEFT_BY_LOSS", "needs a hold that is taken while a lost acquire of its own is still on its way"},
     {"R4_UNDO_UNORDERED", "costs its own client one more question, and breaks no promise that can be seen from outside"},
     {"R5_TAKEN_IGNORED", "belief is not extended, and ends at its deadline all the same"},
