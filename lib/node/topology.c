@@ -106,12 +106,20 @@ static uint64_t epoch_of(const struct hl_topology *topology, const struct hl_mem
     return is_away(topology, owner) ? 0 : owner->epoch;
 }
 
+/* It has the slot by a MOVED, which has no age, and this answer knows it as no master. It is asked itself first. */
+static int is_undated(const struct hl_topology *topology, const struct hl_member *owner)
+{
+    return !owner->seen_epoch && !owner->is_named && owner != topology->asked && !is_away(topology, owner) &&
+           !HL_PLANTED(UNDATED_OWNER_OUSTED);
+}
+
 int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to)
 {
     if (!owner)
         return 1;
     if (to->told_epoch)
-        return to->told_epoch >= epoch_of(topology, owner) || HL_PLANTED(OLD_EPOCH_BELIEVED);
+        return (to->told_epoch >= epoch_of(topology, owner) && !is_undated(topology, owner)) ||
+               HL_PLANTED(OLD_EPOCH_BELIEVED);
     return to != topology->asked || is_away(topology, owner) || HL_PLANTED(STALE_OWNER_BELIEVED);
 }
 

@@ -10,6 +10,8 @@
  * no slot goes to a server that is said to have a lower config-epoch than its present owner has. Without epochs the new
  * owner's own word is not enough. An owner that has been away for a while does not keep its slots by this rule: the
  * cluster may have been set up anew, or nobody else may be left to ask.
+ * Nor does a slot go from a server that has it by MOVED, which has no age, to another by an answer that does not name
+ * that server: its own word comes first, or its epoch from anybody.
  * A newer epoch of a server that kept its slots means that it did not: it had lost them, and has them back.
  * Invariant: one question at a time, and on_told once for each that is not withdrawn. */
 #ifndef HL_NODE_TOPOLOGY_H

@@ -37,6 +37,7 @@ static const struct { const char *name, *why; } for_units[] = {
     {"GRANT_KEPT_AFTER_GIVEN_UP", "needs two long delays at the right places: met once (TRACK_RECORD.md), too rare to hunt"},
     {"RETURN_UNNOTICED", "needs two failovers, the second one back, and a process that sleeps through both behind a release: met once (TRACK_RECORD.md), too rare to hunt"},
     {"SLOTS_BACK_UNNOTICED", "likewise, in a cluster: not found in 6 000 seeds"},
+    {"UNDATED_OWNER_OUSTED", "needs a slot that moves, a failover behind it, and a client that heard of neither: met once (TRACK_RECORD.md), too rare to hunt"},
     {"HAUNT_LEFT_BY_LOSS", "needs a hold that is taken while a lost acquire of its own is still on its way"},
     {"R4_UNDO_UNORDERED", "costs its own client one more question, and breaks no promise that can be seen from outside"},
     {"R5_TAKEN_IGNORED", "belief is not extended, and ends at its deadline all the same"},
