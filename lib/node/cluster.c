@@ -67,6 +67,7 @@ static void give(struct cluster *cluster, unsigned slot, struct hl_member *to)
                                                                             not been submitted yet */
     }
     to->slots++;
+    to->seen_epoch = 0;
     cluster->owners[slot] = (uint16_t)(to->index + 1);
 }
 
@@ -97,13 +98,16 @@ static void place_all(struct cluster *cluster, struct hl_node *from, struct hl_r
 
 /* Slots have gone from one server to others: handled once a turn, however many servers say MOVED. A server that has
  * none left lost them in a failover, which may have forgotten the last writes it acknowledged; nothing more is read
- * from it. */
+ * from it. One that has them back has the keys of the server between. */
 static void on_given(struct hl_flush *flush)
 {
     struct cluster *cluster = (struct cluster *)(void *)((char *)flush - offsetof(struct cluster, given));
     int is_failover = 0, is_moved = 0;
     for (unsigned i = 0; i < cluster->members.count; i++) {
         struct hl_member *member = cluster->members.list[i];
+        is_failover |= member->is_back;
+        is_moved |= member->is_back;
+        member->is_back = 0;
         if (!member->is_losing)
             continue;
         member->is_losing = 0;
@@ -118,7 +122,7 @@ static void on_given(struct hl_flush *flush)
     if (is_failover)
         hl_trace(cluster->host, HL_FAILOVER,
                  &(struct hl_fact){.node = "cluster",
-                                   .detail = "a server has lost all of its slots to others"});
+                                   .detail = "a server has lost all of its slots to others, or has them back"});
     if (is_moved && !HL_PLANTED(MOVES_UNNOTICED))
         cluster->events->on_moved(cluster->arg, is_failover);
     hl_members_rest(&cluster->members, UNUSED_US);
@@ -206,7 +210,7 @@ static void adopt(struct cluster *cluster)
         give(cluster, slot, to);
         changes++;
     }
-    hl_topology_keep_epochs(&cluster->topology);
+    changes += hl_topology_keep_epochs(&cluster->topology);
     cluster->has_table = 1;
     if (doubts) {
         ask_another(cluster);

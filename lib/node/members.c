@@ -69,7 +69,7 @@ static struct hl_member *member_turned(struct hl_members *members, const struct 
         if (member->slots || member->is_named || !hl_node_is_idle(&member->node))
             continue;
         hl_node_rest(&member->node);
-        member->lost_us = member->epoch = 0;
+        member->lost_us = member->epoch = member->seen_epoch = 0;
         name(members, member, address);
         hl_node_move(&member->node,
                      &(struct hl_endpoint){NULL, member->address.host, member->address.port, member->name},

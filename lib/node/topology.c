@@ -106,12 +106,20 @@ static uint64_t epoch_of(const struct hl_topology *topology, const struct hl_mem
     return is_away(topology, owner) ? 0 : owner->epoch;
 }
 
+/* It has the slot by a MOVED, which has no age, and this answer knows it as no master. It is asked itself first. */
+static int is_undated(const struct hl_topology *topology, const struct hl_member *owner)
+{
+    return !owner->seen_epoch && !owner->is_named && owner != topology->asked && !is_away(topology, owner) &&
+           !HL_PLANTED(UNDATED_OWNER_OUSTED);
+}
+
 int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to)
 {
     if (!owner)
         return 1;
     if (to->told_epoch)
-        return to->told_epoch >= epoch_of(topology, owner) || HL_PLANTED(OLD_EPOCH_BELIEVED);
+        return (to->told_epoch >= epoch_of(topology, owner) && !is_undated(topology, owner)) ||
+               HL_PLANTED(OLD_EPOCH_BELIEVED);
     return to != topology->asked || is_away(topology, owner) || HL_PLANTED(STALE_OWNER_BELIEVED);
 }
 
@@ -121,15 +129,32 @@ void hl_topology_succeed(const struct hl_topology *topology, const struct hl_mem
         to->epoch = epoch_of(topology, from);
 }
 
-/* A server's answer about itself is true: it may have been set up from scratch. */
-void hl_topology_keep_epochs(const struct hl_topology *topology)
+static int note_back(const struct hl_topology *topology, struct hl_member *member)
 {
+    int is_back = member->seen_epoch && member->told_epoch > member->seen_epoch && !HL_PLANTED(SLOTS_BACK_UNNOTICED);
+    if (is_back) {
+        member->is_back = 1;
+        member->node.moved_us = hl_now_us(topology->members->host);
+    }
+    if (member->told_epoch > member->seen_epoch)
+        member->seen_epoch = member->told_epoch;
+    return is_back;
+}
+
+/* A server's word about itself is the truth: it may have been set up anew. */
+unsigned hl_topology_keep_epochs(const struct hl_topology *topology)
+{
+    unsigned back = 0;
     for (unsigned i = 0; i < topology->members->count; i++) {
         struct hl_member *member = topology->members->list[i];
         int is_news = member == topology->asked || member->told_epoch > member->epoch;
-        if (member->is_named && member->told_epoch && is_news)
+        if (!member->is_named || !member->told_epoch)
+            continue;
+        if (is_news)
             member->epoch = member->told_epoch;
+        back += note_back(topology, member) != 0;
     }
+    return back;
 }
 
 /* ---- life ---- */

@@ -36,6 +36,8 @@ static const struct { const char *name, *why; } for_units[] = {
     {"GIVEN_UP_UNSETTLED", "needs a slot that moves just as a release gives up: seen once (TRACK_RECORD.md), too rare to hunt"},
     {"GRANT_KEPT_AFTER_GIVEN_UP", "needs two long delays at the right moments: seen once (TRACK_RECORD.md), too rare to hunt"},
     {"RETURN_UNNOTICED", "needs two failovers, the second one back, and a process that sleeps through both after a release: seen once (TRACK_RECORD.md), too rare to hunt"},
+    {"SLOTS_BACK_UNNOTICED", "needs the same in a cluster: not found in 6 000 seeds"},
+    {"UNDATED_OWNER_OUSTED", "needs a slot that moves, a failover after it, and a client that heard of neither: seen once (TRACK_RECORD.md), too rare to hunt"},
     {"HAUNT_LEFT_BY_LOSS", "needs a hold that is taken while a lost acquire of its own may still run"},
     {"R4_UNDO_UNORDERED", "costs its client one more request, and breaks no visible promise"},
     {"R5_TAKEN_IGNORED", "belief is not extended, and still ends at its deadline"},

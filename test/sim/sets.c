@@ -288,14 +288,15 @@ static void count_answer(struct sim_world *world, const struct sim_reply *reply)
 
 /* A client that was served by a master is not served by one that it replaced: where the news is older than a config-epoch that a Sentinel has named
  * to it (who has slept through several switches, and finds the same one master again, has old news and does not know it), and in a cluster
- * when all servers have agreed for as long as it takes to ask again: one that did not know yet may have given it the old news once more. */
+ * when all servers have agreed for as long as it takes to ask again, and it was awake: one that did not know yet may have given it the old news once more. */
 static void check_believed(struct sim_process *process, const struct sim_place *place, struct sim_name *name)
 {
     struct sim *sim = process->sim;
     const struct sim_set *set = sim_set_of(place);
     struct sim_served *served = &process->served[name - sim->names];
     unsigned epoch = set->epoch - (set->former == place);
-    int can_know = sim->deployment == SIM_SENTINEL || set->known_us + ASKS_US < sim->world.time.now_us;
+    uint64_t since_us = set->known_us > process->frozen_until_us ? set->known_us : process->frozen_until_us;
+    int can_know = sim->deployment == SIM_SENTINEL || since_us + ASKS_US < sim->world.time.now_us;
     if (served->set == set && served->epoch > epoch && can_know)
         sim_violate(&sim->world, "I14", "p%u is served %s by place %u, though it has been served by the master after it", process->index, name->text, place->index);
     *served = (struct sim_served){set, sim->deployment == SIM_SENTINEL && process->told_epoch < epoch ? process->told_epoch : epoch};

@@ -352,6 +352,55 @@ static void a_silent_server_is_noticed_by_who_only_waits(struct fixture *s)
     world_thaw(&s->world, &stage.stores[1]->lane);
 }
 
+/* Another server had its slots meanwhile, without the release, and the client heard of neither change. */
+static void a_server_that_has_its_slots_back_is_told_of_releases_again(struct fixture *s)
+{
+    struct cluster_stage stage;
+    struct handle *a;
+    cluster_set(&stage, s);
+    cluster_take_over(&stage, 2, 0, 1); /* a replica from the beginning */
+    a = cluster_handle(cluster_connect(&stage), "a", 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    store_copy(stage.stores[2], stage.stores[1]);
+    release(a);
+    run_ms(s, 10);
+    cluster_take_over(&stage, 1, 2, 1);
+    store_copy(stage.stores[1], stage.stores[2]);
+    cluster_take_over(&stage, 2, 1, 1);
+    net_reset_at(&s->net, stage.places[1]);
+    run_ms(s, 2000);
+    TEXT(s, store_holder(stage.stores[1], hilock_lock_name(a->lock)), "");
+}
+
+/* It took over from the server to which that slot had moved; who is asked next is this one, which has not heard of it. */
+static void a_server_that_has_a_slot_by_MOVED_keeps_it(struct fixture *s)
+{
+    struct cluster_stage stage;
+    struct handle *a;
+    struct client *p;
+    size_t before;
+    cluster_set(&stage, s);
+    cluster_take_over(&stage, 2, 0, 1); /* a replica from the beginning */
+    p = cluster_connect(&stage);
+    held(p, "x", cluster_name(1, 0), NULL);
+    a = held(p, "a", cluster_name(0, 0), NULL);
+    release(a);
+    run_ms(s, 10);
+    cluster_move(&stage, hilock_lock_name(a->lock), 0, 1);
+    store_copy(stage.stores[2], stage.stores[1]);
+    cluster_take_over(&stage, 1, 2, 0);
+    before = store_count(stage.stores[1], "CLUSTER SLOTS");
+    PLAN(s, .on = "CLUSTER NODES", .at = stage.stores[0], .act = PLAN_REFUSE, .times = PLAN_ALWAYS, .error = "LOADING");
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1000);
+    SAME(s, store_count(stage.stores[1], "CLUSTER SLOTS"), before + 1);
+    release(a);
+    run_ms(s, 1000);
+    TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
+    SAME(s, store_count(stage.stores[1], "mutex_release"), 0);
+}
+
 const struct safety safety_deploy[] = {
     SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back),
     SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back),
@@ -359,12 +408,14 @@ const struct safety safety_deploy[] = {
     SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked),
     SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated),
     SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged),
+    SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_releases_again),
     SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it),
     SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master),
     SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved),
     SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING),
     SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there),
     SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word),
+    SAFETY(UNDATED_OWNER_OUSTED, a_server_that_has_a_slot_by_MOVED_keeps_it),
     SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),
     SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere),
     SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after),
