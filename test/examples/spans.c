@@ -175,7 +175,7 @@ static void on_worked(evutil_socket_t fd, short what, void *user)
     static const struct timeval work = {0, WORK_MS * 1000};
     struct job *job = user;
     (void)fd, (void)what;
-    if (job->needs_renewal && !job->renewals) { /* so that a renewal is seen, too */
+    if (job->needs_renewal && !job->renewals && hilock_lock_state(job->lock) == HILOCK_STATE_HELD) { /* so that a renewal is seen, too */
         event_add(job->work, &work);
         return;
     }
@@ -214,7 +214,7 @@ static void open_job(struct job *job, struct event_base *base, hilock_client *cl
     job->client = client;
     job->work = event_new(base, -1, 0, on_worked, job);
     if (!job->work || hilock_lock_create(&job->lock, client, "stock:lamp",
-                                         HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 600, .user = job)) != HILOCK_OK)
+                                         HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 6000, .user = job)) != HILOCK_OK)
         exit(1);
 }
 

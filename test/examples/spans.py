@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import store
 
@@ -49,6 +50,18 @@ def check(spans):
     store.expect({'attempt', 'held by another', 'place', 'handed on', 'renewed'} <= steps, f'steps: {sorted(steps)}')
 
 
+def lost(program, url, path):
+    """Its lock is taken away by force, again and again."""
+    process = store.start(program, url, path, stderr=subprocess.STDOUT)
+    while process.poll() is None:
+        store.ask(url, 'DEL', 'stock:lamp')
+        time.sleep(0.05)
+    store.expect(process.returncode == 0, f'it ends well: {process.returncode} {process.stdout.read()}')
+    store.end(process)
+    ends = [(span['status']['code'], span['status']['message']) for span in spans_in(path) if span['name'] == 'hold']
+    store.expect((2, 'lost') in ends, f'a hold that was lost is an error: {ends}')
+
+
 def main(program, server):
     with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
         path = os.path.join(work, 'spans.json')
@@ -56,6 +69,7 @@ def main(program, server):
                               check=False)
         store.expect(done.returncode == 0 and not done.stdout, f'it ends well: {done.returncode} {done.stdout}')
         check(list(spans_in(path)))
+        lost(program, url, path)
 
 
 if __name__ == '__main__':

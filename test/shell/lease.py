@@ -3,7 +3,7 @@
 four processes (crew.c) runs under a lock; then comes a fault. Two things are compared, all on CLOCK_BOOTTIME: the latest stamp of each process with
 the end of the lease, as the server gave it once no renewal could come any more; and with the first stamp of a rival, who waited for the lock.
 
-A guard that gets no processor cannot kill in time. So beside the rounds a thread does what a guard does, and measures how late the machine makes it:
+A guard that gets no processor cannot kill in time. So beside the rounds a process does what a guard does, and measures how late the machine makes it:
 only by that the command may be late, too, and the round says so.
 
 ROUNDS=200 in the environment plays more than the 20 of every day: ROUNDS=200 meson test -C build -t 10 -v shell-lease"""
@@ -16,7 +16,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
@@ -49,24 +48,41 @@ def is_alive(pid):
 
 
 class Lateness:
-    """How late the machine makes a guard: again and again it sleeps, and reads of each process who its parent is."""
-    def __init__(self):
-        self.found = [] # (when, by how much), in us
-        threading.Thread(target=self.look_on, daemon=True).start()
+    """How late the machine makes a guard: a process that comes as early as a guard may sleeps, and reads of each process who its parent is, again and again.
+    Made before there are threads."""
+    def __init__(self, work):
+        self.path, parent = os.path.join(work, 'lateness'), os.getpid()
+        self.pid = os.fork()
+        if self.pid == 0:
+            with contextlib.suppress(BaseException): # nothing of it may go on in the parent's place
+                self.look_on(parent)
+            os._exit(0)
 
-    def look_on(self):
-        while True:
-            begun = now_us()
-            time.sleep(LOOK_S)
-            for pid in filter(str.isdigit, os.listdir('/proc')):
-                is_alive(int(pid))
-            self.found.append((now_us(), now_us() - begun - int(LOOK_S * 1000000)))
+    def look_on(self, parent):
+        with contextlib.suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, 0, -20)
+        with open(self.path, 'wb', buffering=0) as file:
+            while os.getppid() == parent:
+                begun = now_us()
+                time.sleep(LOOK_S)
+                for pid in filter(str.isdigit, os.listdir('/proc')):
+                    is_alive(int(pid))
+                file.write(struct.pack('=QQ', now_us(), now_us() - begun - int(LOOK_S * 1000000)))
+
+    def found(self):
+        """[(when, by how much)]"""
+        with open(self.path, 'rb') as file:
+            return list(struct.iter_unpack('=QQ', file.read()))
 
     def since(self, begun):
         """The longest, after a last look that began after all that is judged."""
-        looks = len(self.found)
-        until(lambda: len(self.found) > looks + 1, 'the machine goes on')
-        return max(late for when, late in self.found if when >= begun)
+        looks = len(self.found())
+        until(lambda: len(self.found()) > looks + 1, 'the machine goes on')
+        return max(late for when, late in self.found() if when >= begun)
+
+    def close(self):
+        os.kill(self.pid, KILL)
+        os.waitpid(self.pid, 0)
 
 
 class Crew:
@@ -232,8 +248,8 @@ def play(number, programs, server, lateness):
 
 
 def main(hilock, crew, server):
-    rounds, lateness = int(os.environ.get('ROUNDS', 20)), Lateness()
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+    rounds = int(os.environ.get('ROUNDS', 20))
+    with tempfile.TemporaryDirectory() as work, contextlib.closing(Lateness(work)) as lateness, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         for line in pool.map(lambda number: play(number, (hilock, crew), server, lateness), range(rounds)):
             print(line, flush=True)
 
