@@ -8,7 +8,7 @@
 
 void hl_attempt_counts(struct hl_hold *hold)
 {
-    if (hold->state != HOLD_ASKING || hold->is_second)
+    if (hold->state != HOLD_ASKING || hold->way == WAY_SECOND)
         return;
     hold->owner.acquire->attempts++;
     hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED,
@@ -26,5 +26,5 @@ void hl_attempt_begin(struct hl_hold *hold)
         hold->id = hl_attempt_id(hold->owner.acquire->lock);
     hold->state = HOLD_ASKING;
     if (hold->kept != KEPT_OURS && !hl_request_is_busy(&hold->request))
-        hl_asking_begin(hold, 0);
+        hl_asking_begin(hold, WAY_FIRST);
 }

@@ -85,10 +85,28 @@ enum hl_ask { /* what its request is about */
     ASK_RENEW,
     ASK_RELEASE
 };
+enum hl_way { /* of the latest request */
+    WAY_FIRST,
+    WAY_AGAIN,         /* acquire: the first way once more, after LATE */
+    WAY_SECOND,        /* the first was answered HL_AGAIN */
+    WAY_SECOND_FOR_NOW /* release: the same, which leaves the id in the queue: then the first way once more */
+};
 enum hl_heard { /* of its release */
     HEARD_NOTHING,
-    HEARD_YES,
-    HEARD_NO
+    HEARD_AWAITED, /* siblings wait for the first answer: it is counted in name->ending */
+    HEARD_REFUSED, /* and that was reported */
+    HEARD_NO,
+    HEARD_YES
+};
+enum hl_end { /* why it is ENDING; of a release how far it has come, in this order */
+    END_QUIET,     /* lost, or undone: nobody waits for an answer */
+    END_UNHELD,    /* its grant was never reported: it is in core->unheld */
+    END_RELEASED,  /* by its user, and not answered */
+    END_OK,        /* answered, from here on */
+    END_LOST,
+    END_UNKNOWN,
+    END_CONFIRMED, /* was UNKNOWN until the store confirmed it */
+    END_LAPSED     /* was UNKNOWN until its lease had run out */
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
@@ -123,33 +141,22 @@ struct hl_hold {
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
     struct hl_alarm alarm;
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
-    uint8_t kept, ask, heard;    /* enums above */
+    uint8_t kept, ask, way, heard, end; /* enums above */
     uint8_t form;                /* enum hl_form of the latest request */
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it has served before this one (handoff.c) */
     uint8_t is_told : 1;         /* owner.lock it is */
-    uint8_t is_second : 1;       /* acquire: the first question was answered HL_AGAIN */
-    uint8_t is_late_once : 1;    /* the latest answer was LATE, and was retried */
     uint8_t is_haunted : 1;      /* an acquire of this id went unanswered: its bytes may still run, until not_after */
     uint8_t is_stray : 1;        /* a native renewal went unanswered: until haunted_until_us it may still set the lease,
                                     to less than was extended */
     uint8_t was_repeated : 1;    /* a release of this id went unanswered */
-    uint8_t is_half_said : 1;    /* its release is said in the second way for now, which leaves the id in the queue */
     uint8_t is_overlong : 1;     /* its lease was found longer than was asked for, and that was reported */
-    uint8_t is_refused : 1;      /* its release was, and that was reported */
-    uint8_t is_counted : 1;      /* in name->ending */
     uint8_t is_placing : 1;      /* its latest acquire asked for a place in the queue */
     uint8_t is_overdue : 1;      /* its renewal has counted as failed, and may still be answered */
     uint8_t is_owed : 1;         /* HELD: this turn's own lease was not asked for yet: the watchdog does, renewed or
                                     not */
-    uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
-    uint8_t is_confirmed : 1;    /* ENDING: by the store; else its lease has run out */
-    uint8_t is_settled : 1;      /* ENDING: the end of a release that was UNKNOWN has been reported */
     uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
-    uint8_t is_release : 1;      /* ENDING: because its user released it */
-    uint8_t is_unheld : 1;       /* ENDING: its grant was never reported; in core->unheld */
-    uint8_t verdict : 7;         /* ENDING: a hilock_status as its negative, for REPORT_RELEASED */
 };
 _Static_assert(sizeof(struct hl_hold) <= 208 || sizeof(void *) != 8, "every lock that is held has one");
 

@@ -161,7 +161,7 @@ static int is_silenced(const struct hl_hold *hold)
 static void report_released(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->owner.lock;
-    hilock_status status = (hilock_status)-(int)hold->verdict;
+    hilock_status status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN;
     hilock_result_fn *on_result = is_silenced(hold) ? NULL : hold->on_result;
     void *user = hold->user;
     struct hl_text detail;

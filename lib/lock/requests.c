@@ -39,7 +39,7 @@ static struct hl_wants wants_of(const struct hl_hold *hold)
         .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(node, hl_now_us(&core->host)),
         .token_ttl_ms = core->limits.token_ttl_ms,
         .reserved = hl_hold_reserved(hold),
-        .is_second = hold->is_second,
+        .is_second = hold->way >= WAY_SECOND,
         .token = hold->token,
         .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
         .natives = node->natives,

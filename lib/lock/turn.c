@@ -73,12 +73,11 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
                       hilock_result_fn *on_result, void *user)
 {
     int was_lost = hold->state == HOLD_ENDING;
+    hold->end = END_RELEASED;
     ask_of(hold, lock, on_result, user);
-    hold->is_release = 1;
     hl_notice_cancel(core, &hold->notice);
     if (was_lost) { /* in the very turn in which its loss was due: a loss is reported once, by the release */
         hl_ending_retry(hold);
-        hold->is_answered = 0;
         hl_ending_answer(hold, HILOCK_LOST);
         hl_ending_settle(hold);
         return;
