@@ -23,7 +23,7 @@ static int take_hold(struct hl_core *core, struct hl_acquire *acquire)
     acquire->hold = hl_hold_new(core, acquire->lock);
     if (!acquire->hold)
         return 0;
-    acquire->hold->owner.acquire = acquire;
+    acquire->hold->lock = acquire->lock;
     hl_wait_resume_at(acquire, UINT64_MAX);
     hl_wait_stop(acquire);
     return 1;

@@ -122,10 +122,8 @@ struct hl_hold {
                                     counter); 0: unknown */
     uint64_t deadline_us;        /* OURS: until when we may believe in it */
     struct hl_terms *terms;
-    union {
-        struct hl_acquire *acquire; /* IDLE, ASKING, RETURNING, and HELD until it is reported */
-        struct hilock_lock *lock;   /* HELD and reported; ENDING: the handle to call back, referenced, or NULL */
-    } owner;
+    struct hilock_lock *lock;    /* whose acquire it serves, or who holds it; ENDING: the handle to call back,
+                                    referenced unless its loss is still to be reported, or NULL */
     uint64_t id;
     union {
         uint64_t since_us;       /* HELD: the begin of the present turn; ENDING: its begin */
@@ -145,7 +143,6 @@ struct hl_hold {
     uint8_t form;                /* enum hl_form of the latest request */
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it has served before this one (handoff.c) */
-    uint8_t is_told : 1;         /* owner.lock it is */
     uint8_t is_haunted : 1;      /* an acquire of this id went unanswered: its bytes may still run, until not_after */
     uint8_t is_stray : 1;        /* a native renewal went unanswered: until haunted_until_us it may still set the lease,
                                     to less than was extended */

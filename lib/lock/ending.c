@@ -107,11 +107,11 @@ static void count_in(struct hl_hold *hold)
 
 void hl_ending_settle(struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.pending)
         return;
     hear(hold, HEARD_NO);
-    if (lock && !hold->is_told)
+    if (lock && !hl_hold_is_told(hold))
         hl_lock_unref(lock);
     hl_hold_free(hold);
 }
@@ -133,7 +133,7 @@ void hl_ending_begin(struct hl_hold *hold)
 
 void hl_ending_give_up(struct hl_hold *hold)
 {
-    hold->owner.lock = NULL;
+    hold->lock = NULL;
     hold->end = END_UNHELD;
     hl_hold_core(hold)->unheld++;
     hl_ending_begin(hold);

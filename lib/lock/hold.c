@@ -83,11 +83,14 @@ void hl_hold_forget_answers(struct hl_hold *hold)
     hold->is_haunted = hold->is_stray = hold->was_repeated = hold->is_overlong = hold->is_placing = hold->is_overdue = 0;
 }
 
+int hl_hold_is_told(const struct hl_hold *hold)
+{
+    return (hold->state == HOLD_HELD || hold->state == HOLD_ENDING) && hold->lock && hold->lock->hold == hold;
+}
+
 const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold)
 {
-    if (hold->state == HOLD_ENDING)
-        return NULL;
-    return hold->is_told ? hold->owner.lock : hold->owner.acquire ? hold->owner.acquire->lock : NULL;
+    return hold->state == HOLD_ENDING ? NULL : hold->lock;
 }
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }

@@ -83,7 +83,7 @@ int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
         return 0;
     resume_us = acquire->hold->resume_us;
     next->hold = acquire->hold;
-    next->hold->owner.acquire = next;
+    next->hold->lock = next->lock;
     next->place = acquire->place;
     next->place->acquire = next;
     next->state = ACQUIRE_SLEEPING;
@@ -129,10 +129,10 @@ static uint64_t ticket_of(const struct hl_queue_place *place)
 void hl_place_say(struct hl_hold *hold, struct hl_wants *wants)
 {
     struct hl_core *core = hl_hold_core(hold);
-    struct hl_queue_place *place = hold->state == HOLD_ASKING ? hold->owner.acquire->place : NULL;
+    struct hl_queue_place *place = hold->state == HOLD_ASKING ? hold->lock->acquire->place : NULL;
     wants->channel = "";
     wants->is_try = 1;
-    if (!place && hold->state == HOLD_ASKING && is_guest(hold->owner.acquire))
+    if (!place && hold->state == HOLD_ASKING && is_guest(hold->lock->acquire))
         wants->channel = NULL;
     if (!place)
         return;

@@ -58,7 +58,7 @@ static void count_failure(struct hl_hold *hold, const char *why)
              &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                .detail = why,
                                .remaining_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))});
-    if (hold->failures == 2 && hold->is_told && hold->terms->is_renewed)
+    if (hold->failures == 2 && hl_hold_is_told(hold) && hold->terms->is_renewed)
         hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
 }
 
@@ -191,7 +191,7 @@ static void on_renewed(struct hl_hold *hold, int is_cut)
                                .waited_us = hl_now_us(&core->host) - hold->request.sent_us});
     hold->is_windowed = 0;
     hold->failures = 0;
-    if (was_told && hold->is_told)
+    if (was_told && hl_hold_is_told(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hl_extend_answered(hold, is_cut ? HILOCK_UNKNOWN : HILOCK_OK, is_cut ? unsure : NULL);
     hold->is_owed = hold->is_owed && hold->request.sent_us < hold->since_us; /* else it was asked for in this turn */

@@ -116,7 +116,7 @@ static void forget_acquire(struct hl_core *core, struct hl_notice *notice)
 
 static void report_lost(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
@@ -137,12 +137,12 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
 
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     struct hl_text detail;
     struct hilock_event event =
         {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
          .fencing_token = hl_hold_token(hold)};
-    if (!hold->is_told || !lock)
+    if (!hl_hold_is_told(hold))
         return;
     if (bit == REPORT_RENEWED)
         hl_text_set(&detail, "\"%s\" is renewed again", hl_quote(lock->name->bytes, lock->name->length).bytes);
@@ -154,13 +154,13 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
 
 static int is_silenced(const struct hl_hold *hold)
 {
-    return !hold->owner.lock || hl_callback_is_off(hold->owner.lock, &hold->notice);
+    return !hold->lock || hl_callback_is_off(hold->lock, &hold->notice);
 }
 
 /* This may end the hold; until then the hold has a reference to the handle. */
 static void report_released(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     hilock_status status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN;
     hilock_result_fn *on_result = is_silenced(hold) ? NULL : hold->on_result;
     void *user = hold->user;
@@ -181,7 +181,7 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
 
 static void report_settled(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
