@@ -320,7 +320,7 @@ void hl_acquire_tick(struct hl_acquire *acquire)
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
         hl_acquire_decide(acquire,
-                          acquire->is_starved ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold)
+                          acquire->state == ACQUIRE_STARVED ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold)
                           ? HILOCK_NOT_REPLICATED : hl_known_of(core, acquire).status);
         return;
     }

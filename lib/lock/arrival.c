@@ -47,10 +47,11 @@ static int asks_soon(const struct hl_acquire *acquire)
 int hl_arrival_may_ask(struct hl_core *core, struct hl_acquire *acquire)
 {
     int has_all = take_place(core, acquire) && (acquire->hold || take_hold(core, acquire));
-    if (!has_all)
-        hl_shortage_begin(core);
-    acquire->is_starved = !has_all;
-    return has_all;
+    if (has_all)
+        return 1;
+    hl_shortage_begin(core);
+    acquire->state = ACQUIRE_STARVED;
+    return 0;
 }
 
 /* is_denied: it will not ask. */

@@ -58,7 +58,7 @@ static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
     }
     if (hl_proof_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
-    hold->is_queued = hold->is_queued || said.position;
+    hold->queued = said.position || hold->queued == QUEUED_MAYBE ? QUEUED_MAYBE : QUEUED_NO;
     if (said.verdict == HL_LATE)
         on_late(hold, &said);
     else if (said.verdict == HL_NO)

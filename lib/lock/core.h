@@ -91,6 +91,11 @@ enum hl_way { /* of the latest request */
     WAY_SECOND,        /* the first was answered HL_AGAIN */
     WAY_SECOND_FOR_NOW /* release: the same, which leaves the id in the queue: then the first way once more */
 };
+enum hl_queued { /* its id, in the queue at the store */
+    QUEUED_NO,
+    QUEUED_ASKED, /* the request under way asks for a place */
+    QUEUED_MAYBE
+};
 enum hl_heard { /* of its release */
     HEARD_NOTHING,
     HEARD_AWAITED, /* siblings wait for the first answer: it is counted in name->ending */
@@ -118,7 +123,7 @@ struct hl_hold {
     struct hl_request request;   /* one at a time */
     TAILQ_ENTRY(hl_hold) live;   /* in core->live */
     struct hl_name *name;
-    uint64_t token;              /* OURS. MAYBE, of one that is_queued: the ticket of its place (both come from one
+    uint64_t token;              /* OURS. MAYBE, of one that is queued: the ticket of its place (both come from one
                                     counter); 0: unknown */
     uint64_t deadline_us;        /* OURS: until when we may believe in it */
     struct hl_terms *terms;
@@ -130,7 +135,8 @@ struct hl_hold {
         uint64_t resume_us;      /* before: when its acquire, SLEEPING, tries again; UINT64_MAX is never */
     };
     uint64_t due_us;             /* when the alarm was to go off; 0: stopped */
-    uint64_t haunted_until_us;   /* ENDING: then a haunted id is released once more. HELD: see is_stray */
+    uint64_t haunted_until_us;   /* until then what went unanswered may still run: a native renewal, which may set the
+                                    lease to less than was extended. ENDING: then a haunted id is released once more */
     hilock_result_fn *on_result; /* ENDING by a release */
     union {
         void *user;              /* ENDING */
@@ -139,20 +145,16 @@ struct hl_hold {
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
     struct hl_alarm alarm;
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
-    uint8_t kept, ask, way, heard, end; /* enums above */
+    uint8_t kept, ask, way, queued, heard, end; /* enums above */
     uint8_t form;                /* enum hl_form of the latest request */
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it has served before this one (handoff.c) */
     uint8_t is_haunted : 1;      /* an acquire of this id went unanswered: its bytes may still run, until not_after */
-    uint8_t is_stray : 1;        /* a native renewal went unanswered: until haunted_until_us it may still set the lease,
-                                    to less than was extended */
     uint8_t was_repeated : 1;    /* a release of this id went unanswered */
     uint8_t is_overlong : 1;     /* its lease was found longer than was asked for, and that was reported */
-    uint8_t is_placing : 1;      /* its latest acquire asked for a place in the queue */
     uint8_t is_overdue : 1;      /* its renewal has counted as failed, and may still be answered */
     uint8_t is_owed : 1;         /* HELD: this turn's own lease was not asked for yet: the watchdog does, renewed or
                                     not */
-    uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
 };
 _Static_assert(sizeof(struct hl_hold) <= 208 || sizeof(void *) != 8, "every lock that is held has one");
@@ -221,7 +223,14 @@ enum hl_stands { /* with its gate */
     STANDS_ASKING, /* a try that has */
     STANDS_QUEUED  /* for itself: its place is in the queue at the store alone */
 };
-enum hl_acquire_state { ACQUIRE_IN_LINE, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED };
+enum hl_acquire_state {
+    ACQUIRE_IN_LINE,
+    ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (shortage.c) */
+    ACQUIRE_ASKING,
+    ACQUIRE_SLEEPING,
+    ACQUIRE_GRANTED,
+    ACQUIRE_DECIDED
+};
 enum { REPORT_WAITING = 1, REPORT_RESULT = 2 }; /* what it has to report */
 
 struct hl_acquire {
@@ -249,7 +258,6 @@ struct hl_acquire {
     uint8_t is_try : 1;
     uint8_t is_untold : 1;          /* no WAITING event yet */
     uint8_t is_unconfirmed : 1;     /* too few replicas confirmed what it got last */
-    uint8_t is_starved : 1;         /* its turn has come, and there was no memory for its hold (shortage.c) */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 

@@ -21,8 +21,8 @@
  * answer may put it there. */
 static uint64_t queue_us(const struct hl_hold *hold)
 {
-    int may_be_put = hold->is_placing && hold->ask == ASK_ACQUIRE && hl_request_is_busy(&hold->request);
-    return (hold->is_queued || may_be_put) && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
+    int may_be_put = hold->queued == QUEUED_ASKED && hold->ask == ASK_ACQUIRE && hl_request_is_busy(&hold->request);
+    return (hold->queued == QUEUED_MAYBE || may_be_put) && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
            ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
 }
 
@@ -69,8 +69,8 @@ void hl_ending_retry(struct hl_hold *hold) { release_all(hold); }
 /* What waits to be sent need not be. An acquire that never left leaves nothing behind. */
 static void withdraw_all(struct hl_hold *hold)
 {
-    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted && !hold->is_queued &&
-        hold->kept != KEPT_OURS)
+    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted &&
+        hold->queued != QUEUED_MAYBE && hold->kept != KEPT_OURS)
         hold->kept = KEPT_NOTHING;
 }
 
@@ -187,7 +187,7 @@ void hl_ending_haunt(struct hl_hold *hold)
 {
     hold->is_haunted = 1;
     hold->kept = KEPT_MAYBE;
-    hold->is_queued = hold->is_queued || hold->is_placing;
+    hold->queued = hold->queued == QUEUED_NO ? QUEUED_NO : QUEUED_MAYBE;
     hl_ending_may_run(hold);
 }
 
@@ -212,7 +212,7 @@ static void forget_id(struct hl_hold *hold)
 {
     hold->state = HOLD_IDLE;
     hold->id = hold->haunted_until_us = 0;
-    hold->is_queued = hold->is_windowed = 0;
+    hold->is_windowed = 0;
     hl_hold_forget_answers(hold);
 }
 

@@ -98,7 +98,8 @@ static int may_ask(const struct hl_gate *gate)
 
 static int is_ready(const struct hl_acquire *acquire, int wakes)
 {
-    return (acquire->state == ACQUIRE_IN_LINE || (wakes && acquire->state == ACQUIRE_SLEEPING)) &&
+    int is_in_line = acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED;
+    return (is_in_line || (wakes && acquire->state == ACQUIRE_SLEEPING)) &&
            !(acquire->hold && acquire->hold->state == HOLD_RETURNING);
 }
 

@@ -129,16 +129,14 @@ static void ask_next(struct hl_hold *hold, int must_ask)
  * before, only the lock's own lease counts until it can no longer run. */
 static int may_be_cut(struct hl_hold *hold)
 {
-    return hold->is_stray && hold->request.sent_us < hold->haunted_until_us &&
+    return hold->terms->kind->has_natives && hold->request.sent_us < hold->haunted_until_us &&
            hl_hold_asked_ms(hold) > hold->terms->lease_ms && !HL_PLANTED(SIMPLE_STRAYS_FORGOTTEN);
 }
 
 static void on_unanswered(struct hl_hold *hold)
 {
-    if (hold->form == HL_FORM_NATIVE) {
-        hold->is_stray = 1;
+    if (hold->form == HL_FORM_NATIVE)
         hl_ending_may_run(hold);
-    }
     if (hold->is_overdue)
         retry(hold);
     else

@@ -73,6 +73,5 @@ void hl_wait_taken_over(struct hl_acquire *acquire, struct hl_hold *hold)
 {
     acquire->hold = hold;
     acquire->state = ACQUIRE_GRANTED;
-    acquire->is_starved = 0;
     hl_wait_stop(acquire);
 }
