@@ -68,7 +68,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
     acquire->is_try = is_try != 0;
     acquire->begun_us = hl_now_us(&core->host);
     acquire->ends_us = ends_us;
-    acquire->report_us = UINT64_MAX;
+    acquire->report_ms = is_try ? UINT32_MAX : 0;
     if (lock->terms->kind->place_each) {
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
         acquire->place->acquire = acquire;

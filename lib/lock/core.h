@@ -27,6 +27,7 @@ struct hl_gate;
 struct hl_grants;
 struct hl_hold;
 struct hl_inquiry;
+struct hl_last_words;
 struct hl_group;
 struct hl_handle_ops;
 struct hl_recent;
@@ -130,17 +131,15 @@ struct hl_hold {
     struct hilock_lock *lock;    /* whose acquire it serves, or who holds it; ENDING: the handle to call back,
                                     referenced unless its loss is still to be reported, or NULL */
     uint64_t id;
-    union {
-        uint64_t since_us;       /* HELD: the begin of the present turn; ENDING: its begin */
-        uint64_t resume_us;      /* before: when its acquire, SLEEPING, tries again; UINT64_MAX is never */
-    };
+    uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
     uint64_t due_us;             /* when the alarm was to go off; 0: stopped */
     uint64_t haunted_until_us;   /* until then what went unanswered may still run: a native renewal, which may set the
                                     lease to less than was extended. ENDING: then a haunted id is released once more */
     hilock_result_fn *on_result; /* ENDING by a release */
-    union {
-        void *user;              /* ENDING */
+    union {                      /* by its state */
+        uint64_t resume_us;      /* IDLE, ASKING, RETURNING: when its acquire goes on; UINT64_MAX is never */
         uint64_t granted_us;     /* HELD: the grant at the store */
+        void *user;              /* ENDING: with on_result */
     };
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
     struct hl_alarm alarm;
@@ -235,28 +234,23 @@ enum { REPORT_WAITING = 1, REPORT_RESULT = 2 }; /* what it has to report */
 
 struct hl_acquire {
     struct hl_notice notice;        /* the bits above */
-    union {
-        TAILQ_ENTRY(hl_acquire) line;             /* in its gate, until it is handed over or DECIDED */
-        struct { char *holder, *detail; } words; /* DECIDED; NULL: "", the status' own sentence */
-    };
+    TAILQ_ENTRY(hl_acquire) line;   /* in its gate, until it is handed over or DECIDED */
+    struct hl_last_words *words;    /* DECIDED; NULL: none, but for the status' own sentence */
     struct hilock_lock *lock;
     struct hl_hold *hold;           /* its own: what it asks with; NULL: its turn to ask has not come */
     struct hl_queue_place *place;         /* in the queue at the store; NULL: it stands in none */
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us;
-    uint64_t report_us;             /* the next WAITING event; UINT64_MAX is never */
-    union {
-        uint64_t ends_us;           /* UINT64_MAX is never */
-        /* DECIDED; remaining: what was last known of the holder */
-        struct { hilock_status status; uint32_t holder_remaining_ms; } verdict;
-    };
+    uint64_t ends_us;               /* UINT64_MAX is never */
+    uint32_t report_ms;             /* after its begin: the next WAITING event; UINT32_MAX is never. 0: the first, when
+                                       it is found held */
     uint32_t attempts;
     struct hl_alarm alarm;          /* until it has a hold, unless it has nothing to do with time */
     uint8_t state;
     uint8_t stands;                 /* enum above */
+    int8_t status;                  /* DECIDED: hilock_status */
     uint8_t is_try : 1;
-    uint8_t is_untold : 1;          /* no WAITING event yet */
     uint8_t is_unconfirmed : 1;     /* too few replicas confirmed what it got last */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");

@@ -160,7 +160,7 @@ void hl_gates_close(struct hl_core *core)
 
 static int is_untold(const struct hl_acquire *acquire)
 {
-    return acquire && acquire->is_untold && acquire->state != ACQUIRE_GRANTED;
+    return acquire && !acquire->report_ms && acquire->state != ACQUIRE_GRANTED;
 }
 
 /* Once per acquire, and then as often as it asked for. A waiter without a report came last; but the first, if it was
@@ -179,7 +179,6 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
 
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
 {
-    acquire->is_untold = !acquire->is_try;
     stand(gate, acquire, stands_of(acquire));
     if (acquire->stands == STANDS_QUEUED)
         gate->core->waiter->ask(acquire);

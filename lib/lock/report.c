@@ -11,6 +11,7 @@
 #include "lock/place.h"
 #include "lock/hold.h"
 #include "lock/known.h"
+#include "lock/last_words.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 #include "lock/terms.h"
@@ -64,15 +65,15 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     void *user = acquire->user;
     uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
     int is_decided = acquire->state == ACQUIRE_DECIDED;
-    char *holder = is_decided ? acquire->words.holder : NULL, *detail = is_decided ? acquire->words.detail : NULL;
+    struct hl_last_words *kept = acquire->words;
+    const struct hl_last_words words = kept ? *kept : (struct hl_last_words){0};
     struct hilock_result result = {.operation = HILOCK_OP_ACQUIRE};
     lock->acquire = NULL;
     core->waiting -= hl_terms_count(lock->terms);
-    if (is_decided) {
-        result.status = acquire->verdict.status;
-        result.holder_remaining_ms = acquire->verdict.holder_remaining_ms;
-        acquire->words.holder = acquire->words.detail = NULL;
-    } else
+    acquire->words = NULL;
+    if (is_decided)
+        result.status = (hilock_status)acquire->status;
+    else
         fill_grant(core, acquire, &result);
     if (is_decided && lock->terms->kind->place_each) {
         result.position = acquire->place->position;
@@ -80,17 +81,18 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     }
     result.waited_ms = hl_lease_span_ms(waited_us);
     result.attempts = acquire->attempts;
-    result.holder = holder;
-    result.detail = detail ? detail : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
+    result.holder = words.holder;
+    result.holder_remaining_ms = words.holder_remaining_ms;
+    result.detail = words.detail ? words.detail
+        : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
     hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
                                      .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
                                      .count = result.attempts, .is_local = lock->hold && lock->hold->turn});
     hl_acquire_free(core, acquire);
     hl_callback_result(lock, on_result, result, user);
-    hl_memory_free(&core->host.memory, holder);
     if (!HL_PLANTED(MEMORY_KEPT))
-        hl_memory_free(&core->host.memory, detail);
+        hl_last_words_drop(&core->host.memory, kept);
 }
 
 static void report_acquire(struct hl_core *core, struct hl_notice *notice)

@@ -11,6 +11,8 @@
 
 uint64_t hl_wait_least_us(const struct hl_acquire *acquire); /* of a grant: with less left it is not handed over */
 
+uint64_t hl_wait_report_us(const struct hl_acquire *acquire); /* the next WAITING event that time brings; UINT64_MAX */
+
 int hl_wait_is_behind_others(const struct hl_acquire *acquire); /* who holds is another program, whose release does not
                                                                    hand over */
 
