@@ -54,6 +54,7 @@ struct hl_id_table_entry *hl_id_table_find(const struct hl_id_table *id_table, u
 void hl_id_table_remove(struct hl_id_table *id_table, struct hl_id_table_entry *entry)
 {
     SLIST_REMOVE(bucket_of(id_table, entry->number), entry, hl_id_table_entry, next);
+    entry->number = 0;
     if (--id_table->count == 0) {
         hl_memory_free(id_table->memory, id_table->buckets);
         hl_id_table_init(id_table, id_table->memory);

@@ -13,7 +13,7 @@
 
 struct hl_id_table_entry {
     SLIST_ENTRY(hl_id_table_entry) next; /* in its bucket */
-    uint64_t number;
+    uint64_t number;                     /* 0: it is in no table */
 };
 SLIST_HEAD(hl_id_table_bucket, hl_id_table_entry);
 
@@ -29,5 +29,7 @@ int hl_id_table_add(struct hl_id_table *id_table, struct hl_id_table_entry *entr
 struct hl_id_table_entry *hl_id_table_find(const struct hl_id_table *id_table, uint64_t number);
 void hl_id_table_remove(struct hl_id_table *id_table,
                         struct hl_id_table_entry *entry); /* cannot fail: without memory it keeps its buckets */
+
+static inline int hl_id_table_is_in(const struct hl_id_table_entry *entry) { return entry->number != 0; }
 
 #endif

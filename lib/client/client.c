@@ -137,7 +137,7 @@ static void on_node_down(void *arg, struct hl_node *node)
 
 static void lose(struct hl_hold *hold, void *core)
 {
-    if (hold->is_told && !(HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending))
+    if (hl_hold_is_told(hold) && !(HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending))
         hl_belief_lose(core, hold, HILOCK_REASON_CLOSING);
 }
 

@@ -32,10 +32,7 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
     hl_notice_cancel(core, &acquire->notice);
     hl_wait_stop(acquire);
     hl_place_free(core, acquire);
-    if (acquire->state == ACQUIRE_DECIDED) {
-        hl_memory_free(&core->host.memory, acquire->words.holder);
-        hl_memory_free(&core->host.memory, acquire->words.detail);
-    }
+    hl_last_words_drop(&core->host.memory, acquire->words);
     hl_memory_free(&core->host.memory, acquire);
 }
 
@@ -68,7 +65,6 @@ static void let_go(struct hl_acquire *acquire)
     hl_wait_stop(acquire);
     if (acquire->stands)
         hl_gate_leave(acquire);
-    acquire->words.holder = acquire->words.detail = NULL;
 }
 
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
@@ -77,18 +73,18 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
     struct hl_last_words words = hl_last_words_of(core, acquire, status); /* while it is in line the gate has its
                                                                              hold */
     let_go(acquire);
-    acquire->words.holder = words.holder;
-    acquire->words.detail = words.detail;
-    acquire->verdict.status = status;
-    acquire->verdict.holder_remaining_ms = words.holder_remaining_ms;
+    acquire->words = hl_last_words_keep(&core->host.memory, words);
+    acquire->status = (int8_t)status;
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
 
 void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status)
 {
-    hl_memory_free(&core_of(acquire)->host.memory, acquire->words.detail);
-    acquire->words.detail = NULL;
-    acquire->verdict.status = status;
+    if (acquire->words) {
+        hl_memory_free(&core_of(acquire)->host.memory, acquire->words->detail);
+        acquire->words->detail = NULL;
+    }
+    acquire->status = (int8_t)status;
 }
 
 void hl_acquire_drop(struct hl_acquire *acquire)
@@ -130,11 +126,11 @@ static int is_too_late(const struct hl_acquire *acquire)
     return left_us < hl_wait_least_us(acquire);
 }
 
-static uint64_t next_report_us(const struct hl_acquire *acquire)
+static uint32_t next_report_ms(const struct hl_acquire *acquire)
 {
-    uint32_t report_ms = acquire->lock->terms->wait_report_ms;
-    return report_ms && !acquire->is_untold ? hl_now_us(&core_of(acquire)->host) + (uint64_t)report_ms * 1000
-           : UINT64_MAX;
+    uint64_t waited_us = hl_now_us(&core_of(acquire)->host) - acquire->begun_us;
+    uint64_t at_ms = waited_us / 1000 + acquire->lock->terms->wait_report_ms;
+    return acquire->lock->terms->wait_report_ms && at_ms < UINT32_MAX ? (uint32_t)at_ms : UINT32_MAX;
 }
 
 static void give_back(struct hl_acquire *acquire)
@@ -189,10 +185,9 @@ void hl_acquire_returned(struct hl_acquire *acquire)
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
-    acquire->is_untold = 0;
     hl_terms_trace(acquire->lock->terms, HL_ACQUIRE_WAITS,
                    &(struct hl_fact){.lock = acquire->lock, .name = acquire->lock->name->bytes});
-    acquire->report_us = next_report_us(acquire);
+    acquire->report_ms = next_report_ms(acquire);
     if (terms->on_event)
         hl_notice_post(core, &acquire->notice, REPORT_WAITING);
     if (terms->wait_report_ms)
@@ -222,7 +217,7 @@ static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *pla
     int is_placed = asked->answer == ASKED_HELD;
     if (is_placed && acquire->stands != STANDS_QUEUED)
         hl_gate_tell_waiting(core, acquire->lock->name);
-    else if (is_placed && acquire->is_untold)
+    else if (is_placed && !acquire->report_ms)
         hl_acquire_tell_waiting(core, acquire);
     if (is_placed && !hl_place_may_sleep(place)) {
         hl_acquire_ask(acquire);
@@ -320,11 +315,11 @@ void hl_acquire_tick(struct hl_acquire *acquire)
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
         hl_acquire_decide(acquire,
-                          acquire->is_starved ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold)
+                          acquire->state == ACQUIRE_STARVED ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold)
                           ? HILOCK_NOT_REPLICATED : hl_known_of(core, acquire).status);
         return;
     }
-    if (acquire->report_us <= now_us)
+    if (hl_wait_report_us(acquire) <= now_us)
         hl_acquire_tell_waiting(core, acquire);
     if (acquire->hold && acquire->hold->resume_us <= now_us)
         resume(acquire);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* acquire - one accepted hilock_acquire, from the call to its one answer.
  *
- *   IN_LINE -> ASKING <-> SLEEPING
+ *   IN_LINE -> ASKING <-> SLEEPING    IN_LINE -> STARVED -> ASKING, when memory was short
  *                 |            \
  *              GRANTED  ------> DECIDED (reported once, then freed)
  *

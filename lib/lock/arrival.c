@@ -23,7 +23,7 @@ static int take_hold(struct hl_core *core, struct hl_acquire *acquire)
     acquire->hold = hl_hold_new(core, acquire->lock);
     if (!acquire->hold)
         return 0;
-    acquire->hold->owner.acquire = acquire;
+    acquire->hold->lock = acquire->lock;
     hl_wait_resume_at(acquire, UINT64_MAX);
     hl_wait_stop(acquire);
     return 1;
@@ -47,10 +47,11 @@ static int asks_soon(const struct hl_acquire *acquire)
 int hl_arrival_may_ask(struct hl_core *core, struct hl_acquire *acquire)
 {
     int has_all = take_place(core, acquire) && (acquire->hold || take_hold(core, acquire));
-    if (!has_all)
-        hl_shortage_begin(core);
-    acquire->is_starved = !has_all;
-    return has_all;
+    if (has_all)
+        return 1;
+    hl_shortage_begin(core);
+    acquire->state = ACQUIRE_STARVED;
+    return 0;
 }
 
 /* is_denied: it will not ask. */
@@ -67,7 +68,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
     acquire->is_try = is_try != 0;
     acquire->begun_us = hl_now_us(&core->host);
     acquire->ends_us = ends_us;
-    acquire->report_us = UINT64_MAX;
+    acquire->report_ms = is_try ? UINT32_MAX : 0;
     if (lock->terms->kind->place_each) {
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
         acquire->place->acquire = acquire;

@@ -8,11 +8,11 @@
 #include "lock/proof.h"
 #include "lock/replicas.h"
 
-void hl_asking_begin(struct hl_hold *hold, int is_second)
+void hl_asking_begin(struct hl_hold *hold, enum hl_way way)
 {
     hold->ask = ASK_ACQUIRE;
     hold->kept = KEPT_MAYBE;
-    hold->is_second = is_second != 0;
+    hold->way = (uint8_t)way;
     hl_route_submit(hl_hold_core(hold)->route, &hold->request, hl_hold_core(hold)->limits.command_timeout_ms,
                     (hold->terms->is_unguarded ? HL_REQUEST_URGENT
                      : HL_REQUEST_GRANT) | (hold->terms->replicas || HL_PLANTED(REPLICAS_LINK_FOR_ALL)
@@ -34,12 +34,10 @@ static void on_late(struct hl_hold *hold, const struct hl_said *said)
 {
     static const char words[] = "the request reached the store later than it may run";
     hl_node_learn_time(hold->request.node, said->server_us, hold->request.sent_us);
-    if (!hold->is_late_once) {
-        hold->is_late_once = 1;
-        hl_asking_begin(hold, 0);
+    if (hold->way != WAY_AGAIN) {
+        hl_asking_begin(hold, WAY_AGAIN);
         return;
     }
-    hold->is_late_once = 0;
     hl_proof_told(hold,
                   (struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
                                     .quote = words, .quote_length = sizeof words - 1});
@@ -50,18 +48,17 @@ static void on_late(struct hl_hold *hold, const struct hl_said *said)
 static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_said said = hl_proof_said(hold, reply);
-    hold->is_late_once = hold->is_late_once && said.verdict == HL_LATE;
     if (said.verdict == HL_YES) {
         on_granted(hold, &said);
         return;
     }
     if (said.verdict == HL_AGAIN) {
-        hl_asking_begin(hold, 1);
+        hl_asking_begin(hold, WAY_SECOND);
         return;
     }
     if (hl_proof_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
-    hold->is_queued = hold->is_queued || said.position;
+    hold->queued = said.position || hold->queued == QUEUED_MAYBE ? QUEUED_MAYBE : QUEUED_NO;
     if (said.verdict == HL_LATE)
         on_late(hold, &said);
     else if (said.verdict == HL_NO)

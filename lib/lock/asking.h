@@ -7,7 +7,7 @@
 
 #include "lock/core.h"
 
-void hl_asking_begin(struct hl_hold *hold, int is_second); /* ASKING; the owner gets the answer */
+void hl_asking_begin(struct hl_hold *hold, enum hl_way way); /* ASKING; the owner gets the answer */
 void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer);
 
 #endif

@@ -8,9 +8,9 @@
 
 void hl_attempt_counts(struct hl_hold *hold)
 {
-    if (hold->state != HOLD_ASKING || hold->is_second)
+    if (hold->state != HOLD_ASKING || hold->way == WAY_SECOND)
         return;
-    hold->owner.acquire->attempts++;
+    hold->lock->acquire->attempts++;
     hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED,
              &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes});
 }
@@ -23,8 +23,8 @@ uint64_t hl_attempt_id(const struct hilock_lock *lock)
 void hl_attempt_begin(struct hl_hold *hold)
 {
     if (!hold->id)
-        hold->id = hl_attempt_id(hold->owner.acquire->lock);
+        hold->id = hl_attempt_id(hold->lock);
     hold->state = HOLD_ASKING;
     if (hold->kept != KEPT_OURS && !hl_request_is_busy(&hold->request))
-        hl_asking_begin(hold, 0);
+        hl_asking_begin(hold, WAY_FIRST);
 }

@@ -31,7 +31,7 @@ void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reas
     hold->reason = (uint8_t)reason;
     hl_words_of_loss(core, hold, &detail);
     hl_terms_trace(hold->terms, HL_HOLD_LOST,
-                   &(struct hl_fact){.lock = hold->is_told ? hold->owner.lock : NULL, .name = hold->name->bytes,
+                   &(struct hl_fact){.lock = hl_hold_is_told(hold) ? hold->lock : NULL, .name = hold->name->bytes,
                                      .reason = reason, .detail = detail.bytes, .token = hl_hold_token(hold),
                                      .waited_us = hl_now_us(&core->host) - hold->since_us});
     hl_notice_cancel(core, &hold->notice); /* else pending reports about its renewals would keep it */
@@ -43,7 +43,7 @@ void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reas
 void hl_belief_end(struct hl_hold *hold, hilock_lost_reason reason)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (hold->is_told)
+    if (hl_hold_is_told(hold))
         hl_belief_lose(core, hold, reason);
     else
         hl_hold_core(hold)->owner->ended(hold);

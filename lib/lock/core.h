@@ -26,6 +26,7 @@ struct hl_gate;
 struct hl_grants;
 struct hl_hold;
 struct hl_inquiry;
+struct hl_last_words;
 struct hl_group;
 struct hl_handle_ops;
 struct hl_recent;
@@ -84,10 +85,33 @@ enum hl_ask { /* what its request is about */
     ASK_RENEW,
     ASK_RELEASE
 };
+enum hl_way { /* of the latest request */
+    WAY_FIRST,
+    WAY_AGAIN,         /* acquire: the first way once more, after LATE */
+    WAY_SECOND,        /* the first was answered HL_AGAIN */
+    WAY_SECOND_FOR_NOW /* release: the same, which leaves the id in the queue: then the first way once more */
+};
+enum hl_queued { /* its id, in the queue at the store */
+    QUEUED_NO,
+    QUEUED_ASKED, /* the request under way asks for a place */
+    QUEUED_MAYBE
+};
 enum hl_heard { /* of its release */
     HEARD_NOTHING,
-    HEARD_YES,
-    HEARD_NO
+    HEARD_AWAITED, /* siblings wait for the first answer: it is counted in name->ending */
+    HEARD_REFUSED, /* and that was reported */
+    HEARD_NO,
+    HEARD_YES
+};
+enum hl_end { /* why it is ENDING; of a release how far it has come, in this order */
+    END_QUIET,     /* lost, or undone: nobody waits for an answer */
+    END_UNHELD,    /* its grant was never reported: it is in core->unheld */
+    END_RELEASED,  /* by its user, and not answered */
+    END_OK,        /* answered, from here on */
+    END_LOST,
+    END_UNKNOWN,
+    END_CONFIRMED, /* was UNKNOWN until the store confirmed it */
+    END_LAPSED     /* was UNKNOWN until its lease had run out */
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
@@ -99,56 +123,37 @@ struct hl_hold {
     struct hl_request request;   /* one at a time */
     TAILQ_ENTRY(hl_hold) live;   /* in core->live */
     struct hl_name *name;
-    uint64_t token;              /* OURS. MAYBE, of one that is_queued: the ticket of its place (both come from one
+    uint64_t token;              /* OURS. MAYBE, of one that is queued: the ticket of its place (both come from one
                                     counter); 0: unknown */
     uint64_t deadline_us;        /* OURS: belief in it ends then */
     struct hl_terms *terms;
-    union {
-        struct hl_acquire *acquire; /* IDLE, ASKING, RETURNING, and HELD until it is reported */
-        struct hilock_lock *lock;   /* HELD and reported; ENDING: the handle to call back, referenced, or NULL */
-    } owner;
+    struct hilock_lock *lock;    /* whose acquire it serves, or who holds it; ENDING: the handle to call back,
+                                    referenced unless its loss is still to be reported, or NULL */
     uint64_t id;
-    union {
-        uint64_t since_us;       /* HELD: the begin of the present turn; ENDING: its begin */
-        uint64_t resume_us;      /* before: when its acquire, SLEEPING, tries again; UINT64_MAX is never */
-    };
+    uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
     uint64_t due_us;             /* when the alarm was due; 0: stopped */
-    uint64_t haunted_until_us;   /* ENDING: a haunted id is released once more then. HELD: see is_stray */
+    uint64_t haunted_until_us;   /* until then a native renewal without an answer may still set the lease to less than
+                                    an extend got. ENDING: a haunted id is released once more then */
     hilock_result_fn *on_result; /* ENDING by a release */
-    union {
-        void *user;              /* ENDING */
+    union {                      /* by its state */
+        uint64_t resume_us;      /* IDLE, ASKING, RETURNING: when its acquire goes on; UINT64_MAX is never */
         uint64_t granted_us;     /* HELD: the grant at the store */
+        void *user;              /* ENDING: with on_result */
     };
     struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
     struct hl_alarm alarm;
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
-    uint8_t kept, ask, heard;    /* enums above */
+    uint8_t kept, ask, way, queued, heard, end; /* enums above */
     uint8_t form;                /* enum hl_form of the latest request */
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it served before this one (handoff.c) */
-    uint8_t is_told : 1;         /* owner.lock it is */
-    uint8_t is_second : 1;       /* acquire: the first question was answered HL_AGAIN */
-    uint8_t is_late_once : 1;    /* the latest answer was LATE, and was retried */
     uint8_t is_haunted : 1;      /* an acquire of this id has no answer: its bytes may still run, until not_after */
-    uint8_t is_stray : 1;        /* a native renewal has no answer: until haunted_until_us it may still set the lease to
-                                    less than an extend got */
     uint8_t was_repeated : 1;    /* a release of this id has no answer */
-    uint8_t is_half_said : 1;    /* its release uses the second form for now, which leaves the id in the queue */
     uint8_t is_overlong : 1;     /* its lease at the store was longer than asked for, which was reported */
-    uint8_t is_refused : 1;      /* its release, which was reported */
-    uint8_t is_counted : 1;      /* in name->ending */
-    uint8_t is_placing : 1;      /* its latest acquire asked for a place in the queue */
     uint8_t is_overdue : 1;      /* its renewal has counted as failed; an answer may still come */
     uint8_t is_owed : 1;         /* HELD: this turn's own lease was not asked for yet: the watchdog asks, even if the
                                     hold is not renewed */
-    uint8_t is_answered : 1;     /* ENDING: the release has its verdict */
-    uint8_t is_confirmed : 1;    /* ENDING: by the store; else because its lease ran out */
-    uint8_t is_settled : 1;      /* ENDING: the outcome of an UNKNOWN release was reported */
-    uint8_t is_queued : 1;       /* its id may stand in the queue of a FAIR lock */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
-    uint8_t is_release : 1;      /* ENDING: because its user released it */
-    uint8_t is_unheld : 1;       /* ENDING: its grant was never reported; in core->unheld */
-    uint8_t verdict : 7;         /* ENDING: a hilock_status as its negative, for REPORT_RELEASED */
 };
 _Static_assert(sizeof(struct hl_hold) <= 208 || sizeof(void *) != 8, "every lock that is held has one");
 
@@ -214,35 +219,36 @@ enum hl_stands { /* with its gate */
     STANDS_ASKING, /* a try that has */
     STANDS_QUEUED  /* for itself: it has a place only in the queue at the store */
 };
-enum hl_acquire_state { ACQUIRE_IN_LINE, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED };
+enum hl_acquire_state {
+    ACQUIRE_IN_LINE,
+    ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (shortage.c) */
+    ACQUIRE_ASKING,
+    ACQUIRE_SLEEPING,
+    ACQUIRE_GRANTED,
+    ACQUIRE_DECIDED
+};
 enum { REPORT_WAITING = 1, REPORT_RESULT = 2 }; /* its reports */
 
 struct hl_acquire {
     struct hl_notice notice;        /* the bits above */
-    union {
-        TAILQ_ENTRY(hl_acquire) line;             /* in its gate, until it is delivered or DECIDED */
-        struct { char *holder, *detail; } words; /* DECIDED; NULL: "", the status' own sentence */
-    };
+    TAILQ_ENTRY(hl_acquire) line;   /* in its gate, until it is delivered or DECIDED */
+    struct hl_last_words *words;    /* DECIDED; NULL: none, but for the status' own sentence */
     struct hilock_lock *lock;
     struct hl_hold *hold;           /* its own, for its requests; NULL: its turn to ask has not come */
     struct hl_queue_place *place;         /* in the queue at the store; NULL: it has none */
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us;
-    uint64_t report_us;             /* the next WAITING event; UINT64_MAX is never */
-    union {
-        uint64_t ends_us;           /* UINT64_MAX is never */
-        /* DECIDED; remaining: the latest known of the holder */
-        struct { hilock_status status; uint32_t holder_remaining_ms; } verdict;
-    };
+    uint64_t ends_us;               /* UINT64_MAX is never */
+    uint32_t report_ms;             /* after its begin: the next WAITING event; UINT32_MAX is never. 0: the first, when
+                                       it is found held */
     uint32_t attempts;
     struct hl_alarm alarm;          /* until it has a hold; only for waits with a time limit or reports */
     uint8_t state;
     uint8_t stands;                 /* enum above */
+    int8_t status;                  /* DECIDED: hilock_status */
     uint8_t is_try : 1;
-    uint8_t is_untold : 1;          /* no WAITING event yet */
     uint8_t is_unconfirmed : 1;     /* too few replicas confirmed its latest grant */
-    uint8_t is_starved : 1;         /* its turn came without memory for its hold (shortage.c) */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 

@@ -21,8 +21,8 @@
  * may put it there. */
 static uint64_t queue_us(const struct hl_hold *hold)
 {
-    int may_be_put = hold->is_placing && hold->ask == ASK_ACQUIRE && hl_request_is_busy(&hold->request);
-    return (hold->is_queued || may_be_put) && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
+    int may_be_put = hold->queued == QUEUED_ASKED && hold->ask == ASK_ACQUIRE && hl_request_is_busy(&hold->request);
+    return (hold->queued == QUEUED_MAYBE || may_be_put) && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
            ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
 }
 
@@ -37,7 +37,7 @@ static uint64_t over_us(const struct hl_hold *hold)
 
 static uint64_t unknown_us(const struct hl_hold *hold)
 {
-    return hold->is_release && !hold->is_answered
+    return hold->end == END_RELEASED
            ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
 }
 
@@ -69,9 +69,23 @@ void hl_ending_retry(struct hl_hold *hold) { release_all(hold); }
 /* Withdraws an unsent request. An acquire that never left leaves nothing behind. */
 static void withdraw_all(struct hl_hold *hold)
 {
-    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted && !hold->is_queued &&
-        hold->kept != KEPT_OURS)
+    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted &&
+        hold->queued != QUEUED_MAYBE && hold->kept != KEPT_OURS)
         hold->kept = KEPT_NOTHING;
+}
+
+/* After the first answer, or without a release, siblings may ask for the name again. A second release keeps the answer of
+ * the first. */
+static void hear(struct hl_hold *hold, enum hl_heard heard)
+{
+    int was_awaited = hold->heard == HEARD_AWAITED;
+    if (heard > hold->heard)
+        hold->heard = (uint8_t)heard;
+    if (!was_awaited)
+        return;
+    hold->name->ending--;
+    if (!HL_PLANTED(RELEASE_HIDDEN))
+        hl_hold_core(hold)->owner->freed(hold->name);
 }
 
 /* From here on siblings wait for the first answer to the release, if there is something to release. */
@@ -81,39 +95,23 @@ static void count_in(struct hl_hold *hold)
     int was_holder = name->hold == hold;
     if (was_holder)
         name->hold = NULL;
-    hold->heard = hl_hold_is_blank(hold) ? HEARD_NO : HEARD_NOTHING;
-    if (hold->heard == HEARD_NOTHING) {
-        name->ending = (uint16_t)(name->ending + !hold->is_counted);
-        hold->is_counted = 1;
-    } else if (was_holder)
-        hl_hold_core(hold)->owner->freed(name);
-}
-
-/* The first answer, or none can come: siblings may ask for the name again. */
-static void count_out(struct hl_hold *hold)
-{
-    if (!hold->is_counted)
+    if (!hl_hold_is_blank(hold)) {
+        name->ending = (uint16_t)(name->ending + (hold->heard != HEARD_AWAITED));
+        hold->heard = HEARD_AWAITED;
         return;
-    hold->is_counted = 0;
-    hold->name->ending--;
-    if (!HL_PLANTED(RELEASE_HIDDEN))
-        hl_hold_core(hold)->owner->freed(hold->name);
-}
-
-static void hear(struct hl_hold *hold, enum hl_heard heard)
-{
-    if (hold->heard != HEARD_YES) /* before a second release, the first has said that it was ours */
-        hold->heard = (uint8_t)heard;
-    count_out(hold);
+    }
+    hear(hold, HEARD_NO);
+    if (was_holder)
+        hl_hold_core(hold)->owner->freed(name);
 }
 
 void hl_ending_settle(struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.pending)
         return;
-    count_out(hold);
-    if (lock && !hold->is_told)
+    hear(hold, HEARD_NO);
+    if (lock && !hl_hold_is_told(hold))
         hl_lock_unref(lock);
     hl_hold_free(hold);
 }
@@ -124,7 +122,6 @@ void hl_ending_begin(struct hl_hold *hold)
     hold->state = HOLD_ENDING;
     hl_validity_end(hold);
     hold->since_us = hl_now_us(&core->host);
-    hold->is_answered = 0;
     withdraw_all(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
@@ -136,8 +133,8 @@ void hl_ending_begin(struct hl_hold *hold)
 
 void hl_ending_give_up(struct hl_hold *hold)
 {
-    hold->owner.lock = NULL;
-    hold->is_unheld = 1;
+    hold->lock = NULL;
+    hold->end = END_UNHELD;
     hl_hold_core(hold)->unheld++;
     hl_ending_begin(hold);
 }
@@ -156,13 +153,10 @@ int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t 
 void hl_ending_answer(struct hl_hold *hold, hilock_status status)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (hold->state != HOLD_ENDING || hold->is_answered)
+    if (hold->state != HOLD_ENDING || hold->end != END_RELEASED)
         return;
-    hold->is_answered = 1;
-    hold->verdict = (unsigned)-(int)status & 0x7fu;
-    if (hold->is_release)
-        hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED,
-                       &(struct hl_fact){.name = hold->name->bytes, .status = status});
+    hold->end = status == HILOCK_OK ? END_OK : status == HILOCK_LOST ? END_LOST : END_UNKNOWN;
+    hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = hold->name->bytes, .status = status});
     if (hold->on_result)
         hl_notice_post(core, &hold->notice, REPORT_RELEASED);
 }
@@ -174,14 +168,13 @@ void hl_endings_answer(struct hl_core *core)
         hl_ending_answer(hold, HILOCK_UNKNOWN);
 }
 
-static void tell_settled(struct hl_hold *hold, int is_confirmed)
+static void tell_settled(struct hl_hold *hold, enum hl_end end)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_text detail;
-    if (!hold->on_result || hold->verdict != (uint8_t)-(int)HILOCK_UNKNOWN || !hold->is_answered || hold->is_settled)
+    if (!hold->on_result || hold->end != END_UNKNOWN)
         return;
-    hold->is_settled = 1;
-    hold->is_confirmed = is_confirmed != 0;
+    hold->end = (uint8_t)end;
     hl_words_of_settling(hold, hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
     hl_terms_trace(hold->terms, HL_RELEASE_SETTLED,
                    &(struct hl_fact){.name = hold->name->bytes, .detail = detail.bytes});
@@ -194,7 +187,7 @@ void hl_ending_haunt(struct hl_hold *hold)
 {
     hold->is_haunted = 1;
     hold->kept = KEPT_MAYBE;
-    hold->is_queued = hold->is_queued || hold->is_placing;
+    hold->queued = hold->queued == QUEUED_NO ? QUEUED_NO : QUEUED_MAYBE;
     hl_ending_may_run(hold);
 }
 
@@ -219,7 +212,7 @@ static void forget_id(struct hl_hold *hold)
 {
     hold->state = HOLD_IDLE;
     hold->id = hold->haunted_until_us = 0;
-    hold->is_queued = hold->is_windowed = 0;
+    hold->is_windowed = 0;
     hl_hold_forget_answers(hold);
 }
 
@@ -229,7 +222,7 @@ static void go_on(struct hl_hold *hold)
     if (!hl_hold_is_blank(hold))
         return;
     if (hold->state == HOLD_RETURNING) {
-        count_out(hold);
+        hear(hold, HEARD_NO);
         forget_id(hold);
         hl_hold_core(hold)->owner->returned(hold);
     } else {
@@ -256,7 +249,7 @@ static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
 
 static void conclude(struct hl_hold *hold)
 {
-    tell_settled(hold, 1);
+    tell_settled(hold, END_CONFIRMED);
     hl_ending_answer(hold, hold->heard == HEARD_YES ? HILOCK_OK : HILOCK_LOST);
 }
 
@@ -266,7 +259,7 @@ static uint64_t again_us(const struct hl_hold *hold)
     return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
 }
 
-static void on_gone(struct hl_hold *hold, const struct hl_said *said)
+static void on_gone(struct hl_hold *hold, const struct hl_said *said, int is_half_said)
 {
     static const char unheard[] =
         "released, but the message to those who wait was refused (has the user a right to the channel?)";
@@ -274,7 +267,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_said *said)
     /* gone by our own release, or its lease ended */
     int is_doubtful = hold->was_repeated || hl_now_us(&core->host) >= hold->deadline_us;
     int was_ours = said->verdict == HL_YES || (is_doubtful && hold->since_us < hold->deadline_us);
-    int is_haunting = haunts(hold), is_over = !is_haunting && !hold->is_half_said;
+    int is_haunting = haunts(hold), is_over = !is_haunting && !is_half_said;
     hold->kept = is_over ? KEPT_NOTHING : KEPT_MAYBE;
     hl_recent_add(core, hold);
     if (said->was_unheard && !core->is_unheard_told)
@@ -298,26 +291,27 @@ static void on_fault(struct hl_hold *hold, const struct hl_said *said)
     hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
                 hl_quote(hold->name->bytes, hold->name->length).bytes,
                 hl_words_of_server(core, said->quote, said->quote_length).bytes);
-    if (!hold->is_refused)
+    if (hold->heard < HEARD_REFUSED)
         hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
                                    .detail = why.bytes});
-    hold->is_refused = 1;
-    count_out(hold);
+    hear(hold, HEARD_REFUSED);
     sleep_for_next(hold, again_us(hold));
 }
 
-/* An id that the second form did not find may be in the queue, unless a key of another type has its name. */
-static void note_way(struct hl_hold *hold, const struct hl_said *said)
+/* 1: half said. An id that the second way did not find may be in the queue, unless a key of another type has its name. */
+static int note_way(struct hl_hold *hold, const struct hl_said *said)
 {
-    int was_half_said = hold->is_second && hold->is_half_said && said->verdict == HL_NO;
-    hold->is_half_said = (said->is_for_now || was_half_said) && !HL_PLANTED(FAIR_HALF_RELEASED);
-    hold->is_second = said->verdict == HL_AGAIN;
+    int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said->verdict == HL_NO;
+    int is_for_now = said->is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
+    hold->way = said->verdict != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
+    return is_half_said;
 }
 
 static void released(struct hl_hold *hold, const struct hl_answer *answer)
 {
     struct hl_said said;
+    int is_half_said;
     if (!answer->reply) {
         hold->was_repeated = 1;
         if (HL_PLANTED(RELEASE_NOT_REPEATED))
@@ -327,7 +321,7 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
         return;
     }
     said = hl_proof_said(hold, answer->reply);
-    note_way(hold, &said);
+    is_half_said = note_way(hold, &said);
     if (hl_proof_forgoes_native(hold, &said) || said.verdict == HL_AGAIN) {
         release_all(hold); /* nothing, if the wait has ended meanwhile */
         if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
@@ -335,7 +329,7 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
     } else if (said.verdict == HL_FAULT)
         on_fault(hold, &said);
     else
-        on_gone(hold, &said);
+        on_gone(hold, &said, is_half_said);
 }
 
 /* A release that never left is sent again, with the hold that goes along. */
@@ -406,7 +400,7 @@ static void give_up(struct hl_hold *hold)
     (void)hl_hold_core(hold)->owner->next_asked(hold, NULL);
     hold->kept = KEPT_NOTHING;
     hl_ending_answer(hold, HILOCK_UNKNOWN);
-    tell_settled(hold, 0);
+    tell_settled(hold, END_LAPSED);
     hl_hold_wake_at(hold, UINT64_MAX);
     hl_ending_settle(hold);
 }

@@ -98,7 +98,8 @@ static int may_ask(const struct hl_gate *gate)
 
 static int is_ready(const struct hl_acquire *acquire, int wakes)
 {
-    return (acquire->state == ACQUIRE_IN_LINE || (wakes && acquire->state == ACQUIRE_SLEEPING)) &&
+    int is_in_line = acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED;
+    return (is_in_line || (wakes && acquire->state == ACQUIRE_SLEEPING)) &&
            !(acquire->hold && acquire->hold->state == HOLD_RETURNING);
 }
 
@@ -159,7 +160,7 @@ void hl_gates_close(struct hl_core *core)
 
 static int is_untold(const struct hl_acquire *acquire)
 {
-    return acquire && acquire->is_untold && acquire->state != ACQUIRE_GRANTED;
+    return acquire && !acquire->report_ms && acquire->state != ACQUIRE_GRANTED;
 }
 
 /* Once for each acquire, then as often as it wants. Waiters without a report stand last; but the first may lack one,
@@ -178,7 +179,6 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
 
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
 {
-    acquire->is_untold = !acquire->is_try;
     stand(gate, acquire, stands_of(acquire));
     if (acquire->stands == STANDS_QUEUED)
         gate->core->waiter->ask(acquire);

@@ -25,8 +25,7 @@ struct hl_gate {
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is good for another */
     unsigned faults;               /* in a row */
-    uint64_t left_until_us;        /* end of the holder's lease, as last heard */
-    int has_no_ttl;
+    uint64_t left_until_us;        /* end of the holder's lease, as last heard; UINT64_MAX: it has none */
     char *holder, *note;           /* NULL: "" */
     struct hl_listener *channel;   /* NULL: not wanted yet */
 };

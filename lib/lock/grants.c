@@ -260,13 +260,13 @@ void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
         gate->grants = grants;
         LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
     }
-    place->is_found = gate->grants && hl_id_table_add(&core->places, &place->entry, place->acquire->hold->id) == 0;
+    if (gate->grants) /* without memory for it no push finds it */
+        (void)hl_id_table_add(&core->places, &place->entry, place->acquire->hold->id);
 }
 
 void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
 {
     hl_id_table_remove(&core->places, &place->entry);
-    place->is_found = 0;
 }
 
 /* Without a place yet it only names the channel: a free name needs no grant. */

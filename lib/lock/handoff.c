@@ -95,8 +95,7 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
         hl_place_forget(core, next->place);
     if (next->hold)
         hl_hold_free(next->hold);
-    hold->owner.acquire = next;
-    hold->is_told = 0;
+    hold->lock = next->lock;
     hl_wait_taken_over(next, hold);
 }
 

@@ -37,7 +37,7 @@ void hl_hold_free(struct hl_hold *hold)
     hl_name_unref(core, &core->host.memory, hold->name);
     hl_notice_cancel(core, &hold->notice);
     TAILQ_REMOVE(&core->live, hold, live);
-    core->unheld -= hold->is_unheld;
+    core->unheld -= hold->end == END_UNHELD;
     hl_alarm_end(&core->hold_alarms, &hold->alarm);
     hl_side_free(core, hold);
     hl_terms_unref(hold->terms);
@@ -79,17 +79,18 @@ int hl_hold_is_adrift(const struct hl_hold *hold)
 void hl_hold_forget_answers(struct hl_hold *hold)
 {
     hold->token = hold->deadline_us = 0;
-    hold->kept = hold->ask = hold->form = hold->heard = 0;
-    hold->is_second = hold->is_late_once = hold->is_haunted = hold->is_stray = hold->was_repeated = 0;
-    hold->is_half_said = hold->is_overlong = hold->is_refused = hold->is_counted = hold->is_placing =
-        hold->is_overdue = 0;
+    hold->kept = hold->ask = hold->form = hold->way = hold->queued = hold->heard = 0;
+    hold->is_haunted = hold->was_repeated = hold->is_overlong = hold->is_overdue = 0;
+}
+
+int hl_hold_is_told(const struct hl_hold *hold)
+{
+    return (hold->state == HOLD_HELD || hold->state == HOLD_ENDING) && hold->lock && hold->lock->hold == hold;
 }
 
 const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold)
 {
-    if (hold->state == HOLD_ENDING)
-        return NULL;
-    return hold->is_told ? hold->owner.lock : hold->owner.acquire ? hold->owner.acquire->lock : NULL;
+    return hold->state == HOLD_ENDING ? NULL : hold->lock;
 }
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }

@@ -24,6 +24,7 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never
 /* visit may end the hold it is given */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 
+int hl_hold_is_told(const struct hl_hold *hold); /* its handle's user knows of it, and not yet of its end */
 const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold); /* its handle, or the one that asks for it; NULL:
                                                                          none */
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: it is not ours */

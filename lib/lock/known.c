@@ -29,8 +29,7 @@ static void hear(struct hl_core *core, const struct hl_acquire *acquire, const s
     if (asked->answer != ASKED_HELD)
         return;
     keep(core, &gate->holder, asked->holder, asked->holder_length, HOLDER_MAX);
-    gate->has_no_ttl = asked->has_no_ttl;
-    gate->left_until_us = hl_now_us(&core->host) + asked->left_ms * 1000;
+    gate->left_until_us = asked->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + asked->left_ms * 1000;
 }
 
 void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
@@ -95,7 +94,8 @@ struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acqui
     struct hl_known known = {known_status(core, gate, acquire), "", 0, ""};
     if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
         known.holder = gate->holder;
-        known.holder_remaining_ms = hl_lease_span_ms(hl_left_us(gate->left_until_us, hl_now_us(&core->host)));
+        known.holder_remaining_ms = gate->left_until_us == UINT64_MAX ? 0
+            : hl_lease_span_ms(hl_left_us(gate->left_until_us, hl_now_us(&core->host)));
     }
     known.note = gate && gate->note ? gate->note : "";
     return known;
@@ -118,7 +118,7 @@ uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquir
 {
     const struct hl_name *name = acquire->lock->name;
     struct hl_gate *gate = name->gate;
-    uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(gate->left_until_us, now_us) + 1000, step;
+    uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(gate->left_until_us, now_us), step;
     uint64_t guard_us = hl_node_guard_left_us(hl_name_node(core, name), now_us);
     if (HL_PLANTED(SLEEPS_FOR_EVER))
         return (uint64_t)1 << 50;
@@ -126,7 +126,7 @@ uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquir
         return guard_us;
     if (gate->known == HILOCK_TIMED_OUT) {
         step = poll_us(gate, acquire->lock->terms);
-        return gate->has_no_ttl || left_us > step || HL_PLANTED(POLL_OVERSLEEPS) ? step : left_us;
+        return left_us > step || HL_PLANTED(POLL_OVERSLEEPS) ? step : left_us + 1000;
     }
     step = (uint64_t)RETRY_US << (gate->faults < RETRY_STEPS_MAX ? gate->faults : RETRY_STEPS_MAX);
     return step / 2 + hl_random_below(&core->host.random, step / 2);

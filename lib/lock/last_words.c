@@ -116,3 +116,20 @@ void hl_last_words_free(const struct hl_memory *memory, struct hl_last_words *wo
     hl_memory_free(memory, words->detail);
     *words = (struct hl_last_words){0};
 }
+
+struct hl_last_words *hl_last_words_keep(const struct hl_memory *memory, struct hl_last_words words)
+{
+    struct hl_last_words *kept = words.holder || words.detail ? hl_memory_new(memory, sizeof *kept) : NULL;
+    if (kept)
+        *kept = words;
+    else
+        hl_last_words_free(memory, &words);
+    return kept;
+}
+
+void hl_last_words_drop(const struct hl_memory *memory, struct hl_last_words *kept)
+{
+    if (kept)
+        hl_last_words_free(memory, kept);
+    hl_memory_free(memory, kept);
+}

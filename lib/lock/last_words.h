@@ -11,6 +11,8 @@ struct hl_last_words { /* in memory that the caller must free; NULL: no text or 
 };
 struct hl_last_words hl_last_words_copy(const struct hl_memory *memory, const struct hilock_result *result);
 void hl_last_words_free(const struct hl_memory *memory, struct hl_last_words *words); /* leaves none */
+struct hl_last_words *hl_last_words_keep(const struct hl_memory *memory, struct hl_last_words words); /* NULL: none */
+void hl_last_words_drop(const struct hl_memory *memory, struct hl_last_words *kept);
 /* while the gate still knows */
 struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
 

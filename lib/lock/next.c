@@ -55,7 +55,7 @@ static void ask_alone(struct hl_acquire *acquire, const struct hl_reply *reply)
     if ((reply && reply->type == HL_REPLY_INTEGER) || HL_PLANTED(NEXT_FORGOTTEN)) {
         was_answered(next);
         next->kept = KEPT_NOTHING;
-        next->is_queued = 0;
+        next->queued = QUEUED_NO;
         next->id = HL_PLANTED(NEXT_FORGOTTEN) ? 0 : next->id;
     }
     acquire->state = ACQUIRE_IN_LINE;

@@ -20,17 +20,16 @@ static void asks(struct hl_hold *hold, struct hl_wants *wants)
 
 static void answered(struct hl_hold *hold, const struct hl_asked *asked)
 {
-    
-    hl_acquire_answered(hold->owner.acquire, asked);
+    hl_acquire_answered(hold->lock->acquire, asked);
 }
 
-static void ended(struct hl_hold *hold) { hl_acquire_regain(hold->owner.acquire); }
+static void ended(struct hl_hold *hold) { hl_acquire_regain(hold->lock->acquire); }
 
-static void returned(struct hl_hold *hold) { hl_acquire_returned(hold->owner.acquire); }
+static void returned(struct hl_hold *hold) { hl_acquire_returned(hold->lock->acquire); }
 
-static void wake_at(struct hl_hold *hold, uint64_t at_us) { hl_wait_resume_at(hold->owner.acquire, at_us); }
+static void wake_at(struct hl_hold *hold, uint64_t at_us) { hl_wait_resume_at(hold->lock->acquire, at_us); }
 
-static void tick(struct hl_hold *hold) { hl_acquire_tick(hold->owner.acquire); }
+static void tick(struct hl_hold *hold) { hl_acquire_tick(hold->lock->acquire); }
 
 static void wake(struct hl_acquire *acquire, uint64_t within_us) { hl_place_wake(acquire->place, within_us); }
 

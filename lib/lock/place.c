@@ -71,7 +71,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
 static int can_pass(const struct hl_acquire *acquire, const struct hl_acquire *next)
 {
     const struct hl_hold *hold = acquire->hold;
-    return acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING && hold->is_queued &&
+    return acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING && hold->queued == QUEUED_MAYBE &&
            !hl_request_is_busy(&hold->request) && next && !next->hold && next->lock->terms == acquire->lock->terms &&
            !HL_PLANTED(PLACE_LOST_BY_CANCEL);
 }
@@ -83,7 +83,7 @@ int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
         return 0;
     resume_us = acquire->hold->resume_us;
     next->hold = acquire->hold;
-    next->hold->owner.acquire = next;
+    next->hold->lock = next->lock;
     next->place = acquire->place;
     next->place->acquire = next;
     next->state = ACQUIRE_SLEEPING;
@@ -106,7 +106,7 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 
 void hl_place_forget(struct hl_core *core, struct hl_queue_place *place)
 {
-    if (place->is_found)
+    if (hl_id_table_is_in(&place->entry))
         hl_grants_leave(core, place);
 }
 
@@ -128,10 +128,10 @@ static uint64_t ticket_of(const struct hl_queue_place *place)
 void hl_place_say(struct hl_hold *hold, struct hl_wants *wants)
 {
     struct hl_core *core = hl_hold_core(hold);
-    struct hl_queue_place *place = hold->state == HOLD_ASKING ? hold->owner.acquire->place : NULL;
+    struct hl_queue_place *place = hold->state == HOLD_ASKING ? hold->lock->acquire->place : NULL;
     wants->channel = "";
     wants->is_try = 1;
-    if (!place && hold->state == HOLD_ASKING && is_guest(hold->owner.acquire))
+    if (!place && hold->state == HOLD_ASKING && is_guest(hold->lock->acquire))
         wants->channel = NULL;
     if (!place)
         return;
@@ -144,7 +144,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_wants *wants)
     wants->number = place->number;
     wants->ticket = ticket_of(place);
     wants->is_try = place->acquire->is_try;
-    if (place->is_found)
+    if (hl_id_table_is_in(&place->entry))
         wants->channel = hl_grants_channel(place);
     place->is_polling = !*wants->channel;
 }
@@ -164,7 +164,7 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_asked *asked)
     place->acquire->hold->token = asked->ticket;
     if (is_new && place->acquire->stands == STANDS_QUEUED)
         hl_gate_place(place->acquire);
-    if (place->is_found && !hl_grants_listen(place))
+    if (hl_id_table_is_in(&place->entry) && !hl_grants_listen(place))
         place->is_polling = 1;
     if (place->position != asked->position)
         trace_place(place->acquire->lock, asked);
@@ -343,7 +343,7 @@ int hl_place_confirms(struct hl_queue_place *place)
     hold->is_windowed = 0;
     hold->kept = KEPT_MAYBE;
     hold->token = place->ticket;
-    hold->is_queued = !HL_PLANTED(FAIR_DOUBTED_FORGOTTEN);
+    hold->queued = HL_PLANTED(FAIR_DOUBTED_FORGOTTEN) ? QUEUED_NO : QUEUED_MAYBE;
     if (name->hold == hold)
         name->hold = NULL;
     core_of(place)->waiter->ask(acquire);

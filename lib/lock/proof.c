@@ -22,7 +22,7 @@ struct hl_said hl_proof_said(const struct hl_hold *hold, const struct hl_reply *
 int hl_proof_is_cleared_by(const struct hl_hold *hold, const struct hl_said *said)
 {
     int may_have_begun = said->verdict == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
-    int is_in_queue = (hold->is_queued || said->position) && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
+    int is_in_queue = (hold->queued == QUEUED_MAYBE || said->position) && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
     return said->verdict != HL_YES && !may_have_begun && !hold->is_haunted && !is_in_queue && hold->kept != KEPT_OURS;
 }
 
@@ -50,7 +50,7 @@ void hl_proof_grant(struct hl_hold *hold, const struct hl_said *said)
 {
     uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
     hold->kept = KEPT_OURS;
-    hold->is_queued = 0;
+    hold->queued = QUEUED_NO;
     hold->token = said->token;
     hold->deadline_us =
         hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : hold->request.sent_us, lease_us);

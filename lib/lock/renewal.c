@@ -57,7 +57,7 @@ static void count_failure(struct hl_hold *hold, const char *why)
              &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                .detail = why,
                                .remaining_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))});
-    if (hold->failures == 2 && hold->is_told && hold->terms->is_renewed)
+    if (hold->failures == 2 && hl_hold_is_told(hold) && hold->terms->is_renewed)
         hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
 }
 
@@ -128,16 +128,14 @@ static void ask_next(struct hl_hold *hold, int must_ask)
  * counts until it can no longer run. */
 static int may_be_cut(struct hl_hold *hold)
 {
-    return hold->is_stray && hold->request.sent_us < hold->haunted_until_us &&
+    return hold->terms->kind->has_natives && hold->request.sent_us < hold->haunted_until_us &&
            hl_hold_asked_ms(hold) > hold->terms->lease_ms && !HL_PLANTED(SIMPLE_STRAYS_FORGOTTEN);
 }
 
 static void on_unanswered(struct hl_hold *hold)
 {
-    if (hold->form == HL_FORM_NATIVE) {
-        hold->is_stray = 1;
+    if (hold->form == HL_FORM_NATIVE)
         hl_ending_may_run(hold);
-    }
     if (hold->is_overdue)
         retry(hold);
     else
@@ -190,7 +188,7 @@ static void on_renewed(struct hl_hold *hold, int is_cut)
                                .waited_us = hl_now_us(&core->host) - hold->request.sent_us});
     hold->is_windowed = 0;
     hold->failures = 0;
-    if (was_told && hold->is_told)
+    if (was_told && hl_hold_is_told(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hl_extend_answered(hold, is_cut ? HILOCK_UNKNOWN : HILOCK_OK, is_cut ? unsure : NULL);
     hold->is_owed = hold->is_owed && hold->request.sent_us < hold->since_us; /* else it was asked for in this turn */

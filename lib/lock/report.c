@@ -11,6 +11,7 @@
 #include "lock/place.h"
 #include "lock/hold.h"
 #include "lock/known.h"
+#include "lock/last_words.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 #include "lock/terms.h"
@@ -64,15 +65,15 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     void *user = acquire->user;
     uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
     int is_decided = acquire->state == ACQUIRE_DECIDED;
-    char *holder = is_decided ? acquire->words.holder : NULL, *detail = is_decided ? acquire->words.detail : NULL;
+    struct hl_last_words *kept = acquire->words;
+    const struct hl_last_words words = kept ? *kept : (struct hl_last_words){0};
     struct hilock_result result = {.operation = HILOCK_OP_ACQUIRE};
     lock->acquire = NULL;
     core->waiting -= hl_terms_count(lock->terms);
-    if (is_decided) {
-        result.status = acquire->verdict.status;
-        result.holder_remaining_ms = acquire->verdict.holder_remaining_ms;
-        acquire->words.holder = acquire->words.detail = NULL;
-    } else
+    acquire->words = NULL;
+    if (is_decided)
+        result.status = (hilock_status)acquire->status;
+    else
         fill_grant(core, acquire, &result);
     if (is_decided && lock->terms->kind->place_each) {
         result.position = acquire->place->position;
@@ -80,17 +81,18 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     }
     result.waited_ms = hl_lease_span_ms(waited_us);
     result.attempts = acquire->attempts;
-    result.holder = holder;
-    result.detail = detail ? detail : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
+    result.holder = words.holder;
+    result.holder_remaining_ms = words.holder_remaining_ms;
+    result.detail = words.detail ? words.detail
+        : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
     hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
                                      .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
                                      .count = result.attempts, .is_local = lock->hold && lock->hold->turn});
     hl_acquire_free(core, acquire);
     hl_callback_result(lock, on_result, result, user);
-    hl_memory_free(&core->host.memory, holder);
     if (!HL_PLANTED(MEMORY_KEPT))
-        hl_memory_free(&core->host.memory, detail);
+        hl_last_words_drop(&core->host.memory, kept);
 }
 
 static void report_acquire(struct hl_core *core, struct hl_notice *notice)
@@ -116,7 +118,7 @@ static void forget_acquire(struct hl_core *core, struct hl_notice *notice)
 
 static void report_lost(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
@@ -137,12 +139,12 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
 
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     struct hl_text detail;
     struct hilock_event event =
         {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
          .fencing_token = hl_hold_token(hold)};
-    if (!hold->is_told || !lock)
+    if (!hl_hold_is_told(hold))
         return;
     if (bit == REPORT_RENEWED)
         hl_text_set(&detail, "\"%s\" is renewed again", hl_quote(lock->name->bytes, lock->name->length).bytes);
@@ -154,14 +156,14 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
 
 static int is_silenced(const struct hl_hold *hold)
 {
-    return !hold->owner.lock || hl_callback_is_off(hold->owner.lock, &hold->notice);
+    return !hold->lock || hl_callback_is_off(hold->lock, &hold->notice);
 }
 
 /* This may end the hold; until then the hold has a reference to the handle. */
 static void report_released(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
-    hilock_status status = (hilock_status)-(int)hold->verdict;
+    struct hilock_lock *lock = hold->lock;
+    hilock_status status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN;
     hilock_result_fn *on_result = is_silenced(hold) ? NULL : hold->on_result;
     void *user = hold->user;
     struct hl_text detail;
@@ -181,7 +183,7 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
 
 static void report_settled(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,

@@ -39,7 +39,7 @@ static struct hl_wants wants_of(const struct hl_hold *hold)
         .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(node, hl_now_us(&core->host)),
         .token_ttl_ms = core->limits.token_ttl_ms,
         .reserved = hl_hold_reserved(hold),
-        .is_second = hold->is_second,
+        .is_second = hold->way >= WAY_SECOND,
         .token = hold->token,
         .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
         .natives = node->natives,
@@ -62,7 +62,7 @@ static uint64_t place_to_leave(const struct hl_hold *hold)
         return HL_TICKET_UNKNOWN;
     if (hold->kept == KEPT_OURS)
         return 0;
-    return hold->is_queued && hold->token ? hold->token : HL_TICKET_UNKNOWN;
+    return hold->queued == QUEUED_MAYBE && hold->token ? hold->token : HL_TICKET_UNKNOWN;
 }
 
 /* The end of a hold, or of a place in a queue. Sometimes a release leaves the name to other kinds of lock, which a
@@ -87,7 +87,7 @@ static void say_next(const struct hl_hold *hold, struct hl_wants *wants)
         return;
     next->ask = ASK_ACQUIRE;
     next->form = HL_FORM_SCRIPT;
-    next->is_placing = 1;
+    next->queued = QUEUED_MAYBE;
     next->request.node = hold->request.node;
     next->request.sent_us = now_us;
     more = wants_of(next);
@@ -114,7 +114,8 @@ static void encode(struct hl_request *request, struct hl_command *command)
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:
         hl_hold_core(hold)->owner->asks(hold, &wants);
-        hold->is_placing = kind->has_queue && !wants.is_try;
+        if (hold->queued != QUEUED_MAYBE)
+            hold->queued = kind->has_queue && !wants.is_try ? QUEUED_ASKED : QUEUED_NO;
         hl_extend_sent(hold, lease_of(hold));
         hold->form = (uint8_t)kind->acquire(command, &words, &wants);
         break;
@@ -134,8 +135,8 @@ static void encode(struct hl_request *request, struct hl_command *command)
 static void on_acquire_done(struct hl_hold *hold, const struct hl_answer *answer)
 {
     if (!answer->was_sent && hold->kept != KEPT_OURS)
-        hold->kept = hold->is_haunted || (hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE)) ? KEPT_MAYBE
-                                                                                                      : KEPT_NOTHING;
+        hold->kept = hold->is_haunted || (hold->queued == QUEUED_MAYBE && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE))
+            ? KEPT_MAYBE : KEPT_NOTHING;
     if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
         hl_ending_answered(hold, answer);
     else if (hold->state == HOLD_HELD)

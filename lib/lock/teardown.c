@@ -30,15 +30,14 @@ static void empty_side(struct hl_core *core, struct hl_hold *hold)
 
 static void forget_hold(struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->state == HOLD_HELD || hold->state == HOLD_ENDING ? hold->owner.lock : NULL;
     hold->request.place = REQUEST_IDLE;
     if (hold->name->hold == hold)
         hold->name->hold = NULL;
     empty_side(hl_hold_core(hold), hold);
-    if (hold->is_told && lock)
-        lock->hold = NULL;
-    else if (hold->state == HOLD_ENDING && lock)
-        hl_lock_unref(lock);
+    if (hl_hold_is_told(hold))
+        hold->lock->hold = NULL;
+    else if (hold->state == HOLD_ENDING && hold->lock)
+        hl_lock_unref(hold->lock);
     hl_hold_free(hold);
 }
 

@@ -19,8 +19,6 @@
 
 void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)
 {
-    hold->owner.lock = lock;
-    hold->is_told = 1;
     lock->hold = hold;
     core->held += hl_terms_count(lock->terms);
 }
@@ -39,8 +37,7 @@ static void end(struct hl_core *core, struct hilock_lock *lock)
     struct hl_hold *hold = lock->hold;
     end_side(core, hold, 0);
     lock->hold = NULL;
-    hold->owner.lock = NULL;
-    hold->is_told = 0;
+    hold->lock = NULL;
     core->held -= hl_terms_count(lock->terms);
     if (hold->state == HOLD_HELD)
         hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
@@ -56,7 +53,7 @@ static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result
     hold->user = user;
     if (!on_result)
         return;
-    hold->owner.lock = lock;
+    hold->lock = lock;
     lock->refs++;
 }
 
@@ -73,12 +70,11 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
                       hilock_result_fn *on_result, void *user)
 {
     int was_lost = hold->state == HOLD_ENDING;
+    hold->end = END_RELEASED;
     ask_of(hold, lock, on_result, user);
-    hold->is_release = 1;
     hl_notice_cancel(core, &hold->notice);
     if (was_lost) { /* in the turn in which its loss was due: the release reports the loss, once */
         hl_ending_retry(hold);
-        hold->is_answered = 0;
         hl_ending_answer(hold, HILOCK_LOST);
         hl_ending_settle(hold);
         return;
@@ -101,11 +97,10 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
 
 void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hilock_lock *lock = hold->owner.lock;
+    struct hilock_lock *lock = hold->lock;
     end_side(core, hold, 1);
     lock->hold = NULL;
-    hold->owner.lock = NULL;
-    hold->is_told = 0;
+    hold->lock = NULL;
     core->held -= hl_terms_count(lock->terms);
 }
 

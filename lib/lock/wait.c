@@ -23,10 +23,17 @@ int hl_wait_is_behind_others(const struct hl_acquire *acquire)
 
 /* ---- its time ---- */
 
+uint64_t hl_wait_report_us(const struct hl_acquire *acquire)
+{
+    int is_to_come = acquire->report_ms && acquire->report_ms != UINT32_MAX;
+    return is_to_come ? acquire->begun_us + (uint64_t)acquire->report_ms * 1000 : UINT64_MAX;
+}
+
 /* When it has something to do, but for going on. */
 static uint64_t due_us(const struct hl_acquire *acquire)
 {
-    return acquire->report_us < acquire->ends_us ? acquire->report_us : acquire->ends_us;
+    uint64_t report_us = hl_wait_report_us(acquire);
+    return report_us < acquire->ends_us ? report_us : acquire->ends_us;
 }
 
 static void sleep_without_hold(struct hl_acquire *acquire)
@@ -73,6 +80,5 @@ void hl_wait_taken_over(struct hl_acquire *acquire, struct hl_hold *hold)
 {
     acquire->hold = hold;
     acquire->state = ACQUIRE_GRANTED;
-    acquire->is_starved = 0;
     hl_wait_stop(acquire);
 }

@@ -9,6 +9,8 @@
 
 uint64_t hl_wait_least_us(const struct hl_acquire *acquire); /* of a grant: with less left it is not delivered */
 
+uint64_t hl_wait_report_us(const struct hl_acquire *acquire); /* the next WAITING event; UINT64_MAX: never */
+
 int hl_wait_is_behind_others(const struct hl_acquire *acquire); /* the holder is another program, whose release does not
                                                                    hand over */
 

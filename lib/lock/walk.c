@@ -3,6 +3,7 @@
 #include "lock/walk.h"
 
 #include "lock/gate.h"
+#include "lock/hold.h"
 
 static void walk_decided(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg),
                          void *arg)
@@ -21,8 +22,8 @@ void hl_walk_locks(const struct hl_core *core, void (*visit)(const struct hilock
 {
     const struct hl_hold *hold;
     TAILQ_FOREACH(hold, &core->live, live)
-        if (hold->is_told && hold->owner.lock && !hold->terms->is_internal)
-            visit(hold->owner.lock, arg);
+        if (hl_hold_is_told(hold) && !hold->terms->is_internal)
+            visit(hold->lock, arg);
     walk_decided(core, visit, arg);
     hl_gates_visit(core, visit, arg);
 }

@@ -86,7 +86,7 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
-    if (!hold->terms->is_renewed && hold->is_told && !HL_PLANTED(FIXED_UNVERIFIED))
+    if (!hold->terms->is_renewed && hl_hold_is_told(hold) && !HL_PLANTED(FIXED_UNVERIFIED))
         doubt(hold);
     if (!hl_renewal_is_open(hold) && (hold->terms->is_renewed || is_doubted(hold)))
         hl_belief_sleep_until(hold,
