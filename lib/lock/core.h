@@ -186,6 +186,8 @@ struct hl_asked { /* how a request for the lock was answered; dies with the call
     uint64_t ticket;       /* HELD, of a kind with a queue: place in it, and who holds */
     uint32_t position, waiters;
     int hands_over;
+    const char *heir;      /* NULL: none; whom the holder's release wakes, of another program's own queue */
+    size_t heir_length;
     struct hl_fault fault; /* FAULT, and the server's words */
     const char *quote;
     size_t quote_length;
@@ -300,6 +302,8 @@ struct hl_core {
     unsigned unheld;                     /* of the holds: attempts that ended, and are not returned yet: they take
                                             waiters' places */
     int is_closing;                      /* acquires are refused */
+    uint64_t heirs_until_us;             /* another program's own queue was seen lately: a release in it may wake nobody
+                                            of ours */
     int is_unheard_told;                 /* that messages of releases are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed behind it */
 };

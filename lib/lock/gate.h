@@ -35,7 +35,7 @@ void hl_gates_clear(struct hl_core *core);     /* every wait is freed, and nobod
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: to all in line, once each */
 struct hl_acquire *hl_gate_next(const struct hl_name *name); /* whose turn it is when who has it now has it no more;
                                                                 NULL: nobody's */
-void hl_gate_saw_others(struct hl_name *name); /* another program holds the name, or waits for it */
+void hl_gate_saw_others(struct hl_name *name); /* another program holds the name */
 int hl_gate_has_others(const struct hl_name *name);
 unsigned hl_gate_waiting(const struct hl_name *name);
 

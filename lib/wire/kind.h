@@ -35,13 +35,12 @@ struct hl_wants { /* its other arguments; a kind leaves out those that it does n
     const char *channel;   /* acquire, next: the channel of grants; "": the asker polls; NULL: it takes no place in a
                               queue, and may have a name that is left to others */
     int is_try;            /* acquire: does not stand in the queue */
-    unsigned coin;         /* release: random, 1..HL_COIN_SIDES: the lower, the sooner the name is left to other
-                              kinds. 0: it is not */
-    int hears;             /* release: the server counts us among the channel's listeners */
+    unsigned own;          /* release: so many of the channel's listeners are no other program. HL_OWN_ALL: the name is
+                              never left to one */
 };
 
 #define HL_TICKET_UNKNOWN UINT64_MAX /* asked for, and never answered */
-enum { HL_COIN_SIDES = 1000 };
+enum { HL_OWN_ALL = 1000000 };
 
 enum hl_form {
     HL_FORM_SCRIPT,
@@ -72,6 +71,9 @@ struct hl_said {
     uint32_t position, waiters;  /* acquire NO: place in the queue, 1 is next, 0 not in it; its length */
     int hands_over;              /* acquire NO: the holder's release grants; 0: it is published on the unlock
                                     channel, if at all */
+    const char *heir;            /* acquire NO: a channel of its own tells this holder that the name is free; NULL: none
+                                    is known; dies with the reply */
+    size_t heir_length;
     uint64_t server_us;          /* LATE */
     int is_for_now;              /* release AGAIN: while its slot moves */
     int was_unheard;             /* release YES: the message was refused */
@@ -92,7 +94,6 @@ struct hl_kind {
                                handles wait behind it */
     const char *wrong_kind; /* after the name: what a key of another type is not */
     int has_natives;        /* commands that only some servers have would say it more cheaply (natives.h) */
-    int yields;             /* its release says by a coin whether the name is left to others */
     int hands_on;           /* acquire sets tokens aside: one hold may serve several handles of a client, one after
                                the other */
     hl_say_fn *acquire, *renew, *release;

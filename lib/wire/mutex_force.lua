@@ -1,6 +1,7 @@
 -- mutex_force: end the hold of the holder that is named, if it is a lock's. It refuses what is neither a lock of ours
 -- nor an RLock: another reader may hold it, or it is no lock at all and its fields are data. It hands the name to
--- nobody: it frees the name and wakes the waiters, the first of the queue on its own channel: that one asks again.
+-- nobody: it frees the name and wakes the waiters, the first of the queue on its own channel, and so that of
+-- Redisson's fair queue: these ask again.
 -- KEYS name queue (without it while a hash slot moves)   ARGV holder channel publish_command
 -- -> 0 not held by this one | 1 + n freed, n listened | -1 freed, but the message was refused | error WRONGTYPE
 local call, name, queue, me, first = redis.call, KEYS[1], KEYS[2], ARGV[1], nil
@@ -19,5 +20,8 @@ if first then
   local id, channel = string.match(first, '^(%S+) !?(%S+) ')
   if channel and channel ~= '-' then redis.pcall(ARGV[3], channel, 'F ' .. id .. ' 0') end
 end
+local java_queue, heir = 'redisson_lock_queue' .. string.sub(ARGV[2], 23), nil
+-- include heir.lua
+if heir then redis.pcall(ARGV[3], ARGV[2] .. ':' .. heir, '0') end
 local heard = redis.pcall(ARGV[3], ARGV[2], '0')
 return type(heard) == 'table' and -1 or 1 + heard
