@@ -162,8 +162,9 @@ static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
     else if (answer.verdict == HL_YES)
         snprintf(text, sizeof text, "YES%s", answer.was_unheard ? " unheard" : "");
     else if (answer.verdict == HL_NO && hear == hl_queued_acquired)
-        snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
-                 answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "");
+        snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s%s%.*s", (int)answer.holder_length, answer.holder,
+                 answer.left_ms, answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "",
+                 answer.heir ? ", wakes " : "", answer.heir ? (int)answer.heir_length : 0, answer.heir ? answer.heir : "");
     else if (answer.verdict == HL_LATE)
         snprintf(text, sizeof text, "LATE %" PRIu64, answer.server_us);
     else if (answer.verdict == HL_FAULT)
@@ -193,6 +194,21 @@ static void answers_to_acquire(void **state)
     ACQUIRE(say_error("BADTOKEN x"), "SERVER \"BADTOKEN x\"");
     ACQUIRE(say_error("WRONGTYPE x"), "WRONG_KIND \"WRONGTYPE x\"");
     ACQUIRE(say_error("TRYAGAIN x"), "UNWRITABLE \"TRYAGAIN x\"");
+}
+
+static struct hl_reply *waits_beside(struct hl_reply *heir)
+{
+    return say_array(7, say_integer(-5), say_string("java:1"), say_integer(0), say_integer(1), say_integer(9), say_integer(1), heir);
+}
+
+static void an_answer_may_name_an_heir(void **state)
+{
+    char name[HL_HEIR_MAX + 2] = "";
+    (void)state;
+    ACQUIRE(waits_beside(say_string("java:2")), "NO \"java:1\" left 4, 1 of 1, ticket 9, wakes java:2");
+    ACQUIRE(waits_beside(say_nil()), "NO \"java:1\" left 4, 1 of 1, ticket 9");
+    memset(name, 'x', sizeof name - 1);
+    ACQUIRE(waits_beside(say_string(name)), "NO \"java:1\" left 4, 1 of 1, ticket 9");
 }
 
 static void nonsense_about_acquire_is_no_grant(void **state)
@@ -372,6 +388,7 @@ int main(void)
         cmocka_unit_test(peek_names_a_place),
         cmocka_unit_test(the_longest_name_fits),
         cmocka_unit_test(answers_to_acquire),
+        cmocka_unit_test(an_answer_may_name_an_heir),
         cmocka_unit_test(nonsense_about_acquire_is_no_grant),
         cmocka_unit_test(answers_to_release),
         cmocka_unit_test(answers_to_release_with_the_next),
