@@ -97,7 +97,7 @@ static const struct sim_reply *exists(const struct sim_call *call)
 
 static const struct sim_reply *type(const struct sim_call *call)
 {
-    static const char *const names[] = {"string", "hash", "zset"};
+    static const char *const names[] = {"string", "hash", "zset", "list"};
     const struct sim_key *key = key_of(call, 1);
     const char *name = key ? names[key->type] : "none";
     return sim_reply(&call->store->replies, SIM_REPLY_STATUS, name, strlen(name));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keyspace - keys, their values and when they expire.
- * A value of any type is a list of items: a string has one (value), a hash has names and values in the order of arrival
- * as a real server's small hash has, a sorted set has names ordered by score. Locks' values are short, so a list is
- * searched from its start. Invariant: a hash or sorted set is never empty; a key without items is being made. */
+ * A value of any type is a row of items: a string has one (value), a hash has names and values in the order of arrival
+ * as a real server's small hash has, a sorted set has names ordered by score, a list has values. Locks' values are
+ * short, so a row is searched from its start. Invariant: no value is without items; a key without any is being made. */
 #ifndef SIM_STORE_KEYSPACE_H
 #define SIM_STORE_KEYSPACE_H
 
 #include "table.h"
 #include "lies.h"
 
-enum sim_type { SIM_STRING, SIM_HASH, SIM_ZSET };
+enum sim_type { SIM_STRING, SIM_HASH, SIM_ZSET, SIM_LIST };
 
 struct sim_bytes { uint32_t length; char at[]; }; /* a terminator follows, for readers of text */
 

@@ -64,8 +64,8 @@ struct sim_command {
 };
 
 extern const struct sim_command sim_commands_keys[], sim_commands_string[], sim_commands_hash[], sim_commands_zset[],
-    sim_commands_server[], sim_commands_operator[], sim_commands_pubsub[], sim_commands_script[], sim_commands_peers[],
-    sim_commands_map[];
+    sim_commands_list[], sim_commands_server[], sim_commands_operator[], sim_commands_pubsub[], sim_commands_script[],
+    sim_commands_peers[], sim_commands_map[];
 /* each ended by a name of NULL */
 extern const struct sim_command sim_commands_newer[]; /* of these a store knows one at most: sim_store_learn */
 

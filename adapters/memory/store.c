@@ -69,8 +69,9 @@ int sim_command_fits(const struct sim_command *command, int argc)
 struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg)
 {
     static const struct sim_command *const lists[] = {
-        sim_commands_keys,     sim_commands_string, sim_commands_hash,   sim_commands_zset,  sim_commands_server,
-        sim_commands_operator, sim_commands_pubsub, sim_commands_script, sim_commands_peers, sim_commands_map};
+        sim_commands_keys,   sim_commands_string,   sim_commands_hash,   sim_commands_zset,   sim_commands_list,
+        sim_commands_server, sim_commands_operator, sim_commands_pubsub, sim_commands_script, sim_commands_peers,
+        sim_commands_map};
     struct sim_store *store = calloc(1, sizeof *store);
     SIM_REQUIRE(store);
     store->events = events;

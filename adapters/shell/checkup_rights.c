@@ -37,6 +37,7 @@ static const struct right {
     {QUEUED, "+zcount", "~hilock:wait*", {"ZCOUNT", "hilock:wait:{%}", "1", "2"}},
     {QUEUED, "+zrange", "~hilock:wait*", {"ZRANGE", "hilock:wait:{%}", "0", "0"}},
     {QUEUED, "+zrangebyscore", "~hilock:wait*", {"ZRANGEBYSCORE", "hilock:wait:{%}", "1", "2"}},
+    {QUEUED, "+lindex", "~redisson_lock_queue:*", {"LINDEX", "redisson_lock_queue:{%}", "0"}},
     {QUEUED, "+publish", "&redisson_lock__channel:*", {"PUBLISH", "redisson_lock__channel:{%}", "0"}},
     {QUEUED, "+subscribe", "&hilock:grant:*", {"SUBSCRIBE", "hilock:grant:%"}},
     {QUEUED, "+unsubscribe", "", {"UNSUBSCRIBE", "hilock:grant:%"}},

@@ -104,7 +104,7 @@ typedef enum hilock_kind {
     HILOCK_MUTEX = 0, /* Redisson's RLock: they exclude and wake each other. Fencing token. Clients
                          take turns; the handles of one client stand in line behind its turn */
     HILOCK_FAIR = 1,  /* first come, first served among all handles. Fencing token. Excludes MUTEX
-                         and Redisson's locks of that name, and lets them in now and then */
+                         and Redisson's locks of that name, and takes turns with them */
     HILOCK_SIMPLE = 2 /* SET key id NX PX, as redsync, redis-py, node-redlock. Polls; no token */
 } hilock_kind;
 

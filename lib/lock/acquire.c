@@ -152,6 +152,8 @@ static void on_granted(struct hl_acquire *acquire)
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
+    if (place && place->ticket && !place->hands_over)
+        hl_gate_saw_others(acquire->lock->name); /* until now */
     hl_watchdog_keep(acquire->hold);
     hl_gate_deny_tries(acquire->lock->name);
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);

@@ -66,7 +66,8 @@ static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
                       (struct hl_asked){.answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl,
                                         .holder = said.holder, .holder_length = said.holder_length,
                                         .ticket = said.ticket, .position = said.position, .waiters = said.waiters,
-                                        .hands_over = said.hands_over});
+                                        .hands_over = said.hands_over, .heir = said.heir,
+                                        .heir_length = said.heir_length});
     else
         hl_proof_told(hold,
                       (struct hl_asked){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote,

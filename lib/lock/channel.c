@@ -62,6 +62,31 @@ static void listen(struct hl_gate *gate)
         gate->news_us = hl_now_us(&gate->core->host);
 }
 
+/* As above; a channel that it listens to already has missed nothing. */
+void hl_channel_hear_heir(const struct hl_acquire *acquire, const char *heir, size_t length)
+{
+    const struct hl_name *name = acquire->lock->name;
+    struct hl_gate *gate = name->gate;
+    struct hl_listener *before = gate->heir;
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX + HL_HEIR_MAX];
+    size_t used = heir ? hl_key_heir_write(channel, name->bytes, name->length, heir, length) : 0;
+    if (!heir || acquire->lock->terms->is_polling)
+        return;
+    gate->heir = hl_listener_open(&hl_name_node(gate->core, name)->subscription, channel, used, on_channel, gate);
+    if (gate->heir && hl_listener_is_on(gate->heir) && !(before && before->channel == gate->heir->channel))
+        gate->news_us = hl_now_us(&gate->core->host);
+    hl_listener_close(before);
+}
+
+/* Whoever listens counts as another program that wants the name. */
+void hl_channel_leave(const struct hl_name *name)
+{
+    struct hl_gate *gate = name->gate;
+    hl_listener_close(gate->channel);
+    hl_listener_close(gate->heir);
+    gate->channel = gate->heir = NULL;
+}
+
 int hl_channel_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
@@ -104,8 +129,7 @@ void hl_channels_follow(struct hl_core *core)
             wake_queued(gate, node);
         if (!gate || !gate->channel || hl_listener_where(gate->channel) == &node->subscription)
             continue;
-        hl_listener_close(gate->channel);
-        gate->channel = NULL;
+        hl_channel_leave(name);
         listen(gate);
         news(gate);
     }

@@ -188,6 +188,8 @@ struct hl_asked { /* the answer to an acquire; dies with the call */
     uint64_t ticket;       /* HELD, of a kind with a queue: the place in it, the holder */
     uint32_t position, waiters;
     int hands_over;
+    const char *heir;      /* NULL: none; whom the holder's release wakes, of another program's own queue */
+    size_t heir_length;
     struct hl_fault fault; /* FAULT, and the server's words */
     const char *quote;
     size_t quote_length;
@@ -302,6 +304,8 @@ struct hl_core {
     unsigned unheld;                     /* of the holds: ended attempts that are not returned yet: they take waiters'
                                             places */
     int is_closing;                      /* acquires are refused */
+    uint64_t heirs_until_us;             /* another program's own queue was seen lately: its release may wake no waiter
+                                            of ours */
     int is_unheard_told;                 /* that releases' messages are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed after it */
 };

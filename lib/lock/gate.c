@@ -59,6 +59,7 @@ static void drop_if_empty(struct hl_gate *gate)
     if (last_of(gate))
         return;
     hl_listener_close(gate->channel);
+    hl_listener_close(gate->heir);
     forget_grants(gate);
     name->is_awaited = 0;
     hl_memory_free(&core->host.memory, gate->holder);

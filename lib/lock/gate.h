@@ -35,7 +35,7 @@ void hl_gates_clear(struct hl_core *core);     /* frees every wait without a cal
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: reports it to all in line, once
                                                                           each */
 struct hl_acquire *hl_gate_next(const struct hl_name *name); /* the next one after the present holder; NULL: none */
-void hl_gate_saw_others(struct hl_name *name); /* another program holds or wants the name */
+void hl_gate_saw_others(struct hl_name *name); /* another program holds the name */
 int hl_gate_has_others(const struct hl_name *name);
 unsigned hl_gate_waiting(const struct hl_name *name);
 

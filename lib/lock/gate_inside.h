@@ -20,7 +20,7 @@ struct hl_gate {
     LIST_ENTRY(hl_gate) by_grants; /* in these */
     unsigned waiting;              /* of all but tries */
     int is_deaf;                   /* the subscription was refused: poll */
-    uint64_t others_until_us;      /* other programs want the name, too, as seen lately */
+    uint64_t others_until_us;      /* another program held the name lately */
     uint64_t news_us;              /* latest message or begin of listening: older requests prove nothing */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is good for another */
@@ -28,6 +28,7 @@ struct hl_gate {
     uint64_t left_until_us;        /* end of the holder's lease, as last heard; UINT64_MAX: it has none */
     char *holder, *note;           /* NULL: "" */
     struct hl_listener *channel;   /* NULL: not wanted yet */
+    struct hl_listener *heir;      /* on which another program's release wakes one of its own queue; NULL: none */
 };
 
 static inline struct hl_gate *hl_gate_at(const struct hl_name *name) { return name->is_awaited ? name->gate : NULL; }

@@ -17,13 +17,10 @@
 #include "lock/watchdog.h"
 #include "lock/words.h"
 
-enum { TURNS_BESIDE_OTHERS = 1 }; /* after the first */
-
-/* If other programs, which get the name only when it is freed, want it too, a hold serves few handles. */
+/* Beside programs that get a turn only when the name is freed, each handle frees it. */
 static unsigned turns_max(const struct hl_hold *hold)
 {
-    unsigned most = hl_hold_reserved(hold);
-    return most > TURNS_BESIDE_OTHERS && hl_gate_has_others(hold->name) ? TURNS_BESIDE_OTHERS : most;
+    return hl_gate_has_others(hold->name) ? 0 : hl_hold_reserved(hold);
 }
 
 static int may_go_on(const struct hl_hold *hold, uint64_t now_us)

@@ -17,6 +17,7 @@
 #include "lock/wait.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
+enum { KEPT_MS = 5, LOOK_US = 1000, HEIR_LOOK_US = 5000, HEIR_LOOKS_MAX = 5, HEIRS_US = 60000000 };
 
 static struct hl_core *core_of(const struct hl_queue_place *place) { return place->acquire->lock->terms->cell->core; }
 
@@ -156,6 +157,23 @@ static void trace_place(const struct hilock_lock *lock, const struct hl_asked *a
                                      .waiters = asked->waiters});
 }
 
+/* Whether another program holds, and how its release is heard of. */
+static void look_out(struct hl_queue_place *place, const struct hl_asked *asked)
+{
+    struct hl_core *core = core_of(place);
+    struct hl_name *name = place->acquire->lock->name;
+    if (asked->heir)
+        core->heirs_until_us = hl_now_us(&core->host) + HEIRS_US;
+    if (place->hands_over)
+        place->looks = 0;
+    if (!place->hands_over)
+        hl_gate_saw_others(name);
+    else if (!hl_gate_has_others(name) && !HL_PLANTED(FAIR_LISTENS_ON))
+        hl_channel_leave(name);
+    if (!place->hands_over && place->position <= 1 && !HL_PLANTED(FAIR_HEIR_UNHEARD))
+        hl_channel_hear_heir(place->acquire, asked->heir, asked->heir_length);
+}
+
 void hl_place_placed(struct hl_queue_place *place, const struct hl_asked *asked)
 {
     int is_new = !place->ticket;
@@ -171,8 +189,7 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_asked *asked)
     place->position = asked->position;
     place->waiters = asked->waiters;
     place->hands_over = asked->hands_over != 0;
-    if (!place->hands_over)
-        hl_gate_saw_others(place->acquire->lock->name);
+    look_out(place, asked);
 }
 
 /* Another program frees the name without a grant, and publishes it on the unlock channel, if at all: the head listens
@@ -186,6 +203,18 @@ int hl_place_may_sleep(struct hl_queue_place *place)
     return place->news_us <= sent_us;
 }
 
+/* Soon after the other programs, to which the name was left: one of them has it, or none wants it. */
+static uint64_t look_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
+
+/* Behind Redisson's fair lock: its release wakes the first of its own queue alone. */
+static uint64_t heir_look_us(const struct hl_core *core, struct hl_queue_place *place)
+{
+    if (place->hands_over || core->heirs_until_us <= hl_now_us(&core->host) || HL_PLANTED(FAIR_HEIR_TRUSTED))
+        return UINT64_MAX;
+    place->looks = (uint8_t)(place->looks < HEIR_LOOKS_MAX ? place->looks + 1 : HEIR_LOOKS_MAX);
+    return (uint64_t)HEIR_LOOK_US << (place->looks - 1);
+}
+
 /* The head finds a dead holder when the lease ends, the next one finds a dead head a little later, and each finds a
  * lost push within a window for each place. */
 uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_asked *asked)
@@ -193,18 +222,18 @@ uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, c
     const struct hl_terms *terms = place->acquire->lock->terms;
     uint64_t at = place->position ? place->position : 1, ends_us = asked->left_ms * 1000 + 1000 + STEP_US * (at - 1);
     uint64_t sleep_us = (uint64_t)HL_FAIR_ALIVE_MS * 1000 / 3, window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000 * at,
-        poll_us;
+        sooner_us = UINT64_MAX;
     if (HL_PLANTED(FAIR_NO_HEARTBEAT))
         return (uint64_t)1 << 50;
     sleep_us = window_us < sleep_us ? window_us : sleep_us;
     if (at <= NEAR_MAX && !asked->has_no_ttl && ends_us < sleep_us)
         sleep_us = ends_us;
-    if (!place->is_polling)
-        return sleep_us;
-    poll_us =
-        ((uint64_t)terms->poll_min_ms * 1000 +
-         hl_random_below(&core->host.random, (uint64_t)terms->poll_jitter_ms * 1000 + 1)) * at;
-    return poll_us < sleep_us ? poll_us : sleep_us;
+    if (place->is_polling)
+        sooner_us = ((uint64_t)terms->poll_min_ms * 1000 +
+                     hl_random_below(&core->host.random, (uint64_t)terms->poll_jitter_ms * 1000 + 1)) * at;
+    else if (at == 1)
+        sooner_us = asked->left_ms <= KEPT_MS && !asked->has_no_ttl ? look_us(core) : heir_look_us(core, place);
+    return sooner_us < sleep_us ? sooner_us : sleep_us;
 }
 
 static void ask_soon(struct hl_queue_place *place, uint64_t within_us)
@@ -288,8 +317,6 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     deadline_us = is_to_be_confirmed(place) || hl_node_guard_left_us(node, hl_now_us(node->host)) ? 0
         : deadline_of(place, node, push);
     hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
-    if (push->others)
-        hl_gate_saw_others(acquire->lock->name);
     if (!deadline_us || !is_enough(place, deadline_us)) {
         confirm(place);
         return;
@@ -307,7 +334,7 @@ static void on_yield(struct hl_queue_place *place, const struct hl_push *push)
 {
     if (place->acquire->state == ACQUIRE_SLEEPING)
         hl_wait_resume_at(place->acquire,
-                          hl_now_us(&core_of(place)->host) + (push->pause_us ? push->pause_us + 1000 : 0));
+                          hl_now_us(&core_of(place)->host) + (push->pause_us ? look_us(core_of(place)) : 0));
     else
         place->news_us = hl_now_us(&core_of(place)->host);
 }

@@ -47,12 +47,12 @@ static struct hl_wants wants_of(const struct hl_hold *hold)
     };
 }
 
-static int hears_releases(const struct hl_hold *hold)
+static unsigned hears_releases(const struct hl_hold *hold)
 {
     const struct hl_name *name = hold->name;
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
     size_t length = hl_key_channel_write(channel, name->bytes, name->length);
-    return hl_subscription_hears(&hl_node_parent(hold->request.node)->subscription, channel, length);
+    return hl_subscription_hears(&hl_node_parent(hold->request.node)->subscription, channel, length) ? 1 : 0;
 }
 
 /* Late bytes of its acquire may have taken a second place: then the script searches the whole queue. */
@@ -65,15 +65,14 @@ static uint64_t place_to_leave(const struct hl_hold *hold)
     return hold->queued == QUEUED_MAYBE && hold->token ? hold->token : HL_TICKET_UNKNOWN;
 }
 
-/* The end of a hold, or of a place in a queue. Sometimes a release leaves the name to other kinds of lock, which a
- * queue that is never empty would keep out for ever. */
+/* The end of a hold, or of a place in a queue. A release leaves the name to other programs that listen: a queue that is
+ * never empty would keep them out for ever. A vote of a quorum is left to no other program: it is of no use alone. */
 static void say_end(const struct hl_hold *hold, struct hl_wants *wants)
 {
     wants->ticket = place_to_leave(hold);
-    if (!hold->terms->kind->yields || hold->kept != KEPT_OURS || HL_PLANTED(FAIR_NO_YIELD))
+    if (!hold->terms->kind->has_queue)
         return;
-    wants->coin = 1 + (unsigned)hl_random_below(&hl_hold_core(hold)->host.random, HL_COIN_SIDES);
-    wants->hears = hears_releases(hold);
+    wants->own = hl_hold_core(hold)->route->masters || HL_PLANTED(FAIR_NO_YIELD) ? HL_OWN_ALL : hears_releases(hold);
 }
 
 /* From here on it may be at the store. */

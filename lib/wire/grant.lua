@@ -10,6 +10,6 @@ if type(refused) ~= 'table' then
   if #gone > 0 then call('ZREM', queue, unpack(gone)) end
   if first[2] ~= '-' then
     redis.pcall(first[6], first[2],
-      'G ' .. first[5] .. ' ' .. token .. ' ' .. time[1] .. ' ' .. time[2] .. ' ' .. others .. ' ' .. name)
+      'G ' .. first[5] .. ' ' .. token .. ' ' .. time[1] .. ' ' .. time[2] .. ' ' .. name)
   end
 end

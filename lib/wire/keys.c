@@ -58,6 +58,13 @@ size_t hl_key_channel_write(char *to, const char *name, size_t length)
     return tag(to, "redisson_lock__channel", ":", name, length);
 }
 
+size_t hl_key_heir_write(char *to, const char *name, size_t length, const char *heir, size_t heir_length)
+{
+    size_t used = hl_key_channel_write(to, name, length);
+    used += put(to + used, ":", 1);
+    return used + put(to + used, heir, heir_length);
+}
+
 void hl_key_channel_add(struct hl_command *command, const char *name, size_t length)
 {
     char *channel = hl_command_room(command, length + HL_KEY_PREFIX_MAX);

@@ -9,7 +9,7 @@
 
 #include "base/command.h"
 
-enum { HL_KEY_PREFIX_MAX = 32 };
+enum { HL_KEY_PREFIX_MAX = 32, HL_HEIR_MAX = 128 };
 
 extern const char hl_key_token[], hl_key_queue[]; /* words of our own keys */
 
@@ -21,6 +21,8 @@ size_t hl_key_write(char *to, const char *word, const char *name, size_t length)
 /* the same, as an argument */
 void hl_key_add(struct hl_command *command, const char *word, const char *name, size_t length);
 size_t hl_key_channel_write(char *to, const char *name, size_t length); /* as hl_key_write: the channel of releases */
+/* needs HL_HEIR_MAX bytes more: the channel on which Redisson's fair lock wakes the first of its queue */
+size_t hl_key_heir_write(char *to, const char *name, size_t length, const char *heir, size_t heir_length);
 void hl_key_channel_add(struct hl_command *command, const char *name, size_t length);
 
 #endif

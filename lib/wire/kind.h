@@ -35,13 +35,12 @@ struct hl_wants { /* its other arguments; a kind ignores those that it does not 
     const char *channel;   /* acquire, next: the channel of grants; "": the asker polls; NULL: it takes no place in a
                               queue, and may have a name that is left to others */
     int is_try;            /* acquire: a try, which takes no place in the queue */
-    unsigned coin;         /* release: random, 1..HL_COIN_SIDES: the lower, the likelier the name is left to other
-                              kinds. 0: never */
-    int hears;             /* release: the server counts us among the channel's listeners */
+    unsigned own;          /* release: the number of our own listeners on the channel. HL_OWN_ALL: the name is never left
+                              to others */
 };
 
 #define HL_TICKET_UNKNOWN UINT64_MAX /* it was asked for and not answered */
-enum { HL_COIN_SIDES = 1000 };
+enum { HL_OWN_ALL = 1000000 };
 
 enum hl_form {
     HL_FORM_SCRIPT,
@@ -72,6 +71,9 @@ struct hl_said {
     uint32_t position, waiters;  /* acquire NO: place in the queue, 1 is next, 0 not in it; its length */
     int hands_over;              /* acquire NO: the holder's release grants; 0: it is published on the unlock
                                     channel, if at all */
+    const char *heir;            /* acquire NO: a channel of its own tells this holder that the name is free; NULL: none
+                                    is known; dies with the reply */
+    size_t heir_length;
     uint64_t server_us;          /* LATE */
     int is_for_now;              /* release AGAIN: while its slot moves */
     int was_unheard;             /* release YES: the message was refused */
@@ -92,7 +94,6 @@ struct hl_kind {
                                wait behind that */
     const char *wrong_kind; /* after the name: "is not ...", for a key of another type */
     int has_natives;        /* some servers have cheaper commands for it (natives.h) */
-    int yields;             /* its release draws a coin: it may leave the name to other programs */
     int hands_on;           /* acquire reserves tokens: one hold may serve several handles of a client, one after the
                                other */
     hl_say_fn *acquire, *renew, *release;

@@ -11,10 +11,11 @@
 --     number: of this heartbeat, never used twice
 --     channel: where its grant is pushed; - it polls, !x sharded
 --     window_ms: how long a pushed grant stands
--- -> token (ours, for lease_ms at least) | {-1 - PTTL, holder, hands_over, place, ticket, length}
+-- -> token (ours, for lease_ms at least) | {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}
 --    | error LATE seconds microseconds | error BADTOKEN
 --   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel
 --   place: 1 is next, 0 not in the queue
+--   heir: another program holds, and its release wakes this one: the first of Redisson's fair queue
 --   PTTL -2: no holder; the name is left to others for hands_over ms
 -- queue: ZSET, ticket -> '<holder> <channel> <window_ms> <reserved> <number> <asked_us>', the latest heartbeat of that
 -- place. Tickets and tokens are drawn from one counter, so one that comes later has a higher one, even if the clock
@@ -94,7 +95,7 @@ if not is_alone then
 
   if left ~= -2 or kept_free_ms > 0 or first then
     -- not ours now: one draw gives the token of the first, its reserve, and after that a new ticket
-    local is_new = ticket == '0'
+    local is_new, heir = ticket == '0', nil
     length = length - #gone + (ticket and not mine and 1 or 0) - (first and 1 or 0)
     if is_new or first then
       reserved = (first and first[4] or 0) + (is_new and 1 or 0)
@@ -120,8 +121,15 @@ if not is_alone then
     elseif #gone > 0 then
       call('ZREM', queue, unpack(gone))
     end
+    if left ~= -2 and hands_over == 0 then
+      -- another program has come in: the name is not left to it any longer
+      redis.pcall('ZREM', queue, '*')
+      local java_queue = 'redisson_lock_queue:' .. string.sub(queue, 13)
+      -- include heir.lua
+    end
     local place = is_new and length or (ticket and call('ZCOUNT', queue, '1', ticket) or 0)
-    return {-1 - left, held_by, left == -2 and kept_free_ms or hands_over, place, tonumber(ticket or 0), length}
+    return {-1 - left, held_by, left == -2 and kept_free_ms or hands_over, place, tonumber(ticket or 0), length,
+      heir}
   end
   if mine then gone[#gone + 1] = mine end
   if has_star then gone[#gone + 1] = '*' end

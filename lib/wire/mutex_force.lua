@@ -1,6 +1,6 @@
 -- mutex_force: end the hold of the named holder, if it is a lock's. It refuses all but our locks and RLocks: another
 -- reader may hold the name, or it is no lock at all and its fields are data. It hands over to no waiter: it frees the
--- name and wakes all waiters, the first of the queue on its own channel, which then asks again.
+-- name and wakes all waiters, the first of each queue on its own channel, which then ask again.
 -- KEYS name queue (without it while a hash slot moves)   ARGV holder channel publish_command
 -- -> 0 not held by this one | 1 + n freed, n listened | -1 freed, but the message was refused | error WRONGTYPE
 local call, name, queue, me, first = redis.call, KEYS[1], KEYS[2], ARGV[1], nil
@@ -19,5 +19,8 @@ if first then
   local id, channel = string.match(first, '^(%S+) !?(%S+) ')
   if channel and channel ~= '-' then redis.pcall(ARGV[3], channel, 'F ' .. id .. ' 0') end
 end
+local java_queue, heir = 'redisson_lock_queue' .. string.sub(ARGV[2], 23), nil
+-- include heir.lua
+if heir then redis.pcall(ARGV[3], ARGV[2] .. ':' .. heir, '0') end
 local heard = redis.pcall(ARGV[3], ARGV[2], '0')
 return type(heard) == 'table' and -1 or 1 + heard

@@ -151,8 +151,7 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_words
     terms = terms_begin(command, 6 + 3 * HL_DECIMAL_MAX);
     add_ticket(&terms, wants->is_sharded ? "S" : "P", wants->ticket);
     add_number(&terms, " ", wants->token_ttl_ms);
-    add_number(&terms, " ", wants->coin ? wants->coin - 1 : HL_COIN_SIDES);
-    add_text(&terms, wants->hears ? " 1" : " 0");
+    add_number(&terms, " ", wants->own);
     terms_end(&terms);
     if (!wants->next_id)
         return HL_FORM_SCRIPT;
@@ -181,11 +180,12 @@ static int number_at(const struct hl_reply *reply, size_t i, int64_t least, int6
     return 1;
 }
 
-/* {-1 - PTTL, holder, hands_over, place, ticket, length}. 1: the name has no holder, and is left to others for
+/* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}. 1: the name has no holder, and is left to others for
  * hands_over ms. */
 static struct hl_said waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    const struct hl_reply *heir = hl_reply_item(reply, 6, HL_REPLY_STRING);
     int64_t code, hands_over, place, ticket, length;
     if (!holder || !number_at(reply, 0, -(int64_t)number_max, &code) || !number_at(reply, 2, 0, &hands_over) ||
         !number_at(reply, 3, 0, &place) || !number_at(reply, 4, 0, &ticket) || !number_at(reply, 5, 0, &length) ||
@@ -195,7 +195,9 @@ static struct hl_said waits(const struct hl_reply *reply)
                             .left_ms = code > 0 ? (uint64_t)hands_over : code < 0 ? (uint64_t)(-1 - code) : 0,
                             .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length,
                             .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
-                            .hands_over = code > 0 || hands_over != 0};
+                            .hands_over = code > 0 || hands_over != 0,
+                            .heir = heir && heir->length <= HL_HEIR_MAX ? heir->bytes : NULL,
+                            .heir_length = heir ? heir->length : 0};
 }
 
 struct hl_said hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
@@ -258,7 +260,7 @@ void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const cha
              is_sharded ? "!" : "", uuid, tag);
 }
 
-/* ---- pushes: "G <member> <token> <seconds> <microseconds> <listeners> <name>", "F <holder> <ms>"
+/* ---- pushes: "G <member> <token> <seconds> <microseconds> <name>", "F <holder> <ms>"
  * member: "<holder> <channel> <window_ms> <reserved> <number> <asked_us>", as the heartbeat left it ---- */
 
 struct text { const char *at; size_t left; };
@@ -318,10 +320,10 @@ static int read_member(struct text *text, const char *uuid, struct hl_push *push
 
 static int read_grant(struct text text, const char *uuid, struct hl_push *push)
 {
-    uint64_t window_ms, asked_us, seconds, microseconds, listeners, granted_us;
+    uint64_t window_ms, asked_us, seconds, microseconds, granted_us;
     if (!SKIP(&text, "G ") || !read_member(&text, uuid, push, &window_ms, &asked_us) ||
         !read_next(&text, &push->token) || !read_next(&text, &seconds) || !read_next(&text, &microseconds) ||
-        !read_next(&text, &listeners) || !SKIP(&text, " "))
+        !SKIP(&text, " "))
         return 0;
     if (seconds > number_max / 1000000 || microseconds > 999999)
         return 0;
@@ -329,7 +331,6 @@ static int read_grant(struct text text, const char *uuid, struct hl_push *push)
     push->what = HL_PUSH_GRANT;
     push->since_us = granted_us >= asked_us ? granted_us - asked_us : UINT64_MAX;
     push->lease_us = window_ms * 1000;
-    push->others = listeners;
     push->name = text.at;
     push->name_length = text.left;
     return push->token && window_ms <= HL_FAIR_WINDOW_MS && text.left && text.left <= HILOCK_NAME_MAX;
@@ -359,7 +360,7 @@ struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
     "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)"
 
 #define WORDS \
-    .yields = 1, .wrong_kind = WRONG_KIND, \
+    .wrong_kind = WRONG_KIND, \
     .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
     .acquired = hl_queued_acquired, .renewed = hl_queued_renewed, .released = hl_queued_released, \
     .peek = &hl_script_mutex_peek, .force = hl_queued_force, .forced = hl_queued_forced

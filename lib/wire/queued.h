@@ -24,7 +24,6 @@ struct hl_push {
                              between them */
     uint64_t lease_us;    /* GRANT */
     uint64_t token;       /* GRANT */
-    uint64_t others;      /* GRANT: how many others listened to the unlock channel: their releases do not hand over */
     uint64_t pause_us;    /* YIELD */
     const char *name;     /* GRANT: of the lock; dies with the message */
     size_t name_length;

@@ -43,6 +43,8 @@ static const struct lack lacks[] = {
     {"-zrange", IN_A_QUEUE, ""},
     {"-zrangebyscore", IN_A_QUEUE, ""},
     {"-hlen", IN_A_QUEUE, ""},
+    {"-lindex", IN_A_QUEUE, ""},
+    {"resetkeys ~stock:* ~hilock:token* ~hilock:wait*", IN_A_QUEUE, ""},
     {"resetchannels &other", NEVER, "channel"},
 };
 

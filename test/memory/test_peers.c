@@ -39,7 +39,7 @@ static const struct sim_reply *run(struct server *server, const char *const *wor
 
 #define RUN(server, ...) run((server), (const char *const[]){__VA_ARGS__, NULL})
 #define ACQUIRE(server) RUN(server, "EVALSHA", hl_script_mutex_acquire.sha1, "3", "{n}", "q{n}", "t{n}", "u:1", "3000", "0", "9999999999999999 *", "600000")
-#define RELEASE(server) RUN(server, "EVALSHA", hl_script_mutex_release.sha1, "3", "{n}", "q{n}", "t{n}", "u:1", "c{n}", "S? 600000 1000 0")
+#define RELEASE(server) RUN(server, "EVALSHA", hl_script_mutex_release.sha1, "3", "{n}", "q{n}", "t{n}", "u:1", "c{n}", "S? 600000 1000000")
 #define SAYS(reply, text) assert_true(sim_reply_starts((reply), (text)))
 
 static unsigned slot(void) { return hl_slot_of("n", 1); }

@@ -2,61 +2,16 @@
 /* test_scripts - what the library's scripts leave behind when one of their keys is of another type: an error leaves all as it was. Each state
  * of a name meets each script with each of its keys made another program's. Then what they make of odd values, of odd times, and of hashes that
  * are no lock. The rest of what scripts do is tested by whole clients. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "script_trial.h"
 
-#include "memory/store.h"
-#include "wire/queued.h"
-#include "wire/scripts.h"
-
-enum { WORDS_MAX = 20, KEYS = 3 };
-static const uint64_t start_us = 1700000000123456;
+enum { KEYS = 3 };
 static const char *const keys[KEYS] = {"N", "Q", "T"};
-
-struct trial { struct sim_store *store; unsigned connection; };
-
-static const struct sim_reply *run(struct trial *trial, const char *const *words)
-{
-    size_t lengths[WORDS_MAX];
-    int argc = 0;
-    for (; words[argc]; argc++)
-        lengths[argc] = strlen(words[argc]);
-    return sim_store_execute(trial->store, trial->connection, argc, words, lengths);
-}
-
-#define RUN(trial, ...) run((trial), (const char *const[]){__VA_ARGS__, NULL})
-#define FAIR(trial, script, ...) RUN(trial, "EVALSHA", (script).sha1, "3", "N", "Q", "T", __VA_ARGS__)
-#define ANY_TIME "9999999999999999"
-
-/* asks: "" is a try; or the ticket and the heartbeat. */
-static const struct sim_reply *ask(struct trial *trial, const char *id, const char *asks)
-{
-    char text[64];
-    snprintf(text, sizeof text, ANY_TIME "%s%s%s", *asks ? " " : "", asks, *asks ? " - 3000" : "");
-    return FAIR(trial, hl_script_mutex_acquire, id, "10000", "0", text, "300000");
-}
-
-static const struct sim_reply *release(struct trial *trial, const char *id, const char *terms)
-{
-    return FAIR(trial, hl_script_mutex_release, id, "C", terms);
-}
-
-#define NEVER "P? 300000 1000 0" /* to others */
-#define TO_OTHERS "P? 300000 0 0"
 
 static const struct sim_reply *a_heartbeat(struct trial *trial) { return ask(trial, "b:1", "? 1"); }
 static const struct sim_reply *one_more_waits(struct trial *trial) { return ask(trial, "c:1", "0 1"); }
-static const struct sim_reply *a_try(struct trial *trial) { return ask(trial, "c:1", ""); }
 static const struct sim_reply *a_release(struct trial *trial) { return release(trial, "a:1", NEVER); }
 static const struct sim_reply *a_release_that_yields(struct trial *trial) { return release(trial, "a:1", TO_OTHERS); }
 static const struct sim_reply *a_cancel(struct trial *trial) { return release(trial, "b:1", NEVER); }
-static const struct sim_reply *of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_acquire.sha1, "3", "N", "Q", "T", "u:1", "3000", "0", "9999999999999999 *", "600000"); }
-static const struct sim_reply *end_of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_release.sha1, "3", "N", "Q", "T", "u:1", "C", "P? 600000 1000 0"); }
 static const struct sim_reply *renewal(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_renew.sha1, "1", "N", "3000", "u:1", "1"); }
 static const struct sim_reply *of_a_simple(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_simple_acquire.sha1, "1", "N", "u:1", "3000"); }
 
@@ -66,12 +21,6 @@ static const struct sim_reply *(*const asks[])(struct trial *trial) = {a_heartbe
                                                                      of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
 
 static void free_name(struct trial *trial) { (void)trial; }
-static void held(struct trial *trial) { (void)ask(trial, "a:1", "0 1"); }
-static void held_and_awaited(struct trial *trial)
-{
-    held(trial);
-    (void)ask(trial, "b:1", "? 1");
-}
 static void free_and_awaited(struct trial *trial)
 {
     held_and_awaited(trial);
@@ -125,21 +74,7 @@ static void an_error_leaves_all_as_it_was(void **unused)
 
 /* ---- what the scripts make of what they find ---- */
 
-static struct trial begin(void)
-{
-    struct trial trial = {.store = sim_store_new(NULL, NULL)};
-    sim_store_set_time(trial.store, start_us);
-    trial.connection = sim_store_connect(trial.store);
-    for (int i = 0; hl_scripts[i]; i++)
-        (void)RUN(&trial, "SCRIPT", "LOAD", hl_scripts[i]->text);
-    return trial;
-}
 
-static int64_t integer(const struct sim_reply *reply, size_t i)
-{
-    int is_there = reply->type == SIM_REPLY_ARRAY && i < reply->count && reply->items[i].type == SIM_REPLY_INTEGER;
-    return is_there ? reply->items[i].integer : -100;
-}
 
 static const struct sim_reply *force(struct trial *trial, int has_queue, const char *holder)
 {
@@ -184,16 +119,6 @@ static void tokens_of_both_kinds_live_for_one_to_two_periods(void **unused)
 }
 
 /* ---- the queue ---- */
-
-static const struct sim_reply *listens(struct trial *trial, const char *channel)
-{
-    unsigned connection = trial->connection;
-    const struct sim_reply *reply;
-    trial->connection = sim_store_connect(trial->store);
-    reply = RUN(trial, "SUBSCRIBE", channel);
-    trial->connection = connection;
-    return reply;
-}
 
 /* Of those of whom something is heard. */
 static void a_queue_lives_for_so_long(void **unused)
@@ -245,14 +170,14 @@ static void who_does_not_know_its_ticket_finds_its_place(void **unused)
 /* By its ticket, by none, or by one that it has no more: a failover brought back an older queue. */
 static void who_leaves_is_not_in_the_queue_any_more(void **unused)
 {
-    static const char *const terms[] = {NEVER, "P17 300000 1000 0", NULL};
+    static const char *const terms[] = {NEVER, "P17 300000 1000000", NULL};
     (void)unused;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         struct trial trial = begin();
         char text[64];
         held(&trial);
         (void)ask(&trial, "c:1", "0 1");
-        snprintf(text, sizeof text, "P%lld 300000 1000 0", (long long)integer(ask(&trial, "b:1", "0 1"), 4));
+        snprintf(text, sizeof text, "P%lld 300000 1000000", (long long)integer(ask(&trial, "b:1", "0 1"), 4));
         assert_int_equal(release(&trial, "b:1", terms[i] ? terms[i] : text)->integer, 0);
         assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "+inf")->integer, 1);
         assert_int_equal(integer(ask(&trial, "c:1", "? 2"), 3), 1);
@@ -276,118 +201,6 @@ static void tickets_and_tokens_rise_together(void **unused)
     }
     assert_int_equal(a_release(&trial)->integer, -2);
     assert_true(ask(&trial, "w:0", "? 2")->integer > last);
-    sim_store_free(trial.store);
-}
-
-static void a_release_tells_how_many_others_listen(void **unused)
-{
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)listens(&trial, "C");
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", "P? 300000 1000 1")->integer, -3); /* one of them is ourselves */
-    sim_store_free(trial.store);
-}
-
-/* A third at least, and f of f + q. */
-static void the_name_is_left_to_others_by_their_share(void **unused)
-{
-    static const struct { int listen, wait; const char *terms; int is_left; } cases[] = {
-        {0, 1, "P? 300000 0 0", 0}, {1, 1, "P? 300000 0 1", 0}, {1, 5, "P? 300000 333 0", 1}, {1, 5, "P? 300000 334 0", 0},
-        {2, 2, "P? 300000 499 0", 1}, {2, 2, "P? 300000 500 0", 0}, {4, 1, "P? 300000 799 0", 1}, {4, 1, "P? 300000 800 0", 0}, {9, 1, NEVER, 0},
-    };
-    (void)unused;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct trial trial = begin();
-        held(&trial);
-        for (int j = 0; j < cases[i].wait; j++) {
-            char id[24];
-            snprintf(id, sizeof id, "w:%d", j);
-            (void)ask(&trial, id, "0 1");
-        }
-        for (int j = 0; j < cases[i].listen; j++)
-            (void)listens(&trial, "C");
-        assert_int_equal(release(&trial, "a:1", cases[i].terms)->integer > 0, cases[i].is_left);
-        assert_int_equal(RUN(&trial, "EXISTS", "N")->integer, !cases[i].is_left);
-        assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "0")->integer, cases[i].is_left);
-        if (cases[i].is_left) { /* for five milliseconds, and a try keeps off as well */
-            const struct sim_reply *reply = ask(&trial, "w:0", "? 2");
-            assert_true(integer(reply, 0) == 1 && integer(reply, 2) == 5 && integer(reply, 3) == 1 && integer(reply, 5) == cases[i].wait);
-            assert_int_equal(integer(a_try(&trial), 0), 1);
-            sim_store_set_time(trial.store, start_us + 5000);
-            assert_true(ask(&trial, "w:0", "? 3")->integer > 0);
-            assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "0")->integer, 0);
-        }
-        sim_store_free(trial.store);
-    }
-}
-
-static int64_t holds(struct trial *trial, const char *id) { return RUN(trial, "HEXISTS", "N", id)->integer; }
-
-/* It stands in no queue, and may have what is left to others; its release hands over. */
-static void a_guest_jumps_no_queue_and_has_what_is_left_to_others(void **unused)
-{
-    (void)unused;
-    for (int is_left = 0; is_left < 2; is_left++) {
-        struct trial trial = begin();
-        held_and_awaited(&trial);
-        assert_true(integer(of_a_mutex(&trial), 0) == -10001 && integer(of_a_mutex(&trial), 2) == 1);
-        (void)listens(&trial, "C");
-        if (is_left)
-            (void)release(&trial, "a:1", TO_OTHERS);
-        else
-            (void)RUN(&trial, "DEL", "N");
-        assert_int_equal(of_a_mutex(&trial)->type == SIM_REPLY_INTEGER, is_left);
-        assert_int_equal(holds(&trial, "u:1"), is_left);
-        assert_int_equal(holds(&trial, "b:1"), !is_left);
-        assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, is_left);
-        if (is_left)
-            assert_int_equal(end_of_a_mutex(&trial)->integer, -3);
-        assert_int_equal(holds(&trial, "b:1"), 1);
-        sim_store_free(trial.store);
-    }
-}
-
-/* Written a moment before the server's clock went back by an hour. */
-static void a_name_is_not_kept_free_by_a_clock_that_was_set_back(void **unused)
-{
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
-    assert_int_equal(integer(ask(&trial, "b:1", "? 1"), 0), 1); /* for five milliseconds it is */
-    sim_store_set_time(trial.store, start_us - 3600000000);
-    assert_true(ask(&trial, "b:1", "? 2")->integer > 0);
-    sim_store_free(trial.store);
-}
-
-static void who_leaves_grants_in_spite_of_a_clock_that_was_set_back(void **unused)
-{
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)ask(&trial, "c:1", "0 1");
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
-    sim_store_set_time(trial.store, start_us - 3600000000);
-    (void)release(&trial, "b:1", NEVER);
-    assert_int_equal(RUN(&trial, "HEXISTS", "N", "c:1")->integer, 1);
-    sim_store_free(trial.store);
-}
-
-/* A name is left to others, and then nobody is left who was kept from it: the key would stay for a minute and a half. */
-static void the_last_who_leaves_leaves_no_queue(void **unused)
-{
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
-    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 1);
-    assert_int_equal(release(&trial, "b:1", NEVER)->integer, 0);
-    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
     sim_store_free(trial.store);
 }
 
@@ -482,13 +295,7 @@ int main(void)
         cmocka_unit_test(who_does_not_know_its_ticket_finds_its_place),
         cmocka_unit_test(who_leaves_is_not_in_the_queue_any_more),
         cmocka_unit_test(tickets_and_tokens_rise_together),
-        cmocka_unit_test(a_release_tells_how_many_others_listen),
-        cmocka_unit_test(the_name_is_left_to_others_by_their_share),
-        cmocka_unit_test(a_guest_jumps_no_queue_and_has_what_is_left_to_others),
-        cmocka_unit_test(the_last_who_leaves_leaves_no_queue),
         cmocka_unit_test(a_refused_release_has_not_left_the_queue),
-        cmocka_unit_test(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
-        cmocka_unit_test(who_leaves_grants_in_spite_of_a_clock_that_was_set_back),
         cmocka_unit_test(what_is_no_lock_is_not_ended_by_force),
         cmocka_unit_test(a_hold_of_RLock_is_ended_by_force),
         cmocka_unit_test(a_group_multilock_that_joined_is_not_passed_on),

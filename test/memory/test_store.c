@@ -27,7 +27,7 @@ static const struct sim_reply *run(struct trial *trial, const char *const *words
 
 #define RUN(trial, ...) run((trial), (const char *const[]){__VA_ARGS__, NULL})
 #define ACQUIRE(trial) RUN(trial, "EVALSHA", hl_script_mutex_acquire.sha1, "3", "N", "Q", "T", "u:1", "3000", "0", "9999999999999999 *", "600000")
-#define RELEASE(trial, id) RUN(trial, "EVALSHA", hl_script_mutex_release.sha1, "3", "N", "Q", "T", id, "C", "P? 600000 1000 0")
+#define RELEASE(trial, id) RUN(trial, "EVALSHA", hl_script_mutex_release.sha1, "3", "N", "Q", "T", id, "C", "P? 600000 1000000")
 
 static void load(struct trial *trial)
 {

@@ -212,7 +212,7 @@ struct plan *plan(struct fixture *fixture, struct plan given) { return plan_add(
 
 void push_text(char to[PUSH_TEXT], const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token)
 {
-    snprintf(to, PUSH_TEXT, "G %s:%d hilock:grant:%s 3000 0 %d 1700000000000000 %" PRIu64 " %u %u 0 %s", client->uuid, id, client->uuid, number, token,
+    snprintf(to, PUSH_TEXT, "G %s:%d hilock:grant:%s 3000 0 %d 1700000000000000 %" PRIu64 " %u %u %s", client->uuid, id, client->uuid, number, token,
              1700000000 + since_ms / 1000, since_ms % 1000 * 1000, name);
 }
 

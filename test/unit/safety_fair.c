@@ -232,6 +232,56 @@ static void the_head_listens_while_another_kind_holds(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
+/* Waits in Redisson's own fair queue. */
+static void queues(struct fixture *s, const char *holder)
+{
+    const char *const push[] = {"RPUSH", "redisson_lock_queue:{stock}", holder};
+    const size_t lengths[] = {5, 27, strlen(holder)};
+    struct store_peer *java = store_connect(&s->store, NULL, NULL);
+    say_free(store_execute(java, 3, push, lengths));
+    store_disconnect(java);
+}
+
+static void the_head_hears_whom_a_fair_lock_of_Redisson_wakes(struct fixture *s)
+{
+    store_take(&s->store, "stock", "java:1", 60000);
+    queues(s, "java:2");
+    waits(fixture_connect(s, NULL), "b");
+    run_ms(s, 1000);
+    store_delete(&s->store, "stock");
+    SAME(s, store_publish(&s->store, "redisson_lock__channel:{stock}:java:2", "0"), 1);
+    run_ms(s, 2);
+    TELLS(s, "b:OK");
+}
+
+/* Its queue was empty by then: it tells nobody. */
+static void a_release_that_wakes_nobody_is_looked_for(struct fixture *s)
+{
+    store_take(&s->store, "stock", "java:1", 60000);
+    queues(s, "java:2");
+    waits(fixture_connect(s, NULL), "b");
+    run_ms(s, 500);
+    store_delete(&s->store, "redisson_lock_queue:{stock}");
+    run_ms(s, 500);
+    store_delete(&s->store, "stock");
+    run_ms(s, 100);
+    TELLS(s, "b:OK");
+}
+
+static void nobody_listens_for_programs_that_have_gone(struct fixture *s)
+{
+    store_take(&s->store, "stock", "java:1", 60000);
+    queues(s, "java:2");
+    waits(fixture_connect(s, NULL), "b");
+    run_ms(s, 500);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 1);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}:java:2"), 1);
+    taken(s);
+    run_ms(s, 5000);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 0);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}:java:2"), 0);
+}
+
 static void a_dead_holder_is_found_by_the_end_of_its_lease(struct fixture *s)
 {
     store_grant(&s->store, "stock", "x:9", 1500);
@@ -398,6 +448,9 @@ const struct safety safety_fair[] = {
     SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait),
     SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets),
     SAFETY(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds),
+    SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes),
+    SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for),
+    SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone),
     SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease),
     SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once),
     SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage),

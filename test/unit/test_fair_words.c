@@ -68,11 +68,11 @@ static void release_is_said_so(void **state)
     struct hl_command command;
     (void)state;
     hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 1000 0");
-    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = 99, .coin = 1, .hears = 1});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P99 600000 0 1");
-    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .coin = HL_COIN_SIDES, .is_sharded = 1});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "S? 600000 999 0");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
+    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = 99, .own = 1});
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P99 600000 1");
+    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .own = HL_OWN_ALL, .is_sharded = 1});
+    assert_script(&command, &hl_script_mutex_release, RELEASED "S? 600000 1000000");
 }
 
 static void a_release_asks_for_the_next_as_well(void **state)
@@ -81,11 +81,11 @@ static void a_release_asks_for_the_next_as_well(void **state)
     struct hl_command command;
     (void)state;
     assert_int_equal(hl_queued_release(&command, &words, &wants), HL_FORM_NEXT);
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 1000 0|30000 " UUID ":8 hilock:grant:x 3000 15 3");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|30000 " UUID ":8 hilock:grant:x 3000 15 3");
     wants.channel = "";
     wants.lease_ms = 100;
     hl_queued_release(&command, &words, &wants);
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 1000 0|100 " UUID ":8 - 100 15 3");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|100 " UUID ":8 - 100 15 3");
     wants.is_second = 1;
     assert_int_equal(hl_queued_release(&command, &words, &wants), HL_FORM_NARROW); /* which asks for nothing */
 }
@@ -162,8 +162,9 @@ static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
     else if (answer.verdict == HL_YES)
         snprintf(text, sizeof text, "YES%s", answer.was_unheard ? " unheard" : "");
     else if (answer.verdict == HL_NO && hear == hl_queued_acquired)
-        snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
-                 answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "");
+        snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s%s%.*s", (int)answer.holder_length, answer.holder,
+                 answer.left_ms, answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "",
+                 answer.heir ? ", wakes " : "", answer.heir ? (int)answer.heir_length : 0, answer.heir ? answer.heir : "");
     else if (answer.verdict == HL_LATE)
         snprintf(text, sizeof text, "LATE %" PRIu64, answer.server_us);
     else if (answer.verdict == HL_FAULT)
@@ -193,6 +194,21 @@ static void answers_to_acquire(void **state)
     ACQUIRE(say_error("BADTOKEN x"), "SERVER \"BADTOKEN x\"");
     ACQUIRE(say_error("WRONGTYPE x"), "WRONG_KIND \"WRONGTYPE x\"");
     ACQUIRE(say_error("TRYAGAIN x"), "UNWRITABLE \"TRYAGAIN x\"");
+}
+
+static struct hl_reply *waits_beside(struct hl_reply *heir)
+{
+    return say_array(7, say_integer(-5), say_string("java:1"), say_integer(0), say_integer(1), say_integer(9), say_integer(1), heir);
+}
+
+static void an_answer_may_name_an_heir(void **state)
+{
+    char name[HL_HEIR_MAX + 2] = "";
+    (void)state;
+    ACQUIRE(waits_beside(say_string("java:2")), "NO \"java:1\" left 4, 1 of 1, ticket 9, wakes java:2");
+    ACQUIRE(waits_beside(say_nil()), "NO \"java:1\" left 4, 1 of 1, ticket 9");
+    memset(name, 'x', sizeof name - 1);
+    ACQUIRE(waits_beside(say_string(name)), "NO \"java:1\" left 4, 1 of 1, ticket 9");
 }
 
 static void nonsense_about_acquire_is_no_grant(void **state)
@@ -287,34 +303,34 @@ static const char *heard(const char *text) { return heard_bytes(text, strlen(tex
 
 static void pushes(void **state)
 {
-    static const char odd[] = "G " MEMBER "17 1700000000 5 0 a\0b c";
+    static const char odd[] = "G " MEMBER "17 1700000000 5 a\0b c";
     (void)state;
-    assert_string_equal(heard("G " MEMBER "1700000000000001 1700000001 500000 0 stock"),
+    assert_string_equal(heard("G " MEMBER "1700000000000001 1700000001 500000 stock"),
                         "grant of \"stock\" to 7, 1500000 us after 3, for 3000000 us, token 1700000000000001");
-    assert_string_equal(heard("G " MEMBER "17 1700000000 7 12 a b"), "grant of \"a b\" to 7, 7 us after 3, for 3000000 us, token 17");
-    assert_string_equal(heard("G " UUID ":7 !hilock:grant:{@CAN}:x 100 0 9 1700000000000000 17 1700000000 0 0 a"),
+    assert_string_equal(heard("G " MEMBER "17 1700000000 7 a b"), "grant of \"a b\" to 7, 7 us after 3, for 3000000 us, token 17");
+    assert_string_equal(heard("G " UUID ":7 !hilock:grant:{@CAN}:x 100 0 9 1700000000000000 17 1700000000 0 a"),
                         "grant of \"a\" to 7, 0 us after 9, for 100000 us, token 17");
-    assert_string_equal(heard("G " MEMBER "17 1699999999 999999 0 a"), /* the server's clock was set back */
+    assert_string_equal(heard("G " MEMBER "17 1699999999 999999 a"), /* the server's clock was set back */
                         "grant of \"a\" to 7, 18446744073709551615 us after 3, for 3000000 us, token 17");
     assert_int_equal(strncmp(heard_bytes(odd, sizeof odd - 1), "grant of \"a", 11), 0);
     assert_string_equal(heard("F " UUID ":7 5"), "7 yields 5000 us");
     assert_string_equal(heard("F " UUID ":7 0"), "7 yields 0 us");
     assert_string_equal(heard("F " UUID ":7:sh@db1/4711 5"), "7 yields 5000 us"); /* a holder with its label */
-    assert_string_equal(heard("G " UUID ":7:sh@db1/4711 - 100 0 9 1700000000000000 17 1700000000 0 0 a"),
+    assert_string_equal(heard("G " UUID ":7:sh@db1/4711 - 100 0 9 1700000000000000 17 1700000000 0 a"),
                         "grant of \"a\" to 7, 0 us after 9, for 100000 us, token 17");
 }
 
 static void any_other_push_is_nonsense(void **state)
 {
     static const char *const texts[] = {
-        "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7 x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7: x 3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":: x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7  3000 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7 x 3001 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7 x -1 15 3 1700000000000000 17 1700000000 5 0 stock", "G " UUID ":7 x 3000 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":99999999999999999999 x 3000 15 3 1700000000000000 17 1700000000 5 0 stock",
-        "G " UUID ":7 x 3000 15 99999999999999999999 1700000000000000 17 1700000000 5 0 stock", "G " MEMBER "0 1700000000 5 0 stock",
-        "G " MEMBER "17 1700000000 5 0 ", "G " MEMBER "17 1700000000 5 0", "G " MEMBER "17 1700000000 5 stock", "G " MEMBER "17 1700000000 -5 0 stock",
-        "G " MEMBER "17 1700000000 1000000 0 stock", "G " MEMBER "17 17000000000 5 0 stock", "G " MEMBER "99999999999999999 1700000000 5 0 stock",
+        "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7 x 3000 15 3 1700000000000000 17 1700000000 5 stock",
+        "G " UUID ":7: x 3000 15 3 1700000000000000 17 1700000000 5 stock", "G " UUID ":: x 3000 15 3 1700000000000000 17 1700000000 5 stock",
+        "G " UUID ":7  3000 15 3 1700000000000000 17 1700000000 5 stock", "G " UUID ":7 x 3001 15 3 1700000000000000 17 1700000000 5 stock",
+        "G " UUID ":7 x -1 15 3 1700000000000000 17 1700000000 5 stock", "G " UUID ":7 x 3000 3 1700000000000000 17 1700000000 5 stock",
+        "G " UUID ":99999999999999999999 x 3000 15 3 1700000000000000 17 1700000000 5 stock",
+        "G " UUID ":7 x 3000 15 99999999999999999999 1700000000000000 17 1700000000 5 stock", "G " MEMBER "0 1700000000 5 stock",
+        "G " MEMBER "17 1700000000 5 ", "G " MEMBER "17 1700000000 5", "G " MEMBER "17 1700000000 -5 stock",
+        "G " MEMBER "17 1700000000 1000000 stock", "G " MEMBER "17 17000000000 5 stock", "G " MEMBER "99999999999999999 1700000000 5 stock",
         "F " UUID ":7 1001", "F " UUID ":7 5x", "F " UUID ":7 ", "F " UUID ":7: 5", "H " UUID ":7 5"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -324,7 +340,7 @@ static void any_other_push_is_nonsense(void **state)
 /* Cut anywhere, it is read within its bytes (the sanitizers look), and a part of the numbers is no grant. */
 static void a_push_that_is_cut_is_read_within_its_bytes(void **state)
 {
-    static const char whole[] = "G " MEMBER "1700000000000001 1700000001 500000 0 stock";
+    static const char whole[] = "G " MEMBER "1700000000000001 1700000001 500000 stock";
     (void)state;
     for (size_t length = 0; length < sizeof whole - sizeof "stock"; length++) {
         char *bytes = test_malloc(length + 1);
@@ -341,8 +357,8 @@ static void a_MUTEX_asks_as_a_guest(void **state)
     (void)state;
     hl_queued_mutex.acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|15|9999999999999999 *|600000");
-    hl_queued_mutex.release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .coin = 7});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 6 0");
+    hl_queued_mutex.release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
 }
 
 static void answers_to_renew(void **state)
@@ -372,6 +388,7 @@ int main(void)
         cmocka_unit_test(peek_names_a_place),
         cmocka_unit_test(the_longest_name_fits),
         cmocka_unit_test(answers_to_acquire),
+        cmocka_unit_test(an_answer_may_name_an_heir),
         cmocka_unit_test(nonsense_about_acquire_is_no_grant),
         cmocka_unit_test(answers_to_release),
         cmocka_unit_test(answers_to_release_with_the_next),

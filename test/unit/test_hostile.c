@@ -158,12 +158,12 @@ static void decide(void *arg, const struct net_command *command, struct net_fate
     }
 }
 
-/* "G <holder> <channel> <window> <reserved> <number> <asked> <token> <seconds> <microseconds> <listeners> <name>", more or less. */
+/* "G <holder> <channel> <window> <reserved> <number> <asked> <token> <seconds> <microseconds> <name>", more or less. */
 static struct hl_reply *push(struct hostile *h)
 {
     uint64_t asked_us = below(h, 4) ? 1700000000000000 : (uint64_t)number(h), since_us = below(h, 5000000);
     char text[400];
-    int length = below(h, 5) ? snprintf(text, sizeof text, "G %s:%u %s %lld 0 %lld %lld %lld %lld %lld 0 %s", h->client->uuid, (unsigned)below(h, 30), below(h, 9) ? "x" : "",
+    int length = below(h, 5) ? snprintf(text, sizeof text, "G %s:%u %s %lld 0 %lld %lld %lld %lld %lld %s", h->client->uuid, (unsigned)below(h, 30), below(h, 9) ? "x" : "",
                                         below(h, 2) ? 3000 : (long long)number(h), (long long)below(h, 9), (long long)asked_us, (long long)number(h),
                                         (long long)(1700000000 + since_us / 1000000), (long long)(since_us % 1000000), h->names[1])
                              : snprintf(text, sizeof text, "F %s:%u %lld", h->client->uuid, (unsigned)below(h, 30), (long long)number(h));

@@ -405,9 +405,35 @@ static void an_answer_after_the_end_is_nobodys(struct fixture *s)
     TELLS(s, "a:peek OK");
 }
 
+static void count(void *arg, struct hl_reply *message)
+{
+    ++*(unsigned *)arg;
+    say_free(message);
+}
+
+/* The first of Redisson's own fair queue listens to a channel of its own. */
+static void a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would(struct fixture *s)
+{
+    static const char *const subscribe[] = {"SUBSCRIBE", "redisson_lock__channel:{stock}:java:2"},
+                      *const push[] = {"RPUSH", "redisson_lock_queue:{stock}", "java:2"};
+    static const size_t lengths[] = {9, 37}, push_lengths[] = {5, 27, 6};
+    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    unsigned heard = 0;
+    struct store_peer *java = store_connect(&s->store, count, &heard);
+    store_take(&s->store, "stock", "java:1", 60000);
+    say_free(store_execute(java, 3, push, push_lengths));
+    say_free(store_execute(java, 2, subscribe, lengths));
+    force(a, "java:1");
+    run_ms(s, 5);
+    TELLS(s, "a:force OK");
+    SAME(s, heard, 1);
+    store_disconnect(java);
+}
+
 int main(void)
 {
     static const struct play plays[] = {
+        PLAY(a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would),
         PLAY(a_free_name_has_no_holder),
         PLAY(a_holder_is_named_with_what_is_left),
         PLAY(a_lease_without_an_end_says_so),

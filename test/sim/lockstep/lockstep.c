@@ -172,7 +172,8 @@ static void batch(struct run *run)
 
 static void look(struct run *run)
 {
-    static const char *const questions[][5] = {{"TYPE"}, {"PEXPIRETIME"}, {"GET"}, {"HGETALL"}, {"ZRANGE", 0, "0", "-1", "WITHSCORES"}};
+    static const char *const questions[][5] = {{"TYPE"}, {"PEXPIRETIME"}, {"GET"}, {"HGETALL"}, {"ZRANGE", 0, "0", "-1", "WITHSCORES"},
+                                                {"LINDEX", 0, "0"}};
     const struct command dbsize = {1, (const char *const[]){"DBSIZE"}, (const size_t[]){6}};
     send_command(run, 0, &dbsize);
     take_answer(run, &dbsize, NULL);
@@ -180,7 +181,7 @@ static void look(struct run *run)
         for (size_t question = 0; question < sizeof questions / sizeof *questions; question++) {
             const struct bytes *key = &run->scene.keys[i];
             const char *const *words = questions[question];
-            const struct command command = {words[2] ? 5 : 2, (const char *const[]){words[0], key->at, words[2], words[3], words[4]},
+            const struct command command = {words[4] ? 5 : words[2] ? 3 : 2, (const char *const[]){words[0], key->at, words[2], words[3], words[4]},
                                             (const size_t[]){strlen(words[0]), key->length, 1, 2, 10}};
             send_command(run, 0, &command);
             take_answer(run, &command, NULL);

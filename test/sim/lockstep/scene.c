@@ -17,7 +17,7 @@
 
 static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", "\xff\x01 odd \xe2\x82\xac",
                                          "order/2024/0123456789012345678901234567890"};
-static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:wait", "hilock:more"};
+static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:wait", "redisson_lock_queue"};
 static const char uuid[] = "0f5c9a3e-77d1-4b7e-9c51-5a0d1f3b2c44", label[] = "sh@db1/4711";
 
 uint64_t scene_below(struct scene *scene, uint64_t bound) { return hl_random_below(&scene->random, bound); }
@@ -86,7 +86,7 @@ static void add_key(struct scene *scene, struct line *line)
     hl_command_add(&line->command, key->at, key->length);
 }
 
-/* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 of no use to us. */
+/* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 Redisson's queue. */
 static void add_key_of(struct scene *scene, struct line *line, uint64_t kind)
 {
     const struct bytes *key = &scene->keys[scene_below(scene, NAMES) * KINDS + (scene_below(scene, 12) ? kind : scene_below(scene, KINDS))];
@@ -243,7 +243,7 @@ static void say_fair(struct scene *scene, struct line *line)
     struct hl_words words = words_of_held(scene, line);
     struct hl_wants wants = {.lease_ms = some_ms(scene), .token_ttl_ms = 4000, .number = scene_below(scene, 9), .is_try = scene_below(scene, 8) == 0,
                              .ticket = ticket_of(scene, line), .channel = scene_below(scene, 4) ? channel->at : "",
-                             .coin = (unsigned)scene_below(scene, HL_COIN_SIDES + 1), .hears = scene_below(scene, 4) == 0, .reserved = (unsigned)scene_below(scene, 3),
+                             .own = scene_below(scene, 4) ? 0 : scene_below(scene, 2) ? 1 : HL_OWN_ALL, .reserved = (unsigned)scene_below(scene, 3),
                              .token = scene->tokens[line->name][line->holder]};
     uint64_t kind = scene_below(scene, 20);
     if (kind < 11)
@@ -385,11 +385,13 @@ static void say_hashes(struct scene *scene, struct line *line)
 
 static void say_sorted(struct scene *scene, struct line *line)
 {
-    static const char *const words[] = {"ZADD", "ZADD", "ZADD", "ZREM", "ZCARD", "ZCOUNT", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE"};
+    static const char *const words[] = {"ZADD", "ZADD", "ZADD", "ZREM", "ZCARD", "ZCOUNT", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "RPUSH", "LINDEX"};
     uint64_t kind = scene_below(scene, sizeof words / sizeof *words);
     begin(line, words[kind]);
-    add_key_of(scene, line, 2);
-    if (kind < 3) {
+    add_key_of(scene, line, kind > 8 ? 3 : 2);
+    if (kind > 8)
+        add(line, PICK(scene, "0", "0", "0", "1", "-1", "-2", "7", "x", "01"));
+    else if (kind < 3) {
         for (uint64_t pairs = 1 + scene_below(scene, 3); pairs > 0; pairs--) {
             if (scene_below(scene, 3))
                 add_text(line, "%lld", (long long)(scene->now_us + scene_below(scene, 3)));

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command_list - of lists only what Redisson's fair lock does with its queue, and our scripts look at. */
+#include "state.h"
+
+static const struct sim_reply *rpush(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    struct sim_key *key;
+    if (!sim_argument_key(call, 1, SIM_LIST, &key, &error))
+        return error;
+    if (!key)
+        key = sim_argument_new_key(call, 1, SIM_LIST);
+    for (int i = 2; i < call->argc; i++)
+        sim_item_add(key, (struct sim_item){.value = sim_bytes_new(call->argv[i], call->lengths[i])});
+    call->store->keys.writes++;
+    return sim_reply_integer(&call->store->replies, (int64_t)key->count);
+}
+
+static const struct sim_reply *lindex(const struct sim_call *call)
+{
+    const struct sim_reply *error;
+    struct sim_key *key;
+    int64_t at, count;
+    if (!sim_argument_key(call, 1, SIM_LIST, &key, &error))
+        return error;
+    if (!key)
+        return &sim_nil;
+    if (!sim_argument_integer(call, 2, &at, &error))
+        return error;
+    count = (int64_t)key->count;
+    at += at < 0 ? count : 0;
+    if (at < 0 || at >= count)
+        return &sim_nil;
+    return sim_reply(&call->store->replies, SIM_REPLY_STRING, key->items[at].value->at, key->items[at].value->length);
+}
+
+const struct sim_command sim_commands_list[] = {
+    {"rpush", -3, SIM_WRITES | SIM_KEY, rpush},
+    {"lindex", 3, SIM_KEY, lindex},
+    {0},
+};
