@@ -302,8 +302,7 @@ struct hl_core {
     unsigned unheld;                     /* of the holds: attempts that ended, and are not returned yet: they take
                                             waiters' places */
     int is_closing;                      /* acquires are refused */
-    uint64_t heirs_until_us;             /* another program's own queue was seen lately: a release in it may wake nobody
-                                            of ours */
+    uint64_t silent_until_us;            /* lately a program was seen whose release may wake nobody of ours (known.c) */
     int is_unheard_told;                 /* that messages of releases are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed behind it */
 };

@@ -38,7 +38,7 @@ struct hl_queue_place {
     uint8_t is_found;                /* a push finds it */
     uint8_t is_polling;              /* the latest heartbeat named no channel */
     uint8_t hands_over;              /* the holder's release grants */
-    uint8_t looks;                   /* in a row, behind a holder whose release may wake nobody of ours */
+    uint8_t looks;                   /* in a row, behind another program, whose release may wake nobody */
     uint8_t confirms;                /* in a row: grants of which too little was left */
 };
 
