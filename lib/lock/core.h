@@ -304,8 +304,7 @@ struct hl_core {
     unsigned unheld;                     /* of the holds: ended attempts that are not returned yet: they take waiters'
                                             places */
     int is_closing;                      /* acquires are refused */
-    uint64_t heirs_until_us;             /* another program's own queue was seen lately: its release may wake no waiter
-                                            of ours */
+    uint64_t silent_until_us;            /* lately a program was seen whose release may wake no waiter of ours (known.c) */
     int is_unheard_told;                 /* that releases' messages are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed after it */
 };

@@ -21,6 +21,7 @@ struct hl_gate {
     unsigned waiting;              /* of all but tries */
     int is_deaf;                   /* the subscription was refused: poll */
     uint64_t others_until_us;      /* another program held the name lately */
+    uint64_t foreign_us;           /* when an answer last said that another program holds; 0: that none does */
     uint64_t news_us;              /* latest message or begin of listening: older requests prove nothing */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is good for another */

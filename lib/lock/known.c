@@ -10,13 +10,28 @@
 #include "lock/wait.h"
 #include "lock/words.h"
 
-enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000 };
+enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };
 enum { HOLDER_MAX = 255 };
 
 static void keep(struct hl_core *core, char **text, const char *bytes, size_t length, size_t length_max)
 {
     hl_memory_free(&core->host.memory, *text);
     *text = bytes ? hl_memory_copy(&core->host.memory, bytes, length < length_max ? length : length_max) : NULL;
+}
+
+/* Redisson's fair lock has waiters of its own, or somebody else holds than before, and no message came between. */
+static int is_silent_program(const struct hl_gate *gate, const struct hl_asked *asked)
+{
+    int is_another = gate->holder && (strlen(gate->holder) != asked->holder_length ||
+                                      memcmp(gate->holder, asked->holder, asked->holder_length) != 0);
+    return asked->heir || (gate->foreign_us && gate->news_us < gate->foreign_us && is_another);
+}
+
+static void hear_of_others(struct hl_core *core, struct hl_gate *gate, const struct hl_asked *asked)
+{
+    if (!asked->hands_over && is_silent_program(gate, asked))
+        core->silent_until_us = hl_now_us(&core->host) + SILENT_US;
+    gate->foreign_us = asked->hands_over ? 0 : hl_now_us(&core->host);
 }
 
 static void hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
@@ -28,6 +43,8 @@ static void hear(struct hl_core *core, const struct hl_acquire *acquire, const s
     keep(core, &gate->note, asked->quote ? note.bytes : NULL, strlen(note.bytes), sizeof note.bytes);
     if (asked->answer != ASKED_HELD)
         return;
+    if (acquire->place)
+        hear_of_others(core, gate, asked);
     keep(core, &gate->holder, asked->holder, asked->holder_length, HOLDER_MAX);
     gate->left_until_us = asked->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + asked->left_ms * 1000;
 }

@@ -17,7 +17,7 @@
 #include "lock/wait.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
-enum { KEPT_MS = 5, LOOK_US = 1000, HEIR_LOOK_US = 5000, HEIR_LOOKS_MAX = 5, HEIRS_US = 60000000 };
+enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 5 };
 
 static struct hl_core *core_of(const struct hl_queue_place *place) { return place->acquire->lock->terms->cell->core; }
 
@@ -160,10 +160,7 @@ static void trace_place(const struct hilock_lock *lock, const struct hl_asked *a
 /* Whether another program holds, and how its release is heard of. */
 static void look_out(struct hl_queue_place *place, const struct hl_asked *asked)
 {
-    struct hl_core *core = core_of(place);
     struct hl_name *name = place->acquire->lock->name;
-    if (asked->heir)
-        core->heirs_until_us = hl_now_us(&core->host) + HEIRS_US;
     if (place->hands_over)
         place->looks = 0;
     if (!place->hands_over)
@@ -206,13 +203,13 @@ int hl_place_may_sleep(struct hl_queue_place *place)
 /* Soon after the other programs, to which the name was left: one of them has it, or none wants it. */
 static uint64_t look_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
 
-/* Behind Redisson's fair lock: its release wakes the first of its own queue alone. */
-static uint64_t heir_look_us(const struct hl_core *core, struct hl_queue_place *place)
+/* Behind another program: the release of Redisson's fair lock wakes only the first of its own queue. */
+static uint64_t silent_look_us(const struct hl_core *core, struct hl_queue_place *place)
 {
-    if (place->hands_over || core->heirs_until_us <= hl_now_us(&core->host) || HL_PLANTED(FAIR_HEIR_TRUSTED))
+    if (place->hands_over || core->silent_until_us <= hl_now_us(&core->host) || HL_PLANTED(FAIR_HEIR_TRUSTED))
         return UINT64_MAX;
-    place->looks = (uint8_t)(place->looks < HEIR_LOOKS_MAX ? place->looks + 1 : HEIR_LOOKS_MAX);
-    return (uint64_t)HEIR_LOOK_US << (place->looks - 1);
+    place->looks = (uint8_t)(place->looks < SILENT_LOOKS_MAX ? place->looks + 1 : SILENT_LOOKS_MAX);
+    return (uint64_t)SILENT_LOOK_US << (place->looks - 1);
 }
 
 /* The head finds a dead holder when the lease ends, the next one finds a dead head a little later, and each finds a
@@ -232,7 +229,7 @@ uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, c
         sooner_us = ((uint64_t)terms->poll_min_ms * 1000 +
                      hl_random_below(&core->host.random, (uint64_t)terms->poll_jitter_ms * 1000 + 1)) * at;
     else if (at == 1)
-        sooner_us = asked->left_ms <= KEPT_MS && !asked->has_no_ttl ? look_us(core) : heir_look_us(core, place);
+        sooner_us = asked->left_ms <= KEPT_MS && !asked->has_no_ttl ? look_us(core) : silent_look_us(core, place);
     return sooner_us < sleep_us ? sooner_us : sleep_us;
 }
 

@@ -37,7 +37,7 @@ struct hl_queue_place {
     uint32_t number;                 /* of the latest heartbeat */
     uint8_t is_polling;              /* the latest heartbeat named no channel */
     uint8_t hands_over;              /* the holder's release grants */
-    uint8_t looks;                   /* in a row, behind a holder whose release may wake no waiter of ours */
+    uint8_t looks;                   /* in a row, behind another program, whose release may wake no waiter */
     uint8_t confirms;                /* grants in a row with too little left */
 };
 

@@ -268,6 +268,19 @@ static void a_release_that_wakes_nobody_is_looked_for(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
+/* No queue was ever seen: but the holder is another one, and there was no message. */
+static void a_program_that_tells_nobody_is_looked_for(struct fixture *s)
+{
+    store_take(&s->store, "stock", "java:1", 60000);
+    waits(fixture_connect(s, NULL), "b");
+    run_ms(s, 1000);
+    store_take(&s->store, "stock", "java:2", 60000);
+    run_ms(s, 3000);
+    store_delete(&s->store, "stock");
+    run_ms(s, 100);
+    TELLS(s, "b:OK");
+}
+
 static void nobody_listens_for_programs_that_have_gone(struct fixture *s)
 {
     store_take(&s->store, "stock", "java:1", 60000);
@@ -450,6 +463,7 @@ const struct safety safety_fair[] = {
     SAFETY(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds),
     SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes),
     SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for),
+    SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for),
     SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone),
     SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease),
     SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once),
