@@ -74,8 +74,8 @@ static void withdraw_all(struct hl_hold *hold)
         hold->kept = KEPT_NOTHING;
 }
 
-/* After the first answer, or without a release, siblings may ask for the name again. A second release keeps the answer of
- * the first. */
+/* After the first answer, or without a release, siblings may ask for the name again. A second release keeps the first
+ * answer. */
 static void hear(struct hl_hold *hold, enum hl_heard heard)
 {
     int was_awaited = hold->heard == HEARD_AWAITED;
@@ -299,7 +299,8 @@ static void on_fault(struct hl_hold *hold, const struct hl_said *said)
     sleep_for_next(hold, again_us(hold));
 }
 
-/* 1: half said. An id that the second way did not find may be in the queue, unless a key of another type has its name. */
+/* 1: half said. An id that the second way did not find may be in the queue, unless a key of another type has its
+ * name. */
 static int note_way(struct hl_hold *hold, const struct hl_said *said)
 {
     int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said->verdict == HL_NO;

@@ -106,7 +106,7 @@ static uint64_t epoch_of(const struct hl_topology *topology, const struct hl_mem
     return is_away(topology, owner) ? 0 : owner->epoch;
 }
 
-/* It has the slot by a MOVED, which has no age, and this answer knows it as no master. It is asked itself first. */
+/* It got the slot by MOVED, which has no epoch, and this answer does not name it as a master. It is asked first. */
 static int is_undated(const struct hl_topology *topology, const struct hl_member *owner)
 {
     return !owner->seen_epoch && !owner->is_named && owner != topology->asked && !is_away(topology, owner) &&
@@ -141,7 +141,7 @@ static int note_back(const struct hl_topology *topology, struct hl_member *membe
     return is_back;
 }
 
-/* A server's word about itself is the truth: it may have been set up anew. */
+/* A server's answer about itself is true: it may have been set up from scratch. */
 unsigned hl_topology_keep_epochs(const struct hl_topology *topology)
 {
     unsigned back = 0;

@@ -10,8 +10,8 @@
  * other: so no slot goes to a server with a lower config-epoch than its present owner. Without epochs the new owner's
  * own answer is not enough. An owner that has been away for a while does not keep its slots by this rule: the cluster
  * may have been set up from scratch, or no other server may be left to ask.
- * A slot that a server got by MOVED, which has no epoch, goes to another server only by an answer that names the former,
- * or after its epoch is known.
+ * A slot that a server got by MOVED, which has no epoch, goes to another server only by an answer that names the
+ * former, or after its epoch is known.
  * A newer epoch of a server that kept its slots means that it had lost them meanwhile, and has them back.
  * Invariant: one question at a time, and one on_told for each that is not withdrawn. */
 #ifndef HL_NODE_TOPOLOGY_H
@@ -40,8 +40,8 @@ void hl_topology_done(struct hl_topology *topology);
 int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to);
 /* `to` gets a slot of from's, and from then on counts as no older than `from`, though its epoch may be unknown. */
 void hl_topology_succeed(const struct hl_topology *topology, const struct hl_member *from, struct hl_member *to);
-/* Of the latest answer, if it had slots. Returns how many servers are back: their epoch is newer than when they were last
- * known to have their slots, so others had these meanwhile, and their keys may be lost. */
+/* Of the latest answer, if it had slots. Returns how many servers are back: their epoch is newer than when they were
+ * last known to have their slots, so others had these meanwhile, and their keys may be lost. */
 unsigned hl_topology_keep_epochs(const struct hl_topology *topology);
 
 int hl_topology_is_asked(const struct hl_topology *topology);
