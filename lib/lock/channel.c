@@ -78,7 +78,7 @@ void hl_channel_hear_heir(const struct hl_acquire *acquire, const char *heir, si
     hl_listener_close(before);
 }
 
-/* Whoever listens counts as another program that wants the name. */
+/* Each listener counts as another program that wants the name. */
 void hl_channel_leave(const struct hl_name *name)
 {
     struct hl_gate *gate = name->gate;

@@ -304,7 +304,8 @@ struct hl_core {
     unsigned unheld;                     /* of the holds: ended attempts that are not returned yet: they take waiters'
                                             places */
     int is_closing;                      /* acquires are refused */
-    uint64_t silent_until_us;            /* lately a program was seen whose release may wake no waiter of ours (known.c) */
+    uint64_t silent_until_us;            /* a program whose release may wake no waiter of ours was seen lately
+                                            (known.c) */
     int is_unheard_told;                 /* that releases' messages are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed after it */
 };

@@ -35,8 +35,8 @@ struct hl_wants { /* its other arguments; a kind ignores those that it does not 
     const char *channel;   /* acquire, next: the channel of grants; "": the asker polls; NULL: it takes no place in a
                               queue, and may have a name that is left to others */
     int is_try;            /* acquire: a try, which takes no place in the queue */
-    unsigned own;          /* release: the number of our own listeners on the channel. HL_OWN_ALL: the name is never left
-                              to others */
+    unsigned own;          /* release: the number of our own listeners on the channel. HL_OWN_ALL: it never leaves the
+                              name to others */
 };
 
 #define HL_TICKET_UNKNOWN UINT64_MAX /* it was asked for and not answered */

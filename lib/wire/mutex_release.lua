@@ -15,8 +15,8 @@
 local call, name, queue, token_key, me, c_channel = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local publish, numsub = 'PUBLISH', 'NUMSUB'
 if string.byte(ARGV[3]) == 83 then publish, numsub = 'SPUBLISH', 'SHARDNUMSUB' end
--- Of Redisson's fair queue its head is woken, too. Its key is not among KEYS: a user without the right to it, or with a
--- slot that moves, releases all the same. One question for both queues: 2 is ours, 1 is that one
+-- The release also wakes the head of Redisson's fair queue. That key is not among KEYS, so a user without the right to
+-- it, or a slot that moves, must not stop the release. One EXISTS for both queues: 2 is ours, 1 is that one
 local java_queue, queues, heir = 'redisson_lock_queue' .. string.sub(c_channel, 23), nil, nil
 if not redis.acl_check_cmd or redis.acl_check_cmd('LINDEX', java_queue, '0') then
   queues = redis.pcall('EXISTS', queue, queue, java_queue)

@@ -33,7 +33,7 @@ static inline const struct sim_reply *run(struct trial *trial, const char *const
 #define FAIR(trial, script, ...) RUN(trial, "EVALSHA", (script).sha1, "3", "N", "Q", "T", __VA_ARGS__)
 #define ANY_TIME "9999999999999999"
 
-/* asks: "" is a try; or of which ticket, by which heartbeat. */
+/* asks: "" is a try; or ticket and heartbeat. */
 static inline const struct sim_reply *ask(struct trial *trial, const char *id, const char *asks)
 {
     char text[64];

@@ -59,7 +59,7 @@ static void a_free_name_is_left_to_others_without_a_queue_as_well(void **unused)
     sim_store_free(trial.store);
 }
 
-/* It had its turn: when it frees the name at once, that is not left to others again. And its own queue is told. */
+/* It had its turn: when it frees the name at once, the name is not left to others again. It wakes its own queue. */
 static void who_sees_another_program_come_in_ends_what_was_left_to_it(void **unused)
 {
     struct trial trial = begin();
