@@ -32,10 +32,10 @@ int bare_load_scripts(const char *url)
     return is_loaded ? 0 : -1;
 }
 
-struct hl_wants bare_wants(unsigned lease_ms, double seconds, int is_sharded)
+struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (struct hl_wants){.lease_ms = lease_ms, .is_sharded = is_sharded, .reserved = 15, .token_ttl_ms = 600000,
+    return (struct hl_params){.lease_ms = lease_ms, .is_sharded = is_sharded, .reserved = 15, .token_ttl_ms = 600000,
                              .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
 }

@@ -16,7 +16,7 @@ int bare_load_scripts(const char *url); /* -1: reported on stderr */
 
 /* The options that hilock's client sends by default; not_after like its own, a minute ahead of the server's clock in
  * `seconds`. */
-struct hl_wants bare_wants(unsigned lease_ms, double seconds, int is_sharded);
+struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded);
 
 /* Pairs on a blocking connection: of one name, one after the other. */
 struct bare_blocking;

@@ -20,8 +20,8 @@ static const char release_script[] =
 
 struct bare_blocking {
     redisContext *store;
-    struct hl_words words;
-    struct hl_wants wants;
+    struct hl_target words;
+    struct hl_params params;
     struct hl_command command;
     unsigned lease_ms;
     char release_sha1[41];
@@ -48,10 +48,10 @@ static bool say(struct bare_blocking *bare)
 static bool pair_of_mutex(struct bare_blocking *bare)
 {
     bare->words.id++;
-    hl_queued_acquire(&bare->command, &bare->words, &bare->wants);
+    hl_queued_acquire(&bare->command, &bare->words, &bare->params);
     if (!say(bare))
         return false;
-    hl_queued_release(&bare->command, &bare->words, &bare->wants);
+    hl_queued_release(&bare->command, &bare->words, &bare->params);
     return say(bare);
 }
 
@@ -64,7 +64,7 @@ static bool pair_of_set(struct bare_blocking *bare)
 
 void bare_blocking_begin(struct bare_blocking *bare, double seconds)
 {
-    bare->wants = bare_wants(bare->lease_ms, seconds, 0);
+    bare->params = bare_params(bare->lease_ms, seconds, 0);
 }
 
 int bare_blocking_pair(struct bare_blocking *bare, enum bare_pair pair)
@@ -90,7 +90,7 @@ struct bare_blocking *bare_blocking_open(const char *url, unsigned lease_ms)
     if (!bare)
         return NULL;
     bare->lease_ms = lease_ms;
-    bare->words = (struct hl_words){.name = name, .name_length = strlen(name), .uuid = bare_uuid};
+    bare->words = (struct hl_target){.name = name, .name_length = strlen(name), .uuid = bare_uuid};
     bare->store = store_connect(url, error);
     if (bare->store && bare_load_scripts(url) == 0 && load_release(bare))
         return bare;

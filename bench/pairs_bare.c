@@ -24,7 +24,7 @@ struct lane {
     struct pairs_bare *bare;
     unsigned master; /* which has its name */
     char name[PAIRS_NAME_SIZE];
-    struct hl_words words;
+    struct hl_target words;
 };
 
 struct pairs_bare {
@@ -35,7 +35,7 @@ struct pairs_bare {
     struct lane *lanes;
     unsigned inflight, busy;
     uint64_t pairs, holders;
-    struct hl_wants wants;
+    struct hl_params params;
     struct hl_command command;
     bool is_ending, has_failed;
 };
@@ -64,7 +64,7 @@ static void send_command(struct lane *lane, redisCallbackFn *on_answer)
 static void acquire(struct lane *lane)
 {
     lane->words.id = ++lane->bare->holders;
-    hl_queued_acquire(&lane->bare->command, &lane->words, &lane->bare->wants);
+    hl_queued_acquire(&lane->bare->command, &lane->words, &lane->bare->params);
     send_command(lane, on_acquired);
 }
 
@@ -99,7 +99,7 @@ static void on_acquired(redisAsyncContext *store, void *answer, void *user)
         retire(lane->bare, fault);
         return;
     }
-    hl_queued_release(&lane->bare->command, &lane->words, &lane->bare->wants);
+    hl_queued_release(&lane->bare->command, &lane->words, &lane->bare->params);
     send_command(lane, on_released);
 }
 
@@ -123,14 +123,14 @@ static void prepare_lanes(struct pairs_bare *bare)
         lane->bare = bare;
         snprintf(lane->name, sizeof lane->name, "bare:%011u", i);
         lane->master = masters_of(bare->masters, lane->name, strlen(lane->name));
-        lane->words = (struct hl_words){.name = lane->name, .name_length = strlen(lane->name), .uuid = bare_uuid};
+        lane->words = (struct hl_target){.name = lane->name, .name_length = strlen(lane->name), .uuid = bare_uuid};
     }
 }
 
 /* Messages of a lock go over the channels of its slot, if there are slots; here they have no listeners. */
 static int connect_all(struct pairs_bare *bare, char *error)
 {
-    bare->wants.is_sharded = masters_count(bare->masters) > 1;
+    bare->params.is_sharded = masters_count(bare->masters) > 1;
     for (unsigned i = 0; i < masters_count(bare->masters); i++) {
         const char *url = masters_url(bare->masters, i);
         if (bare_load_scripts(url) != 0 || !(bare->stores[i] = store_connect_async(url, bare->base, error)))
@@ -167,7 +167,7 @@ uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds)
     bare->pairs = 0;
     bare->is_ending = false;
     bare->busy = bare->inflight;
-    bare->wants = bare_wants(PAIRS_LEASE_MS, seconds, bare->wants.is_sharded);
+    bare->params = bare_params(PAIRS_LEASE_MS, seconds, bare->params.is_sharded);
     evtimer_add(bare->end, &span);
     for (unsigned i = 0; i < bare->inflight; i++)
         acquire(&bare->lanes[i]);

@@ -8,7 +8,7 @@
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/name.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 #include "wire/holder.h"
 
 int hl_verdict_is_lasting(hilock_status refusal)
@@ -182,7 +182,7 @@ hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_la
     if (status == HILOCK_UNREACHABLE)
         outvoted(group, &text);
     else if (member && is_fault(status) && !hl_verdict_is_lasting(status))
-        hl_words_of_refusal(core, member->lock->name, member->lock->terms->kind, status, "", &text);
+        hl_message_of_refusal(core, member->lock->name, member->lock->terms->kind, status, "", &text);
     else
         hl_text_set(&text, "%s", member && member->words.detail ? member->words.detail : hilock_status_text(status));
     if (member && is_fault(status) && member->words.detail && member->refusal == status)

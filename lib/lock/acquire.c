@@ -197,7 +197,7 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 }
 
 /* R7: news that came after the question left is newer than the answer: ask again before sleeping. */
-static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *asked)
+static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
 {
     struct hl_core *core = core_of(acquire);
     if (asked->answer == ASKED_HELD && !hl_channel_may_sleep(acquire, asked->asked_us)) {
@@ -213,7 +213,8 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_asked *aske
 }
 
 /* It is in a queue at the store, independent of the others in this client. */
-static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *place, const struct hl_asked *asked)
+static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *place,
+                          const struct hl_acquire_result *asked)
 {
     struct hl_core *core = core_of(acquire);
     int is_placed = asked->answer == ASKED_HELD;
@@ -246,7 +247,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
                       : hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
 }
 
-static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
+static void on_refused(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_queue_place *place = acquire->place;
@@ -279,7 +280,7 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_asked *asked)
     sleep_or_ask(acquire, asked);
 }
 
-void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_asked *asked)
+void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
 {
     switch (asked->answer) {
     case ASKED_GRANTED: on_granted(acquire); break;

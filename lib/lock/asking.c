@@ -19,18 +19,18 @@ void hl_asking_begin(struct hl_hold *hold, enum hl_way way)
                                             ? HL_REQUEST_CONFIRM : 0));
 }
 
-static void on_granted(struct hl_hold *hold, const struct hl_said *said)
+static void on_granted(struct hl_hold *hold, const struct hl_response *said)
 {
     hl_proof_grant(hold, said);
     if (hold->terms->replicas && !HL_PLANTED(REPLICAS_TOLD_EARLY))
         hl_replicas_ask(hold);
     else
-        hl_proof_told(hold, (struct hl_asked){.answer = ASKED_GRANTED});
+        hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_GRANTED});
 }
 
 /* The clock sample was old, or the command took very long to arrive: ask once more with the server's time from the
  * refusal. */
-static void on_late(struct hl_hold *hold, const struct hl_said *said)
+static void on_late(struct hl_hold *hold, const struct hl_response *said)
 {
     static const char words[] = "the request reached the store later than it may run";
     hl_node_learn_time(hold->request.node, said->server_us, hold->request.sent_us);
@@ -39,7 +39,7 @@ static void on_late(struct hl_hold *hold, const struct hl_said *said)
         return;
     }
     hl_proof_told(hold,
-                  (struct hl_asked){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
+                  (struct hl_acquire_result){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
                                     .quote = words, .quote_length = sizeof words - 1});
 }
 
@@ -47,31 +47,31 @@ static void on_late(struct hl_hold *hold, const struct hl_said *said)
  * A lasting error (a missing right) may have stopped the script halfway: the id is released for safety. */
 static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    struct hl_said said = hl_proof_said(hold, reply);
-    if (said.verdict == HL_YES) {
+    struct hl_response said = hl_proof_said(hold, reply);
+    if (said.result == HL_YES) {
         on_granted(hold, &said);
         return;
     }
-    if (said.verdict == HL_AGAIN) {
+    if (said.result == HL_AGAIN) {
         hl_asking_begin(hold, WAY_SECOND);
         return;
     }
     if (hl_proof_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
     hold->queued = said.position || hold->queued == QUEUED_MAYBE ? QUEUED_MAYBE : QUEUED_NO;
-    if (said.verdict == HL_LATE)
+    if (said.result == HL_LATE)
         on_late(hold, &said);
-    else if (said.verdict == HL_NO)
+    else if (said.result == HL_NO)
         hl_proof_told(hold,
-                      (struct hl_asked){.answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl,
-                                        .holder = said.holder, .holder_length = said.holder_length,
-                                        .ticket = said.ticket, .position = said.position, .waiters = said.waiters,
-                                        .hands_over = said.hands_over, .heir = said.heir,
-                                        .heir_length = said.heir_length});
+                      (struct hl_acquire_result){
+                          .answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl,
+                          .holder = said.holder, .holder_length = said.holder_length, .ticket = said.ticket,
+                          .position = said.position, .waiters = said.waiters, .hands_over = said.hands_over,
+                          .heir = said.heir, .heir_length = said.heir_length});
     else
         hl_proof_told(hold,
-                      (struct hl_asked){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote,
-                                        .quote_length = said.quote_length});
+                      (struct hl_acquire_result){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote,
+                                                 .quote_length = said.quote_length});
 }
 
 static void on_unanswered(struct hl_hold *hold)
@@ -80,7 +80,7 @@ static void on_unanswered(struct hl_hold *hold)
         hold->kept = KEPT_NOTHING;
     else
         hl_ending_haunt(hold);
-    hl_proof_told(hold, (struct hl_asked){.answer = ASKED_UNANSWERED});
+    hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_UNANSWERED});
 }
 
 void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer)

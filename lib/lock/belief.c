@@ -9,7 +9,7 @@
 #include "lock/lease.h"
 #include "lock/notice.h"
 #include "lock/terms.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 
 static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
 
@@ -29,7 +29,7 @@ void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reas
 {
     struct hl_text detail;
     hold->reason = (uint8_t)reason;
-    hl_words_of_loss(core, hold, &detail);
+    hl_message_of_loss(core, hold, &detail);
     hl_terms_trace(hold->terms, HL_HOLD_LOST,
                    &(struct hl_fact){.lock = hl_hold_is_told(hold) ? hold->lock : NULL, .name = hold->name->bytes,
                                      .reason = reason, .detail = detail.bytes, .token = hl_hold_token(hold),

@@ -177,7 +177,7 @@ struct hl_side {
     uint8_t is_doubted;               /* of a hold without renewals: the store may have lost it and must be asked */
 };
 
-struct hl_asked { /* the answer to an acquire; dies with the call */
+struct hl_acquire_result { /* the answer to an acquire; dies with the call */
     enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;
     int is_granted;      /* FAULT: but it is at the store (too few replicas) and goes back */
     uint64_t asked_us;   /* when that left */
@@ -197,8 +197,8 @@ struct hl_asked { /* the answer to an acquire; dies with the call */
 
 struct hl_owner_ops { /* a hold's reports to the object that it was made for (owner.c) */
     const struct hl_notice_ops *notice; /* makes the user's reports */
-    void (*asks)(struct hl_hold *hold, struct hl_wants *wants); /* an acquire of it leaves */
-    void (*answered)(struct hl_hold *hold, const struct hl_asked *asked); /* ASKING */
+    void (*asks)(struct hl_hold *hold, struct hl_params *params); /* an acquire of it leaves */
+    void (*answered)(struct hl_hold *hold, const struct hl_acquire_result *asked); /* ASKING */
     void (*crossed)(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: an acquire that left before the
                                                                               grant */
     struct hl_hold *(*next)(const struct hl_hold *hold); /* its release leaves: the hold that goes along (next.h) */
@@ -259,7 +259,7 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
 struct hl_waiter_ops { /* calls to a wait from its gate and channels (owner.c) */
     int (*may_ask)(struct hl_core *core, struct hl_acquire *acquire); /* its turn has come. 0: no memory for that now */
     void (*ask)(struct hl_acquire *acquire);
-    void (*answered)(struct hl_acquire *acquire, const struct hl_asked *asked);
+    void (*answered)(struct hl_acquire *acquire, const struct hl_acquire_result *asked);
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
     void (*free)(struct hl_core *core, struct hl_acquire *acquire); /* the client is abandoned */

@@ -15,7 +15,7 @@
 #include "lock/recent.h"
 #include "lock/terms.h"
 #include "lock/validity.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 
 /* In a queue it is over when no release can grant to it, and its latest grant has lapsed. A heartbeat without an answer
  * may put it there. */
@@ -175,7 +175,7 @@ static void tell_settled(struct hl_hold *hold, enum hl_end end)
     if (!hold->on_result || hold->end != END_UNKNOWN)
         return;
     hold->end = (uint8_t)end;
-    hl_words_of_settling(hold, hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
+    hl_message_of_settling(hold, hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
     hl_terms_trace(hold->terms, HL_RELEASE_SETTLED,
                    &(struct hl_fact){.name = hold->name->bytes, .detail = detail.bytes});
     hl_notice_post(core, &hold->notice, REPORT_SETTLED);
@@ -259,14 +259,14 @@ static uint64_t again_us(const struct hl_hold *hold)
     return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
 }
 
-static void on_gone(struct hl_hold *hold, const struct hl_said *said, int is_half_said)
+static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_said)
 {
     static const char unheard[] =
         "released, but the message to those who wait was refused (has the user a right to the channel?)";
     struct hl_core *core = hl_hold_core(hold);
     /* gone by our own release, or its lease ended */
     int is_doubtful = hold->was_repeated || hl_now_us(&core->host) >= hold->deadline_us;
-    int was_ours = said->verdict == HL_YES || (is_doubtful && hold->since_us < hold->deadline_us);
+    int was_ours = said->result == HL_YES || (is_doubtful && hold->since_us < hold->deadline_us);
     int is_haunting = haunts(hold), is_over = !is_haunting && !is_half_said;
     hold->kept = is_over ? KEPT_NOTHING : KEPT_MAYBE;
     hl_recent_add(core, hold);
@@ -274,7 +274,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_said *said, int is_hal
         hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
                                    .detail = unheard});
-    core->is_unheard_told = said->verdict == HL_YES ? said->was_unheard : core->is_unheard_told;
+    core->is_unheard_told = said->result == HL_YES ? said->was_unheard : core->is_unheard_told;
     hear(hold, was_ours ? HEARD_YES : HEARD_NO);
     conclude(hold);
     if (is_over)
@@ -284,13 +284,13 @@ static void on_gone(struct hl_hold *hold, const struct hl_said *said, int is_hal
 }
 
 /* Reported once: it is tried again several times a lease. */
-static void on_fault(struct hl_hold *hold, const struct hl_said *said)
+static void on_fault(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_text why;
     hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
                 hl_quote(hold->name->bytes, hold->name->length).bytes,
-                hl_words_of_server(core, said->quote, said->quote_length).bytes);
+                hl_message_of_server(core, said->quote, said->quote_length).bytes);
     if (hold->heard < HEARD_REFUSED)
         hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
@@ -301,17 +301,17 @@ static void on_fault(struct hl_hold *hold, const struct hl_said *said)
 
 /* 1: half said. An id that the second way did not find may be in the queue, unless a key of another type has its
  * name. */
-static int note_way(struct hl_hold *hold, const struct hl_said *said)
+static int note_way(struct hl_hold *hold, const struct hl_response *said)
 {
-    int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said->verdict == HL_NO;
+    int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said->result == HL_NO;
     int is_for_now = said->is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
-    hold->way = said->verdict != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
+    hold->way = said->result != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
     return is_half_said;
 }
 
 static void released(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    struct hl_said said;
+    struct hl_response said;
     int is_half_said;
     if (!answer->reply) {
         hold->was_repeated = 1;
@@ -323,11 +323,11 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
     }
     said = hl_proof_said(hold, answer->reply);
     is_half_said = note_way(hold, &said);
-    if (hl_proof_forgoes_native(hold, &said) || said.verdict == HL_AGAIN) {
+    if (hl_proof_forgoes_native(hold, &said) || said.result == HL_AGAIN) {
         release_all(hold); /* nothing, if the wait has ended meanwhile */
         if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
             go_on(hold);
-    } else if (said.verdict == HL_FAULT)
+    } else if (said.result == HL_FAULT)
         on_fault(hold, &said);
     else
         on_gone(hold, &said, is_half_said);
@@ -362,7 +362,7 @@ static void undo(struct hl_hold *hold, uint64_t token)
 
 static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    enum hl_verdict verdict = hl_proof_said(hold, reply).verdict;
+    enum hl_result verdict = hl_proof_said(hold, reply).result;
     if (verdict == HL_NO)
         hl_proof_not_ours(hold);
     else if (verdict == HL_YES && hold->kept == KEPT_NOTHING && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
@@ -373,10 +373,10 @@ static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     if (hold->ask == ASK_ACQUIRE && answer->reply && answer->was_sent) {
-        struct hl_said said = hl_proof_said(hold, answer->reply);
-        if (said.verdict != HL_FAULT && hl_proof_is_cleared_by(hold, &said))
+        struct hl_response said = hl_proof_said(hold, answer->reply);
+        if (said.result != HL_FAULT && hl_proof_is_cleared_by(hold, &said))
             hold->kept = KEPT_NOTHING;
-        if (said.verdict == HL_YES && !(HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && hold->kept == KEPT_NOTHING))
+        if (said.result == HL_YES && !(HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && hold->kept == KEPT_NOTHING))
             undo(hold, said.token);
     } else if (hold->ask == ASK_ACQUIRE && answer->was_sent) {
         if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))

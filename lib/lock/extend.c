@@ -9,7 +9,7 @@
 #include "lock/proof.h"
 #include "lock/side.h"
 #include "lock/lock.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 
 static void report_answer(struct hl_core *core, struct hl_notice *notice);
 
@@ -169,7 +169,7 @@ int hl_extend_tick(struct hl_hold *hold, uint64_t now_us)
         hilock_status status = extend->attempts ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE;
         if (extend->is_decided || ends_us(core, extend) > now_us)
             continue;
-        hl_words_of_silence(core, hold, extend->attempts, &why);
+        hl_message_of_silence(core, hold, extend->attempts, &why);
         decide(core, extend, status, why.bytes, 0);
     }
     return hold->side && hold->side->next_us > now_us;

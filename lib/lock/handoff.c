@@ -15,7 +15,7 @@
 #include "lock/validity.h"
 #include "lock/wait.h"
 #include "lock/watchdog.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 
 /* Beside programs that get a turn only when the name is freed, each handle frees it. */
 static unsigned turns_max(const struct hl_hold *hold)
@@ -133,7 +133,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     lock->refs++;
     receipt_free(core, receipt);
     if (on_result) {
-        hl_words_of_handing_on(lock->name, &detail);
+        hl_message_of_handing_on(lock->name, &detail);
         hl_callback_result(lock, on_result, result, user);
     }
     hl_lock_unref(lock);

@@ -9,7 +9,7 @@
 #include "lock/terms.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 #include "wire/peek.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->lock->terms->cell->core; }
@@ -36,7 +36,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     const struct hl_name *name = inquiry->lock->name;
     const struct hl_kind *kind = inquiry->lock->terms->kind;
     struct hl_acquire *acquire = inquiry->lock->acquire;
-    const struct hl_words words =
+    const struct hl_target words =
         {.name = name->bytes, .name_length = name->length, .uuid = core_of(inquiry)->uuid,
          .label = core_of(inquiry)->label};
     inquiry->attempts++;
@@ -45,7 +45,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
         hl_peek(command, kind, &words, acquire && acquire->place ? acquire->place->ticket : 0);
     else
         kind->force(command, &words,
-                    &(struct hl_wants){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms,
+                    &(struct hl_params){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms,
                                        .is_sharded = request->node->subscription.is_sharded,
                                        .is_second = inquiry->is_second}, inquiry->holder, inquiry->holder_length);
 }
@@ -146,8 +146,8 @@ void hl_inquiries_clear(struct hl_core *core)
 
 static void on_fault(struct hl_inquiry *inquiry, const struct hl_fault *fault, const char *quote, size_t length)
 {
-    hl_words_of_refusal(core_of(inquiry), inquiry->lock->name, inquiry->lock->terms->kind, fault->status,
-                        hl_words_of_server(core_of(inquiry), quote, length).bytes, &inquiry->detail);
+    hl_message_of_refusal(core_of(inquiry), inquiry->lock->name, inquiry->lock->terms->kind, fault->status,
+                        hl_message_of_server(core_of(inquiry), quote, length).bytes, &inquiry->detail);
     decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : fault->status);
 }
 
@@ -189,18 +189,18 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 /* "Not held" after a request without an answer: that request released it. */
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
-    struct hl_said said = inquiry->lock->terms->kind->forced(reply, HL_FORM_SCRIPT);
-    if (said.verdict == HL_AGAIN && !inquiry->is_second) {
+    struct hl_response said = inquiry->lock->terms->kind->forced(reply, HL_FORM_SCRIPT);
+    if (said.result == HL_AGAIN && !inquiry->is_second) {
         inquiry->is_second = 1;
         ask(inquiry);
         return;
     }
-    if (said.verdict == HL_AGAIN)
-        said = hl_said_fault(reply);
-    if (said.verdict == HL_FAULT)
+    if (said.result == HL_AGAIN)
+        said = hl_response_fault(reply);
+    if (said.result == HL_FAULT)
         on_fault(inquiry, &said.fault, said.quote, said.quote_length);
     else
-        decide(inquiry, said.verdict == HL_YES || inquiry->was_repeated ? HILOCK_OK : HILOCK_LOST);
+        decide(inquiry, said.result == HL_YES || inquiry->was_repeated ? HILOCK_OK : HILOCK_LOST);
 }
 
 static void done(struct hl_request *request, const struct hl_answer *answer)

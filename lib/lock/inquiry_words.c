@@ -5,7 +5,7 @@
 #include "base/quote.h"
 #include "lock/lease.h"
 #include "lock/name.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 #include "wire/peek.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
@@ -38,12 +38,12 @@ void hl_inquiry_words(struct hl_core *core, struct hl_inquiry *inquiry)
     uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->begun_us);
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
         hl_text_set(&inquiry->detail, "no answer from %s within %u ms: %s%s", hl_node_name(node), waited_ms,
-                    hl_words_silence_of(node), inquiry->was_sent ? "; the hold may have been ended" : "");
+                    hl_message_silence_of(node), inquiry->was_sent ? "; the hold may have been ended" : "");
     else if (inquiry->status == HILOCK_PROTOCOL)
         hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes; hilock can name at most %d",
                     quoted(name).bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
-        hl_words_of_refusal(core, name, inquiry->lock->terms->kind, inquiry->status, "", &inquiry->detail);
+        hl_message_of_refusal(core, name, inquiry->lock->terms->kind, inquiry->status, "", &inquiry->detail);
     else
         answered(inquiry, name, &inquiry->detail);
 }

@@ -8,7 +8,7 @@
 #include "lock/lease.h"
 #include "lock/replicas.h"
 #include "lock/wait.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };
 enum { HOLDER_MAX = 255 };
@@ -20,26 +20,26 @@ static void keep(struct hl_core *core, char **text, const char *bytes, size_t le
 }
 
 /* Redisson's fair lock has waiters of its own, or somebody else holds than before, and no message came between. */
-static int is_silent_program(const struct hl_gate *gate, const struct hl_asked *asked)
+static int is_silent_program(const struct hl_gate *gate, const struct hl_acquire_result *asked)
 {
     int is_another = gate->holder && (strlen(gate->holder) != asked->holder_length ||
                                       memcmp(gate->holder, asked->holder, asked->holder_length) != 0);
     return asked->heir || (gate->foreign_us && gate->news_us < gate->foreign_us && is_another);
 }
 
-static void hear_of_others(struct hl_core *core, struct hl_gate *gate, const struct hl_asked *asked)
+static void hear_of_others(struct hl_core *core, struct hl_gate *gate, const struct hl_acquire_result *asked)
 {
     if (!asked->hands_over && is_silent_program(gate, asked))
         core->silent_until_us = hl_now_us(&core->host) + SILENT_US;
     gate->foreign_us = asked->hands_over ? 0 : hl_now_us(&core->host);
 }
 
-static void hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
+static void hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_acquire_result *asked)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
     struct hl_text note;
     gate->asker = acquire->lock->terms->kind;
-    note = hl_words_of_server(core, asked->quote ? asked->quote : "", asked->quote_length);
+    note = hl_message_of_server(core, asked->quote ? asked->quote : "", asked->quote_length);
     keep(core, &gate->note, asked->quote ? note.bytes : NULL, strlen(note.bytes), sizeof note.bytes);
     if (asked->answer != ASKED_HELD)
         return;
@@ -49,7 +49,7 @@ static void hear(struct hl_core *core, const struct hl_acquire *acquire, const s
     gate->left_until_us = asked->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + asked->left_ms * 1000;
 }
 
-void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_asked *asked)
+void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_acquire_result *asked)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
     hear(core, acquire, asked);

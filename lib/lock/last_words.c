@@ -10,7 +10,7 @@
 #include "lock/name.h"
 #include "lock/replicas.h"
 #include "lock/wait.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
@@ -44,10 +44,10 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
         node = node->third; /* only its third link is away */
     if (acquire->attempts)
         hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone",
-                    hl_node_name(node), waited_ms, hl_words_silence_of(node), acquire->attempts);
+                    hl_node_name(node), waited_ms, hl_message_silence_of(node), acquire->attempts);
     else
         hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms,
-                    hl_words_silence_of(node));
+                    hl_message_silence_of(node));
 }
 
 static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire, const char *note, uint32_t waited_ms)
@@ -63,7 +63,7 @@ static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire,
 static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl_known *known,
                      char holder[HL_HOLDER_MAX + 1])
 {
-    hl_words_of_holder(core, hold, holder);
+    hl_message_of_holder(core, hold, holder);
     known->holder = holder;
     known->holder_remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host)));
 }
@@ -88,7 +88,7 @@ struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acqu
     else if (status == HILOCK_NOT_REPLICATED)
         unreplicated(&text, acquire, known.note, waited_ms);
     else if (status <= HILOCK_DENIED)
-        hl_words_of_refusal(core, name, acquire->lock->terms->kind, status, known.note, &text);
+        hl_message_of_refusal(core, name, acquire->lock->terms->kind, status, known.note, &text);
     else
         return words;
     words.detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));

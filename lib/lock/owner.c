@@ -11,14 +11,14 @@
 #include "lock/report.h"
 #include "lock/wait.h"
 
-static void asks(struct hl_hold *hold, struct hl_wants *wants)
+static void asks(struct hl_hold *hold, struct hl_params *params)
 {
     hl_attempt_counts(hold);
     if (hold->terms->kind->has_queue)
-        hl_place_say(hold, wants);
+        hl_place_say(hold, params);
 }
 
-static void answered(struct hl_hold *hold, const struct hl_asked *asked)
+static void answered(struct hl_hold *hold, const struct hl_acquire_result *asked)
 {
     hl_acquire_answered(hold->lock->acquire, asked);
 }

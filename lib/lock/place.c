@@ -35,13 +35,13 @@ int hl_place_is_wanted(const struct hl_acquire *acquire)
 
 /* Without the rights for it MUTEX polls, like a kind without a queue. FAIR does not: its queue is its promise. If it is
  * granted already, WAIT was refused, not the queue. */
-int hl_place_is_denied(const struct hl_acquire *acquire, const struct hl_asked *asked)
+int hl_place_is_denied(const struct hl_acquire *acquire, const struct hl_acquire_result *asked)
 {
     int is_refused = asked->answer == ASKED_FAULT && asked->fault.status == HILOCK_DENIED && !asked->is_granted;
     return is_refused && acquire->place && !acquire->lock->terms->kind->place_each;
 }
 
-void hl_place_give_up(struct hl_acquire *acquire, const struct hl_asked *asked)
+void hl_place_give_up(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
 {
     struct hl_core *core = core_of(acquire->place);
     const struct hl_name *name = acquire->lock->name;
@@ -126,14 +126,14 @@ static uint64_t ticket_of(const struct hl_queue_place *place)
 }
 
 /* A heartbeat that is sent again after its wait is over (its script had to be loaded) is a try: it takes no place. */
-void hl_place_say(struct hl_hold *hold, struct hl_wants *wants)
+void hl_place_say(struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_queue_place *place = hold->state == HOLD_ASKING ? hold->lock->acquire->place : NULL;
-    wants->channel = "";
-    wants->is_try = 1;
+    params->channel = "";
+    params->is_try = 1;
     if (!place && hold->state == HOLD_ASKING && is_guest(hold->lock->acquire))
-        wants->channel = NULL;
+        params->channel = NULL;
     if (!place)
         return;
     place->number = next_number(place);
@@ -142,15 +142,15 @@ void hl_place_say(struct hl_hold *hold, struct hl_wants *wants)
         memset(place->sent_us, 0, sizeof place->sent_us);
     place->node = hl_node_parent(hold->request.node);
     place->sent_us[place->number % HL_FAIR_SENDS] = hl_now_us(&core->host);
-    wants->number = place->number;
-    wants->ticket = ticket_of(place);
-    wants->is_try = place->acquire->is_try;
+    params->number = place->number;
+    params->ticket = ticket_of(place);
+    params->is_try = place->acquire->is_try;
     if (hl_id_table_is_in(&place->entry))
-        wants->channel = hl_grants_channel(place);
-    place->is_polling = !*wants->channel;
+        params->channel = hl_grants_channel(place);
+    place->is_polling = !*params->channel;
 }
 
-static void trace_place(const struct hilock_lock *lock, const struct hl_asked *asked)
+static void trace_place(const struct hilock_lock *lock, const struct hl_acquire_result *asked)
 {
     hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = asked->position,
@@ -158,7 +158,7 @@ static void trace_place(const struct hilock_lock *lock, const struct hl_asked *a
 }
 
 /* Whether another program holds, and how its release is heard of. */
-static void look_out(struct hl_queue_place *place, const struct hl_asked *asked)
+static void look_out(struct hl_queue_place *place, const struct hl_acquire_result *asked)
 {
     struct hl_name *name = place->acquire->lock->name;
     if (place->hands_over)
@@ -171,7 +171,7 @@ static void look_out(struct hl_queue_place *place, const struct hl_asked *asked)
         hl_channel_hear_heir(place->acquire, asked->heir, asked->heir_length);
 }
 
-void hl_place_placed(struct hl_queue_place *place, const struct hl_asked *asked)
+void hl_place_placed(struct hl_queue_place *place, const struct hl_acquire_result *asked)
 {
     int is_new = !place->ticket;
     place->confirms = 0;
@@ -214,7 +214,7 @@ static uint64_t silent_look_us(const struct hl_core *core, struct hl_queue_place
 
 /* The head finds a dead holder when the lease ends, the next one finds a dead head a little later, and each finds a
  * lost push within a window for each place. */
-uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_asked *asked)
+uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_acquire_result *asked)
 {
     const struct hl_terms *terms = place->acquire->lock->terms;
     uint64_t at = place->position ? place->position : 1, ends_us = asked->left_ms * 1000 + 1000 + STEP_US * (at - 1);
@@ -323,7 +323,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     hold->token = push->token;
     hold->deadline_us = deadline_us;
     hold->is_windowed = 1;
-    core_of(place)->waiter->answered(acquire, &(struct hl_asked){.answer = ASKED_GRANTED});
+    core_of(place)->waiter->answered(acquire, &(struct hl_acquire_result){.answer = ASKED_GRANTED});
 }
 
 /* For a moment the name is left to other programs, which were notified first. 0: it is free, and we are first. */
@@ -377,7 +377,7 @@ int hl_place_confirms(struct hl_queue_place *place)
 
 void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    struct hl_said said;
+    struct hl_response said;
     if (!answer->reply) {
         if (answer->was_sent) {
             hold->is_haunted = 1;
@@ -386,11 +386,11 @@ void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
         return;
     }
     said = hl_proof_said(hold, answer->reply);
-    if (said.verdict == HL_YES && (said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED)))
+    if (said.result == HL_YES && (said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED)))
         hl_renewal_confirmed(hold);
-    else if (said.verdict == HL_YES)
+    else if (said.result == HL_YES)
         hl_belief_end(hold, HILOCK_REASON_TAKEN); /* its id is at the store under a token that was never reported:
                                                      released when the loss is reported */
-    else if (HL_PLANTED(FAIR_OLD_NO_BELIEVED) && said.verdict == HL_NO)
+    else if (HL_PLANTED(FAIR_OLD_NO_BELIEVED) && said.result == HL_NO)
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
 }

@@ -7,7 +7,7 @@
 #include "lock/lease.h"
 #include "lock/name.h"
 
-struct hl_said hl_proof_said(const struct hl_hold *hold, const struct hl_reply *reply)
+struct hl_response hl_proof_said(const struct hl_hold *hold, const struct hl_reply *reply)
 {
     const struct hl_kind *kind = hold->terms->kind;
     switch ((enum hl_ask)hold->ask) {
@@ -16,14 +16,14 @@ struct hl_said hl_proof_said(const struct hl_hold *hold, const struct hl_reply *
     case ASK_RENEW: return kind->renewed(reply, (enum hl_form)hold->form);
     case ASK_RELEASE: return kind->released(reply, (enum hl_form)hold->form);
     }
-    return hl_said_fault(reply);
+    return hl_response_fault(reply);
 }
 
-int hl_proof_is_cleared_by(const struct hl_hold *hold, const struct hl_said *said)
+int hl_proof_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said)
 {
-    int may_have_begun = said->verdict == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
+    int may_have_begun = said->result == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
     int is_in_queue = (hold->queued == QUEUED_MAYBE || said->position) && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
-    return said->verdict != HL_YES && !may_have_begun && !hold->is_haunted && !is_in_queue && hold->kept != KEPT_OURS;
+    return said->result != HL_YES && !may_have_begun && !hold->is_haunted && !is_in_queue && hold->kept != KEPT_OURS;
 }
 
 void hl_proof_not_ours(struct hl_hold *hold)
@@ -33,10 +33,10 @@ void hl_proof_not_ours(struct hl_hold *hold)
     hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
-int hl_proof_forgoes_native(struct hl_hold *hold, const struct hl_said *said)
+int hl_proof_forgoes_native(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_text what;
-    if (hold->form != HL_FORM_NATIVE || hold->ask == ASK_ACQUIRE || said->verdict != HL_FAULT ||
+    if (hold->form != HL_FORM_NATIVE || hold->ask == ASK_ACQUIRE || said->result != HL_FAULT ||
         said->fault.kind != HL_FAULT_LASTING || said->fault.status == HILOCK_WRONG_KIND)
         return 0;
     hold->request.node->natives = 0;
@@ -46,7 +46,7 @@ int hl_proof_forgoes_native(struct hl_hold *hold, const struct hl_said *said)
     return 1;
 }
 
-void hl_proof_grant(struct hl_hold *hold, const struct hl_said *said)
+void hl_proof_grant(struct hl_hold *hold, const struct hl_response *said)
 {
     uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
     hold->kept = KEPT_OURS;
@@ -56,7 +56,7 @@ void hl_proof_grant(struct hl_hold *hold, const struct hl_said *said)
         hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : hold->request.sent_us, lease_us);
 }
 
-void hl_proof_told(struct hl_hold *hold, struct hl_asked asked)
+void hl_proof_told(struct hl_hold *hold, struct hl_acquire_result asked)
 {
     asked.asked_us = hold->request.sent_us;
     hl_hold_core(hold)->owner->answered(hold, &asked);

@@ -37,12 +37,12 @@ static void about(const struct hl_request *request, struct hl_about *ret)
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct released *released = (struct released *)(void *)request;
-    const struct hl_words words =
+    const struct hl_target words =
         {released->name->bytes, released->name->length, released->core->uuid, released->id, released->core->label};
-    const struct hl_wants wants =
+    const struct hl_params params =
         {.natives = request->node->natives, .is_sharded = request->node->subscription.is_sharded,
          .token_ttl_ms = released->core->limits.token_ttl_ms};
-    released->form = released->kind->release(command, &words, &wants);
+    released->form = released->kind->release(command, &words, &params);
 }
 
 static void submit(struct released *released)
@@ -53,9 +53,9 @@ static void submit(struct released *released)
 }
 
 /* A new master may not be writable at once: it loads, or waits for replicas. */
-static int is_for_now(const struct hl_said *said)
+static int is_for_now(const struct hl_response *said)
 {
-    return said->verdict == HL_AGAIN || (said->verdict == HL_FAULT && said->fault.kind == HL_FAULT_PASSING);
+    return said->result == HL_AGAIN || (said->result == HL_FAULT && said->fault.kind == HL_FAULT_PASSING);
 }
 
 static void say_later(struct released *released)
@@ -88,7 +88,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct released *released = (struct released *)(void *)request;
     struct hl_text detail;
-    struct hl_said said;
+    struct hl_response said;
     if (!answer->reply && released->tries < TRIES_MAX)
         submit(released);
     if (!answer->reply)
@@ -97,7 +97,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     if (is_for_now(&said) && hl_now_us(&released->core->host) < released->until_us &&
         !HL_PLANTED(LOST_RELEASES_SAID_ONCE))
         say_later(released);
-    if (said.verdict != HL_YES)
+    if (said.result != HL_YES)
         return;
     hl_text_set(&detail, "a release of \"%s\" had been acknowledged, and was lost in the failover: it is repeated",
                 hl_quote(released->name->bytes, released->name->length).bytes);

@@ -12,7 +12,7 @@
 #include "lock/notice.h"
 #include "lock/proof.h"
 #include "lock/validity.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 
 /* ---- when ---- */
 
@@ -162,7 +162,7 @@ static void look_for_overlong(struct hl_hold *hold, uint64_t found_us)
         hold->request.sent_us + found_us > hl_extend_over_us(hold);
     struct hl_text detail;
     if (is_overlong && !hold->is_overlong) {
-        hl_words_of_anomaly(hold->name, found_us, "longer than was asked for", &detail);
+        hl_message_of_anomaly(hold->name, found_us, "longer than was asked for", &detail);
         hl_trace(&core->host, HL_CLOCK_ANOMALY,
                  &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
     }
@@ -172,7 +172,7 @@ static void look_for_overlong(struct hl_hold *hold, uint64_t found_us)
 static void on_shortened(struct hl_core *core, const struct hl_hold *hold, uint64_t found_us)
 {
     struct hl_text detail;
-    hl_words_of_anomaly(hold->name, found_us, "less than believed", &detail);
+    hl_message_of_anomaly(hold->name, found_us, "less than believed", &detail);
     hl_trace(&core->host, HL_CLOCK_ANOMALY,
              &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
@@ -198,7 +198,7 @@ static void on_renewed(struct hl_hold *hold, int is_cut)
     ask_next(hold, hold->is_owed);
 }
 
-static void on_kept(struct hl_hold *hold, const struct hl_said *said)
+static void on_kept(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_core *core = hl_hold_core(hold);
     int is_cut = may_be_cut(hold);
@@ -230,9 +230,9 @@ static void on_not_ours(struct hl_hold *hold)
     on_failed(hold, "not ours");
 }
 
-static void on_fault(struct hl_hold *hold, const struct hl_said *said)
+static void on_fault(struct hl_hold *hold, const struct hl_response *said)
 {
-    struct hl_text quote = hl_words_of_server(hl_hold_core(hold), said->quote, said->quote_length);
+    struct hl_text quote = hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length);
     if (hl_proof_forgoes_native(hold, said)) {
         hl_renewal_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
     } else if (HL_PLANTED(R5_ERROR_IS_LOSS))
@@ -246,7 +246,7 @@ static void on_fault(struct hl_hold *hold, const struct hl_said *said)
 
 void hl_renewal_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    struct hl_said said;
+    struct hl_response said;
     if (hold->state != HOLD_HELD) {
         hl_ending_answered(hold, answer);
         return;
@@ -256,11 +256,11 @@ void hl_renewal_answered(struct hl_hold *hold, const struct hl_answer *answer)
         return;
     }
     said = hl_proof_said(hold, answer->reply);
-    if (said.verdict == HL_NO)
+    if (said.result == HL_NO)
         on_not_ours(hold);
     else if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
         return;
-    else if (said.verdict == HL_YES)
+    else if (said.result == HL_YES)
         on_kept(hold, &said);
     else
         on_fault(hold, &said);

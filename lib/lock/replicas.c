@@ -7,7 +7,7 @@
 #include "lock/hold.h"
 #include "lock/proof.h"
 #include "lock/terms.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 #include "node/wait_link.h"
 
 void hl_replicas_ask(struct hl_hold *hold)
@@ -19,16 +19,16 @@ void hl_replicas_ask(struct hl_hold *hold)
 
 static void on_too_few(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    struct hl_asked asked =
+    struct hl_acquire_result asked =
         {.answer = ASKED_FAULT, .is_granted = 1, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
-    struct hl_said said;
+    struct hl_response said;
     struct hl_text words;
     hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = hold->token});
     if (reply->type == HL_REPLY_INTEGER)
-        hl_words_of_replicas(hold->terms, reply->integer, &words);
+        hl_message_of_replicas(hold->terms, reply->integer, &words);
     else {
-        said = hl_said_fault(reply);
-        hl_text_set(&words, "WAIT: %s", hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
+        said = hl_response_fault(reply);
+        hl_text_set(&words, "WAIT: %s", hl_message_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
         asked.fault = said.fault;
     }
     asked.quote = words.bytes;
@@ -44,10 +44,10 @@ void hl_replicas_answered(struct hl_hold *hold, const struct hl_answer *answer)
     else if (!reply) {
         if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, even if its request never leaves again */
             hl_ending_haunt(hold);
-        hl_proof_told(hold, (struct hl_asked){.answer = ASKED_UNANSWERED});
+        hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_UNANSWERED});
     } else if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
         hold->kept = KEPT_OURS;
-        hl_proof_told(hold, (struct hl_asked){.answer = ASKED_GRANTED});
+        hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_GRANTED});
     } else
         on_too_few(hold, reply);
 }

@@ -17,7 +17,7 @@
 #include "lock/terms.h"
 #include "lock/turn.h"
 #include "lock/wait.h"
-#include "lock/words.h"
+#include "lock/messages.h"
 
 /* ---- acquires ---- */
 
@@ -32,7 +32,7 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - acquire->begun_us),
          .detail = "found held by another"};
     if (name->hold)
-        hl_words_of_holder(core, name->hold, holder);
+        hl_message_of_holder(core, name->hold, holder);
     else
         memccpy(holder, known.holder, 0, sizeof holder);
     event.holder = holder;
@@ -125,7 +125,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
          .detail = detail.bytes};
     /* a loss is reported once: here by the answer to the extend */
     struct hl_extend *extend = hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL;
-    hl_words_of_loss(core, hold, &detail);
+    hl_message_of_loss(core, hold, &detail);
     hl_turn_lost(core, hold);
     hl_ending_retry(hold); /* leaves with the flush after this drain */
     hl_ending_settle(hold);
@@ -149,7 +149,7 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
     if (bit == REPORT_RENEWED)
         hl_text_set(&detail, "\"%s\" is renewed again", hl_quote(lock->name->bytes, lock->name->length).bytes);
     else
-        hl_words_of_renewals(core, hold, &detail);
+        hl_message_of_renewals(core, hold, &detail);
     event.remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
@@ -170,7 +170,7 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
     struct hilock_result result =
         {.status = status, .operation = HILOCK_OP_RELEASE, .detail = detail.bytes, .attempts = 1,
          .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
-    hl_words_of_release(hold, status, &detail);
+    hl_message_of_release(hold, status, &detail);
     if (!on_result) {
         hl_ending_settle(hold);
         return;
@@ -193,7 +193,7 @@ static void report_settled(struct hl_core *core, struct hl_hold *hold)
         hl_ending_settle(hold);
         return;
     }
-    hl_words_of_settling(hold, event.waited_ms, &detail);
+    hl_message_of_settling(hold, event.waited_ms, &detail);
     lock->refs++;
     hl_ending_settle(hold);
     hl_callback_event(core, lock, lock->terms->on_event, &event);

@@ -28,13 +28,13 @@ static uint32_t lease_of(const struct hl_hold *hold)
     return hold->ask == ASK_RENEW ? hl_hold_asked_ms(hold) : hold->terms->lease_ms;
 }
 
-static struct hl_wants wants_of(const struct hl_hold *hold)
+static struct hl_params wants_of(const struct hl_hold *hold)
 {
     const struct hl_core *core = hl_hold_core(hold);
     const struct hl_node *node = hold->request.node;
     int halves = (HL_PLANTED(LEASE_SHORTER) && hold->ask == ASK_ACQUIRE) ||
         (HL_PLANTED(RENEWS_SHORTER) && hold->ask == ASK_RENEW);
-    return (struct hl_wants){
+    return (struct hl_params){
         .lease_ms = lease_of(hold) / (halves ? 2 : 1),
         .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(node, hl_now_us(&core->host)),
         .token_ttl_ms = core->limits.token_ttl_ms,
@@ -67,22 +67,22 @@ static uint64_t place_to_leave(const struct hl_hold *hold)
 
 /* The end of a hold, or of a place in a queue. A release leaves the name to other programs that listen: a queue that is
  * never empty would keep them out for ever. A vote of a quorum is left to no other program: it is of no use alone. */
-static void say_end(const struct hl_hold *hold, struct hl_wants *wants)
+static void say_end(const struct hl_hold *hold, struct hl_params *params)
 {
-    wants->ticket = place_to_leave(hold);
+    params->ticket = place_to_leave(hold);
     if (!hold->terms->kind->has_queue)
         return;
-    wants->own = hl_hold_core(hold)->route->masters || HL_PLANTED(FAIR_NO_YIELD) ? HL_OWN_ALL : hears_releases(hold);
+    params->own = hl_hold_core(hold)->route->masters || HL_PLANTED(FAIR_NO_YIELD) ? HL_OWN_ALL : hears_releases(hold);
 }
 
 /* From here on it may be at the store. */
-static void say_next(const struct hl_hold *hold, struct hl_wants *wants)
+static void say_next(const struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t now_us = hl_now_us(&core->host);
     struct hl_hold *next = core->owner->next(hold);
-    struct hl_wants more;
-    if (!next || wants->is_second || hl_node_guard_left_us(hold->request.node, now_us))
+    struct hl_params more;
+    if (!next || params->is_second || hl_node_guard_left_us(hold->request.node, now_us))
         return;
     next->ask = ASK_ACQUIRE;
     next->form = HL_FORM_SCRIPT;
@@ -92,19 +92,19 @@ static void say_next(const struct hl_hold *hold, struct hl_wants *wants)
     more = wants_of(next);
     core->owner->asks(next, &more);
     hl_ending_haunt(next);
-    wants->next_id = next->id;
-    wants->lease_ms = more.lease_ms;
-    wants->reserved = more.reserved;
-    wants->number = more.number;
-    wants->channel = more.channel;
+    params->next_id = next->id;
+    params->lease_ms = more.lease_ms;
+    params->reserved = more.reserved;
+    params->number = more.number;
+    params->channel = more.channel;
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_hold *hold = hold_of(request);
     const struct hl_kind *kind = hold->terms->kind;
-    struct hl_wants wants = wants_of(hold);
-    struct hl_words words =
+    struct hl_params params = wants_of(hold);
+    struct hl_target words =
         {hold->name->bytes, hold->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id,
          hl_hold_core(hold)->label};
     if (kind->has_natives)
@@ -112,21 +112,21 @@ static void encode(struct hl_request *request, struct hl_command *command)
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:
-        hl_hold_core(hold)->owner->asks(hold, &wants);
+        hl_hold_core(hold)->owner->asks(hold, &params);
         if (hold->queued != QUEUED_MAYBE)
-            hold->queued = kind->has_queue && !wants.is_try ? QUEUED_ASKED : QUEUED_NO;
+            hold->queued = kind->has_queue && !params.is_try ? QUEUED_ASKED : QUEUED_NO;
         hl_extend_sent(hold, lease_of(hold));
-        hold->form = (uint8_t)kind->acquire(command, &words, &wants);
+        hold->form = (uint8_t)kind->acquire(command, &words, &params);
         break;
     case ASK_CONFIRM: break; /* the node reports it, for all at once */
     case ASK_RENEW:
         hl_extend_sent(hold, lease_of(hold));
-        hold->form = (uint8_t)kind->renew(command, &words, &wants);
+        hold->form = (uint8_t)kind->renew(command, &words, &params);
         break;
     case ASK_RELEASE:
-        say_end(hold, &wants);
-        say_next(hold, &wants);
-        hold->form = (uint8_t)kind->release(command, &words, &wants);
+        say_end(hold, &params);
+        say_next(hold, &params);
+        hold->form = (uint8_t)kind->release(command, &words, &params);
         break;
     }
 }

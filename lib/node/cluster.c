@@ -310,9 +310,9 @@ static void on_park_timer(void *arg)
     struct cluster *cluster = arg;
     hl_host_enter(cluster->host);
     cluster->is_parking = 0;
-    place_all(cluster, &cluster->nobody, hl_node_take_parked);
+    place_all(cluster, &cluster->nobody, hl_node_take_deferred);
     for (unsigned i = 0; i < cluster->members.count; i++)
-        place_all(cluster, &cluster->members.list[i]->node, hl_node_take_parked);
+        place_all(cluster, &cluster->members.list[i]->node, hl_node_take_deferred);
     hl_host_leave(cluster->host);
 }
 

@@ -110,24 +110,24 @@ static void answer_all(struct hl_node *node, struct hl_requests *from, const str
 static void bar(struct hl_node *node, struct hl_request *request)
 {
     request->place = REQUEST_BARRED;
-    TAILQ_INSERT_TAIL(&node->barred, request, entry);
+    TAILQ_INSERT_TAIL(&node->guarded, request, entry);
     watch(node, hl_now_us(node->host));
 }
 
-static void answer_barred(struct hl_node *node)
+static void answer_guarded(struct hl_node *node)
 {
     struct hl_text words;
     struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes};
-    if (TAILQ_EMPTY(&node->barred))
+    if (TAILQ_EMPTY(&node->guarded))
         return;
-    hl_text_set(&words, TAILQ_FIRST(&node->barred)->how & HL_REQUEST_CONFIRM && !node->parent
+    hl_text_set(&words, TAILQ_FIRST(&node->guarded)->how & HL_REQUEST_CONFIRM && !node->parent
                             ? "OOM this client has no memory for the link over which replicas confirm"
                             : "GUARD the store is under its restart guard");
     reply.length = strlen(words.bytes);
-    answer_all(node, &node->barred, &(struct hl_answer){&reply, 0});
+    answer_all(node, &node->guarded, &(struct hl_answer){&reply, 0});
 }
 
-static int is_barred(const struct hl_node *node, const struct hl_request *request)
+static int is_guarded(const struct hl_node *node, const struct hl_request *request)
 {
     return (request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) &&
            !HL_PLANTED(GUARD_IGNORED);
@@ -151,7 +151,7 @@ static void pump(struct hl_node *node)
         TAILQ_REMOVE(queue, request, entry);
         request->skip = 0;
         request->reloads = 0;
-        if (is_barred(node, request)) {
+        if (is_guarded(node, request)) {
             bar(node, request);
             continue;
         }
@@ -283,7 +283,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     tell_down(node, why, retry_us, was_up, refusal != NULL);
     node->events->on_down(node->arg, node);
     if (!HL_PLANTED(GUARD_UNANSWERED))
-        answer_barred(node);
+        answer_guarded(node);
     answer_all(node, &node->sent, &unanswered);
     if (refusal) {
         answer_all(node, &node->first, &refused);
@@ -342,7 +342,7 @@ static void on_timer(void *arg)
     hl_host_enter(host);
     hl_host_fired(host, due_us);
     node->due_us = 0;
-    answer_barred(node);
+    answer_guarded(node);
     earliest = earliest_timeout(node);
     if (earliest > now_us) {
         node->graces = 0;
@@ -373,8 +373,8 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     TAILQ_INIT(&node->first);
     TAILQ_INIT(&node->urgent);
     TAILQ_INIT(&node->normal);
-    TAILQ_INIT(&node->barred);
-    TAILQ_INIT(&node->parked);
+    TAILQ_INIT(&node->guarded);
+    TAILQ_INIT(&node->deferred);
     node->timer = hl_timer_new(host, on_timer, node);
     if (!node->timer)
         return -1;
@@ -410,9 +410,9 @@ static struct hl_requests *queue_of(struct hl_request *request)
 {
     struct hl_node *node = request->node;
     if (request->place == REQUEST_BARRED)
-        return &node->barred;
+        return &node->guarded;
     if (request->place == REQUEST_PARKED)
-        return &node->parked;
+        return &node->deferred;
     if (request->how & HL_REQUEST_FIRST)
         return &node->first;
     return request->how & HL_REQUEST_URGENT ? &node->urgent : &node->normal;

@@ -51,7 +51,7 @@ struct hl_node_options {
 struct hl_node_events {
     void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify holds, let waiters try */
     void (*on_down)(void *arg, struct hl_node *node);
-    /* Is the error about the place? 1: the request was submitted or parked again; 0: it is answered. NULL: never. */
+    /* Is the error about the place? 1: the request was submitted or deferred again; 0: it is answered. NULL: never. */
     int (*on_error)(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error);
     /* It owes an answer for longer than a healthy server would: called once, until it answers. The server may be gone.
      * NULL: not needed. */
@@ -65,7 +65,7 @@ struct hl_node {
     void *arg;
     struct hl_session session;
     struct hl_subscription subscription;
-    struct hl_requests sent, first, urgent, normal, barred, parked;
+    struct hl_requests sent, first, urgent, normal, guarded, deferred;
     unsigned sent_count;
     struct hl_handshake handshake;     /* the handshake is not answered yet */
     void *timer;                   /* earliest of: the end of a request's timeout, the next keep-alive */
@@ -108,7 +108,7 @@ void hl_node_done(struct hl_node *node); /* any state; its requests are not answ
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how);
 void hl_node_park(struct hl_node *node, struct hl_request *request); /* waits until the route takes it */
 struct hl_request *hl_node_take(struct hl_node *node); /* takes out one that has not left; NULL: there is none */
-struct hl_request *hl_node_take_parked(struct hl_node *node);
+struct hl_request *hl_node_take_deferred(struct hl_node *node);
 /* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. By
  * reference. */
 void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why);

@@ -8,7 +8,7 @@ void hl_node_park(struct hl_node *node, struct hl_request *request)
     HL_REQUIRE(request->place == REQUEST_IDLE); /* it was taken out of a queue, or answered */
     request->node = node;
     request->place = REQUEST_PARKED;
-    TAILQ_INSERT_TAIL(&node->parked, request, entry);
+    TAILQ_INSERT_TAIL(&node->deferred, request, entry);
 }
 
 static struct hl_request *take_from(struct hl_requests *queue)
@@ -21,12 +21,12 @@ static struct hl_request *take_from(struct hl_requests *queue)
     return request;
 }
 
-struct hl_request *hl_node_take_parked(struct hl_node *node) { return take_from(&node->parked); }
+struct hl_request *hl_node_take_deferred(struct hl_node *node) { return take_from(&node->deferred); }
 
 struct hl_request *hl_node_take(struct hl_node *node)
 {
-    struct hl_requests *const queues[] = {&node->first, &node->urgent, &node->normal, &node->parked,
-                                          node->third ? &node->third->normal : &node->parked};
+    struct hl_requests *const queues[] = {&node->first, &node->urgent, &node->normal, &node->deferred,
+                                          node->third ? &node->third->normal : &node->deferred};
     struct hl_request *request = NULL;
     for (size_t i = 0; i < sizeof queues / sizeof *queues && !request; i++)
         request = take_from(queues[i]);
@@ -64,8 +64,8 @@ static int is_quiet(const struct hl_node *node)
 int hl_node_is_idle(const struct hl_node *node)
 {
     return is_quiet(node) && TAILQ_EMPTY(&node->first) && TAILQ_EMPTY(&node->urgent) && TAILQ_EMPTY(&node->normal) &&
-           TAILQ_EMPTY(&node->barred) && TAILQ_EMPTY(&node->parked) && hl_subscription_is_idle(&node->subscription) &&
-           (!node->third || node->options.wait_link->is_idle(node));
+           TAILQ_EMPTY(&node->guarded) && TAILQ_EMPTY(&node->deferred) &&
+           hl_subscription_is_idle(&node->subscription) && (!node->third || node->options.wait_link->is_idle(node));
 }
 
 void hl_node_rest(struct hl_node *node)

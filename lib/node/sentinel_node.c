@@ -28,8 +28,8 @@ static void on_epoch(struct hl_sentinel_node *sentinel_node, const struct hl_rep
     const struct hl_reply *name, *value;
     sentinel_node->epoch = 0;
     sentinel_node->is_dated = 0;
-    sentinel_node->is_barred = hl_missing_is_right(reply);
-    if (sentinel_node->is_barred)
+    sentinel_node->is_guarded = hl_missing_is_right(reply);
+    if (sentinel_node->is_guarded)
         (void)hl_missing_hear(&sentinel_node->node, HL_MISSING_EPOCH, "SENTINEL MASTER", reply,
                             ": its answers are believed, though they may be old");
     else if (reply->type == HL_REPLY_ARRAY)
@@ -56,7 +56,7 @@ static void on_useless(struct hl_sentinel_node *sentinel_node, const struct hl_r
     struct hl_text why;
     if (reply->type == HL_REPLY_ERROR)
         hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel_node->node.host, reply->bytes, reply->length).bytes);
-    else if (reply->type == HL_REPLY_NIL || sentinel_node->is_dated || sentinel_node->is_barred)
+    else if (reply->type == HL_REPLY_NIL || sentinel_node->is_dated || sentinel_node->is_guarded)
         hl_text_set(&why, "%s knows no master called %s", node, master.bytes);
     else
         hl_text_set(&why, "%s gives no config-epoch of %s", node, master.bytes);
@@ -69,7 +69,7 @@ static void on_address(struct hl_sentinel_node *sentinel_node, const struct hl_r
     const struct hl_reply *port = hl_reply_item(reply, 1, HL_REPLY_STRING);
     int is_known = host && port &&
                    read_address(&sentinel_node->address, host->bytes, host->length, port->bytes, port->length);
-    if (!is_known || !(sentinel_node->is_dated || sentinel_node->is_barred)) {
+    if (!is_known || !(sentinel_node->is_dated || sentinel_node->is_guarded)) {
         on_useless(sentinel_node, reply);
         return;
     }

@@ -32,7 +32,7 @@ struct hl_sentinel_node {
     void *arg;
     const char *master;                /* its name for the master; by reference */
     uint64_t epoch;                    /* 0: there was no failover yet */
-    int is_dated, is_barred;           /* it gave its epoch; it refused, because the user may not ask */
+    int is_dated, is_guarded;           /* it gave its epoch; it refused, because the user may not ask */
     struct hl_address address;         /* port 0: not known from the present connection */
     uint64_t told_us;                  /* when it gave its address */
     int is_useless;                    /* asked or unreachable, and no address since */

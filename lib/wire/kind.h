@@ -9,7 +9,7 @@
 #include "base/command.h"
 #include "wire/fault.h"
 
-struct hl_words { /* the client, name and holder of a command; by reference */
+struct hl_target { /* the client, name and holder of a command; by reference */
     const char *name;
     size_t name_length;
     const char *uuid; /* of the client; with the acquisition's number and the client's label it is the holder */
@@ -17,7 +17,7 @@ struct hl_words { /* the client, name and holder of a command; by reference */
     const char *label; /* NULL: none */
 };
 
-struct hl_wants { /* its other arguments; a kind ignores those that it does not need */
+struct hl_params { /* its other arguments; a kind ignores those that it does not need */
     uint64_t lease_ms;     /* acquire, renew; of next */
     uint64_t not_after_ms; /* acquire: server time; 0: any time */
     uint64_t token_ttl_ms; /* acquire */
@@ -49,7 +49,7 @@ enum hl_form {
     HL_FORM_NEXT    /* a release that asks for the next hold as well */
 };
 
-enum hl_verdict {
+enum hl_result {
     HL_YES,   /* acquire: ours, with `token`. renew: it was ours. release: it was, and is free now */
     HL_NO,    /* acquire: `holder` has it. renew, release: the store does not know this hold */
     HL_AGAIN, /* acquire: not free, or ours already: the second question decides. release: this form cannot: use the
@@ -60,8 +60,8 @@ enum hl_verdict {
 
 #define HL_LEFT_UNTOLD ((uint64_t)1 << 53) /* a renewal whose answer has no PTTL */
 
-struct hl_said {
-    enum hl_verdict verdict;
+struct hl_response {
+    enum hl_result result;
     uint64_t token;              /* acquire YES; 0: the kind has none */
     uint64_t left_ms;            /* acquire NO: PTTL of the holder; renew YES: PTTL found, or HL_LEFT_UNTOLD */
     int has_no_ttl;              /* acquire NO: held without an expiry */
@@ -82,10 +82,11 @@ struct hl_said {
     size_t quote_length;
 };
 
-typedef enum hl_form hl_say_fn(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants);
-typedef void hl_force_fn(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants,
+typedef enum hl_form hl_encode_fn(struct hl_command *command, const struct hl_target *target,
+                                  const struct hl_params *params);
+typedef void hl_force_fn(struct hl_command *command, const struct hl_target *target, const struct hl_params *params,
                          const char *holder, size_t holder_length);
-typedef struct hl_said hl_hear_fn(const struct hl_reply *reply, enum hl_form form);
+typedef struct hl_response hl_parse_fn(const struct hl_reply *reply, enum hl_form form);
 
 struct hl_kind {
     hilock_kind kind;
@@ -96,17 +97,18 @@ struct hl_kind {
     int has_natives;        /* some servers have cheaper commands for it (natives.h) */
     int hands_on;           /* acquire reserves tokens: one hold may serve several handles of a client, one after the
                                other */
-    hl_say_fn *acquire, *renew, *release;
-    hl_hear_fn *acquired, *renewed, *released;
+    hl_encode_fn *acquire, *renew, *release;
+    hl_parse_fn *acquired, *renewed, *released;
     const struct hl_script *peek; /* peek.h */
     hl_force_fn *force;           /* releases a hold that is named by its holder: a script */
-    hl_hear_fn *forced;           /* its answer, as a release's */
+    hl_parse_fn *forced;           /* its answer, as a release's */
 };
 
 extern const struct hl_kind hl_queued_fair, hl_queued_mutex, hl_simple_kind;
 
-struct hl_said hl_said_fault(const struct hl_reply *reply); /* an error reply; anything else is PROTOCOL */
-struct hl_said hl_said_of_hold(const struct hl_reply *reply); /* the same for the lock's key alone: WRONGTYPE is NO */
-struct hl_said hl_said_late(const struct hl_reply *reply);  /* "LATE seconds microseconds" */
+struct hl_response hl_response_fault(const struct hl_reply *reply); /* an error reply; anything else is PROTOCOL */
+/* the same for the lock's key alone: WRONGTYPE is NO */
+struct hl_response hl_response_of_hold(const struct hl_reply *reply);
+struct hl_response hl_response_late(const struct hl_reply *reply);  /* "LATE seconds microseconds" */
 
 #endif

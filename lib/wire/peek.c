@@ -9,14 +9,14 @@
 
 static const int64_t left_max = (int64_t)1 << 53; /* Lua's numbers are exact up to here */
 
-void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_words *words, uint64_t ticket)
+void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_target *target, uint64_t ticket)
 {
     int has_queue = kind->peek == &hl_script_mutex_peek;
     hl_command_evalsha(command, kind->peek, has_queue ? 2 : 1);
-    hl_command_add(command, words->name, words->name_length);
+    hl_command_add(command, target->name, target->name_length);
     if (!has_queue)
         return;
-    hl_key_add(command, hl_key_queue, words->name, words->name_length);
+    hl_key_add(command, hl_key_queue, target->name, target->name_length);
     hl_command_add_number(command, ticket);
 }
 

@@ -23,7 +23,7 @@ struct hl_peeked {
 };
 
 /* of a place in its queue, or 0 */
-void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_words *words, uint64_t ticket);
+void hl_peek(struct hl_command *command, const struct hl_kind *kind, const struct hl_target *target, uint64_t ticket);
 struct hl_peeked hl_peek_said(const struct hl_reply *reply);
 int hl_peek_is_holder(const char *holder, size_t length); /* 0: the hash's field is not a holder */
 

@@ -18,13 +18,13 @@ static const uint64_t pause_max_ms = 1000;
 /* ---- what is said ---- */
 
 static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys,
-                  const struct hl_words *words)
+                  const struct hl_target *target)
 {
     static const char *const others[] = {hl_key_queue, hl_key_token};
     hl_command_evalsha(command, script, keys);
-    hl_command_add(command, words->name, words->name_length);
+    hl_command_add(command, target->name, target->name_length);
     for (size_t i = 0; i + 1 < keys; i++)
-        hl_key_add(command, others[i], words->name, words->name_length);
+        hl_key_add(command, others[i], target->name, target->name_length);
 }
 
 /* Several terms in one argument, because each argument costs the server as much as half a command. */
@@ -72,101 +72,103 @@ static void add_ticket(struct terms *terms, const char *before, uint64_t ticket)
         add_number(terms, "", ticket);
 }
 
-static void add_channel(struct terms *terms, const struct hl_wants *wants)
+static void add_channel(struct terms *terms, const struct hl_params *params)
 {
     add_text(terms, " ");
-    add_text(terms, *wants->channel ? wants->channel : "-");
-    add_number(terms, " ", wants->lease_ms < HL_FAIR_WINDOW_MS ? wants->lease_ms : HL_FAIR_WINDOW_MS);
+    add_text(terms, *params->channel ? params->channel : "-");
+    add_number(terms, " ", params->lease_ms < HL_FAIR_WINDOW_MS ? params->lease_ms : HL_FAIR_WINDOW_MS);
 }
 
-static void add_place(struct terms *terms, const struct hl_wants *wants)
+static void add_place(struct terms *terms, const struct hl_params *params)
 {
-    add_ticket(terms, " ", wants->ticket);
-    add_number(terms, " ", wants->number);
-    add_channel(terms, wants);
+    add_ticket(terms, " ", params->ticket);
+    add_number(terms, " ", params->number);
+    add_channel(terms, params);
 }
 
-enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
+                               const struct hl_params *params)
 {
     struct terms asks;
-    begin(command, &hl_script_mutex_acquire, 3, words);
-    hl_holder_add(command, words->uuid, words->id, words->label);
-    hl_command_add_number(command, wants->lease_ms);
-    hl_command_add_number(command, wants->reserved);
+    begin(command, &hl_script_mutex_acquire, 3, target);
+    hl_holder_add(command, target->uuid, target->id, target->label);
+    hl_command_add_number(command, params->lease_ms);
+    hl_command_add_number(command, params->reserved);
     asks = terms_begin(command, 16 + 4 + 3 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
-    add_not_after(&asks, wants->not_after_ms);
-    if (!wants->channel)
+    add_not_after(&asks, params->not_after_ms);
+    if (!params->channel)
         add_text(&asks, " *");
-    else if (!wants->is_try)
-        add_place(&asks, wants);
+    else if (!params->is_try)
+        add_place(&asks, params);
     terms_end(&asks);
-    hl_command_add_number(command, wants->token_ttl_ms);
+    hl_command_add_number(command, params->token_ttl_ms);
     return HL_FORM_SCRIPT;
 }
 
-enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
     hl_command_evalsha(command, &hl_script_renew, 1);
-    hl_command_add(command, words->name, words->name_length);
-    hl_command_add_number(command, wants->lease_ms);
-    hl_holder_add(command, words->uuid, words->id, words->label);
-    hl_command_add_number(command, wants->token);
+    hl_command_add(command, target->name, target->name_length);
+    hl_command_add_number(command, params->lease_ms);
+    hl_holder_add(command, target->uuid, target->id, target->label);
+    hl_command_add_number(command, params->token);
     return HL_FORM_SCRIPT;
 }
 
-static const char *publish_of(const struct hl_wants *wants) { return wants->is_sharded ? "SPUBLISH" : "PUBLISH"; }
+static const char *publish_of(const struct hl_params *params) { return params->is_sharded ? "SPUBLISH" : "PUBLISH"; }
 
 /* While a hash slot moves, the server refuses a script whose keys are not all on one side, and keys of the queue may be
  * on neither. The second form names one key: it frees the name, and the first waiter's heartbeat finds it free. */
-static enum hl_form release_by_one_key(struct hl_command *command, const struct hl_words *words,
-                                       const struct hl_wants *wants)
+static enum hl_form release_by_one_key(struct hl_command *command, const struct hl_target *target,
+                                       const struct hl_params *params)
 {
-    begin(command, &hl_script_free, 1, words);
-    hl_holder_add(command, words->uuid, words->id, words->label);
-    hl_key_channel_add(command, words->name, words->name_length);
-    hl_command_add_word(command, publish_of(wants));
+    begin(command, &hl_script_free, 1, target);
+    hl_holder_add(command, target->uuid, target->id, target->label);
+    hl_key_channel_add(command, target->name, target->name_length);
+    hl_command_add_word(command, publish_of(params));
     return HL_FORM_NARROW;
 }
 
-static void add_next(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+static void add_next(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
     struct terms next = terms_begin(command, 5 + HL_HOLDER_MAX + 4 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
-    add_number(&next, "", wants->lease_ms);
+    add_number(&next, "", params->lease_ms);
     add_text(&next, " ");
-    next.used += hl_holder_write(next.text + next.used, words->uuid, wants->next_id, words->label);
-    add_channel(&next, wants);
-    add_number(&next, " ", wants->reserved);
-    add_number(&next, " ", wants->number);
+    next.used += hl_holder_write(next.text + next.used, target->uuid, params->next_id, target->label);
+    add_channel(&next, params);
+    add_number(&next, " ", params->reserved);
+    add_number(&next, " ", params->number);
     terms_end(&next);
 }
 
-enum hl_form hl_queued_release(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants)
+enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
+                               const struct hl_params *params)
 {
     struct terms terms;
-    if (wants->is_second)
-        return release_by_one_key(command, words, wants);
-    begin(command, &hl_script_mutex_release, 3, words);
-    hl_holder_add(command, words->uuid, words->id, words->label);
-    hl_key_channel_add(command, words->name, words->name_length);
+    if (params->is_second)
+        return release_by_one_key(command, target, params);
+    begin(command, &hl_script_mutex_release, 3, target);
+    hl_holder_add(command, target->uuid, target->id, target->label);
+    hl_key_channel_add(command, target->name, target->name_length);
     terms = terms_begin(command, 6 + 3 * HL_DECIMAL_MAX);
-    add_ticket(&terms, wants->is_sharded ? "S" : "P", wants->ticket);
-    add_number(&terms, " ", wants->token_ttl_ms);
-    add_number(&terms, " ", wants->own);
+    add_ticket(&terms, params->is_sharded ? "S" : "P", params->ticket);
+    add_number(&terms, " ", params->token_ttl_ms);
+    add_number(&terms, " ", params->own);
     terms_end(&terms);
-    if (!wants->next_id)
+    if (!params->next_id)
         return HL_FORM_SCRIPT;
-    add_next(command, words, wants);
+    add_next(command, target, params);
     return HL_FORM_NEXT;
 }
 
-void hl_queued_force(struct hl_command *command, const struct hl_words *words, const struct hl_wants *wants,
+void hl_queued_force(struct hl_command *command, const struct hl_target *target, const struct hl_params *params,
                      const char *holder, size_t holder_length)
 {
     begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force,
-          wants->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, words);
+          params->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, target);
     hl_command_add(command, holder, holder_length);
-    hl_key_channel_add(command, words->name, words->name_length);
-    hl_command_add_word(command, publish_of(wants));
+    hl_key_channel_add(command, target->name, target->name_length);
+    hl_command_add_word(command, publish_of(params));
 }
 
 /* ---- what is heard ---- */
@@ -182,7 +184,7 @@ static int number_at(const struct hl_reply *reply, size_t i, int64_t least, int6
 
 /* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}. 1: the name has no holder, and is left to others for
  * hands_over ms. */
-static struct hl_said waits(const struct hl_reply *reply)
+static struct hl_response waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
     const struct hl_reply *heir = hl_reply_item(reply, 6, HL_REPLY_STRING);
@@ -190,8 +192,8 @@ static struct hl_said waits(const struct hl_reply *reply)
     if (!holder || !number_at(reply, 0, -(int64_t)number_max, &code) || !number_at(reply, 2, 0, &hands_over) ||
         !number_at(reply, 3, 0, &place) || !number_at(reply, 4, 0, &ticket) || !number_at(reply, 5, 0, &length) ||
         code > 1 || place > UINT32_MAX || length > UINT32_MAX)
-        return hl_said_fault(reply);
-    return (struct hl_said){.verdict = HL_NO,
+        return hl_response_fault(reply);
+    return (struct hl_response){.result = HL_NO,
                             .left_ms = code > 0 ? (uint64_t)hands_over : code < 0 ? (uint64_t)(-1 - code) : 0,
                             .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length,
                             .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
@@ -200,35 +202,35 @@ static struct hl_said waits(const struct hl_reply *reply)
                             .heir_length = heir ? heir->length : 0};
 }
 
-struct hl_said hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
+struct hl_response hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
     if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && (uint64_t)reply->integer <= number_max)
-        return (struct hl_said){.verdict = HL_YES, .token = (uint64_t)reply->integer};
+        return (struct hl_response){.result = HL_YES, .token = (uint64_t)reply->integer};
     if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE "))
-        return hl_said_late(reply);
+        return hl_response_late(reply);
     return waits(reply);
 }
 
-struct hl_said hl_queued_renewed(const struct hl_reply *reply, enum hl_form form)
+struct hl_response hl_queued_renewed(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > number_max)
-        return hl_said_of_hold(reply);
-    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO,
+        return hl_response_of_hold(reply);
+    return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO,
                             .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
 
 /* Below -1 the name was handed over: no message was published. */
-struct hl_said hl_queued_forced(const struct hl_reply *reply, enum hl_form form)
+struct hl_response hl_queued_forced(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
     if (reply->type == HL_REPLY_ERROR)
-        return hl_reply_starts(reply, "TRYAGAIN") ? (struct hl_said){.verdict = HL_AGAIN} : hl_said_fault(reply);
+        return hl_reply_starts(reply, "TRYAGAIN") ? (struct hl_response){.result = HL_AGAIN} : hl_response_fault(reply);
     if (reply->type != HL_REPLY_INTEGER || reply->integer < -(int64_t)number_max ||
         reply->integer > (int64_t)number_max)
-        return hl_said_fault(reply);
-    return (struct hl_said){.verdict = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
+        return hl_response_fault(reply);
+    return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
 }
 
 int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
@@ -242,7 +244,7 @@ int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
 }
 
 /* The key of another type may be one of the queue's; the second form, which names the lock's key alone, decides. */
-struct hl_said hl_queued_released(const struct hl_reply *reply, enum hl_form form)
+struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form form)
 {
     struct hl_reply next;
     if (form == HL_FORM_NEXT && hl_queued_next(reply, &next))
@@ -250,8 +252,8 @@ struct hl_said hl_queued_released(const struct hl_reply *reply, enum hl_form for
     if (reply->type != HL_REPLY_ERROR)
         return hl_queued_forced(reply, form);
     if (form != HL_FORM_NARROW && (hl_reply_starts(reply, "TRYAGAIN") || hl_reply_has_code(reply, "WRONGTYPE")))
-        return (struct hl_said){.verdict = HL_AGAIN, .is_for_now = hl_reply_starts(reply, "TRYAGAIN")};
-    return hl_said_of_hold(reply);
+        return (struct hl_response){.result = HL_AGAIN, .is_for_now = hl_reply_starts(reply, "TRYAGAIN")};
+    return hl_response_of_hold(reply);
 }
 
 void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)

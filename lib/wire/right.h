@@ -6,6 +6,6 @@
 
 #include "base/text.h"
 
-struct hl_text hl_right_missing(const char *words, size_t length); /* "+hset", "~ of a key"; "": none is named */
+struct hl_text hl_right_missing(const char *target, size_t length); /* "+hset", "~ of a key"; "": none is named */
 
 #endif

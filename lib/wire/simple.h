@@ -13,7 +13,7 @@
 
 #include "wire/kind.h"
 
-hl_say_fn hl_simple_acquire, hl_simple_renew, hl_simple_release;
-hl_hear_fn hl_simple_acquired, hl_simple_renewed, hl_simple_released;
+hl_encode_fn hl_simple_acquire, hl_simple_renew, hl_simple_release;
+hl_parse_fn hl_simple_acquired, hl_simple_renewed, hl_simple_released;
 
 #endif

@@ -30,7 +30,7 @@ static const char *const texts[] = {
 /* Hunted only in a campaign: they need a rare moment. */
 static const char *const rare[] = {"R7_NEWS_FORGOTTEN", "HAUNT_FORGOTTEN", "HOLD_MAX_UNSWEPT", "REPLICAS_UNASKED_FORGOTTEN", "REPLICAS_KEPT",
                                    "REPLICAS_PUSH_BELIEVED", "REPLICAS_HANDED_ON", "GUARD_UNANSWERED", "HANDOFF_ANSWER_TAKEN",
-                                   "NEXT_FORGOTTEN", "GUARD_IGNORED", "MULTI_ADRIFT_BY_MOVE"};
+                                   "NEXT_FORGOTTEN", "GUARD_IGNORED", "MULTI_ADRIFT_BY_MOVE", "MOVES_UNNOTICED", "R7_NO_SECOND_TRY"};
 
 /* Each has a unit test that it turns red. */
 static const struct { const char *name, *why; } for_units[] = {

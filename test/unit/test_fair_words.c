@@ -18,7 +18,7 @@
 #define KEYS3 "|3|stock|hilock:wait:{stock}|hilock:token:{stock}|"
 #define RELEASED KEYS3 UUID ":7|redisson_lock__channel:{stock}|"
 
-static const struct hl_words words = {"stock", 5, UUID, 7, NULL};
+static const struct hl_target words = {"stock", 5, UUID, 7, NULL};
 
 static const char *text_of(const struct hl_command *command)
 {
@@ -39,19 +39,19 @@ static void assert_script(const struct hl_command *command, const struct hl_scri
 
 static void acquire_is_said_so(void **state)
 {
-    struct hl_wants wants = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
+    struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
     struct hl_command command;
     (void)state;
-    hl_queued_acquire(&command, &words, &wants);
+    hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|0|1700000000123000 99 3 hilock:grant:x 3000|600000");
-    wants.ticket = HL_TICKET_UNKNOWN;
-    wants.lease_ms = 100;
-    wants.channel = "";
-    wants.reserved = 15;
-    wants.not_after_ms = 12;
-    hl_queued_acquire(&command, &words, &wants);
+    params.ticket = HL_TICKET_UNKNOWN;
+    params.lease_ms = 100;
+    params.channel = "";
+    params.reserved = 15;
+    params.not_after_ms = 12;
+    hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|15|0000000000012000 ? 3 - 100|600000");
-    hl_queued_acquire(&command, &words, &(struct hl_wants){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
+    hl_queued_acquire(&command, &words, &(struct hl_params){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0|9999999999999999|1000");
 }
 
@@ -59,7 +59,7 @@ static void renew_is_said_so(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_queued_renew(&command, &words, &(struct hl_wants){.lease_ms = 30000, .token = 17});
+    hl_queued_renew(&command, &words, &(struct hl_params){.lease_ms = 30000, .token = 17});
     assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
 }
 
@@ -67,27 +67,27 @@ static void release_is_said_so(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
+    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
-    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = 99, .own = 1});
+    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .ticket = 99, .own = 1});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P99 600000 1");
-    hl_queued_release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .own = HL_OWN_ALL, .is_sharded = 1});
+    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .own = HL_OWN_ALL, .is_sharded = 1});
     assert_script(&command, &hl_script_mutex_release, RELEASED "S? 600000 1000000");
 }
 
 static void a_release_asks_for_the_next_as_well(void **state)
 {
-    struct hl_wants wants = {.lease_ms = 30000, .token_ttl_ms = 600000, .reserved = 15, .next_id = 8, .number = 3, .channel = "hilock:grant:x"};
+    struct hl_params params = {.lease_ms = 30000, .token_ttl_ms = 600000, .reserved = 15, .next_id = 8, .number = 3, .channel = "hilock:grant:x"};
     struct hl_command command;
     (void)state;
-    assert_int_equal(hl_queued_release(&command, &words, &wants), HL_FORM_NEXT);
+    assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NEXT);
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|30000 " UUID ":8 hilock:grant:x 3000 15 3");
-    wants.channel = "";
-    wants.lease_ms = 100;
-    hl_queued_release(&command, &words, &wants);
+    params.channel = "";
+    params.lease_ms = 100;
+    hl_queued_release(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|100 " UUID ":8 - 100 15 3");
-    wants.is_second = 1;
-    assert_int_equal(hl_queued_release(&command, &words, &wants), HL_FORM_NARROW); /* which asks for nothing */
+    params.is_second = 1;
+    assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NARROW); /* which asks for nothing */
 }
 
 static void a_channel_is_of_a_client_and_of_a_slot(void **state)
@@ -107,18 +107,18 @@ static void the_second_way_to_release_names_one_key(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_queued_release(&command, &words, &(struct hl_wants){.is_second = 1});
+    hl_queued_release(&command, &words, &(struct hl_params){.is_second = 1});
     assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
 }
 
 static void a_forced_release_names_its_holder(void **state)
 {
-    const struct hl_wants wants = {.token_ttl_ms = 1000};
+    const struct hl_params params = {.token_ttl_ms = 1000};
     struct hl_command command;
     (void)state;
-    hl_queued_fair.force(&command, &words, &wants, "another:5", 9);
+    hl_queued_fair.force(&command, &words, &params, "another:5", 9);
     assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
-    hl_queued_mutex.force(&command, &words, &(struct hl_wants){.is_second = 1, .is_sharded = 1}, "another:5", 9);
+    hl_queued_mutex.force(&command, &words, &(struct hl_params){.is_second = 1, .is_sharded = 1}, "another:5", 9);
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
 }
 
@@ -133,41 +133,41 @@ static void peek_names_a_place(void **state)
 static void the_longest_name_fits(void **state)
 {
     char name[HILOCK_NAME_MAX], channel[HL_FAIR_CHANNEL_MAX];
-    const struct hl_words longest = {name, sizeof name, UUID, UINT64_MAX, "0123456789012345678901234567890123456789012345678901234567890123"};
+    const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "0123456789012345678901234567890123456789012345678901234567890123"};
     struct hl_command command;
     (void)state;
     memset(name, 'x', sizeof name);
     hl_queued_channel(channel, UUID, "@CAN", 1);
-    hl_queued_acquire(&command, &longest, &(struct hl_wants){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
+    hl_queued_acquire(&command, &longest, &(struct hl_params){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
     assert_int_equal(command.argc, 11);
-    hl_queued_release(&command, &longest, &(struct hl_wants){.token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX - 1});
+    hl_queued_release(&command, &longest, &(struct hl_params){.token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX - 1});
     assert_int_equal(command.argc, 9);
-    hl_queued_release(&command, &longest, &(struct hl_wants){.lease_ms = UINT64_MAX, .token_ttl_ms = UINT64_MAX, .reserved = UINT32_MAX, .next_id = UINT64_MAX,
+    hl_queued_release(&command, &longest, &(struct hl_params){.lease_ms = UINT64_MAX, .token_ttl_ms = UINT64_MAX, .reserved = UINT32_MAX, .next_id = UINT64_MAX,
                                                              .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
     assert_int_equal(command.argc, 10);
 }
 
 /* ---- answers ---- */
 
-static const char *said(hl_hear_fn *hear, struct hl_reply *reply)
+static const char *said(hl_parse_fn *hear, struct hl_reply *reply)
 {
     static char text[256];
     static const char *const verdicts[] = {"YES", "NO", "AGAIN", "LATE", "FAULT"};
-    struct hl_said answer = hear(reply, HL_FORM_SCRIPT);
-    snprintf(text, sizeof text, "%s", verdicts[answer.verdict]);
-    if (answer.verdict == HL_YES && hear == hl_queued_acquired)
+    struct hl_response answer = hear(reply, HL_FORM_SCRIPT);
+    snprintf(text, sizeof text, "%s", verdicts[answer.result]);
+    if (answer.result == HL_YES && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "YES %" PRIu64, answer.token);
-    else if (answer.verdict == HL_YES && hear == hl_queued_renewed)
+    else if (answer.result == HL_YES && hear == hl_queued_renewed)
         snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
-    else if (answer.verdict == HL_YES)
+    else if (answer.result == HL_YES)
         snprintf(text, sizeof text, "YES%s", answer.was_unheard ? " unheard" : "");
-    else if (answer.verdict == HL_NO && hear == hl_queued_acquired)
+    else if (answer.result == HL_NO && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s%s%.*s", (int)answer.holder_length, answer.holder,
                  answer.left_ms, answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "",
                  answer.heir ? ", wakes " : "", answer.heir ? (int)answer.heir_length : 0, answer.heir ? answer.heir : "");
-    else if (answer.verdict == HL_LATE)
+    else if (answer.result == HL_LATE)
         snprintf(text, sizeof text, "LATE %" PRIu64, answer.server_us);
-    else if (answer.verdict == HL_FAULT)
+    else if (answer.result == HL_FAULT)
         snprintf(text, sizeof text, "%s \"%.*s\"", hilock_status_name(answer.fault.status), (int)answer.quote_length, answer.quote);
     say_free(reply);
     return text;
@@ -257,12 +257,12 @@ static const char *both(struct hl_reply *reply)
 {
     static char text[256];
     struct hl_reply next;
-    struct hl_said release = hl_queued_released(reply, HL_FORM_NEXT), asked = {.verdict = HL_FAULT};
+    struct hl_response release = hl_queued_released(reply, HL_FORM_NEXT), asked = {.result = HL_FAULT};
     int has_next = hl_queued_next(reply, &next);
     if (has_next)
         asked = hl_queued_acquired(&next, HL_FORM_SCRIPT);
-    snprintf(text, sizeof text, "%d, %s %" PRIu64 " %.*s", (int)release.verdict, !has_next ? "nothing" : asked.verdict == HL_YES ? "YES" : asked.verdict == HL_NO ? "NO" : "FAULT",
-             asked.verdict == HL_YES ? asked.token : asked.ticket, (int)asked.holder_length, asked.holder_length ? asked.holder : "");
+    snprintf(text, sizeof text, "%d, %s %" PRIu64 " %.*s", (int)release.result, !has_next ? "nothing" : asked.result == HL_YES ? "YES" : asked.result == HL_NO ? "NO" : "FAULT",
+             asked.result == HL_YES ? asked.token : asked.ticket, (int)asked.holder_length, asked.holder_length ? asked.holder : "");
     say_free(reply);
     return text;
 }
@@ -355,9 +355,9 @@ static void a_MUTEX_asks_as_a_guest(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_queued_mutex.acquire(&command, &words, &(struct hl_wants){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
+    hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|15|9999999999999999 *|600000");
-    hl_queued_mutex.release(&command, &words, &(struct hl_wants){.token_ttl_ms = 600000});
+    hl_queued_mutex.release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
 }
 

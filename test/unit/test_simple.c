@@ -15,7 +15,7 @@
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
 
-static const struct hl_words words = {"stock", 5, UUID, 7, NULL};
+static const struct hl_target words = {"stock", 5, UUID, 7, NULL};
 
 static const char *text_of(const struct hl_command *command)
 {
@@ -26,31 +26,31 @@ static const char *text_of(const struct hl_command *command)
     return text;
 }
 
-static void assert_said(hl_say_fn *say, const struct hl_wants *wants, enum hl_form form, const char *expected)
+static void assert_said(hl_encode_fn *say, const struct hl_params *params, enum hl_form form, const char *expected)
 {
     struct hl_command command;
-    assert_int_equal(say(&command, &words, wants), form);
+    assert_int_equal(say(&command, &words, params), form);
     assert_string_equal(text_of(&command), expected);
     assert_true((command.script != NULL) == (form == HL_FORM_SCRIPT));
 }
 
-static void assert_script(hl_say_fn *say, const struct hl_wants *wants, const struct hl_script *script, const char *arguments)
+static void assert_script(hl_encode_fn *say, const struct hl_params *params, const struct hl_script *script, const char *arguments)
 {
     char expected[512];
     snprintf(expected, sizeof expected, "EVALSHA|%s|1|stock|%s", script->sha1, arguments);
-    assert_said(say, wants, HL_FORM_SCRIPT, expected);
+    assert_said(say, params, HL_FORM_SCRIPT, expected);
 }
 
 static void acquire_is_said_so(void **state)
 {
     (void)state;
-    assert_said(hl_simple_acquire, &(struct hl_wants){.lease_ms = 30000, .natives = 3}, HL_FORM_NATIVE, "SET|stock|" UUID ":7|NX|PX|30000");
-    assert_script(hl_simple_acquire, &(struct hl_wants){.lease_ms = 30000, .is_second = 1}, &hl_script_simple_acquire, UUID ":7|30000");
+    assert_said(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000, .natives = 3}, HL_FORM_NATIVE, "SET|stock|" UUID ":7|NX|PX|30000");
+    assert_script(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000, .is_second = 1}, &hl_script_simple_acquire, UUID ":7|30000");
 }
 
 static void renew_is_said_so(void **state)
 {
-    const struct hl_wants script = {.lease_ms = 30000}, native = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX};
+    const struct hl_params script = {.lease_ms = 30000}, native = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX};
     (void)state;
     assert_script(hl_simple_renew, &script, &hl_script_simple_renew, UUID ":7|30000");
     assert_said(hl_simple_renew, &native, HL_FORM_NATIVE, "SET|stock|" UUID ":7|IFEQ|" UUID ":7|PX|30000");
@@ -59,7 +59,7 @@ static void renew_is_said_so(void **state)
 /* SET sets the TTL outright, the script never shortens it. */
 static void what_was_extended_is_renewed_by_the_script(void **state)
 {
-    const struct hl_wants extended = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX | HL_NATIVE_DELIFEQ, .is_extended = 1};
+    const struct hl_params extended = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX | HL_NATIVE_DELIFEQ, .is_extended = 1};
     (void)state;
     assert_script(hl_simple_renew, &extended, &hl_script_simple_renew, UUID ":7|30000");
 }
@@ -67,37 +67,37 @@ static void what_was_extended_is_renewed_by_the_script(void **state)
 static void release_is_said_so(void **state)
 {
     (void)state;
-    assert_script(hl_simple_release, &(struct hl_wants){0}, &hl_script_simple_release, UUID ":7");
-    assert_said(hl_simple_release, &(struct hl_wants){.natives = HL_NATIVE_DELIFEQ}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
-    assert_said(hl_simple_release, &(struct hl_wants){.natives = HL_NATIVE_DELEX}, HL_FORM_NATIVE, "DELEX|stock|IFEQ|" UUID ":7");
-    assert_said(hl_simple_release, &(struct hl_wants){.natives = 3}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
+    assert_script(hl_simple_release, &(struct hl_params){0}, &hl_script_simple_release, UUID ":7");
+    assert_said(hl_simple_release, &(struct hl_params){.natives = HL_NATIVE_DELIFEQ}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
+    assert_said(hl_simple_release, &(struct hl_params){.natives = HL_NATIVE_DELEX}, HL_FORM_NATIVE, "DELEX|stock|IFEQ|" UUID ":7");
+    assert_said(hl_simple_release, &(struct hl_params){.natives = 3}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
 }
 
 static void the_longest_name_fits(void **state)
 {
     char name[HILOCK_NAME_MAX];
-    const struct hl_words longest = {name, sizeof name, UUID, UINT64_MAX, "sh@db1/4711"};
-    const struct hl_wants wants = {.lease_ms = UINT64_MAX, .natives = HL_NATIVE_DELEX};
+    const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "sh@db1/4711"};
+    const struct hl_params params = {.lease_ms = UINT64_MAX, .natives = HL_NATIVE_DELEX};
     struct hl_command command;
     (void)state;
     memset(name, 0xff, sizeof name);
-    hl_simple_renew(&command, &longest, &wants);
+    hl_simple_renew(&command, &longest, &params);
     assert_int_equal(command.lengths[1], sizeof name);
     assert_int_equal(command.argc, 7);
 }
 
-static const char *said(hl_hear_fn *hear, enum hl_form form, struct hl_reply *reply)
+static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *reply)
 {
     static char text[256];
     static const char *const verdicts[] = {"YES", "NO", "AGAIN", "LATE", "FAULT"};
-    struct hl_said answer = hear(reply, form);
-    snprintf(text, sizeof text, "%s", verdicts[answer.verdict]);
-    if (answer.verdict == HL_YES && hear == hl_simple_renewed)
+    struct hl_response answer = hear(reply, form);
+    snprintf(text, sizeof text, "%s", verdicts[answer.result]);
+    if (answer.result == HL_YES && hear == hl_simple_renewed)
         snprintf(text, sizeof text, answer.left_ms == HL_LEFT_UNTOLD ? "YES" : "YES left %" PRIu64, answer.left_ms);
-    else if (answer.verdict == HL_NO && hear == hl_simple_acquired)
+    else if (answer.result == HL_NO && hear == hl_simple_acquired)
         snprintf(text, sizeof text, "NO %.*s left %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
                  answer.has_no_ttl ? " for ever" : "");
-    else if (answer.verdict == HL_FAULT)
+    else if (answer.result == HL_FAULT)
         snprintf(text, sizeof text, "%s \"%.*s\"", hilock_status_name(answer.fault.status), (int)answer.quote_length, answer.quote);
     assert_int_equal(answer.token, 0);
     say_free(reply);

@@ -132,28 +132,28 @@ static void add_member(struct scene *scene, struct line *line)
 
 /* ---- scripts ---- */
 
-static struct hl_words words_for(struct scene *scene, struct line *line)
+static struct hl_target words_for(struct scene *scene, struct line *line)
 {
     line->name = (int)scene_below(scene, NAMES);
     line->holder = (int)scene_below(scene, HOLDERS);
-    return (struct hl_words){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
 }
 
 /* Mostly the latest grant: it may still stand. */
-static struct hl_words words_of_held(struct scene *scene, struct line *line)
+static struct hl_target words_of_held(struct scene *scene, struct line *line)
 {
-    struct hl_words words = words_for(scene, line);
+    struct hl_target words = words_for(scene, line);
     if (scene_below(scene, 3) == 0)
         return words;
     line->name = scene->latest_name;
     line->holder = scene->latest_holder;
-    return (struct hl_words){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
 }
 
 static void say_acquire(struct scene *scene, struct line *line)
 {
-    const struct hl_words words = words_for(scene, line);
-    struct hl_wants wants = {.lease_ms = some_ms(scene), .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[scene_below(scene, 4)]};
+    const struct hl_target words = words_for(scene, line);
+    struct hl_params wants = {.lease_ms = some_ms(scene), .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[scene_below(scene, 4)]};
     wants.reserved = scene_below(scene, 4) ? 0 : (unsigned)scene_below(scene, 200);
     if (scene_below(scene, 3) == 0)
         wants.not_after_ms = scene->now_us / 1000 + scene_below(scene, 5) - 2;
@@ -162,18 +162,18 @@ static void say_acquire(struct scene *scene, struct line *line)
 
 static void say_renew(struct scene *scene, struct line *line)
 {
-    const struct hl_words words = words_of_held(scene, line);
-    const struct hl_wants wants = {.lease_ms = some_ms(scene), .token = scene->tokens[line->name][line->holder] + (scene_below(scene, 8) == 0)};
+    const struct hl_target words = words_of_held(scene, line);
+    const struct hl_params wants = {.lease_ms = some_ms(scene), .token = scene->tokens[line->name][line->holder] + (scene_below(scene, 8) == 0)};
     hl_queued_renew(&line->command, &words, &wants);
 }
 
 /* Of a holder, or of any field that other lines write. */
-static void say_force(struct scene *scene, struct line *line, const struct hl_words *words)
+static void say_force(struct scene *scene, struct line *line, const struct hl_target *words)
 {
     static const struct hl_kind *const kinds[] = {&hl_queued_mutex, &hl_queued_fair};
     const char *field = PICK(scene, "a", "b", "redisson:1", "other field");
     size_t length = hl_holder_write(line->forced, words->uuid, words->id, words->label);
-    const struct hl_wants wants = {.token_ttl_ms = 4000};
+    const struct hl_params wants = {.token_ttl_ms = 4000};
     if (scene_below(scene, 2))
         kinds[scene_below(scene, 2)]->force(&line->command, words, &wants, line->forced, length);
     else
@@ -182,12 +182,12 @@ static void say_force(struct scene *scene, struct line *line, const struct hl_wo
 
 static void say_release(struct scene *scene, struct line *line)
 {
-    const struct hl_words words = words_of_held(scene, line);
+    const struct hl_target words = words_of_held(scene, line);
     if (scene_below(scene, 5) == 0) {
         say_force(scene, line, &words);
         return;
     }
-    hl_queued_release(&line->command, &words, &(struct hl_wants){0});
+    hl_queued_release(&line->command, &words, &(struct hl_params){0});
     if (scene_below(scene, 40) == 0) {
         line->command.argc--;
         add(line, PICK(scene, "NOSUCHCOMMAND", "publish", "GET", "SUBSCRIBE"));
@@ -196,16 +196,16 @@ static void say_release(struct scene *scene, struct line *line)
 
 static void say_peek(struct scene *scene, struct line *line)
 {
-    const struct hl_words words = words_of_held(scene, line);
+    const struct hl_target words = words_of_held(scene, line);
     hl_peek(&line->command, &hl_queued_mutex, &words, 0);
 }
 
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
 static void say_simple(struct scene *scene, struct line *line)
 {
-    const struct hl_wants wants = {.lease_ms = some_ms(scene), .is_second = scene_below(scene, 3) > 0};
+    const struct hl_params wants = {.lease_ms = some_ms(scene), .is_second = scene_below(scene, 3) > 0};
     uint64_t kind = scene_below(scene, 10);
-    struct hl_words words = {.uuid = uuid, .label = label};
+    struct hl_target words = {.uuid = uuid, .label = label};
     const struct bytes *key;
     if (kind < 5 || scene_below(scene, 4) == 0) { /* else the latest one asked for: it may stand */
         scene->simple_key = scene_below(scene, NAMES) * KINDS + (scene_below(scene, 12) ? 1 : 0);
@@ -240,8 +240,8 @@ static uint64_t ticket_of(struct scene *scene, const struct line *line)
 static void say_fair(struct scene *scene, struct line *line)
 {
     const struct bytes *channel = &scene->channels[scene_below(scene, NAMES)];
-    struct hl_words words = words_of_held(scene, line);
-    struct hl_wants wants = {.lease_ms = some_ms(scene), .token_ttl_ms = 4000, .number = scene_below(scene, 9), .is_try = scene_below(scene, 8) == 0,
+    struct hl_target words = words_of_held(scene, line);
+    struct hl_params wants = {.lease_ms = some_ms(scene), .token_ttl_ms = 4000, .number = scene_below(scene, 9), .is_try = scene_below(scene, 8) == 0,
                              .ticket = ticket_of(scene, line), .channel = scene_below(scene, 4) ? channel->at : "",
                              .own = scene_below(scene, 4) ? 0 : scene_below(scene, 2) ? 1 : HL_OWN_ALL, .reserved = (unsigned)scene_below(scene, 3),
                              .token = scene->tokens[line->name][line->holder]};

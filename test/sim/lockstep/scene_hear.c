@@ -17,12 +17,12 @@ void scene_hear(struct scene *scene, const struct line *line, const struct hl_re
         }
     }
     if (line->command.script == &hl_script_mutex_acquire) {
-        const struct hl_said said = hl_queued_acquired(reply, HL_FORM_SCRIPT);
-        scene->fair_taken += said.verdict == HL_YES && said.token;
-        scene->fair_queued += said.verdict == HL_NO && said.position > 1;
-        if (said.verdict == HL_NO)
+        const struct hl_response said = hl_queued_acquired(reply, HL_FORM_SCRIPT);
+        scene->fair_taken += said.result == HL_YES && said.token;
+        scene->fair_queued += said.result == HL_NO && said.position > 1;
+        if (said.result == HL_NO)
             scene->tickets[line->name][line->holder] = said.ticket;
-        if (said.verdict == HL_YES || said.verdict == HL_NO) { /* most of the next is about this name */
+        if (said.result == HL_YES || said.result == HL_NO) { /* most of the next is about this name */
             scene->latest_name = line->name;
             scene->latest_holder = line->holder;
         }

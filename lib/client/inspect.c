@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* operator - calls that look at locks and take none: every lock of a client, one lock's description, peek and
+/* inspect - calls that look at locks and take none: every lock of a client, one lock's description, peek and
  * force_release. */
 #include "client/client.h"
 #include "client/handles.h"

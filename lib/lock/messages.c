@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* words - see words.h. */
-#include "lock/words.h"
+/* messages - see messages.h. */
+#include "lock/messages.h"
 
 #include "base/quote.h"
 #include "lock/extend.h"
@@ -11,7 +11,7 @@
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
-struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length)
+struct hl_text hl_message_of_server(const struct hl_core *core, const char *quote, size_t length)
 {
     struct hl_text right = hl_right_missing(quote, length), words;
     hl_text_set(&words, "%s%s%s", right.bytes, *right.bytes ? " is missing: " : "",
@@ -19,12 +19,12 @@ struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote,
     return words;
 }
 
-const char *hl_words_silence_of(const struct hl_node *node)
+const char *hl_message_silence_of(const struct hl_node *node)
 {
     return *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent";
 }
 
-void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind,
+void hl_message_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind,
                          hilock_status status, const char *note, struct hl_text *text)
 {
     const struct hl_node *node = hl_name_node(core, name);
@@ -38,18 +38,18 @@ void hl_words_of_refusal(struct hl_core *core, const struct hl_name *name, const
                     status == HILOCK_DENIED ? "; the list: operate.md, \"Rights of the server's user\"" : "");
 }
 
-void hl_words_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text)
+void hl_message_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text)
 {
     hl_text_set(text, "%lld of %u replicas confirmed within %u ms", (long long)confirmed, terms->replicas,
                 terms->replica_timeout_ms);
 }
 
-void hl_words_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1])
+void hl_message_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1])
 {
     holder[hl_holder_write(holder, core->uuid, hold->id, core->label)] = '\0';
 }
 
-void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
+void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
     const struct hl_name *name = hold->name;
     const struct hl_node *node = hl_name_node(core, name);
@@ -81,7 +81,7 @@ void hl_words_of_loss(struct hl_core *core, const struct hl_hold *hold, struct h
     }
 }
 
-void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text)
+void hl_message_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text)
 {
     const struct hl_name *name = hold->name;
     if (status == HILOCK_LOST)
@@ -95,13 +95,13 @@ void hl_words_of_release(const struct hl_hold *hold, hilock_status status, struc
         hl_text_set(text, "%s", hilock_status_text(status));
 }
 
-void hl_words_of_handing_on(const struct hl_name *name, struct hl_text *text)
+void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text)
 {
     hl_text_set(text, "handed to the next handle of this client that waited for \"%s\", with no command",
                 quoted(name).bytes);
 }
 
-void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text)
+void hl_message_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text)
 {
     const struct hl_name *name = hold->name;
     const struct hl_node *node = hl_name_node(core, name);
@@ -115,14 +115,14 @@ void hl_words_of_silence(struct hl_core *core, const struct hl_hold *hold, unsig
                     quoted(name).bytes);
 }
 
-void hl_words_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text)
+void hl_message_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text)
 {
     hl_text_set(text,
                 "the lease of \"%s\" was %u ms at the store, %s: did its clock jump, or did another program change it?",
                 quoted(name).bytes, hl_lease_span_ms(found_us), how);
 }
 
-void hl_words_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)
+void hl_message_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)
 {
     struct hl_quoted name = quoted(hold->name);
     if (hold->end == END_CONFIRMED)
@@ -131,7 +131,7 @@ void hl_words_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct
         hl_text_set(text, "the release of \"%s\" got no answer, but its lease has run out", name.bytes);
 }
 
-void hl_words_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
+void hl_message_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
     uint64_t now_us = hl_now_us(&core->host);
     hl_text_set(text, "%u renewals of \"%s\" in a row failed; still valid for %u ms, next try in %u ms", hold->failures,
