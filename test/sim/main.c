@@ -26,7 +26,7 @@
 
 struct task { struct sim_choice choice; uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, is_fresh, must_break; unsigned seconds_max; const char *evidence; };
 
-enum { DETECT_SEEDS_MAX = 20000 };
+enum { DETECT_SEEDS_MAX = 20000, DETECT_ONCE_MAX = 3000 }; /* a single search is CI's, and must end */
 
 static int tell_broken(const struct sim_outcome *outcome, const struct sim_choice *choice)
 {
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     }
     before = task.is_fresh ? wanted("HILOCK_SEED", 0) : 0;
     if (task.is_detect)
-        return sim_detect((unsigned)task.first, before + 1, DETECT_SEEDS_MAX, task.evidence);
+        return sim_detect((unsigned)task.first, before + 1, task.first > 1 ? DETECT_SEEDS_MAX : DETECT_ONCE_MAX, task.evidence);
     task.first += before, task.last += before;
     if (task.is_fresh)
         printf("seeds %llu..%llu\n", (unsigned long long)task.first, (unsigned long long)task.last), fflush(stdout);

@@ -461,6 +461,7 @@ const struct safety safety_fair[] = {
     SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait),
     SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets),
     SAFETY(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds),
+    SAFETY(WAKE_IGNORED, the_head_listens_while_another_kind_holds),
     SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes),
     SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for),
     SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for),
