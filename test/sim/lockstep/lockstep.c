@@ -14,7 +14,7 @@
 #include "answer.h"
 #include "base/contract.h"
 #include "memory/store.h"
-#include "scene.h"
+#include "trial.h"
 #include "server.h"
 #include "world/say.h"
 
@@ -23,7 +23,7 @@ enum { LOOK_EVERY = 1000 };
 struct run {
     struct server *server;
     struct sim_store *store;
-    struct scene scene;
+    struct trial trial;
     redisContext *real[SPEAKERS];
     unsigned sim[SPEAKERS];
     struct answer heard[SPEAKERS]; /* from the store, by listeners */
@@ -49,7 +49,7 @@ static void compare(struct run *run, const struct command *command, const struct
     run->is_different = 1;
     if (run->is_quiet)
         return;
-    printf("MISMATCH: seed %" PRIu64 ", command %" PRIu64 ", server's clock %" PRIu64 " us\n", run->seed, run->done, run->scene.now_us);
+    printf("MISMATCH: seed %" PRIu64 ", command %" PRIu64 ", server's clock %" PRIu64 " us\n", run->seed, run->done, run->trial.now_us);
     if (command)
         show_command(command);
     printf("  server  %s\n  store   %s\n", real->text, sim->text);
@@ -133,7 +133,7 @@ static void take_answer(struct run *run, const struct command *command, const st
     run->errors += said->type == SIM_REPLY_ERROR;
     if (line) {
         struct hl_reply *heard = say_stored(said);
-        scene_hear(&run->scene, line, heard);
+        trial_answers(&run->trial, line, heard);
         say_free(heard);
     }
     freeReplyObject(reply);
@@ -142,9 +142,9 @@ static void take_answer(struct run *run, const struct command *command, const st
 static void batch(struct run *run)
 {
     static struct line lines[BATCH_MAX];
-    unsigned count = 1 + (unsigned)scene_below(&run->scene, BATCH_MAX), answered = 0;
+    unsigned count = 1 + (unsigned)trial_below(&run->trial, BATCH_MAX), answered = 0;
     for (unsigned i = 0; i < count; i++)
-        scene_line(&run->scene, &lines[i]);
+        trial_line(&run->trial, &lines[i]);
     for (unsigned i = 0; i <= count; i++) {
         int is_listener = i < count && lines[i].speaker != 0;
         struct command command;
@@ -179,7 +179,7 @@ static void look(struct run *run)
     take_answer(run, &dbsize, NULL);
     for (int i = 0; i < KEYS; i++)
         for (size_t question = 0; question < sizeof questions / sizeof *questions; question++) {
-            const struct bytes *key = &run->scene.keys[i];
+            const struct bytes *key = &run->trial.keys[i];
             const char *const *words = questions[question];
             const struct command command = {words[4] ? 5 : words[2] ? 3 : 2, (const char *const[]){words[0], key->at, words[2], words[3], words[4]},
                                             (const size_t[]){strlen(words[0]), key->length, 1, 2, 10}};
@@ -195,7 +195,7 @@ static void begin(struct run *run, struct server *server, uint64_t seed, enum si
     static const struct sim_store_events events = {.message = on_message};
     static const struct timeval patience = {60, 0};
     *run = (struct run){.server = server, .seed = seed, .is_quiet = lie != SIM_LIE_NONE};
-    scene_init(&run->scene, seed);
+    trial_init(&run->trial, seed);
     run->store = sim_store_new(&events, run);
     sim_store_lie(run->store, lie);
     for (unsigned speaker = 0; speaker < SPEAKERS; speaker++) {
@@ -219,10 +219,10 @@ static void go(struct run *run, uint64_t commands)
 {
     uint64_t next_look = LOOK_EVERY;
     while (run->done < commands && !run->is_different) {
-        const struct bytes *key = &run->scene.keys[scene_below(&run->scene, KEYS)];
-        scene_move_clock(&run->scene, sim_store_left_us(run->store, key->at, key->length));
-        server_set_time(run->server, run->scene.now_us);
-        sim_store_set_time(run->store, run->scene.now_us);
+        const struct bytes *key = &run->trial.keys[trial_below(&run->trial, KEYS)];
+        trial_move_clock(&run->trial, sim_store_left_us(run->store, key->at, key->length));
+        server_set_time(run->server, run->trial.now_us);
+        sim_store_set_time(run->store, run->trial.now_us);
         batch(run);
         if (run->done < next_look)
             continue;
@@ -234,18 +234,18 @@ static void go(struct run *run, uint64_t commands)
 static int compare_all(struct server *server, uint64_t seed, uint64_t commands)
 {
     static struct run run;
-    const struct scene *scene = &run.scene;
+    const struct trial *trial = &run.trial;
     begin(&run, server, seed, SIM_LIE_NONE);
     go(&run, commands);
     printf("%s: seed %" PRIu64 ": %" PRIu64 " commands over %.1f virtual hours: %s\n", server->version, seed, run.done,
-           (double)(scene->now_us - SCENE_BEGINS_US) / 3.6e9, run.is_different ? "a mismatch" : "0 mismatches");
+           (double)(trial->now_us - TRIAL_BEGINS_US) / 3.6e9, run.is_different ? "a mismatch" : "0 mismatches");
     printf("  acquires granted %" PRIu64 ", held %" PRIu64 ", late %" PRIu64 "; renewed %" PRIu64 "; released %" PRIu64 "; SIMPLE: taken %" PRIu64
            ", renewed %" PRIu64 ", released %" PRIu64 "; FAIR: taken %" PRIu64 ", queued %" PRIu64 ", handed over %" PRIu64 "; errors %" PRIu64
-           "; messages %" PRIu64 "\n", scene->granted, scene->held, scene->late,
-           scene->renewed, scene->released, scene->simple_taken, scene->simple_renewed, scene->simple_released,
-           scene->fair_taken, scene->fair_queued, scene->fair_handed, run.errors, run.messages);
-    if (commands >= 10000 && !(scene->granted && scene->held && scene->late && scene->renewed && scene->released && scene->simple_taken &&
-                               scene->simple_renewed && scene->simple_released && scene->fair_taken && scene->fair_queued && scene->fair_handed && run.errors && run.messages)) {
+           "; messages %" PRIu64 "\n", trial->granted, trial->held, trial->late,
+           trial->renewed, trial->released, trial->simple_taken, trial->simple_renewed, trial->simple_released,
+           trial->fair_taken, trial->fair_queued, trial->fair_handed, run.errors, run.messages);
+    if (commands >= 10000 && !(trial->granted && trial->held && trial->late && trial->renewed && trial->released && trial->simple_taken &&
+                               trial->simple_renewed && trial->simple_released && trial->fair_taken && trial->fair_queued && trial->fair_handed && run.errors && run.messages)) {
         printf("  one of these never happened: this compared too little\n");
         run.is_different = 1;
     }
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
             lie = sim_store_lie_find(value);
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    server_start(&server, argv[1], argv[2], SCENE_BEGINS_US);
+    server_start(&server, argv[1], argv[2], TRIAL_BEGINS_US);
     if (has_lies)
         failed = tell_lies(&server, seed, commands);
     else

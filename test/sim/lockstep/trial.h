@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scene - what is said in one run: a stream of commands and of clock readings that a seed decides, and the answers of the store (where they
+/* trial - what is said in one run: a stream of commands and of clock readings that a seed decides, and the answers of the store (where they
  * agree with the server's, as they must: the tokens that renewals name come from them). */
-#ifndef LOCKSTEP_SCENE_H
-#define LOCKSTEP_SCENE_H
+#ifndef LOCKSTEP_TRIAL_H
+#define LOCKSTEP_TRIAL_H
 
 #include "base/command.h"
 #include "base/random.h"
@@ -11,7 +11,7 @@
 
 enum { NAMES = 6, HOLDERS = 5, KINDS = 4, KEYS = NAMES * KINDS, SPEAKERS = 3, BATCH_MAX = 8, KEY_ROOM = 96 };
 
-#define SCENE_BEGINS_US UINT64_C(1700000000000000)
+#define TRIAL_BEGINS_US UINT64_C(1700000000000000)
 
 struct bytes { size_t length; char at[KEY_ROOM]; };
 
@@ -22,7 +22,7 @@ struct line {
     struct hl_command command;
 };
 
-struct scene {
+struct trial {
     struct hl_random random;
     uint64_t now_us;
     struct bytes keys[KEYS]; /* lock, token, queue of each name, and a key more */
@@ -34,11 +34,11 @@ struct scene {
     uint64_t granted, held, late, renewed, released, simple_taken, simple_renewed, simple_released, fair_taken, fair_queued, fair_handed; /* answers */
 };
 
-void scene_init(struct scene *scene, uint64_t seed);
-void scene_move_clock(struct scene *scene, int64_t left_us); /* left_us: of some key, to step to its edge; or negative */
-void scene_line(struct scene *scene, struct line *line);
-void scene_hear(struct scene *scene, const struct line *line, const struct hl_reply *reply);
-uint64_t scene_below(struct scene *scene, uint64_t bound);
-unsigned scene_scripts(void); /* how many: the library's, and those of probes.c */
+void trial_init(struct trial *trial, uint64_t seed);
+void trial_move_clock(struct trial *trial, int64_t left_us); /* left_us: of some key, to step to its edge; or negative */
+void trial_line(struct trial *trial, struct line *line);
+void trial_answers(struct trial *trial, const struct line *line, const struct hl_reply *reply);
+uint64_t trial_below(struct trial *trial, uint64_t bound);
+unsigned trial_scripts(void); /* how many: the library's, and those of probes.c */
 
 #endif
