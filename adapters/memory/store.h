@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store - a Redis server without its sockets and its clock, for unit plays and simulator: keys with expiry, the scripts'
+/* store - a Redis server without its sockets and its clock, for plays and the simulator: keys with expiry, the scripts'
  * own text run by Lua 5.1, publish and subscribe, and the errors that a real server gives.
  *
  * It models the visible behaviour of the commands that a lock client and its scripts use, and answers an error to any
