@@ -72,7 +72,7 @@ def few_rights(hilock, url):
     code, text, words = ended(hilock, 'doctor', '--prefix', 'shop:', few)
     queued, simple = (line for line in text.splitlines() if 'rights for' in line)
     missing = set(re.search(r'missing: (.*?)\. To do', queued).group(1).split()), set(re.search(r'missing: (.*?)\. To do', simple).group(1).split())
-    store.expect(code == 1 and missing == ({'+pexpire', '+set', '+hdel', '+hlen', '+zadd', '+zrem', '+zrange', '+publish', '+subscribe', '+unsubscribe'},
+    store.expect(code == 1 and missing == ({'+pexpire', '+set', '+hdel', '+hlen', '+zadd', '+zrem', '+zrange', '+lindex', '+publish', '+subscribe', '+unsubscribe'},
                                            {'+pexpire', '+set', '+get', '+del'}), f'doctor names the rights that are missing: {missing}')
     text = ended(hilock, 'doctor', '--prefix', 'other:', few)[1]
     store.expect('~NAME*' in text, f'or the pattern: {text}')
