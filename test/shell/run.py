@@ -32,7 +32,7 @@ def codes(hilock, url):
                               (64, ('a}b{c', '--', 'true'), 'a}b{c'), (64, ('--lease', '1x', 'n', '--', 'true'), 'write 10s'),
                               (64, ('--lease', '900ms', 'n', '--', 'true'), '1s..24h'), (64, ('--holder', 'x', 'n', '--', 'true'), '--holder is not an option of this command'),
                               (64, ('--fair', '--multi', 'n', 'm', '--', 'true'), '--fair does not work'),
-                              (64, ('--url', url, 'n', '--', 'true'), '--url twice'), (64, ('--grace', '0', 'n', '--', 'true'), 'more than 2000 ms'),
+                              (64, ('--url', 'unix:///other', 'n', '--', 'true'), '--url twice'), (64, ('--grace', '0', 'n', '--', 'true'), 'more than 2000 ms'),
                               (64, ('--lease', '1s', '--grace', '600ms', 'n', '--', 'true'), 'at most half')]:
         got, _, said = ended(*run, *words)
         store.expect(got == code and text in said, f'{" ".join(words)} ends with {code}: {got} {said}')
