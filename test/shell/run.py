@@ -97,9 +97,10 @@ def strangers(hilock, url):
 
 def priorities(hilock, url):
     """Those who end the command come before it, where the system allows it; the command keeps the priority that it was given."""
-    script = 'for pid in $$ $PPID $(ps -o ppid= -p $PPID); do ps -o ni= -p $pid; done'
+    script = 'of() { sed "s/.*) //" /proc/$1/stat | cut -d" " -f$2; }; for pid in $$ $PPID $(of $PPID 2); do of $pid 17; done' # parent, nice
+    given = min(os.getpriority(os.PRIO_PROCESS, 0) + 7, 19)
     of = [int(line) for line in ended('nice', '-n', '7', hilock, 'run', '--url', url, 'n', '--', 'sh', '-c', script)[1].split()]
-    store.expect(of[0] == 7 and of[1] == of[2] in (7, -20), f'priorities of command, guard and holder: {of}')
+    store.expect(len(of) == 3 and of[0] == given and of[1] == of[2] in (given, -20), f'priorities of command, guard and holder: {of}, given {given}')
 
 
 def longer(hilock, url):
