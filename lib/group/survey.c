@@ -149,7 +149,7 @@ static void keep(struct hl_survey *survey, const struct hilock_result *result)
     survey->was_sent |= result->status == HILOCK_UNKNOWN || (survey->is_forcing && result->status == HILOCK_OK);
 }
 
-static void on_told(const struct hilock_result *result, void *user);
+static void on_answered(const struct hilock_result *result, void *user);
 
 /* The named holder may have another id there. 0: there is nothing to end. */
 static int end_there(struct hl_survey *survey, const struct hilock_result *seen)
@@ -158,10 +158,10 @@ static int end_there(struct hl_survey *survey, const struct hilock_result *seen)
         !hl_verdict_is_one(survey->named, seen->holder))
         return 0;
     survey->attempts += seen->attempts;
-    return hl_inquiry_force(hl_group_core(survey->group), seen->lock, seen->holder, on_told, survey) == HILOCK_OK;
+    return hl_inquiry_force(hl_group_core(survey->group), seen->lock, seen->holder, on_answered, survey) == HILOCK_OK;
 }
 
-static void on_told(const struct hilock_result *result, void *user)
+static void on_answered(const struct hilock_result *result, void *user)
 {
     struct hl_survey *survey = user;
     if (end_there(survey, result))
@@ -188,8 +188,8 @@ static unsigned up(const struct hl_group *group)
 
 static hilock_status ask(struct hl_core *core, struct hl_survey *survey, struct hilock_lock *member)
 {
-    return survey->is_forcing && !survey->named ? hl_inquiry_force(core, member, NULL, on_told, survey)
-           : hl_inquiry_peek(core, member, on_told, survey);
+    return survey->is_forcing && !survey->named ? hl_inquiry_force(core, member, NULL, on_answered, survey)
+           : hl_inquiry_peek(core, member, on_answered, survey);
 }
 
 /* Without memory a master is not asked, and counts as silent. */

@@ -213,7 +213,7 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
         on_shortened(core, hold, found_us);
     } else if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
         hold->deadline_us = deadline_us;
-    if (said->left_ms != HL_LEFT_UNTOLD)
+    if (said->left_ms != HL_LEFT_UNKNOWN)
         look_for_overlong(hold, found_us);
     look_at_end(hold);
     on_renewed(hold, is_cut);

@@ -262,7 +262,7 @@ static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
     on_vain(cluster, why.bytes);
 }
 
-static void on_told(void *arg, const struct hl_reply *reply, int has_slots)
+static void on_answered(void *arg, const struct hl_reply *reply, int has_slots)
 {
     struct cluster *cluster = arg;
     if (has_slots)
@@ -450,7 +450,7 @@ static int make(struct cluster *cluster, const struct hl_place *places, unsigned
     struct hl_node_options nobody = *options;
     struct hl_address address;
     hl_members_init(&cluster->members, cluster->host, options, &events, on_misplaced, cluster);
-    hl_topology_init(&cluster->topology, &cluster->members, on_told, cluster);
+    hl_topology_init(&cluster->topology, &cluster->members, on_answered, cluster);
     cluster->refresh_timer = hl_timer_new(cluster->host, on_refresh_timer, cluster);
     cluster->park_timer = hl_timer_new(cluster->host, on_park_timer, cluster);
     cluster->rest_timer = hl_timer_new(cluster->host, on_rest_timer, cluster);

@@ -22,7 +22,7 @@ struct hl_member {
     int is_losing;         /* some of its slots went elsewhere, just now */
     int is_named;          /* by the latest topology */
     uint64_t epoch;        /* 1 + its config-epoch: the newest that it, or any server, named. 0: none */
-    uint64_t told_epoch;   /* from the latest topology that names it */
+    uint64_t answered_epoch;   /* from the latest topology that names it */
     uint64_t seen_epoch;   /* the newest told since it was last given a slot; 0: none */
     int is_back;           /* another server had its slots meanwhile, as is known just now */
 };

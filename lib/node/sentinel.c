@@ -133,7 +133,7 @@ static int is_disputed(const struct sentinel *sentinel, const struct hl_sentinel
            hl_now_us(sentinel->host) - sentinel->node.moved_us < SEEK_US;
 }
 
-static void on_told(void *arg, struct hl_sentinel_node *sentinel_node)
+static void on_answered(void *arg, struct hl_sentinel_node *sentinel_node)
 {
     struct sentinel *sentinel = arg;
     int is_news = is_newer(sentinel, sentinel_node) && !HL_PLANTED(RETURN_UNNOTICED);
@@ -262,7 +262,7 @@ static void free_route(struct hl_route *route)
 static int add_sentinel_node(struct sentinel *sentinel, const struct hl_place *place,
                              const struct hl_node_options *options)
 {
-    static const struct hl_sentinel_node_events events = {on_told, on_useless};
+    static const struct hl_sentinel_node_events events = {on_answered, on_useless};
     const struct hl_memory *memory = &sentinel->host->memory;
     size_t room = strlen(place->host) + 32;
     unsigned i = sentinel->count;

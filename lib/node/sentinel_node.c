@@ -75,7 +75,7 @@ static void on_address(struct hl_sentinel_node *sentinel_node, const struct hl_r
     }
     sentinel_node->is_useless = 0;
     sentinel_node->told_us = hl_now_us(sentinel_node->node.host);
-    sentinel_node->events->on_told(sentinel_node->arg, sentinel_node);
+    sentinel_node->events->on_answered(sentinel_node->arg, sentinel_node);
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)

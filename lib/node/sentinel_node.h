@@ -18,7 +18,7 @@
 struct hl_sentinel_node;
 
 struct hl_sentinel_node_events {
-    void (*on_told)(void *arg, struct hl_sentinel_node *sentinel_node); /* epoch, address */
+    void (*on_answered)(void *arg, struct hl_sentinel_node *sentinel_node); /* epoch, address */
     /* unreachable, or knows no such master */
     void (*on_useless)(void *arg, struct hl_sentinel_node *sentinel_node, const char *why);
 };

@@ -29,7 +29,7 @@ static void ask(struct hl_topology *topology, int is_half_told)
 static void end(struct hl_topology *topology, const struct hl_reply *reply, int has_slots)
 {
     hl_epochs_forget(&topology->epochs, &topology->members->host->memory);
-    topology->on_told(topology->arg, reply, has_slots);
+    topology->on_answered(topology->arg, reply, has_slots);
 }
 
 /* ---- the first half ---- */
@@ -62,7 +62,7 @@ static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slot
     if (!member)
         return;
     if (!member->is_named)
-        member->told_epoch = hl_epochs_of(&topology->epochs, master->id, master->id_length);
+        member->answered_epoch = hl_epochs_of(&topology->epochs, master->id, master->id_length);
     member->is_named = 1;
     for (unsigned slot = from; slot <= to; slot++)
         topology->slots[slot] = (uint16_t)(member->index + 1);
@@ -117,8 +117,8 @@ int hl_topology_believes(const struct hl_topology *topology, const struct hl_mem
 {
     if (!owner)
         return 1;
-    if (to->told_epoch)
-        return (to->told_epoch >= epoch_of(topology, owner) && !is_undated(topology, owner)) ||
+    if (to->answered_epoch)
+        return (to->answered_epoch >= epoch_of(topology, owner) && !is_undated(topology, owner)) ||
                HL_PLANTED(OLD_EPOCH_BELIEVED);
     return to != topology->asked || is_away(topology, owner) || HL_PLANTED(STALE_OWNER_BELIEVED);
 }
@@ -131,13 +131,14 @@ void hl_topology_succeed(const struct hl_topology *topology, const struct hl_mem
 
 static int note_back(const struct hl_topology *topology, struct hl_member *member)
 {
-    int is_back = member->seen_epoch && member->told_epoch > member->seen_epoch && !HL_PLANTED(SLOTS_BACK_UNNOTICED);
+    int is_back =
+        member->seen_epoch && member->answered_epoch > member->seen_epoch && !HL_PLANTED(SLOTS_BACK_UNNOTICED);
     if (is_back) {
         member->is_back = 1;
         member->node.moved_us = hl_now_us(topology->members->host);
     }
-    if (member->told_epoch > member->seen_epoch)
-        member->seen_epoch = member->told_epoch;
+    if (member->answered_epoch > member->seen_epoch)
+        member->seen_epoch = member->answered_epoch;
     return is_back;
 }
 
@@ -147,11 +148,11 @@ unsigned hl_topology_keep_epochs(const struct hl_topology *topology)
     unsigned back = 0;
     for (unsigned i = 0; i < topology->members->count; i++) {
         struct hl_member *member = topology->members->list[i];
-        int is_news = member == topology->asked || member->told_epoch > member->epoch;
-        if (!member->is_named || !member->told_epoch)
+        int is_news = member == topology->asked || member->answered_epoch > member->epoch;
+        if (!member->is_named || !member->answered_epoch)
             continue;
         if (is_news)
-            member->epoch = member->told_epoch;
+            member->epoch = member->answered_epoch;
         back += note_back(topology, member) != 0;
     }
     return back;
@@ -159,12 +160,12 @@ unsigned hl_topology_keep_epochs(const struct hl_topology *topology)
 
 /* ---- life ---- */
 
-void hl_topology_init(struct hl_topology *topology, struct hl_members *members, hl_topology_fn *on_told, void *arg)
+void hl_topology_init(struct hl_topology *topology, struct hl_members *members, hl_topology_fn *on_answered, void *arg)
 {
     static const struct hl_request_ops ops = {NULL, encode, on_answer};
     topology->question.ops = &ops;
     topology->members = members;
-    topology->on_told = on_told;
+    topology->on_answered = on_answered;
     topology->arg = arg;
 }
 

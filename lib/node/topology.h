@@ -13,7 +13,7 @@
  * A slot that a server got by MOVED, which has no epoch, goes to another server only by an answer that names the
  * former, or after its epoch is known.
  * A newer epoch of a server that kept its slots means that it had lost them meanwhile, and has them back.
- * Invariant: one question at a time, and one on_told for each that is not withdrawn. */
+ * Invariant: one question at a time, and one on_answered for each that is not withdrawn. */
 #ifndef HL_NODE_TOPOLOGY_H
 #define HL_NODE_TOPOLOGY_H
 
@@ -30,11 +30,11 @@ struct hl_topology {
     struct hl_epochs epochs;
     int is_half_told;        /* the epochs were answered or refused, and the slots are asked for */
     uint16_t slots[HL_SLOTS]; /* 1 + index of the member, by the latest answer; 0: none */
-    hl_topology_fn *on_told;
+    hl_topology_fn *on_answered;
     void *arg;
 };
 
-void hl_topology_init(struct hl_topology *topology, struct hl_members *members, hl_topology_fn *on_told, void *arg);
+void hl_topology_init(struct hl_topology *topology, struct hl_members *members, hl_topology_fn *on_answered, void *arg);
 void hl_topology_done(struct hl_topology *topology);
 /* May the latest answer move one of owner's slots to `to`? NULL: no owner. */
 int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to);

@@ -58,12 +58,12 @@ enum hl_result {
     HL_FAULT  /* not done, as far as the store says: `fault`, `quote` */
 };
 
-#define HL_LEFT_UNTOLD ((uint64_t)1 << 53) /* a renewal whose answer has no PTTL */
+#define HL_LEFT_UNKNOWN ((uint64_t)1 << 53) /* a renewal whose answer has no PTTL */
 
 struct hl_response {
     enum hl_result result;
     uint64_t token;              /* acquire YES; 0: the kind has none */
-    uint64_t left_ms;            /* acquire NO: PTTL of the holder; renew YES: PTTL found, or HL_LEFT_UNTOLD */
+    uint64_t left_ms;            /* acquire NO: PTTL of the holder; renew YES: PTTL found, or HL_LEFT_UNKNOWN */
     int has_no_ttl;              /* acquire NO: held without an expiry */
     const char *holder;          /* acquire NO; dies with the reply */
     size_t holder_length;

@@ -116,7 +116,7 @@ struct hl_response hl_simple_acquired(const struct hl_reply *reply, enum hl_form
 struct hl_response hl_simple_renewed(const struct hl_reply *reply, enum hl_form form)
 {
     if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_STATUS && hl_reply_is(reply, "OK"))
-        return (struct hl_response){.result = HL_YES, .left_ms = HL_LEFT_UNTOLD};
+        return (struct hl_response){.result = HL_YES, .left_ms = HL_LEFT_UNKNOWN};
     if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
         return (struct hl_response){.result = HL_NO};
     if (form == HL_FORM_NATIVE || reply->type != HL_REPLY_INTEGER || reply->integer < 0 ||

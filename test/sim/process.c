@@ -165,7 +165,7 @@ void sim_process_open(struct sim_process *process)
     uuid_of(&sim->world, uuid);
     process->is_closing = 0;
     memset(process->served, 0, sizeof process->served);
-    process->told_epoch = 0;
+    process->answered_epoch = 0;
     options.password = TEST_SECRET;
     options.label = process->index % 2 ? "sim" : NULL; /* both forms of a holder, beside each other */
     options.command_timeout_ms = sim->command_timeout_ms;

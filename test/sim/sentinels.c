@@ -65,7 +65,7 @@ void sim_sentinels_told(struct sim_process *process, const struct sim_place *pla
 {
     int is_address = reply->type == HL_REPLY_ARRAY && reply->count == 2 && place->sim->deployment == SIM_SENTINEL && !sim_set_of(place);
     unsigned epoch = is_address ? (unsigned)sim_store_knows(place->server.store)->epoch - 1 : 0;
-    process->told_epoch = epoch > process->told_epoch ? epoch : process->told_epoch;
+    process->answered_epoch = epoch > process->answered_epoch ? epoch : process->answered_epoch;
 }
 
 /* ---- one that was away ---- */

@@ -299,7 +299,7 @@ static void check_believed(struct sim_process *process, const struct sim_place *
     int can_know = sim->deployment == SIM_SENTINEL || since_us + ASKS_US < sim->world.time.now_us;
     if (served->set == set && served->epoch > epoch && can_know)
         sim_violate(&sim->world, "I14", "p%u is served %s by place %u, though it has been served by the master after it", process->index, name->text, place->index);
-    *served = (struct sim_served){set, sim->deployment == SIM_SENTINEL && process->told_epoch < epoch ? process->told_epoch : epoch};
+    *served = (struct sim_served){set, sim->deployment == SIM_SENTINEL && process->answered_epoch < epoch ? process->answered_epoch : epoch};
 }
 
 void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct sim_reply *reply)

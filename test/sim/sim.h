@@ -164,7 +164,7 @@ struct sim_process {
     int is_closing;
     uint64_t short_until_us, lacks; /* out of memory until then; allocations refused, ever */
     struct sim_served served[SIM_NAMES_MAX];
-    unsigned told_epoch;        /* of the latest master that a Sentinel has named to it */
+    unsigned answered_epoch;        /* of the latest master that a Sentinel has named to it */
 };
 void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index);
 void sim_process_open(struct sim_process *process);

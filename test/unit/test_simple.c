@@ -93,7 +93,7 @@ static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *r
     struct hl_response answer = hear(reply, form);
     snprintf(text, sizeof text, "%s", verdicts[answer.result]);
     if (answer.result == HL_YES && hear == hl_simple_renewed)
-        snprintf(text, sizeof text, answer.left_ms == HL_LEFT_UNTOLD ? "YES" : "YES left %" PRIu64, answer.left_ms);
+        snprintf(text, sizeof text, answer.left_ms == HL_LEFT_UNKNOWN ? "YES" : "YES left %" PRIu64, answer.left_ms);
     else if (answer.result == HL_NO && hear == hl_simple_acquired)
         snprintf(text, sizeof text, "NO %.*s left %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
                  answer.has_no_ttl ? " for ever" : "");
