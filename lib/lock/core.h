@@ -127,7 +127,7 @@ struct hl_hold {
                                     counter); 0: unknown */
     uint64_t deadline_us;        /* OURS: belief in it ends then */
     struct hl_terms *terms;
-    struct hilock_lock *lock;    /* whose acquire it serves, or who holds it; ENDING: the handle to call back,
+    struct hilock_lock *lock;    /* the handle that acquires or holds; ENDING: the handle to call back,
                                     referenced unless its loss is still to be reported, or NULL */
     uint64_t id;
     uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */

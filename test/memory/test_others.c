@@ -42,7 +42,7 @@ static void the_name_is_left_to_others_who_listen(void **unused)
     }
 }
 
-/* Nobody of ours waits: so who comes at once keeps off, and nothing stays. */
+/* No client of ours waits: one that comes at once keeps off, and nothing stays. */
 static void a_free_name_is_left_to_others_without_a_queue_as_well(void **unused)
 {
     struct trial trial = begin();

@@ -373,7 +373,7 @@ static void a_server_that_has_its_slots_back_is_told_of_releases_again(struct fi
     TEXT(s, store_holder(stage.stores[1], hilock_lock_name(a->lock)), "");
 }
 
-/* It took over from the server to which that slot had moved; who is asked next is this one, which has not heard of it. */
+/* It took over from the server to which that slot had moved. The client asks this one next, which has not heard of that. */
 static void a_server_that_has_a_slot_by_MOVED_keeps_it(struct fixture *s)
 {
     struct cluster_stage stage;

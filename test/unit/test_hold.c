@@ -18,7 +18,7 @@ static struct handle *granted_late(struct fixture *s, struct client *p, int time
     return a;
 }
 
-/* The part of an acquire that says who asks. */
+/* The part of an acquire that names its client and hold. */
 static int is_same_id(struct fixture *s, int one, int other)
 {
     const char *a = strstr(store_line(&s->store, "mutex_acquire", one)->text, "-0123456789ab:"), *b = strstr(store_line(&s->store, "mutex_acquire", other)->text, "-0123456789ab:");

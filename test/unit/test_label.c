@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who holds is seen in words by all who ask or wait; that costs no command; and who has no label, as an older version, excludes and hands over as
- * ever. */
+/* All clients that ask or wait see the holder in words, which costs no command. A client without a label, such as an older version, excludes and
+ * hands over as before. */
 #include <stdio.h>
 #include <string.h>
 
