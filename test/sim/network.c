@@ -24,7 +24,7 @@ struct hl_link {
     uint64_t wait_ends_us, wait_for;
     uint64_t wrote;                    /* how many writes its server had counted after its own latest; 0: it wrote nothing */
     unsigned connection, epoch;        /* at the store of that server of its place; connection 0: none */
-    int is_up, is_down, is_closed, is_cut_in, is_cut_out, is_of_replica, has_waited, depth; /* of_replica: the one that it was given */
+    int is_up, is_down, is_closed, is_cut_in, is_cut_out, is_of_replica, has_waited, has_subscribed, depth; /* of_replica: the one that it was given */
 };
 
 /* Least latency plus an exponential tail, rarely a long one; never before the message in front of it. */
@@ -260,6 +260,7 @@ static void execute(struct hl_link *link, const struct sim_message *request)
     count_stale(server, request);
     if (!reply)
         return;
+    link->has_subscribed |= strstr(request->argv[0], "SUBSCRIBE") != NULL;
     if (sim_store_writes(server->store) != writes)
         link->wrote = sim_store_writes(server->store);
     if (link->has_waited && *id_in(request))
@@ -472,15 +473,18 @@ void sim_network_cut_some(struct sim *sim, struct hl_random *random)
     sim_trace(&sim->world, "fault: a link of p%u is cut, ways %u", link->process->index, ways);
 }
 
-void sim_network_reset_all(const struct sim_server *server)
+static void reset(const struct sim_server *server, int leaves_subscribers)
 {
     struct hl_link *link;
     TAILQ_FOREACH(link, &server->place->sim->links, entry)
     {
-        if (link->place == server->place && link->epoch == server->epoch)
+        if (link->place == server->place && link->epoch == server->epoch && !(leaves_subscribers && link->has_subscribed))
             go_down(link);
     }
 }
+
+void sim_network_reset_all(const struct sim_server *server) { reset(server, 0); }
+void sim_network_reset_commands(const struct sim_server *server) { reset(server, 1); }
 
 void sim_network_heal(struct sim *sim)
 {

@@ -97,7 +97,8 @@ static void set_replica(struct sim_place *place, int is_replica)
         sim_store_set_replica(server_of(place)->store, is_replica);
 }
 
-/* Its keys are those of the new master, as of now. Sentinels end the connections of a master that they demote; others do not. */
+/* Its keys are those of the new master, as of now. Sentinels end the connections of a master that they demote, those before 6.0 not those that
+ * subscribed. */
 static void find_out(struct sim_set *set)
 {
     struct sim *sim = set->sim;
@@ -113,6 +114,8 @@ static void find_out(struct sim_set *set)
         sim_cluster_learn(former);
     else if (sim_chance(&sim->world.deployments, 0.7))
         sim_network_reset_all(server_of(former));
+    else
+        sim_network_reset_commands(server_of(former));
 }
 
 static void tell_all(struct sim *sim)

@@ -144,6 +144,7 @@ struct sim_process;
 struct hl_link_factory sim_network_links(struct sim_process *process);
 void sim_network_reset_some(struct sim *sim, struct hl_random *random); /* one link, chosen by chance */
 void sim_network_reset_all(const struct sim_server *server);            /* it died */
+void sim_network_reset_commands(const struct sim_server *server);       /* all of its links but those that subscribed */
 void sim_network_cut_some(struct sim *sim, struct hl_random *random);
 void sim_network_heal(struct sim *sim);                                 /* cut links are reset */
 void sim_network_on_message(void *arg, unsigned connection, const struct sim_reply *push); /* the store's events */
