@@ -10,6 +10,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
+#include "lock/name.h"
 #include "lock/notice.h"
 #include "lock/proof.h"
 #include "lock/recent.h"
@@ -51,6 +52,9 @@ static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 static void release(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
+    if (hold->ask == ASK_ACQUIRE)
+        hold->is_in_order = hold->is_haunted && hold->request.node == hl_name_node(core, hold->name) &&
+            hl_node_is_linked_since(hold->request.node, hold->request.sent_us);
     hold->ask = ASK_RELEASE;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
@@ -199,10 +203,18 @@ void hl_ending_may_run(struct hl_hold *hold)
         hold->haunted_until_us = until_us;
 }
 
+/* It was released over the link that its acquire went over: that acquire has run. */
+static int was_in_order(const struct hl_hold *hold)
+{
+    const struct hl_request *request = &hold->request;
+    uint64_t since_us = HL_PLANTED(ORDER_OUTLIVES_LINK) ? UINT64_MAX : hold->since_us;
+    return hold->is_in_order && !request->detours && hl_node_is_linked_since(request->node, since_us);
+}
+
 /* 1: released, but it must be released once more. */
 static int haunts(struct hl_hold *hold)
 {
-    int was_haunted = hold->is_haunted;
+    int was_haunted = hold->is_haunted && !was_in_order(hold);
     hold->is_haunted = 0;
     return was_haunted && !HL_PLANTED(HAUNT_FORGOTTEN) && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }

@@ -80,7 +80,7 @@ void hl_hold_forget_answers(struct hl_hold *hold)
 {
     hold->token = hold->deadline_us = 0;
     hold->kept = hold->ask = hold->form = hold->way = hold->queued = hold->heard = 0;
-    hold->is_haunted = hold->was_repeated = hold->is_overlong = hold->is_overdue = 0;
+    hold->is_haunted = hold->is_in_order = hold->was_repeated = hold->is_overlong = hold->is_overdue = 0;
 }
 
 int hl_hold_is_told(const struct hl_hold *hold)

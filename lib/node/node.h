@@ -127,6 +127,8 @@ uint64_t hl_node_left_us(void *node); /* its session calls this, as its options 
 /* Since when the links for commands and for subscriptions have both been up; UINT64_MAX: one is down. */
 uint64_t hl_node_since_us(const struct hl_node *node);
 
+int hl_node_is_linked_since(const struct hl_node *node, uint64_t at_us); /* its link for commands is older */
+
 /* Server time in ms after which a command sent now must not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
 void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* learns from a LATE answer */

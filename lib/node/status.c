@@ -11,6 +11,11 @@ uint64_t hl_node_since_us(const struct hl_node *node)
     return commands_us > channels_us ? commands_us : channels_us;
 }
 
+int hl_node_is_linked_since(const struct hl_node *node, uint64_t at_us)
+{
+    return node->is_up && node->session.opened_us < at_us;
+}
+
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
 {
     if (!node->server_us)

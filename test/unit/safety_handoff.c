@@ -241,7 +241,28 @@ static void what_an_unanswered_release_asked_for_is_adopted(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
+/* Both on a link that is lost, and the former runs by itself later. Its repetition is refused, so that what it asked for besides is released
+ * before it was granted. */
+static void what_went_along_with_a_release_is_released_on_another_link_again(struct fixture *s)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
+    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_STRAY, .us = 400000);
+    release_quietly(a);
+    run_us(s, 10);
+    PLAN(s, .on = "mutex_release", .after = 1, .act = PLAN_REFUSE, .error = "OOM command not allowed when used memory > 'maxmemory'.");
+    cancel(b);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 350);
+    SAME(s, asked(s, "mutex_release"), 1);
+    run_ms(s, 60);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1200);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
 const struct safety safety_handoff[] = {
+    SAFETY(ORDER_OUTLIVES_LINK, what_went_along_with_a_release_is_released_on_another_link_again),
     SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted),
     SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for),
     SAFETY(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told),

@@ -326,6 +326,8 @@ static void who_gives_up_on_the_way_leaves_nothing(struct fixture *s)
     run_ms(s, 10);
     TELLS(s, "b:WAITING b:CANCELLED");
     TEXT(s, store_holder(&s->store, "stock"), "");
+    run_ms(s, 3000);
+    SAME(s, asked(s, "mutex_release"), 2); /* the second one ran after what the first one asked for: no third is needed */
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
     TELLS(s, "a:OK");
