@@ -9,6 +9,7 @@ cluster also a master is killed and comes back, and slots move. Each of these ha
 import argparse
 import collections
 import itertools
+import os
 import random
 import tempfile
 import threading
@@ -146,7 +147,7 @@ def main():
     parser.add_argument('server')
     parser.add_argument('peer')
     parser.add_argument('jars')
-    parser.add_argument('--seconds', type=float, default=20)
+    parser.add_argument('--seconds', type=float, default=30 if os.environ.get('CI') else 1)
     parser.add_argument('--lease-ms', type=int, default=6000)
     parser.add_argument('--cluster', action='store_true')
     parser.add_argument('--release', choices=peers.RELEASES, default='new')
