@@ -118,7 +118,7 @@ static uint64_t hold_us(struct sim *sim)
 static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
     uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
-    if (!actor->turn && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
+    if (!part->turn && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
         return part->request.sent_us;
     return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
 }
@@ -129,7 +129,7 @@ static uint64_t begun_us(const struct sim_actor *actor)
     uint64_t first_us = UINT64_MAX;
     for (unsigned i = 0; i < sim_inside_count(actor); i++) {
         const struct hl_hold *part = sim_inside_hold(actor, i);
-        if (part && sim_inside_hold(actor, i)->is_windowed && !actor->turn) /* by some heartbeat of this wait */
+        if (part && part->is_windowed && !part->turn) /* by some heartbeat of this wait */
             return actor->asked_us;
         if (part && part->kept == KEPT_OURS && sent_us(actor, part) < first_us)
             first_us = sent_us(actor, part);
