@@ -7,6 +7,7 @@ A hold lasts from when its holder knew of it until it was about to give it back.
   Java's, not held any more at its unlock()   Redisson tells its holder nothing before that. If it stood still meanwhile (SIGSTOP) it is counted until then,
                or not at all if it had not begun by then: `blind`
   ours, not held any more at its release, or Java's unlock() failed   it was valid as it was about to be released. If it stood still behind that: `late`
+  ours, lost with nothing left when it was reported   it stood still between the library's last look at the clock and the report: `outlasted`, no hold
 What ends so and did not stand still is somebody's fault, and counted whole: `unheld`. So it is with a wait that fails (`failed`), which of one that stood
 still is `broken`: Redisson gives up what took it longer than its own limits.
 Invariant: a hold that is left out of the judgement is counted in the verdict by its reason."""
@@ -87,6 +88,9 @@ def settle(turn, verdict):
     """What is to be judged of it: (begin, end), or None."""
     if not turn.begun_ns:
         return fails(turn, verdict)
+    if turn.fate == 'lost' and turn.ended_ns <= turn.begun_ns and stop_during(turn) is not None:
+        verdict.fates['outlasted'] += 1
+        return None
     if not turn.ended_ns:
         verdict.fates['killed'] += 1
         return turn.begun_ns, turn.peer.killed_ns or turn.begun_ns
