@@ -418,7 +418,7 @@ static void free_rest(struct stage *stage)
 static int is_free(void *arg)
 {
     return redis_integer(arg, "EVAL %s 0", "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do "
-                                           "if not k:find('token') and not k:find(':left$') then n = n + 1 end end return n") == 0;
+                                           "if not k:find('token') and not k:find(':left') then n = n + 1 end end return n") == 0;
 }
 
 static void play_kind(struct fixture *fixture, enum kind kind)
@@ -443,8 +443,7 @@ static void play_kind(struct fixture *fixture, enum kind kind)
     if (kind == ON_TIMED_OUT || kind == ON_CANCELLED || kind == ON_REFUSED_BY_CLOSE || kind == ON_WAITING)
         delete_keys(play, "own");
     check_until(is_free, fixture->redis, "what was not abandoned to be released");
-    delete_keys(play, "own");
-    delete_keys(play, "other");
+    redis_do(fixture->redis, "EVAL %s 0", "for _, k in ipairs(redis.call('KEYS', '*:left*')) do redis.call('DEL', k) end");
     free(play);
 }
 
