@@ -7,7 +7,7 @@
 #include "safety.h"
 
 /* The server would let the user "default" do it all. */
-static void nothing_is_said_after_a_refused_AUTH(struct fixture *s)
+SAFETY(R10_AUTH_FAILURE_IGNORED, nothing_is_said_after_a_refused_AUTH, "asked(s, NULL) == asked(s, 'AUTH')")
 {
     struct client *p;
     struct handle *a;
@@ -26,7 +26,7 @@ static int is_dead_here(struct handle *a)
     return release_quietly(a) == HILOCK_FORKED && hilock_lock_remaining_ms(a->lock) == 0 && hilock_lock_token(a->lock) == 0;
 }
 
-static void a_forked_child_can_neither_release_nor_believe(struct fixture *s)
+SAFETY(R12_FORK_IGNORED, a_forked_child_can_neither_release_nor_believe, "status == 0")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -37,9 +37,3 @@ static void a_forked_child_can_neither_release_nor_believe(struct fixture *s)
     HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
     SAME(s, status, 0);
 }
-
-const struct safety safety_access[] = {
-    SAFETY(R10_AUTH_FAILURE_IGNORED, nothing_is_said_after_a_refused_AUTH),
-    SAFETY(R12_FORK_IGNORED, a_forked_child_can_neither_release_nor_believe),
-    {NULL, {NULL, NULL}},
-};

@@ -6,7 +6,7 @@
 #include "safety.h"
 #include "sentinel_stage.h"
 
-static void a_sentinel_that_was_away_leads_nobody_back(struct fixture *s)
+SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back, "a:OK")
 {
     struct stage stage;
     struct handle *a;
@@ -24,7 +24,7 @@ static void a_sentinel_that_was_away_leads_nobody_back(struct fixture *s)
 }
 
 /* It comes back with what it knew, and its link is lost before it has told how old that is. */
-static void a_sentinel_that_told_no_epoch_leads_nobody_back(struct fixture *s)
+SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back, "nothing is reported")
 {
     struct stage stage;
     struct client *p;
@@ -43,7 +43,7 @@ static void a_sentinel_that_told_no_epoch_leads_nobody_back(struct fixture *s)
     HOLDS(s, stage_is_at(stage.other, held(p, "a", "stock", NULL)));
 }
 
-static void a_master_that_is_read_only_is_left(struct fixture *s)
+SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left, "a:OK")
 {
     struct stage stage;
     struct handle *a;
@@ -56,7 +56,7 @@ static void a_master_that_is_read_only_is_left(struct fixture *s)
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
-static void a_server_that_is_no_master_is_not_asked(struct fixture *s)
+SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked, "!hilock_client_is_connected(p->client)")
 {
     struct stage stage;
     struct client *p;
@@ -70,7 +70,7 @@ static void a_server_that_is_no_master_is_not_asked(struct fixture *s)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-static void a_release_that_was_lost_is_repeated(struct fixture *s)
+SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated, "a:released b:OK")
 {
     struct stage stage;
     struct client *p;
@@ -89,7 +89,7 @@ static void a_release_that_was_lost_is_repeated(struct fixture *s)
 }
 
 /* The other one took over without the release, then this one again, and no sentinel reported the first switch. */
-static void a_release_that_was_lost_is_repeated_where_it_was_acknowledged(struct fixture *s)
+SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged, "a:released b:OK")
 {
     struct stage stage;
     struct client *p;
@@ -110,7 +110,7 @@ static void a_release_that_was_lost_is_repeated_where_it_was_acknowledged(struct
 }
 
 /* It has too few replicas to write when it takes over. */
-static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct fixture *s)
+SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it, "nothing is reported")
 {
     struct stage stage;
     struct client *p;
@@ -134,7 +134,7 @@ static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct fixt
 }
 
 /* The link is lost already when the process, which stood still, asks over it; the next master is under no guard. */
-static void what_the_guard_refused_is_asked_for_at_the_next_master(struct fixture *s)
+SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master, "a:OK")
 {
     struct stage stage;
     struct client *p;
@@ -159,7 +159,7 @@ static void what_the_guard_refused_is_asked_for_at_the_next_master(struct fixtur
 /* ---- a cluster ---- */
 
 /* All of its keys are at the new place, or none was made yet: an ASK is followed once, and there it runs. */
-static void an_ask_is_followed_behind_ASKING(struct fixture *s)
+SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING, "a:OK a:released")
 {
     struct cluster_stage stage;
     struct client *p;
@@ -178,7 +178,7 @@ static void an_ask_is_followed_behind_ASKING(struct fixture *s)
     SAME(s, store_count(stage.stores[2], "ASKING"), 1);
 }
 
-static void what_another_server_has_now_is_asked_for_there(struct fixture *s)
+SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there, "a->event.reason == HILOCK_REASON_TAKEN")
 {
     struct cluster_stage stage;
     struct handle *a, *b;
@@ -231,7 +231,7 @@ static void is_released_where_it_is(struct cluster_stage *stage, struct handle *
 }
 
 /* It was stopped, another took over, and it goes on as if nothing had been. */
-static void a_server_that_was_away_gets_nothing_back_by_its_own_word(struct fixture *s)
+SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word, "a:released")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -244,7 +244,7 @@ static void a_server_that_was_away_gets_nothing_back_by_its_own_word(struct fixt
 }
 
 /* Not by the word of another that has not heard yet, either. */
-static void a_server_that_was_replaced_gets_nothing_back_by_anybodys_word(struct fixture *s)
+SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word, "a:released")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -255,7 +255,7 @@ static void a_server_that_was_replaced_gets_nothing_back_by_anybodys_word(struct
     is_released_where_it_is(&stage, a);
 }
 
-static void a_subscription_that_is_taken_back_is_made_elsewhere(struct fixture *s)
+SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere, "b:WAITING b:OK")
 {
     struct cluster_stage stage;
     struct handle *b;
@@ -278,7 +278,8 @@ static void a_subscription_that_is_taken_back_is_made_elsewhere(struct fixture *
 }
 
 /* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
-static void a_multi_is_not_granted_with_a_name_that_has_moved(struct fixture *s)
+SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
+       "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     static const char *names[3];
     struct cluster_stage stage;
@@ -313,7 +314,7 @@ static void a_multi_is_not_granted_with_a_name_that_has_moved(struct fixture *s)
 }
 
 /* It is stopped with a renewal in its handles, and goes on with it when another has its slots: that is not read any more. */
-static void a_silent_server_is_asked_after(struct fixture *s)
+SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after, "store_count(stage.stores[2], 'renew') == 1")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -334,7 +335,7 @@ static void a_silent_server_is_asked_after(struct fixture *s)
 }
 
 /* Waiters have asked, and sleep on the answer: the message would come from a server that has stopped. */
-static void a_silent_server_is_noticed_by_who_only_waits(struct fixture *s)
+SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits, "b:OK")
 {
     struct cluster_stage stage;
     struct handle *b;
@@ -353,7 +354,7 @@ static void a_silent_server_is_noticed_by_who_only_waits(struct fixture *s)
 }
 
 /* Another server had its slots meanwhile, without the release, and the client heard of neither change. */
-static void a_server_that_has_its_slots_back_is_told_of_releases_again(struct fixture *s)
+SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_releases_again, "nothing is reported")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -374,7 +375,7 @@ static void a_server_that_has_its_slots_back_is_told_of_releases_again(struct fi
 }
 
 /* It took over from the server to which that slot had moved. The client asks this one next, which has not heard of that. */
-static void a_server_that_has_a_slot_by_MOVED_keeps_it(struct fixture *s)
+SAFETY(UNDATED_OWNER_OUSTED, a_server_that_has_a_slot_by_MOVED_keeps_it, "nothing is reported")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -400,25 +401,3 @@ static void a_server_that_has_a_slot_by_MOVED_keeps_it(struct fixture *s)
     TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
     SAME(s, store_count(stage.stores[1], "mutex_release"), 0);
 }
-
-const struct safety safety_deploy[] = {
-    SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back),
-    SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back),
-    SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left),
-    SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked),
-    SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated),
-    SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged),
-    SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_releases_again),
-    SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it),
-    SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master),
-    SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved),
-    SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING),
-    SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there),
-    SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word),
-    SAFETY(UNDATED_OWNER_OUSTED, a_server_that_has_a_slot_by_MOVED_keeps_it),
-    SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),
-    SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere),
-    SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after),
-    SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits),
-    {NULL, {NULL, NULL}},
-};

@@ -21,7 +21,8 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
 }
 
 /* The servers' clocks differ. The heartbeat that the grant names went to the first of them, and the push is late. */
-static void a_push_about_another_server_is_confirmed_first(struct fixture *s)
+SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
+       "(int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(stage.stores[0], name)")
 {
     struct cluster_stage stage;
     struct client *q;
@@ -49,7 +50,7 @@ static void a_push_about_another_server_is_confirmed_first(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
-static void the_channel_goes_where_its_slot_goes(struct fixture *s)
+SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -66,7 +67,7 @@ static void the_channel_goes_where_its_slot_goes(struct fixture *s)
 }
 
 /* The script that would take it out of the queue may not run before the move is over. */
-static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct fixture *s)
+SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "a->result.waiters == 0")
 {
     struct cluster_stage stage;
     struct handle *a, *b;
@@ -105,7 +106,7 @@ static struct handle *forgotten_by_a_failover(struct cluster_stage *stage, const
     return a;
 }
 
-static void who_was_granted_by_an_answer_leaves_that_queue_too(struct fixture *s)
+SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too, "a->result.waiters == 0")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -121,7 +122,7 @@ static void who_was_granted_by_an_answer_leaves_that_queue_too(struct fixture *s
 }
 
 /* What takes it out of the queue may not run before the move is over. */
-static void who_held_leaves_that_queue_amid_a_move_too(struct fixture *s)
+SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "a->result.waiters == 0")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -155,7 +156,7 @@ static void grant(struct cluster_stage *stage, unsigned at, const struct client 
 }
 
 /* The new server has the queue, and the holder, as they were before. */
-static void a_grant_that_a_failover_forgot_leaves_no_place_behind(struct fixture *s)
+SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind, "b->result.waiters == 0")
 {
     struct cluster_stage stage;
     struct client *p;
@@ -177,13 +178,3 @@ static void a_grant_that_a_failover_forgot_leaves_no_place_behind(struct fixture
     run_ms(s, 1);
     SAME(s, b->result.waiters, 0);
 }
-
-const struct safety safety_fair_cluster[] = {
-    SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first),
-    SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes),
-    SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it),
-    SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too),
-    SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind),
-    SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too),
-    {NULL, {NULL, NULL}},
-};

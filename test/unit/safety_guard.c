@@ -23,7 +23,7 @@ static struct handle *hold_and_restart(struct fixture *s, uint32_t lease_ms)
     return a;
 }
 
-static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(struct fixture *s)
+SAFETY(GUARD_IGNORED, a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes, "a:LOST EXPIRED b:OK")
 {
     struct handle *a = hold_and_restart(s, 4000), *b;
     b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 4000)), "b", "stock",
@@ -35,7 +35,7 @@ static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(s
 }
 
 /* An uptime of 1 s may be 10 ms. */
-static void a_second_that_was_not_over_is_not_counted(struct fixture *s)
+SAFETY(GUARD_A_SECOND_SHORT, a_second_that_was_not_over_is_not_counted, "a:LOST EXPIRED b:OK")
 {
     struct handle *a = hold_and_restart(s, 2000), *b;
     b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 2000, .lease_ms = 2000)), "b", "stock",
@@ -47,7 +47,7 @@ static void a_second_that_was_not_over_is_not_counted(struct fixture *s)
 }
 
 /* Two have no guard left, and one of these had no memory when it was asked. */
-static void who_needs_no_guarded_master_does_not_wait_for_one(struct fixture *s)
+SAFETY(GUARD_OF_THE_LAST, who_needs_no_guarded_master_does_not_wait_for_one, "a:OK")
 {
     static const char *urls[4];
     struct handle *a;
@@ -64,10 +64,3 @@ static void who_needs_no_guarded_master_does_not_wait_for_one(struct fixture *s)
     run_ms(s, 5000);
     TELLS(s, "a:OK");
 }
-
-const struct safety safety_guard[] = {
-    SAFETY(GUARD_IGNORED, a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes),
-    SAFETY(GUARD_A_SECOND_SHORT, a_second_that_was_not_over_is_not_counted),
-    SAFETY(GUARD_OF_THE_LAST, who_needs_no_guarded_master_does_not_wait_for_one),
-    {NULL, {NULL, NULL}},
-};

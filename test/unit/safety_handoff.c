@@ -17,7 +17,7 @@ static struct handle *waiting(struct client *p, const char *tag, const struct hi
 
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
-static void nobody_is_handed_less_than_he_asked_for(struct fixture *s)
+SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for, "b->result.remaining_ms >= 2500")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -31,7 +31,8 @@ static void nobody_is_handed_less_than_he_asked_for(struct fixture *s)
 
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 
-static void what_aged_between_the_turns_is_not_told(struct fixture *s)
+ALSO(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 1500")
+SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 1500")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -44,7 +45,7 @@ static void what_aged_between_the_turns_is_not_told(struct fixture *s)
     HOLDS(s, b->result.remaining_ms >= 1500);
 }
 
-static void what_threads_see_ends_with_the_turn(struct fixture *s)
+SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn, "hilock_validity_remaining_ms(validity) == 0")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -59,7 +60,8 @@ static void what_threads_see_ends_with_the_turn(struct fixture *s)
 }
 
 /* Its data is lost; with so many holds it is asked for a moment after the link is back, and in that moment the turn ends. */
-static void what_is_to_be_verified_is_so_in_the_next_turn(struct fixture *s)
+SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
+       "hilock_lock_state(b->lock) == HILOCK_STATE_IDLE")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
@@ -83,7 +85,7 @@ static void what_is_to_be_verified_is_so_in_the_next_turn(struct fixture *s)
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-static void what_is_handed_on_is_not_released(struct fixture *s)
+SAFETY(HANDOFF_AFTER_RELEASE, what_is_handed_on_is_not_released, "a handle believes in no more than the server has")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -94,7 +96,7 @@ static void what_is_handed_on_is_not_released(struct fixture *s)
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void tokens_rise_from_turn_to_turn(struct fixture *s)
+SAFETY(HANDOFF_TOKEN_SAME, tokens_rise_from_turn_to_turn, "b->result.fencing_token > a->result.fencing_token")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -103,7 +105,8 @@ static void tokens_rise_from_turn_to_turn(struct fixture *s)
     HOLDS(s, b->result.fencing_token > a->result.fencing_token);
 }
 
-static void others_are_let_in_after_sixteen_turns(struct fixture *s)
+SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
+       "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK")
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -117,7 +120,7 @@ static void others_are_let_in_after_sixteen_turns(struct fixture *s)
     TELLS(s, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
 }
 
-static void others_are_let_in_after_a_third_of_the_lease(struct fixture *s)
+SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_a_third_of_the_lease, "hilock_lock_remaining_ms(c->lock) > 0")
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *c;
@@ -129,7 +132,7 @@ static void others_are_let_in_after_a_third_of_the_lease(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(c->lock) > 0);
 }
 
-static void a_crash_costs_no_more_than_ones_own_lease(struct fixture *s)
+SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left_ms(&s->store, 'stock') <= 3000")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", &three_seconds);
@@ -139,7 +142,7 @@ static void a_crash_costs_no_more_than_ones_own_lease(struct fixture *s)
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-static void an_extended_lease_is_not_handed_to_a_shorter_one(struct fixture *s)
+SAFETY(HANDOFF_ANY_LEASE, an_extended_lease_is_not_handed_to_a_shorter_one, "store_left_ms(&s->store, 'stock') <= 3000")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -151,7 +154,8 @@ static void an_extended_lease_is_not_handed_to_a_shorter_one(struct fixture *s)
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-static void no_lease_is_believed_in_that_was_not_asked_for(struct fixture *s)
+SAFETY(HANDOFF_ANSWER_TAKEN, no_lease_is_believed_in_that_was_not_asked_for,
+       "a handle believes in no more than the server has")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -164,7 +168,7 @@ static void no_lease_is_believed_in_that_was_not_asked_for(struct fixture *s)
     run_ms(s, 10000); /* a fixture looks at belief by itself */
 }
 
-static void a_fixed_lease_is_had_whole(struct fixture *s)
+SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_had_whole, "hilock_lock_remaining_ms(b->lock) >= 2950")
 {
     const struct hilock_lock_options *fixed = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER);
     struct client *p = fixture_connect(s, NULL);
@@ -175,7 +179,7 @@ static void a_fixed_lease_is_had_whole(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(b->lock) >= 2950);
 }
 
-static void a_longer_lease_is_had_in_time(struct fixture *s)
+SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_had_in_time, "b:WAITING b:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -186,7 +190,7 @@ static void a_longer_lease_is_had_in_time(struct fixture *s)
 }
 
 /* Nothing was verified yet: only that another took over is known. */
-static void nobody_begins_on_what_the_old_master_granted(struct fixture *s)
+SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING")
 {
     struct stage stage;
     struct client *p;
@@ -205,7 +209,7 @@ static void nobody_begins_on_what_the_old_master_granted(struct fixture *s)
 }
 
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
-static void nobody_begins_while_another_may_take_over(struct fixture *s)
+SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING")
 {
     struct stage stage;
     struct client *p;
@@ -227,7 +231,7 @@ static void nobody_begins_while_another_may_take_over(struct fixture *s)
 }
 
 /* The release made the next one the holder, and its answer is lost. */
-static void what_an_unanswered_release_asked_for_is_adopted(struct fixture *s)
+SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted, "b:OK")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", NULL);
@@ -240,24 +244,3 @@ static void what_an_unanswered_release_asked_for_is_adopted(struct fixture *s)
     run_ms(s, 3000);
     TELLS(s, "b:OK");
 }
-
-const struct safety safety_handoff[] = {
-    SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted),
-    SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for),
-    SAFETY(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told),
-    SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told),
-    SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn),
-    SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn),
-    SAFETY(HANDOFF_AFTER_RELEASE, what_is_handed_on_is_not_released),
-    SAFETY(HANDOFF_TOKEN_SAME, tokens_rise_from_turn_to_turn),
-    SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns),
-    SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_a_third_of_the_lease),
-    SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease),
-    SAFETY(HANDOFF_ANY_LEASE, an_extended_lease_is_not_handed_to_a_shorter_one),
-    SAFETY(HANDOFF_ANSWER_TAKEN, no_lease_is_believed_in_that_was_not_asked_for),
-    SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_had_whole),
-    SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_had_in_time),
-    SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted),
-    SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over),
-    {NULL, {NULL, NULL}},
-};

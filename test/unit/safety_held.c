@@ -5,7 +5,7 @@
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
-static void an_extend_counts_from_its_own_send(struct fixture *s)
+SAFETY(EXTEND_FROM_REPLY, an_extend_counts_from_its_own_send, "a handle believes in no more than the server has")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -17,7 +17,7 @@ static void an_extend_counts_from_its_own_send(struct fixture *s)
     BELIEVES(s, a, asked_us + 10000000 - 107000);
 }
 
-static void an_extend_to_less_takes_nothing_away(struct fixture *s)
+SAFETY(EXTEND_SHORTENS, an_extend_to_less_takes_nothing_away, "what is believed")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
@@ -30,7 +30,7 @@ static void an_extend_to_less_takes_nothing_away(struct fixture *s)
 }
 
 /* Taken after a renewal had run at the store, and before its answer was read: that answer proves nothing of later. */
-static void an_extend_is_not_answered_by_what_was_asked_before_it(struct fixture *s)
+SAFETY(EXTEND_UNASKED, an_extend_is_not_answered_by_what_was_asked_before_it, "a:extend LOST")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -43,7 +43,7 @@ static void an_extend_is_not_answered_by_what_was_asked_before_it(struct fixture
     TELLS(s, "a:extend LOST");
 }
 
-static void an_extended_lease_is_released_however_long_it_takes(struct fixture *s)
+SAFETY(EXTEND_FORGOTTEN, an_extended_lease_is_released_however_long_it_takes, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
@@ -59,7 +59,7 @@ static void an_extended_lease_is_released_however_long_it_takes(struct fixture *
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_validity_ends_with_its_hold(struct fixture *s)
+SAFETY(VALIDITY_OUTLIVES, a_validity_ends_with_its_hold, "hilock_validity_remaining_ms(validity) == 0")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -71,7 +71,7 @@ static void a_validity_ends_with_its_hold(struct fixture *s)
     hilock_validity_unref(validity);
 }
 
-static void a_validity_never_shows_a_later_hold(struct fixture *s)
+SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold, "hilock_validity_remaining_ms(validity) == 0")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -85,7 +85,7 @@ static void a_validity_never_shows_a_later_hold(struct fixture *s)
     hilock_validity_unref(validity);
 }
 
-static void a_hold_that_was_entered_twice_needs_two_releases(struct fixture *s)
+SAFETY(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases, "is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &again);
@@ -108,7 +108,7 @@ static void enter_and_block(struct handle *handle)
     world_jump_us(&handle->fixture->world, 5000000);
 }
 
-static void a_re_entry_of_a_hold_that_has_ended_is_not_OK(struct fixture *s)
+SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a:LOST SUSPENDED a:LOST")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
@@ -120,15 +120,3 @@ static void a_re_entry_of_a_hold_that_has_ended_is_not_OK(struct fixture *s)
     run_ms(s, 10);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
 }
-
-const struct safety safety_held[] = {
-    SAFETY(EXTEND_FROM_REPLY, an_extend_counts_from_its_own_send),
-    SAFETY(EXTEND_SHORTENS, an_extend_to_less_takes_nothing_away),
-    SAFETY(EXTEND_UNASKED, an_extend_is_not_answered_by_what_was_asked_before_it),
-    SAFETY(EXTEND_FORGOTTEN, an_extended_lease_is_released_however_long_it_takes),
-    SAFETY(VALIDITY_OUTLIVES, a_validity_ends_with_its_hold),
-    SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold),
-    SAFETY(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases),
-    SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK),
-    {NULL, {NULL, NULL}},
-};

@@ -2,7 +2,7 @@
 /* R5: only "not yours" is loss before the deadline, and every other end is followed by a release. R6: loss comes first. */
 #include "safety.h"
 
-static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct fixture *s)
+SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock, "hilock_lock_remaining_ms(a->lock) > 2000")
 {
     static const char *const errors[] = {
         "READONLY You can't write against a read only replica.", "LOADING Redis is loading the dataset in memory", "NOPERM no",
@@ -22,7 +22,7 @@ static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct fixture *s)
     TELLS(s, "");
 }
 
-static void a_hold_that_ends_by_hold_max_is_released(struct fixture *s)
+SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
@@ -33,7 +33,7 @@ static void a_hold_that_ends_by_hold_max_is_released(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void what_the_store_says_is_not_ours_is_lost_at_once(struct fixture *s)
+SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once, "a:LOST TAKEN")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -49,7 +49,8 @@ static void what_the_store_says_is_not_ours_is_lost_at_once(struct fixture *s)
 }
 
 /* The answer to b has been waiting to be read since before the pause; a's lease ran out during it. */
-static void on_waking_loss_is_told_before_anything_else(struct fixture *s)
+ALSO(R6_LOSS_IN_LINE, on_waking_loss_is_told_before_anything_else, "a:LOST SUSPENDED b:OK")
+SAFETY(R6_NO_SWEEP, on_waking_loss_is_told_before_anything_else, "a:LOST SUSPENDED b:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
@@ -65,7 +66,7 @@ static void on_waking_loss_is_told_before_anything_else(struct fixture *s)
 }
 
 /* Its lease is longer: renewed shortly before. */
-static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct fixture *s)
+SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_else, "a:LOST HOLD_MAX b:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
@@ -82,7 +83,8 @@ static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct fi
 }
 
 /* The operator clicks late: the named holder is gone, another holds. */
-static void a_late_force_release_ends_nobody_elses_hold(struct fixture *s)
+SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold,
+       "a handle believes in no more than the server has")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "stock", NULL);
@@ -93,7 +95,7 @@ static void a_late_force_release_ends_nobody_elses_hold(struct fixture *s)
 }
 
 /* Two who read: one of them is named. */
-static void a_force_release_ends_no_lock_that_others_share(struct fixture *s)
+SAFETY(FORCE_UNCHECKED, a_force_release_ends_no_lock_that_others_share, "b:force WRONG_KIND")
 {
     struct handle *b = handle_new(fixture_connect(s, NULL), "b", "stock", NULL);
     store_take(&s->store, "stock", "java:57", 30000);
@@ -104,7 +106,7 @@ static void a_force_release_ends_no_lock_that_others_share(struct fixture *s)
     HOLDS(s, store_token(&s->store, "stock", "java:57") && store_token(&s->store, "stock", "java:58"));
 }
 
-static void what_a_restart_forgot_is_known_of_a_fixed_lease_too(struct fixture *s)
+SAFETY(FIXED_UNVERIFIED, what_a_restart_forgot_is_known_of_a_fixed_lease_too, "a:LOST TAKEN")
 {
     struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
@@ -114,16 +116,3 @@ static void what_a_restart_forgot_is_known_of_a_fixed_lease_too(struct fixture *
     run_ms(s, 1000);
     TELLS(s, "a:LOST TAKEN");
 }
-
-const struct safety safety_loss[] = {
-    SAFETY(FIXED_UNVERIFIED, what_a_restart_forgot_is_known_of_a_fixed_lease_too),
-    SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold),
-    SAFETY(FORCE_UNCHECKED, a_force_release_ends_no_lock_that_others_share),
-    SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock),
-    SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released),
-    SAFETY(R6_LOSS_IN_LINE, on_waking_loss_is_told_before_anything_else),
-    SAFETY(R6_NO_SWEEP, on_waking_loss_is_told_before_anything_else),
-    SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_else),
-    SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once),
-    {NULL, {NULL, NULL}},
-};

@@ -5,7 +5,7 @@
 
 #include "safety.h"
 
-static void every_acquisition_has_an_id_of_its_own(struct fixture *s)
+SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own, "strcmp(first, store_holder(&s->store, 'stock')) != 0")
 {
     struct client *p = fixture_connect(s, NULL);
     char first[FIXTURE_TEXT];
@@ -21,7 +21,7 @@ static void every_acquisition_has_an_id_of_its_own(struct fixture *s)
 }
 
 /* Executed, the answer lost, and the wait over before that is known. */
-static void a_grant_that_nobody_heard_of_is_undone(struct fixture *s)
+SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -34,7 +34,7 @@ static void a_grant_that_nobody_heard_of_is_undone(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_grant_that_comes_after_the_answer_is_undone(struct fixture *s)
+SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -48,7 +48,7 @@ static void a_grant_that_comes_after_the_answer_is_undone(struct fixture *s)
     TELLS(s, "");
 }
 
-static void the_next_try_waits_for_the_answer_to_a_release(struct fixture *s)
+SAFETY(R4_UNDO_UNORDERED, the_next_try_waits_for_the_answer_to_a_release, "asked(s, 'mutex_acquire') == 1")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -64,7 +64,7 @@ static void the_next_try_waits_for_the_answer_to_a_release(struct fixture *s)
 }
 
 /* The request is overtaken by its own undoing: it runs when all think it lost, and makes a hold that nobody knows of. */
-static void a_ghost_is_released_once_its_request_can_no_longer_run(struct fixture *s)
+SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 2")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -86,7 +86,7 @@ static void a_ghost_is_released_once_its_request_can_no_longer_run(struct fixtur
 
 /* Asked twice, for the link had died; somebody ends that hold; and then the first request runs. A kind without a queue: of one that has, every
  * id whose hold was taken is released, for it may stand there. */
-static void a_ghost_of_a_hold_that_was_taken_is_released(struct fixture *s)
+SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ours(s, 'stock')")
 {
     struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 2500000);
@@ -107,7 +107,7 @@ static void a_ghost_of_a_hold_that_was_taken_is_released(struct fixture *s)
 }
 
 /* Given up, lease and all, while its script is being loaded again; granted after that. */
-static void a_grant_is_undone_however_late_it_comes(struct fixture *s)
+SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 150));
@@ -134,7 +134,7 @@ static void sleep_ms(struct fixture *s, struct client *p, uint64_t span_ms)
     run_ms(s, 10);
 }
 
-static void a_renewal_answered_after_the_end_is_released(struct fixture *s)
+SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released, "asked(s, 'mutex_release') == 1")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -151,7 +151,7 @@ static void a_renewal_answered_after_the_end_is_released(struct fixture *s)
 }
 
 /* Its lease is over while the script is loaded again, and then it is to be said in another way. */
-static void a_release_that_was_given_up_keeps_no_sibling_waiting(struct fixture *s)
+SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting, "a:release UNKNOWN a:SETTLED b:OK")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 150));
@@ -165,7 +165,7 @@ static void a_release_that_was_given_up_keeps_no_sibling_waiting(struct fixture 
     SAME(s, asked(s, "free"), 0);
 }
 
-static void a_script_forgotten_again_is_loaded_again(struct fixture *s)
+SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again, "a:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -174,17 +174,3 @@ static void a_script_forgotten_again_is_loaded_again(struct fixture *s)
     run_ms(s, 10);
     TELLS(s, "a:OK");
 }
-
-const struct safety safety_outcome[] = {
-    SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own),
-    SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone),
-    SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone),
-    SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run),
-    SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released),
-    SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes),
-    SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released),
-    SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting),
-    SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again),
-    SAFETY(R4_UNDO_UNORDERED, the_next_try_waits_for_the_answer_to_a_release),
-    {NULL, {NULL, NULL}},
-};

@@ -17,7 +17,7 @@ static unsigned told(const struct fixture *s)
 }
 
 /* An answer from the server comes while the timer for the rest is due, in the same turn. */
-static void a_turn_with_many_events_tells_one_batch(struct fixture *s)
+SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch, "told(s) == 1000")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *last = handle_new(p, "last", "other", NULL);
@@ -41,7 +41,8 @@ static void a_turn_with_many_events_tells_one_batch(struct fixture *s)
     SAME(s, told(s), 2501);
 }
 
-static void a_client_that_closes_tells_all_first_however_long_it_takes(struct fixture *s)
+SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes,
+       "c:CLOSED b:CLOSED a:CLOSED d:release UNKNOWN closed")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
@@ -64,7 +65,8 @@ static void a_client_that_closes_tells_all_first_however_long_it_takes(struct fi
 }
 
 /* Both renewals fail for the second time at once; during a's report the drain ends, and b's report is still pending. */
-static void a_drain_that_ends_takes_what_has_something_else_to_tell(struct fixture *s)
+SAFETY(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell,
+       "a:RENEWAL_FAILED b:LOST CLOSING a:LOST CLOSING closed")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b = held(p, "b", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *a = held(p, "a", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -81,10 +83,3 @@ static void a_drain_that_ends_takes_what_has_something_else_to_tell(struct fixtu
         run_ms(s, 1000);
     TELLS(s, "a:RENEWAL_FAILED b:LOST CLOSING a:LOST CLOSING closed");
 }
-
-const struct safety safety_promise[] = {
-    SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch),
-    SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes),
-    SAFETY(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell),
-    {NULL, {NULL, NULL}},
-};

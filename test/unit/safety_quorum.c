@@ -13,7 +13,7 @@ static struct client *quorum(struct fixture *s, unsigned count)
     return fixture_connect(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls));
 }
 
-static void half_of_the_votes_are_too_few(struct fixture *s)
+SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few, "a handle believes in no more than the server has")
 {
     struct client *p = quorum(s, 4);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -25,7 +25,7 @@ static void half_of_the_votes_are_too_few(struct fixture *s)
     TELLS(s, "a:TIMED_OUT");
 }
 
-static void too_few_votes_are_given_back(struct fixture *s)
+SAFETY(QUORUM_KEEPS, too_few_votes_are_given_back, "!strstr(store_holder(store_at(s, 2), 'stock'), p->uuid)")
 {
     struct client *p = quorum(s, 3);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -40,7 +40,7 @@ static void too_few_votes_are_given_back(struct fixture *s)
     HOLDS(s, !strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
 }
 
-static void a_hanging_master_is_not_asked_again(struct fixture *s)
+SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again, "a->result.attempts == i < 1 ? 3 : 2")
 {
     struct client *p = quorum(s, 3);
     run_ms(s, 1);
@@ -56,7 +56,7 @@ static void a_hanging_master_is_not_asked_again(struct fixture *s)
     TELLS(s, "a:OK a:released a:OK a:released a:OK a:released");
 }
 
-static void an_empty_master_is_healed(struct fixture *s)
+SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed, "a handle believes in no more than the server has")
 {
     struct client *p = quorum(s, 3);
     run_ms(s, 1);
@@ -70,7 +70,8 @@ static void an_empty_master_is_healed(struct fixture *s)
 }
 
 /* The first master is still another's, so the free ones are left alone, for some seconds: he may be about to have them. */
-static void who_is_woken_asks_one_master_before_the_others(struct fixture *s)
+SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
+       "!*store_holder(store_at(s, 1), 'stock') && !*store_holder(store_at(s, 2), 'stock')")
 {
     struct client *p = quorum(s, 3);
     run_ms(s, 1);
@@ -85,12 +86,3 @@ static void who_is_woken_asks_one_master_before_the_others(struct fixture *s)
     run_ms(s, 10000);
     TELLS(s, "a:WAITING a:OK");
 }
-
-const struct safety safety_quorum[] = {
-    SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few),
-    SAFETY(QUORUM_KEEPS, too_few_votes_are_given_back),
-    SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again),
-    SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others),
-    SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed),
-    {NULL, {NULL, NULL}},
-};

@@ -15,7 +15,7 @@ static void overwrite(struct fixture *s, hilock_kind kind)
         store_set_string(&s->store, "stock", "text");
 }
 
-static void a_release_that_finds_another_type_is_LOST_at_once(struct fixture *s)
+A_PLAY(a_release_that_finds_another_type_is_LOST_at_once)
 {
     struct client *p = fixture_connect(s, NULL);
     for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
@@ -28,7 +28,7 @@ static void a_release_that_finds_another_type_is_LOST_at_once(struct fixture *s)
     }
 }
 
-static void a_renewal_that_finds_another_type_is_TAKEN(struct fixture *s)
+A_PLAY(a_renewal_that_finds_another_type_is_TAKEN)
 {
     struct client *p = fixture_connect(s, NULL);
     for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
@@ -42,7 +42,7 @@ static void a_renewal_that_finds_another_type_is_TAKEN(struct fixture *s)
 }
 
 /* A key of the queue's is not the lock's: what is released in the other way is free. */
-static void another_type_among_the_queues_keys_is_no_loss(struct fixture *s)
+A_PLAY(another_type_among_the_queues_keys_is_no_loss)
 {
     struct handle *a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
@@ -53,7 +53,7 @@ static void another_type_among_the_queues_keys_is_no_loss(struct fixture *s)
 }
 
 /* Were it said again at once, it would never end. */
-static void another_type_in_both_ways_of_a_release_is_asked_twice(struct fixture *s)
+A_PLAY(another_type_in_both_ways_of_a_release_is_asked_twice)
 {
     struct handle *a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     overwrite(s, HILOCK_FAIR);
@@ -63,12 +63,3 @@ static void another_type_in_both_ways_of_a_release_is_asked_twice(struct fixture
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "free"), 1);
 }
-
-static const struct play plays[] = {
-    PLAY(a_release_that_finds_another_type_is_LOST_at_once),
-    PLAY(a_renewal_that_finds_another_type_is_TAKEN),
-    PLAY(another_type_among_the_queues_keys_is_no_loss),
-    PLAY(another_type_in_both_ways_of_a_release_is_asked_twice),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

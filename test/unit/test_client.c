@@ -10,7 +10,7 @@
 
 /* ---- closing ---- */
 
-static void closing_with_nothing_is_over_on_the_next_turn(struct fixture *s)
+A_PLAY(closing_with_nothing_is_over_on_the_next_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     uint64_t began_us = fixture_us(s);
@@ -23,7 +23,7 @@ static void closing_with_nothing_is_over_on_the_next_turn(struct fixture *s)
     SAME(s, p->loop.timers, 0);
 }
 
-static void a_client_that_never_connected_closes_too(struct fixture *s)
+A_PLAY(a_client_that_never_connected_closes_too)
 {
     struct client *p;
     s->place->mood = NET_IS_SILENT;
@@ -34,7 +34,7 @@ static void a_client_that_never_connected_closes_too(struct fixture *s)
     SAME(s, s->net.links, 0);
 }
 
-static void who_waits_is_CLOSED(struct fixture *s)
+A_PLAY(who_waits_is_CLOSED)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "other", NULL);
@@ -53,7 +53,7 @@ static void who_waits_is_CLOSED(struct fixture *s)
     HOLDS(s, !is_ours(s, "other"));
 }
 
-static void while_it_drains_holds_live_and_are_renewed(struct fixture *s)
+A_PLAY(while_it_drains_holds_live_and_are_renewed)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -69,7 +69,7 @@ static void while_it_drains_holds_live_and_are_renewed(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed(struct fixture *s)
+A_PLAY(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL);
@@ -86,7 +86,7 @@ static void at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_clos
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
-static void a_second_close_only_shortens(struct fixture *s)
+A_PLAY(a_second_close_only_shortens)
 {
     struct client *p = fixture_connect(s, NULL);
     uint64_t began_us = fixture_us(s);
@@ -103,7 +103,7 @@ static void a_second_close_only_shortens(struct fixture *s)
     HOLDS(s, p->closed_at_us >= began_us + 65000000);
 }
 
-static void drain_zero_ends_it_now(struct fixture *s)
+A_PLAY(drain_zero_ends_it_now)
 {
     struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", NULL);
@@ -113,7 +113,7 @@ static void drain_zero_ends_it_now(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void without_an_answer_it_is_over_after_drain_and_one_command(struct fixture *s)
+A_PLAY(without_an_answer_it_is_over_after_drain_and_one_command)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     uint64_t began_us = fixture_us(s);
@@ -127,7 +127,7 @@ static void without_an_answer_it_is_over_after_drain_and_one_command(struct fixt
     HOLDS(s, is_ours(s, "stock")); /* runs out at the store */
 }
 
-static void a_release_under_way_is_waited_for(struct fixture *s)
+A_PLAY(a_release_under_way_is_waited_for)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -140,7 +140,7 @@ static void a_release_under_way_is_waited_for(struct fixture *s)
     TELLS(s, "a:released closed");
 }
 
-static void an_undo_under_way_is_waited_for(struct fixture *s)
+A_PLAY(an_undo_under_way_is_waited_for)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -155,7 +155,7 @@ static void an_undo_under_way_is_waited_for(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void ten_thousand_who_wait_are_closed(struct fixture *s)
+A_PLAY(ten_thousand_who_wait_are_closed)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct handle *handle;
@@ -173,7 +173,7 @@ static void ten_thousand_who_wait_are_closed(struct fixture *s)
             SAME(s, handle->result.status, HILOCK_CLOSED);
 }
 
-static void a_thousand_holds_are_lost_and_released(struct fixture *s)
+A_PLAY(a_thousand_holds_are_lost_and_released)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct handle *handle;
@@ -193,7 +193,7 @@ static void a_thousand_holds_are_lost_and_released(struct fixture *s)
             SAME(s, handle->event.reason, HILOCK_REASON_CLOSING);
 }
 
-static void handles_outlive_their_client(struct fixture *s)
+A_PLAY(handles_outlive_their_client)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -222,7 +222,7 @@ static void free_the_locks(struct client *client)
         handle_free(handle);
 }
 
-static void locks_may_be_freed_inside_on_closed(struct fixture *s)
+A_PLAY(locks_may_be_freed_inside_on_closed)
 {
     struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", NULL);
@@ -232,7 +232,7 @@ static void locks_may_be_freed_inside_on_closed(struct fixture *s)
     TELLS(s, "a:LOST CLOSING closed");
 }
 
-static void close_refuses_what_it_cannot_mean(struct fixture *s)
+A_PLAY(close_refuses_what_it_cannot_mean)
 {
     struct client *p = fixture_connect(s, NULL);
     SAME(s, hilock_client_close(NULL, 0, NULL, NULL), HILOCK_INVALID);
@@ -246,7 +246,7 @@ static void close_refuses_what_it_cannot_mean(struct fixture *s)
 
 /* ---- abandon ---- */
 
-static void abandon_gives_all_back_in_any_state(struct fixture *s)
+A_PLAY(abandon_gives_all_back_in_any_state)
 {
     for (uint64_t after_us = 0; after_us < 1500; after_us += 50) {
         struct client *p = fixture_open(s, NULL);
@@ -300,7 +300,7 @@ static void *call_from_elsewhere(void *arg)
     return NULL;
 }
 
-static void another_thread_is_refused_and_counted_and_nothing_is_written(struct fixture *s)
+A_PLAY(another_thread_is_refused_and_counted_and_nothing_is_written)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -324,7 +324,7 @@ static void *open_elsewhere(void *arg)
     return NULL;
 }
 
-static void the_owner_is_who_turns_the_loop_first(struct fixture *s)
+A_PLAY(the_owner_is_who_turns_the_loop_first)
 {
     pthread_t thread;
     struct client *p;
@@ -375,10 +375,10 @@ static void a_child_is_refused(struct fixture *s, int is_freed_first)
     HOLDS(s, is_ours(s, "one"));
 }
 
-static void a_forked_child_may_only_abandon_and_free(struct fixture *s) { a_child_is_refused(s, 0); }
-static void a_forked_child_may_free_and_abandon(struct fixture *s) { a_child_is_refused(s, 1); }
+A_PLAY(a_forked_child_may_only_abandon_and_free) { a_child_is_refused(s, 0); }
+A_PLAY(a_forked_child_may_free_and_abandon) { a_child_is_refused(s, 1); }
 
-static void a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time(struct fixture *s)
+A_PLAY(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
@@ -396,29 +396,3 @@ static void a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time(str
     SAME(s, b->at_us, began_us + 1000000);
     SAME(s, p->closed_at_us, began_us + 1700000);
 }
-
-static const struct play plays[] = {
-    PLAY(closing_with_nothing_is_over_on_the_next_turn),
-    PLAY(a_client_that_never_connected_closes_too),
-    PLAY(who_waits_is_CLOSED),
-    PLAY(while_it_drains_holds_live_and_are_renewed),
-    PLAY(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed),
-    PLAY(a_second_close_only_shortens),
-    PLAY(drain_zero_ends_it_now),
-    PLAY(without_an_answer_it_is_over_after_drain_and_one_command),
-    PLAY(a_release_under_way_is_waited_for),
-    PLAY(an_undo_under_way_is_waited_for),
-    PLAY(ten_thousand_who_wait_are_closed),
-    PLAY(a_thousand_holds_are_lost_and_released),
-    PLAY(handles_outlive_their_client),
-    PLAY(locks_may_be_freed_inside_on_closed),
-    PLAY(close_refuses_what_it_cannot_mean),
-    PLAY(abandon_gives_all_back_in_any_state),
-    PLAY(another_thread_is_refused_and_counted_and_nothing_is_written),
-    PLAY(the_owner_is_who_turns_the_loop_first),
-    PLAY(a_forked_child_may_only_abandon_and_free),
-    PLAY(a_forked_child_may_free_and_abandon),
-    PLAY(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

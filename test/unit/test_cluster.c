@@ -16,7 +16,7 @@ static unsigned links_to(const struct cluster_stage *stage, unsigned at)
     return count;
 }
 
-static void keys_are_asked_for_where_they_are(struct fixture *s)
+A_PLAY(keys_are_asked_for_where_they_are)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -31,7 +31,7 @@ static void keys_are_asked_for_where_they_are(struct fixture *s)
     SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
 }
 
-static void what_came_before_the_table_waits_for_it(struct fixture *s)
+A_PLAY(what_came_before_the_table_waits_for_it)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -45,7 +45,7 @@ static void what_came_before_the_table_waits_for_it(struct fixture *s)
         SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
 }
 
-static void there_are_no_links_to_servers_that_nobody_needs(struct fixture *s)
+A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -69,7 +69,7 @@ static void there_are_no_links_to_servers_that_nobody_needs(struct fixture *s)
     TELLS(s, "b:OK a:OK a:released a:OK");
 }
 
-static void a_slot_that_moved_is_followed_at_once(struct fixture *s)
+A_PLAY(a_slot_that_moved_is_followed_at_once)
 {
     struct hilock_stats stats = {.size = sizeof stats};
     struct cluster_stage stage;
@@ -94,7 +94,7 @@ static void a_slot_that_moved_is_followed_at_once(struct fixture *s)
 }
 
 /* Token and lock are on different sides, or on none: the acquire is not executed, and asked again until the move is over. */
-static void a_try_outlives_the_time_of_a_move(struct fixture *s)
+A_PLAY(a_try_outlives_the_time_of_a_move)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -113,7 +113,7 @@ static void a_try_outlives_the_time_of_a_move(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void a_cluster_that_is_down_is_asked_within_bounds(struct fixture *s)
+A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -129,7 +129,7 @@ static void a_cluster_that_is_down_is_asked_within_bounds(struct fixture *s)
     HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS") < 60);
 }
 
-static void two_who_send_each_other_are_left_within_bounds(struct fixture *s)
+A_PLAY(two_who_send_each_other_are_left_within_bounds)
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -145,7 +145,7 @@ static void two_who_send_each_other_are_left_within_bounds(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void channels_are_those_of_the_slots_server(struct fixture *s)
+A_PLAY(channels_are_those_of_the_slots_server)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -170,7 +170,7 @@ static void channels_are_those_of_the_slots_server(struct fixture *s)
     SAME(s, store_count(stage.stores[2], "UNSUBSCRIBE"), 1); /* the fence */
 }
 
-static void an_older_server_has_plain_channels(struct fixture *s)
+A_PLAY(an_older_server_has_plain_channels)
 {
     struct cluster_stage stage;
     struct handle *a, *b;
@@ -191,7 +191,7 @@ static void an_older_server_has_plain_channels(struct fixture *s)
 }
 
 /* The race that puts a stream out of step without the fence: its SUNSUBSCRIBE is answered by the server's own push, and by MOVED. */
-static void a_slot_that_goes_while_it_is_left_breaks_no_stream(struct fixture *s)
+A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -217,7 +217,7 @@ static void a_slot_that_goes_while_it_is_left_breaks_no_stream(struct fixture *s
 }
 
 /* MOVED comes for a channel that is wanted no more, and does not even linger. */
-static void a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten(struct fixture *s)
+A_PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten)
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -237,7 +237,7 @@ static void a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten(struct
     SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 2);
 }
 
-static void servers_that_are_named_by_no_host_are_where_they_were_reached(struct fixture *s)
+A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -249,7 +249,7 @@ static void servers_that_are_named_by_no_host_are_where_they_were_reached(struct
     HOLDS(s, strncmp(store_holder(&s->store, hilock_lock_name(a->lock)), a->client->uuid, 36) == 0 || a->result.status == HILOCK_OK);
 }
 
-static void a_server_that_is_no_cluster_is_told(struct fixture *s)
+A_PLAY(a_server_that_is_no_cluster_is_told)
 {
     struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1")), "a", "stock", NULL);
     acquire(a, 500);
@@ -260,7 +260,7 @@ static void a_server_that_is_no_cluster_is_told(struct fixture *s)
 }
 
 /* A wait without an end would never tell by its own end. */
-static void a_server_that_is_no_cluster_is_reported_once(struct fixture *s)
+A_PLAY(a_server_that_is_no_cluster_is_reported_once)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
@@ -273,7 +273,7 @@ static void a_server_that_is_no_cluster_is_reported_once(struct fixture *s)
 }
 
 /* Whichever is tried first: one of them is another server by now. */
-static void a_url_that_names_a_server_of_no_cluster_leads_to_the_others(struct fixture *s)
+A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -299,7 +299,7 @@ static void serve_slot(struct cluster_stage *stage, unsigned slot, unsigned owne
 }
 
 /* Nobody served it when the table was made, and nothing else is asked. */
-static void a_slot_that_was_missing_is_asked_for_until_somebody_serves_it(struct fixture *s)
+A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -323,7 +323,7 @@ static void a_slot_that_was_missing_is_asked_for_until_somebody_serves_it(struct
 }
 
 /* Asked one slot at a time, a cluster that has none of some is asked within bounds. */
-static void waits_for_slots_that_nobody_serves_ask_within_bounds(struct fixture *s)
+A_PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -339,7 +339,7 @@ static void waits_for_slots_that_nobody_serves_ask_within_bounds(struct fixture 
 }
 
 /* One handle, names at two servers; one of them moves while it is held. */
-static void names_of_a_multi_may_be_at_several_servers(struct fixture *s)
+A_PLAY(names_of_a_multi_may_be_at_several_servers)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -377,7 +377,7 @@ static struct hl_reply *many(int hosts)
 }
 
 /* More servers than there is room for: the first of them count, and the client lives. */
-static void a_topology_without_end_is_bounded(struct fixture *s)
+A_PLAY(a_topology_without_end_is_bounded)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -390,7 +390,7 @@ static void a_topology_without_end_is_bounded(struct fixture *s)
 }
 
 /* The cluster is found again by the names in the url, even after other answers. */
-static void the_seeds_outlive_any_topology(struct fixture *s)
+A_PLAY(the_seeds_outlive_any_topology)
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -403,28 +403,3 @@ static void the_seeds_outlive_any_topology(struct fixture *s)
     run_ms(s, 60000);
     TELLS(s, "a:OK");
 }
-
-static const struct play plays[] = {
-    PLAY(keys_are_asked_for_where_they_are),
-    PLAY(what_came_before_the_table_waits_for_it),
-    PLAY(there_are_no_links_to_servers_that_nobody_needs),
-    PLAY(a_slot_that_moved_is_followed_at_once),
-    PLAY(a_try_outlives_the_time_of_a_move),
-    PLAY(a_cluster_that_is_down_is_asked_within_bounds),
-    PLAY(two_who_send_each_other_are_left_within_bounds),
-    PLAY(channels_are_those_of_the_slots_server),
-    PLAY(an_older_server_has_plain_channels),
-    PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream),
-    PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten),
-    PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached),
-    PLAY(a_server_that_is_no_cluster_is_told),
-    PLAY(a_server_that_is_no_cluster_is_reported_once),
-    PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others),
-    PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it),
-    PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds),
-    PLAY(names_of_a_multi_may_be_at_several_servers),
-    PLAY(a_topology_without_end_is_bounded),
-    PLAY(the_seeds_outlive_any_topology),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -9,7 +9,7 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
-static void what_expires_during_a_callback_is_told_before_the_next_one(struct fixture *s)
+A_PLAY(what_expires_during_a_callback_is_told_before_the_next_one)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = handle_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -22,7 +22,7 @@ static void what_expires_during_a_callback_is_told_before_the_next_one(struct fi
     TELLS(s, "b:OK a:LOST SUSPENDED c:OK");
 }
 
-static void what_expires_during_a_callback_is_told_in_that_turn(struct fixture *s)
+A_PLAY(what_expires_during_a_callback_is_told_in_that_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -34,7 +34,7 @@ static void what_expires_during_a_callback_is_told_in_that_turn(struct fixture *
     TELLS(s, "b:OK a:LOST SUSPENDED");
 }
 
-static void a_hold_max_that_passes_during_a_callback_too(struct fixture *s)
+A_PLAY(a_hold_max_that_passes_during_a_callback_too)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = handle_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -49,7 +49,7 @@ static void a_hold_max_that_passes_during_a_callback_too(struct fixture *s)
     TELLS(s, "a:extended b:OK a:LOST HOLD_MAX c:OK");
 }
 
-static void losses_of_all_holds_are_told_before_the_first_answer(struct fixture *s)
+A_PLAY(losses_of_all_holds_are_told_before_the_first_answer)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *w;
@@ -69,7 +69,7 @@ static void losses_of_all_holds_are_told_before_the_first_answer(struct fixture 
 
 static void no_release_yet(struct handle *handle) { SAME(handle->fixture, asked(handle->fixture, "mutex_release"), 0); }
 
-static void a_loss_is_told_before_its_release_reaches_the_store(struct fixture *s)
+A_PLAY(a_loss_is_told_before_its_release_reaches_the_store)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10));
@@ -215,15 +215,15 @@ static void step_inside_every_callback(struct fixture *s, void (*step)(struct ha
     }
 }
 
-static void a_handle_may_be_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, free_it); }
-static void a_handle_may_be_dropped_inside_each(struct fixture *s) { step_inside_every_callback(s, drop_it); }
-static void all_may_be_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, free_all); }
-static void the_client_may_be_abandoned_inside_each(struct fixture *s) { step_inside_every_callback(s, abandon); }
-static void the_client_may_be_closed_inside_each(struct fixture *s) { step_inside_every_callback(s, close_now); }
-static void abandoned_and_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, abandon_and_free_all); }
-static void freed_and_abandoned_inside_each(struct fixture *s) { step_inside_every_callback(s, free_all_and_abandon); }
+A_PLAY(a_handle_may_be_freed_inside_each) { step_inside_every_callback(s, free_it); }
+A_PLAY(a_handle_may_be_dropped_inside_each) { step_inside_every_callback(s, drop_it); }
+A_PLAY(all_may_be_freed_inside_each) { step_inside_every_callback(s, free_all); }
+A_PLAY(the_client_may_be_abandoned_inside_each) { step_inside_every_callback(s, abandon); }
+A_PLAY(the_client_may_be_closed_inside_each) { step_inside_every_callback(s, close_now); }
+A_PLAY(abandoned_and_freed_inside_each) { step_inside_every_callback(s, abandon_and_free_all); }
+A_PLAY(freed_and_abandoned_inside_each) { step_inside_every_callback(s, free_all_and_abandon); }
 
-static void a_handle_may_acquire_again_inside_its_answer(struct fixture *s)
+A_PLAY(a_handle_may_acquire_again_inside_its_answer)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -234,7 +234,7 @@ static void a_handle_may_acquire_again_inside_its_answer(struct fixture *s)
     TELLS(s, "a:WAITING a:TIMED_OUT a:WAITING a:OK");
 }
 
-static void a_hold_may_be_released_inside_its_grant(struct fixture *s)
+A_PLAY(a_hold_may_be_released_inside_its_grant)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -244,7 +244,7 @@ static void a_hold_may_be_released_inside_its_grant(struct fixture *s)
     TELLS(s, "a:OK a:released");
 }
 
-static void inside_on_lost_the_handle_is_idle(struct fixture *s)
+A_PLAY(inside_on_lost_the_handle_is_idle)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -258,7 +258,7 @@ static void inside_on_lost_the_handle_is_idle(struct fixture *s)
     TELLS(s, "a:LOST TAKEN a:OK");
 }
 
-static void inside_on_lost_the_handle_may_acquire_again(struct fixture *s)
+A_PLAY(inside_on_lost_the_handle_may_acquire_again)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -272,7 +272,7 @@ static void inside_on_lost_the_handle_may_acquire_again(struct fixture *s)
 
 /* ---- silence ---- */
 
-static void a_freed_or_dropped_handle_is_silent_in_every_state(struct fixture *s)
+A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
 {
     for (uint64_t after_us = 0; after_us < 2000; after_us += 50) {
         struct client *p = fixture_open(s, NULL);
@@ -297,7 +297,7 @@ static void a_freed_or_dropped_handle_is_silent_in_every_state(struct fixture *s
     }
 }
 
-static void a_result_that_was_silenced_in_time_never_comes(struct fixture *s)
+A_PLAY(a_result_that_was_silenced_in_time_never_comes)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -313,7 +313,7 @@ static void a_result_that_was_silenced_in_time_never_comes(struct fixture *s)
 
 /* ---- batches ---- */
 
-static void at_most_a_thousand_callbacks_run_in_a_turn(struct fixture *s)
+A_PLAY(at_most_a_thousand_callbacks_run_in_a_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     char name[16];
@@ -343,7 +343,7 @@ static void at_most_a_thousand_callbacks_run_in_a_turn(struct fixture *s)
 static void block_for_twenty_ms(struct handle *handle) { world_jump_us(&handle->fixture->world, 20000); }
 
 /* The report of its failed renewals is still pending, behind a slow one, when it is found taken. Then it is over. */
-static void what_is_lost_with_something_untold_is_over_all_the_same(struct fixture *s)
+A_PLAY(what_is_lost_with_something_untold_is_over_all_the_same)
 {
     enum { WAITS = 60, WAIT_US = 2600000 };
     struct client *p = fixture_connect(s, NULL);
@@ -367,28 +367,3 @@ static void what_is_lost_with_something_untold_is_over_all_the_same(struct fixtu
     run_ms(s, 100);
     HOLDS(s, p->is_closed);
 }
-
-static const struct play plays[] = {
-    PLAY(what_expires_during_a_callback_is_told_before_the_next_one),
-    PLAY(what_expires_during_a_callback_is_told_in_that_turn),
-    PLAY(a_hold_max_that_passes_during_a_callback_too),
-    PLAY(losses_of_all_holds_are_told_before_the_first_answer),
-    PLAY(a_loss_is_told_before_its_release_reaches_the_store),
-    PLAY(a_handle_may_be_freed_inside_each),
-    PLAY(a_handle_may_be_dropped_inside_each),
-    PLAY(all_may_be_freed_inside_each),
-    PLAY(the_client_may_be_abandoned_inside_each),
-    PLAY(the_client_may_be_closed_inside_each),
-    PLAY(abandoned_and_freed_inside_each),
-    PLAY(freed_and_abandoned_inside_each),
-    PLAY(a_handle_may_acquire_again_inside_its_answer),
-    PLAY(a_hold_may_be_released_inside_its_grant),
-    PLAY(inside_on_lost_the_handle_is_idle),
-    PLAY(inside_on_lost_the_handle_may_acquire_again),
-    PLAY(a_freed_or_dropped_handle_is_silent_in_every_state),
-    PLAY(a_result_that_was_silenced_in_time_never_comes),
-    PLAY(at_most_a_thousand_callbacks_run_in_a_turn),
-    PLAY(what_is_lost_with_something_untold_is_over_all_the_same),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -7,7 +7,7 @@
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
-static void a_release_is_one_command_and_its_answer(struct fixture *s)
+A_PLAY(a_release_is_one_command_and_its_answer)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -34,7 +34,7 @@ static void a_release_is_one_command_and_its_answer(struct fixture *s)
     SAME(s, asked(s, "renew"), 0);
 }
 
-static void a_second_release_is_NOT_HELD(struct fixture *s)
+A_PLAY(a_second_release_is_NOT_HELD)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -45,7 +45,7 @@ static void a_second_release_is_NOT_HELD(struct fixture *s)
     TELLS(s, "a:released");
 }
 
-static void a_handle_may_acquire_again_before_its_release_is_answered(struct fixture *s)
+A_PLAY(a_handle_may_acquire_again_before_its_release_is_answered)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -57,7 +57,7 @@ static void a_handle_may_acquire_again_before_its_release_is_answered(struct fix
     HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
 }
 
-static void released_when_it_was_no_longer_ours_is_LOST(struct fixture *s)
+A_PLAY(released_when_it_was_no_longer_ours_is_LOST)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -70,7 +70,7 @@ static void released_when_it_was_no_longer_ours_is_LOST(struct fixture *s)
     TEXT(s, store_holder(&s->store, "stock"), "another");
 }
 
-static void a_release_without_an_answer_is_UNKNOWN_and_settled_later(struct fixture *s)
+A_PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "stock", NULL);
@@ -92,7 +92,7 @@ static void a_release_without_an_answer_is_UNKNOWN_and_settled_later(struct fixt
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void an_unknown_release_is_settled_when_the_lease_is_over(struct fixture *s)
+A_PLAY(an_unknown_release_is_settled_when_the_lease_is_over)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -109,7 +109,7 @@ static void an_unknown_release_is_settled_when_the_lease_is_over(struct fixture 
 }
 
 /* Executed, its answer lost; the repetition finds nothing: ours, when the first was sent in time. */
-static void a_repeated_release_that_finds_nothing_is_OK(struct fixture *s)
+A_PLAY(a_repeated_release_that_finds_nothing_is_OK)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -121,7 +121,7 @@ static void a_repeated_release_that_finds_nothing_is_OK(struct fixture *s)
 }
 
 /* It was granted too late thrice, and how it was given back says nothing about the hold that was got then. */
-static void lost_is_LOST_though_an_earlier_attempt_was_released_twice(struct fixture *s)
+A_PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
@@ -137,7 +137,7 @@ static void lost_is_LOST_though_an_earlier_attempt_was_released_twice(struct fix
     TELLS(s, "a:OK a:release LOST");
 }
 
-static void a_release_that_never_arrived_is_repeated(struct fixture *s)
+A_PLAY(a_release_that_never_arrived_is_repeated)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -148,7 +148,7 @@ static void a_release_that_never_arrived_is_repeated(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void a_refused_release_is_repeated_until_it_is_done(struct fixture *s)
+A_PLAY(a_refused_release_is_repeated_until_it_is_done)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -161,7 +161,7 @@ static void a_refused_release_is_repeated_until_it_is_done(struct fixture *s)
     HOLDS(s, !strstr(strstr(p->log, "READONLY") + 1, "READONLY")); /* told once */
 }
 
-static void a_release_whose_message_is_refused_is_a_release(struct fixture *s)
+A_PLAY(a_release_whose_message_is_refused_is_a_release)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -173,7 +173,7 @@ static void a_release_whose_message_is_refused_is_a_release(struct fixture *s)
     HOLDS(s, strstr(p->log, "has the user a right to the channel?"));
 }
 
-static void a_nonsense_answer_to_a_release_is_no_release(struct fixture *s)
+A_PLAY(a_nonsense_answer_to_a_release_is_no_release)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -185,7 +185,7 @@ static void a_nonsense_answer_to_a_release_is_no_release(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void released_while_a_renewal_is_out_the_release_comes_behind_it(struct fixture *s)
+A_PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -201,7 +201,7 @@ static void released_while_a_renewal_is_out_the_release_comes_behind_it(struct f
     SAME(s, asked(s, "renew"), 1);
 }
 
-static void released_while_a_renewal_that_says_no_is_out_is_LOST(struct fixture *s)
+A_PLAY(released_while_a_renewal_that_says_no_is_out_is_LOST)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -214,7 +214,7 @@ static void released_while_a_renewal_that_says_no_is_out_is_LOST(struct fixture 
     SAME(s, asked(s, "mutex_release"), 1); /* a store that forgot it may have it in its queue still */
 }
 
-static void released_in_the_turn_of_its_loss_is_told_once(struct fixture *s)
+A_PLAY(released_in_the_turn_of_its_loss_is_told_once)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -248,11 +248,11 @@ static void undone_after(struct fixture *s, hilock_status (*end)(struct handle *
 static hilock_status drop_it(struct handle *handle) { return handle_drop(handle), HILOCK_OK; }
 static hilock_status free_it(struct handle *handle) { return handle_free(handle), HILOCK_OK; }
 
-static void a_grant_behind_a_cancel_is_undone(struct fixture *s) { undone_after(s, cancel, "a:CANCELLED"); }
-static void a_grant_behind_a_drop_is_undone(struct fixture *s) { undone_after(s, drop_it, ""); }
-static void a_grant_behind_a_free_is_undone(struct fixture *s) { undone_after(s, free_it, ""); }
+A_PLAY(a_grant_behind_a_cancel_is_undone) { undone_after(s, cancel, "a:CANCELLED"); }
+A_PLAY(a_grant_behind_a_drop_is_undone) { undone_after(s, drop_it, ""); }
+A_PLAY(a_grant_behind_a_free_is_undone) { undone_after(s, free_it, ""); }
 
-static void the_next_in_line_asks_behind_the_undo_of_the_first(struct fixture *s)
+A_PLAY(the_next_in_line_asks_behind_the_undo_of_the_first)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -271,7 +271,7 @@ static void the_next_in_line_asks_behind_the_undo_of_the_first(struct fixture *s
     HOLDS(s, asked_at_us(s, "mutex_acquire", 1) >= asked_at_us(s, "mutex_release", 0) + 30000);
 }
 
-static void cancelled_before_it_left_nothing_is_asked(struct fixture *s)
+A_PLAY(cancelled_before_it_left_nothing_is_asked)
 {
     struct client *p = fixture_open(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -292,7 +292,7 @@ static void cancel_other(struct handle *handle)
     cancel(other);
 }
 
-static void a_cancel_between_grant_and_callback_answers_CANCELLED(struct fixture *s)
+A_PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL);
@@ -306,7 +306,7 @@ static void a_cancel_between_grant_and_callback_answers_CANCELLED(struct fixture
 
 /* ---- R3: asked, not answered ---- */
 
-static void asked_again_with_the_same_id_a_grant_is_adopted(struct fixture *s)
+A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -325,7 +325,7 @@ static void asked_again_with_the_same_id_a_grant_is_adopted(struct fixture *s)
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 1) + 30000000 - 307000);
 }
 
-static void an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request(struct fixture *s)
+A_PLAY(an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -348,7 +348,7 @@ static void an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_re
     TELLS(s, "");
 }
 
-static void a_request_too_old_to_run_is_refused_by_the_store(struct fixture *s)
+A_PLAY(a_request_too_old_to_run_is_refused_by_the_store)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -362,7 +362,7 @@ static void a_request_too_old_to_run_is_refused_by_the_store(struct fixture *s)
 }
 
 /* The refusal that taught the server's time took long to get there: by so much the next request may run later. */
-static void a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more(struct fixture *s)
+A_PLAY(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -383,7 +383,7 @@ static void a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more(s
 }
 
 /* What is given up while the server hangs may be granted yet, and is remembered: but no more of it than may wait. */
-static void what_is_given_up_while_the_server_hangs_is_bounded(struct fixture *s)
+A_PLAY(what_is_given_up_while_the_server_hangs_is_bounded)
 {
     enum { WAITERS = 50 };
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = WAITERS));
@@ -406,34 +406,3 @@ static void what_is_given_up_while_the_server_hangs_is_bounded(struct fixture *s
     run_ms(s, 100);
     HOLDS(s, hilock_lock_state(held(p, "b", "stock", NULL)->lock) == HILOCK_STATE_HELD);
 }
-
-static const struct play plays[] = {
-    PLAY(a_release_is_one_command_and_its_answer),
-    PLAY(a_second_release_is_NOT_HELD),
-    PLAY(a_handle_may_acquire_again_before_its_release_is_answered),
-    PLAY(released_when_it_was_no_longer_ours_is_LOST),
-    PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later),
-    PLAY(an_unknown_release_is_settled_when_the_lease_is_over),
-    PLAY(a_repeated_release_that_finds_nothing_is_OK),
-    PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice),
-    PLAY(a_release_that_never_arrived_is_repeated),
-    PLAY(a_refused_release_is_repeated_until_it_is_done),
-    PLAY(a_release_whose_message_is_refused_is_a_release),
-    PLAY(a_nonsense_answer_to_a_release_is_no_release),
-    PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it),
-    PLAY(released_while_a_renewal_that_says_no_is_out_is_LOST),
-    PLAY(released_in_the_turn_of_its_loss_is_told_once),
-    PLAY(a_grant_behind_a_cancel_is_undone),
-    PLAY(a_grant_behind_a_drop_is_undone),
-    PLAY(a_grant_behind_a_free_is_undone),
-    PLAY(the_next_in_line_asks_behind_the_undo_of_the_first),
-    PLAY(cancelled_before_it_left_nothing_is_asked),
-    PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED),
-    PLAY(asked_again_with_the_same_id_a_grant_is_adopted),
-    PLAY(an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request),
-    PLAY(a_request_too_old_to_run_is_refused_by_the_store),
-    PLAY(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more),
-    PLAY(what_is_given_up_while_the_server_hangs_is_bounded),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -11,7 +11,7 @@ static const struct hilock_client_options hasty = {.size = sizeof hasty, .comman
 
 static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
 
-static void it_is_one_command_and_lasts_from_its_send(struct fixture *s)
+A_PLAY(it_is_one_command_and_lasts_from_its_send)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -35,7 +35,7 @@ static void it_is_one_command_and_lasts_from_its_send(struct fixture *s)
     HOLDS(s, a->result.lock == a->lock);
 }
 
-static void zero_is_the_locks_own_lease(struct fixture *s)
+A_PLAY(zero_is_the_locks_own_lease)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &never);
@@ -46,7 +46,7 @@ static void zero_is_the_locks_own_lease(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 3000000));
 }
 
-static void it_never_shortens(struct fixture *s)
+A_PLAY(it_never_shortens)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &never);
@@ -62,7 +62,7 @@ static void it_never_shortens(struct fixture *s)
     HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
 }
 
-static void the_watchdog_goes_on_with_the_locks_own_lease(struct fixture *s)
+A_PLAY(the_watchdog_goes_on_with_the_locks_own_lease)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -83,7 +83,7 @@ static void the_watchdog_goes_on_with_the_locks_own_lease(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
 }
 
-static void it_waits_for_a_renewal_under_way_and_then_asks(struct fixture *s)
+A_PLAY(it_waits_for_a_renewal_under_way_and_then_asks)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -100,7 +100,7 @@ static void it_waits_for_a_renewal_under_way_and_then_asks(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 20000000));
 }
 
-static void those_that_wait_ask_together_for_the_longest(struct fixture *s)
+A_PLAY(those_that_wait_ask_together_for_the_longest)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -117,7 +117,7 @@ static void those_that_wait_ask_together_for_the_longest(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 30000000));
 }
 
-static void renew_NEVER_ends_when_the_latest_extend_says(struct fixture *s)
+A_PLAY(renew_NEVER_ends_when_the_latest_extend_says)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &never);
@@ -133,7 +133,7 @@ static void renew_NEVER_ends_when_the_latest_extend_says(struct fixture *s)
     SAME(s, asked(s, "renew"), 1);
 }
 
-static void hold_max_stays_the_end(struct fixture *s)
+A_PLAY(hold_max_stays_the_end)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
@@ -151,7 +151,7 @@ static void hold_max_stays_the_end(struct fixture *s)
 
 /* ---- no yes ---- */
 
-static void not_ours_is_LOST_and_on_lost_does_not_run(struct fixture *s)
+A_PLAY(not_ours_is_LOST_and_on_lost_does_not_run)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -172,7 +172,7 @@ static void not_ours_is_LOST_and_on_lost_does_not_run(struct fixture *s)
     TELLS(s, "");
 }
 
-static void no_answer_by_the_deadline_is_LOST_at_the_deadline(struct fixture *s)
+A_PLAY(no_answer_by_the_deadline_is_LOST_at_the_deadline)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &never);
@@ -189,7 +189,7 @@ static void no_answer_by_the_deadline_is_LOST_at_the_deadline(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on(struct fixture *s)
+A_PLAY(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on)
 {
     struct client *p = fixture_connect(s, &hasty);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
@@ -204,7 +204,7 @@ static void no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on(struct fixture
     HOLDS(s, strstr(a->detail, "no answer from 127.0.0.1:6379 within 500 ms: \"stock\" may or may not be extended"));
 }
 
-static void what_never_left_is_UNREACHABLE(struct fixture *s)
+A_PLAY(what_never_left_is_UNREACHABLE)
 {
     struct client *p = fixture_connect(s, &hasty);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
@@ -222,7 +222,7 @@ static void what_never_left_is_UNREACHABLE(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 20000 && hilock_lock_remaining_ms(a->lock) < 25000);
 }
 
-static void a_link_that_comes_back_in_time_carries_it(struct fixture *s)
+A_PLAY(a_link_that_comes_back_in_time_carries_it)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
@@ -237,7 +237,7 @@ static void a_link_that_comes_back_in_time_carries_it(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 60000000));
 }
 
-static void an_answer_that_was_lost_is_asked_for_again(struct fixture *s)
+A_PLAY(an_answer_that_was_lost_is_asked_for_again)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &never);
@@ -250,7 +250,7 @@ static void an_answer_that_was_lost_is_asked_for_again(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 60000000));
 }
 
-static void an_error_is_told_and_counts_as_a_failed_renewal(struct fixture *s)
+A_PLAY(an_error_is_told_and_counts_as_a_failed_renewal)
 {
     static const struct { const char *error, *told; } cases[] = {
         {"BUSY Redis is busy running a script.", "a:extend UNWRITABLE"},
@@ -280,7 +280,7 @@ static void an_error_is_told_and_counts_as_a_failed_renewal(struct fixture *s)
     TELLS(s, "a:RENEWED a:extended");
 }
 
-static void renew_NEVER_is_not_told_of_failed_renewals(struct fixture *s)
+A_PLAY(renew_NEVER_is_not_told_of_failed_renewals)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &never);
@@ -294,7 +294,7 @@ static void renew_NEVER_is_not_told_of_failed_renewals(struct fixture *s)
     SAME(s, asked(s, "renew"), 1); /* the others were refused, and nobody asks by himself */
 }
 
-static void a_lease_found_shortened_is_believed_as_far_as_its_extend_proves(struct fixture *s)
+A_PLAY(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
@@ -306,25 +306,3 @@ static void a_lease_found_shortened_is_believed_as_far_as_its_extend_proves(stru
     TELLS(s, "ANOMALY a:extended");
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 30000000)); /* the request asked for the lock's own lease at least */
 }
-
-static const struct play plays[] = {
-    PLAY(it_is_one_command_and_lasts_from_its_send),
-    PLAY(zero_is_the_locks_own_lease),
-    PLAY(it_never_shortens),
-    PLAY(the_watchdog_goes_on_with_the_locks_own_lease),
-    PLAY(it_waits_for_a_renewal_under_way_and_then_asks),
-    PLAY(those_that_wait_ask_together_for_the_longest),
-    PLAY(renew_NEVER_ends_when_the_latest_extend_says),
-    PLAY(hold_max_stays_the_end),
-    PLAY(not_ours_is_LOST_and_on_lost_does_not_run),
-    PLAY(no_answer_by_the_deadline_is_LOST_at_the_deadline),
-    PLAY(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on),
-    PLAY(what_never_left_is_UNREACHABLE),
-    PLAY(a_link_that_comes_back_in_time_carries_it),
-    PLAY(an_answer_that_was_lost_is_asked_for_again),
-    PLAY(an_error_is_told_and_counts_as_a_failed_renewal),
-    PLAY(renew_NEVER_is_not_told_of_failed_renewals),
-    PLAY(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -7,7 +7,7 @@
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
-static void released_meanwhile_is_LOST_and_the_release_OK(struct fixture *s)
+A_PLAY(released_meanwhile_is_LOST_and_the_release_OK)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -27,7 +27,7 @@ static void released_meanwhile_is_LOST_and_the_release_OK(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void dropped_or_freed_meanwhile_it_is_silent(struct fixture *s)
+A_PLAY(dropped_or_freed_meanwhile_it_is_silent)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
@@ -49,7 +49,7 @@ static void extend_b(struct handle *handle)
     SAME(handle->fixture, extend(b, 0), HILOCK_OK);
 }
 
-static void asked_when_the_loss_is_about_to_be_told_it_is_told_instead(struct fixture *s)
+A_PLAY(asked_when_the_loss_is_about_to_be_told_it_is_told_instead)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
@@ -71,7 +71,7 @@ static void block_and_extend(struct handle *handle)
 }
 
 /* The deadline passed while somebody blocked, and nobody has looked yet. */
-static void asked_after_the_deadline_it_revives_nothing(struct fixture *s)
+A_PLAY(asked_after_the_deadline_it_revives_nothing)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
@@ -86,7 +86,7 @@ static void asked_after_the_deadline_it_revives_nothing(struct fixture *s)
 }
 
 /* Its answer, yes, stands in the queue behind a callback that takes too long. */
-static void a_yes_that_aged_in_the_queue_is_LOST(struct fixture *s)
+A_PLAY(a_yes_that_aged_in_the_queue_is_LOST)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
@@ -99,7 +99,7 @@ static void a_yes_that_aged_in_the_queue_is_LOST(struct fixture *s)
     TELLS(s, "b:OK a:extend LOST");
 }
 
-static void a_loss_for_any_reason_is_told_by_the_extend(struct fixture *s)
+A_PLAY(a_loss_for_any_reason_is_told_by_the_extend)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .hold_max_ms = 31000)), *b = held(p, "b", "two", &short_lease);
@@ -116,7 +116,7 @@ static void a_loss_for_any_reason_is_told_by_the_extend(struct fixture *s)
     HOLDS(s, strncmp(b->detail, "CLOSING: ", 9) == 0);
 }
 
-static void it_works_while_the_client_drains(struct fixture *s)
+A_PLAY(it_works_while_the_client_drains)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -131,7 +131,7 @@ static void it_works_while_the_client_drains(struct fixture *s)
     TELLS(s, "a:released closed");
 }
 
-static void an_abandoned_client_answers_nothing(struct fixture *s)
+A_PLAY(an_abandoned_client_answers_nothing)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -144,7 +144,7 @@ static void an_abandoned_client_answers_nothing(struct fixture *s)
     SAME(s, extend(a, 0), HILOCK_CLOSED);
 }
 
-static void refusals_say_why(struct fixture *s)
+A_PLAY(refusals_say_why)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -176,7 +176,7 @@ static void refusals_say_why(struct fixture *s)
 }
 
 /* Else a restarted store would grant again while the extended lease still counts. */
-static void a_lease_above_the_restart_guard_is_refused(struct fixture *s)
+A_PLAY(a_lease_above_the_restart_guard_is_refused)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
     struct handle *a = handle_new(p, "a", "stock", &short_lease);
@@ -191,7 +191,7 @@ static void a_lease_above_the_restart_guard_is_refused(struct fixture *s)
     fixture_hush(s);
 }
 
-static void the_words_of_an_answer_are_told_without_memory_too(struct fixture *s)
+A_PLAY(the_words_of_an_answer_are_told_without_memory_too)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -204,7 +204,7 @@ static void the_words_of_an_answer_are_told_without_memory_too(struct fixture *s
     TEXT(s, a->detail, hilock_status_text(HILOCK_UNWRITABLE));
 }
 
-static void after_an_extend_a_release_is_repeated_for_that_lease(struct fixture *s)
+A_PLAY(after_an_extend_a_release_is_repeated_for_that_lease)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
@@ -237,7 +237,7 @@ static void abandon_and_free(struct handle *handle)
     handle_free(handle);
 }
 
-static void everything_is_legal_inside(struct fixture *s)
+A_PLAY(everything_is_legal_inside)
 {
     static void (*const steps[])(struct handle *handle) = {free_it, drop_it, release_it, extend_again, acquire_again, abandon, close_now, abandon_and_free};
     static const char *const told[] = {"extended", "extend LOST"};
@@ -260,21 +260,3 @@ static void everything_is_legal_inside(struct fixture *s)
         fixture_hush(s);
     }
 }
-
-static const struct play plays[] = {
-    PLAY(released_meanwhile_is_LOST_and_the_release_OK),
-    PLAY(dropped_or_freed_meanwhile_it_is_silent),
-    PLAY(asked_when_the_loss_is_about_to_be_told_it_is_told_instead),
-    PLAY(asked_after_the_deadline_it_revives_nothing),
-    PLAY(a_yes_that_aged_in_the_queue_is_LOST),
-    PLAY(a_loss_for_any_reason_is_told_by_the_extend),
-    PLAY(it_works_while_the_client_drains),
-    PLAY(an_abandoned_client_answers_nothing),
-    PLAY(refusals_say_why),
-    PLAY(a_lease_above_the_restart_guard_is_refused),
-    PLAY(the_words_of_an_answer_are_told_without_memory_too),
-    PLAY(after_an_extend_a_release_is_repeated_for_that_lease),
-    PLAY(everything_is_legal_inside),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

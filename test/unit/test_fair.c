@@ -29,7 +29,7 @@ static struct handle *holds(struct client *p, const char *tag)
 
 /* ---- the plain way ---- */
 
-static void a_free_lock_is_one_round_trip(struct fixture *s)
+A_PLAY(a_free_lock_is_one_round_trip)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = fair(p, "a");
@@ -48,7 +48,7 @@ static void a_free_lock_is_one_round_trip(struct fixture *s)
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 0);
 }
 
-static void handed_over_by_one_script_and_one_push(struct fixture *s)
+A_PLAY(handed_over_by_one_script_and_one_push)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     uint64_t token = a->result.fencing_token;
@@ -66,7 +66,7 @@ static void handed_over_by_one_script_and_one_push(struct fixture *s)
 
 /* ---- who waits ---- */
 
-static void the_place_is_told(struct fixture *s)
+A_PLAY(the_place_is_told)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b"), *c = handle_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
@@ -90,7 +90,7 @@ static void the_place_is_told(struct fixture *s)
     SAME(s, b->result.waiters, 1);
 }
 
-static void a_try_takes_no_place_and_jumps_nobody(struct fixture *s)
+A_PLAY(a_try_takes_no_place_and_jumps_nobody)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *t = fair(fixture_connect(s, NULL), "t");
     waits(fixture_connect(s, NULL), "b");
@@ -108,7 +108,7 @@ static void a_try_takes_no_place_and_jumps_nobody(struct fixture *s)
     handle_free(a);
 }
 
-static void siblings_stand_in_the_queue_each_for_itself(struct fixture *s)
+A_PLAY(siblings_stand_in_the_queue_each_for_itself)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = holds(p, "a"), *b = waits(p, "b"), *c = waits(p, "c");
@@ -123,7 +123,7 @@ static void siblings_stand_in_the_queue_each_for_itself(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
 
-static void who_waits_long_is_heard_of(struct fixture *s)
+A_PLAY(who_waits_long_is_heard_of)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     waits(fixture_connect(s, NULL), "c");
@@ -140,7 +140,7 @@ static void who_waits_long_is_heard_of(struct fixture *s)
 }
 
 /* Its process is gone: listeners are counted, and it is passed over; its place is kept as long as it counts as alive. */
-static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct fixture *s)
+A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
@@ -158,7 +158,7 @@ static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct fixture *s)
     TELLS(s, "b:OK"); /* deaf, but alive: it was granted, and found it by its heartbeat */
 }
 
-static void a_lost_push_is_found_by_the_heartbeat(struct fixture *s)
+A_PLAY(a_lost_push_is_found_by_the_heartbeat)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a");
@@ -174,7 +174,7 @@ static void a_lost_push_is_found_by_the_heartbeat(struct fixture *s)
 
 /* ---- polling ---- */
 
-static void without_a_channel_it_polls(struct fixture *s)
+A_PLAY(without_a_channel_it_polls)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(q, "b", "stock", FAIR(.wake = HILOCK_WAKE_POLL));
@@ -189,7 +189,7 @@ static void without_a_channel_it_polls(struct fixture *s)
     SAME(s, asked(s, "SUBSCRIBE"), 1);
 }
 
-static void a_refused_channel_makes_it_poll(struct fixture *s)
+A_PLAY(a_refused_channel_makes_it_poll)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a");
     PLAN(s, .on = "SUBSCRIBE", .on_stream = 1, .act = PLAN_REFUSE, .error = "NOPERM no permissions to access one of the channels", .times = PLAN_ALWAYS);
@@ -204,7 +204,7 @@ static void a_refused_channel_makes_it_poll(struct fixture *s)
 
 /* ---- what a push cannot give ---- */
 
-static void a_fixed_lease_is_got_whole(struct fixture *s)
+A_PLAY(a_fixed_lease_is_got_whole)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     run_ms(s, 2);
@@ -221,7 +221,7 @@ static void a_fixed_lease_is_got_whole(struct fixture *s)
     SAME(s, asked(s, "renew"), 0);
 }
 
-static void much_validity_is_got_first(struct fixture *s)
+A_PLAY(much_validity_is_got_first)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 30000, .min_validity_ms = 20000));
     run_ms(s, 2);
@@ -234,7 +234,7 @@ static void much_validity_is_got_first(struct fixture *s)
     HOLDS(s, b->result.remaining_ms > 29000);
 }
 
-static void a_window_becomes_a_lease_after_a_third(struct fixture *s)
+A_PLAY(a_window_becomes_a_lease_after_a_third)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     fixture_hush(s);
@@ -251,7 +251,7 @@ static void a_window_becomes_a_lease_after_a_third(struct fixture *s)
     TELLS(s, "");
 }
 
-static void what_came_late_is_confirmed_with_the_whole_lease(struct fixture *s)
+A_PLAY(what_came_late_is_confirmed_with_the_whole_lease)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
@@ -269,7 +269,7 @@ static void what_came_late_is_confirmed_with_the_whole_lease(struct fixture *s)
 }
 
 /* It stood still for longer than the window: the lock went by, and the place was kept. */
-static void what_lapsed_meanwhile_comes_back_in_turn(struct fixture *s)
+A_PLAY(what_lapsed_meanwhile_comes_back_in_turn)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
@@ -291,7 +291,7 @@ static void what_lapsed_meanwhile_comes_back_in_turn(struct fixture *s)
 
 /* ---- ends ---- */
 
-static void a_cancel_that_crosses_the_grant_hands_on(struct fixture *s)
+A_PLAY(a_cancel_that_crosses_the_grant_hands_on)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     waits(fixture_connect(s, NULL), "c");
@@ -303,7 +303,7 @@ static void a_cancel_that_crosses_the_grant_hands_on(struct fixture *s)
     TELLS(s, "b:CANCELLED c:OK");
 }
 
-static void a_dropped_client_leaves_the_queue(struct fixture *s)
+A_PLAY(a_dropped_client_leaves_the_queue)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
@@ -318,7 +318,7 @@ static void a_dropped_client_leaves_the_queue(struct fixture *s)
     HOLDS(s, strlen(a->holder) > 5);
 }
 
-static void an_unanswered_enqueue_is_taken_back(struct fixture *s)
+A_PLAY(an_unanswered_enqueue_is_taken_back)
 {
     struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = fair(q, "b");
@@ -335,7 +335,7 @@ static void an_unanswered_enqueue_is_taken_back(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 2); /* once more when its bytes can no longer run */
 }
 
-static void a_forced_release_grants_the_next(struct fixture *s)
+A_PLAY(a_forced_release_grants_the_next)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *o = handle_new(fixture_connect(s, NULL), "o", "stock", NULL);
     waits(fixture_connect(s, NULL), "b");
@@ -350,7 +350,7 @@ static void a_forced_release_grants_the_next(struct fixture *s)
 }
 
 /* While a hash slot moves, likewise; through handles of both kinds. */
-static void a_forced_release_that_may_not_span_keys_names_one(struct fixture *s)
+A_PLAY(a_forced_release_that_may_not_span_keys_names_one)
 {
     static const char *const told[] = {"a:OK o:force OK a:release LOST", "a:OK o:force OK a:release LOST", "a:OK o:force UNWRITABLE a:released"};
     for (int i = 0; i < 3; i++) {
@@ -370,7 +370,7 @@ static void a_forced_release_that_may_not_span_keys_names_one(struct fixture *s)
 }
 
 /* While a hash slot moves: one key, and who waits finds it by itself. */
-static void a_release_that_may_not_span_keys_names_one(struct fixture *s)
+A_PLAY(a_release_that_may_not_span_keys_names_one)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a");
     waits(fixture_connect(s, NULL), "b");
@@ -385,7 +385,7 @@ static void a_release_that_may_not_span_keys_names_one(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
-static void what_the_store_says_is_bounded(struct fixture *s)
+A_PLAY(what_the_store_says_is_bounded)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *b = waits(q, "b");
@@ -402,7 +402,7 @@ static void what_the_store_says_is_bounded(struct fixture *s)
 }
 
 /* Its first answer was lost with the link, and its next one comes behind that of a later one of the same client. */
-static void the_first_of_a_client_hears_of_a_release_whenever_it_was_placed(struct fixture *s)
+A_PLAY(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "java:1", 600000);
@@ -425,7 +425,7 @@ static int stands_in_queue(struct fixture *s)
 }
 
 /* Behind one address another server takes over, which knows an older queue. */
-static void who_left_a_queue_that_is_there_again_leaves_it_again(struct fixture *s)
+A_PLAY(who_left_a_queue_that_is_there_again_leaves_it_again)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     struct sim_store_data *older = sim_store_save(store_now(&s->store));
@@ -443,32 +443,3 @@ static void who_left_a_queue_that_is_there_again_leaves_it_again(struct fixture 
     HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
     TELLS(s, "b:WAITING b:CANCELLED");
 }
-
-static const struct play plays[] = {
-    PLAY(who_left_a_queue_that_is_there_again_leaves_it_again),
-    PLAY(a_free_lock_is_one_round_trip),
-    PLAY(handed_over_by_one_script_and_one_push),
-    PLAY(the_place_is_told),
-    PLAY(a_try_takes_no_place_and_jumps_nobody),
-    PLAY(siblings_stand_in_the_queue_each_for_itself),
-    PLAY(who_waits_long_is_heard_of),
-    PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place),
-    PLAY(a_lost_push_is_found_by_the_heartbeat),
-    PLAY(without_a_channel_it_polls),
-    PLAY(a_refused_channel_makes_it_poll),
-    PLAY(a_fixed_lease_is_got_whole),
-    PLAY(much_validity_is_got_first),
-    PLAY(a_window_becomes_a_lease_after_a_third),
-    PLAY(what_came_late_is_confirmed_with_the_whole_lease),
-    PLAY(what_lapsed_meanwhile_comes_back_in_turn),
-    PLAY(a_cancel_that_crosses_the_grant_hands_on),
-    PLAY(a_dropped_client_leaves_the_queue),
-    PLAY(an_unanswered_enqueue_is_taken_back),
-    PLAY(a_forced_release_grants_the_next),
-    PLAY(a_forced_release_that_may_not_span_keys_names_one),
-    PLAY(a_release_that_may_not_span_keys_names_one),
-    PLAY(what_the_store_says_is_bounded),
-    PLAY(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -69,7 +69,7 @@ static struct three three_at(struct cluster_stage *stage, const char *name)
 
 /* ---- the plain way ---- */
 
-static void handed_over_at_the_server_of_the_slot(struct fixture *s)
+A_PLAY(handed_over_at_the_server_of_the_slot)
 {
     struct cluster_stage stage;
     struct three three;
@@ -86,7 +86,7 @@ static void handed_over_at_the_server_of_the_slot(struct fixture *s)
     TELLS(s, "c:OK");
 }
 
-static void a_slot_is_listened_to_once_for_all_its_locks(struct fixture *s)
+A_PLAY(a_slot_is_listened_to_once_for_all_its_locks)
 {
     static const char *const names[] = {"one", "{one}:a", "{one}:b", "two", "{two}:a"};
     struct cluster_stage stage;
@@ -100,7 +100,7 @@ static void a_slot_is_listened_to_once_for_all_its_locks(struct fixture *s)
 }
 
 /* Names that were of use once leave nothing for long. */
-static void a_channel_that_nobody_uses_is_given_up(struct fixture *s)
+A_PLAY(a_channel_that_nobody_uses_is_given_up)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -124,7 +124,7 @@ static void a_channel_that_nobody_uses_is_given_up(struct fixture *s)
 }
 
 /* PUBLISH reaches every server, and NUMSUB counts at one: who waits listens at the server of its slot. */
-static void an_older_server_has_plain_channels(struct fixture *s)
+A_PLAY(an_older_server_has_plain_channels)
 {
     struct cluster_stage stage;
     struct three three;
@@ -139,7 +139,7 @@ static void an_older_server_has_plain_channels(struct fixture *s)
     TELLS(s, "b:OK a:released");
 }
 
-static void a_server_that_nobody_uses_is_left(struct fixture *s)
+A_PLAY(a_server_that_nobody_uses_is_left)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -170,7 +170,7 @@ static void a_server_that_nobody_uses_is_left(struct fixture *s)
 
 /* ---- slots that move ---- */
 
-static void the_queue_goes_along_with_its_slot(struct fixture *s)
+A_PLAY(the_queue_goes_along_with_its_slot)
 {
     struct cluster_stage stage;
     struct three three;
@@ -191,7 +191,7 @@ static void the_queue_goes_along_with_its_slot(struct fixture *s)
 }
 
 /* The move is over, and no waiter has reached the new server: the first that does is deaf, but alive. */
-static void who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it(struct fixture *s)
+A_PLAY(who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it)
 {
     struct cluster_stage stage;
     struct three three;
@@ -208,7 +208,7 @@ static void who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it(struc
 
 /* Not all keys of the lock are on one side: neither script of its own runs, and it is freed by the one of a MUTEX. Once the slot has moved
  * it goes to the first that asks: the others cannot hear yet, and keep their places. */
-static void a_release_amid_the_move_frees_and_a_heartbeat_finds_it(struct fixture *s)
+A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
 {
     struct cluster_stage stage;
     struct three three;
@@ -234,7 +234,7 @@ static void a_release_amid_the_move_frees_and_a_heartbeat_finds_it(struct fixtur
     fixture_hush(s);
 }
 
-static void an_acquire_waits_for_the_end_of_a_move(struct fixture *s)
+A_PLAY(an_acquire_waits_for_the_end_of_a_move)
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -251,7 +251,7 @@ static void an_acquire_waits_for_the_end_of_a_move(struct fixture *s)
 }
 
 /* The queue has gone over, the channel has not: no push can arrive, and each finds its grant by itself. */
-static void who_is_asked_for_at_both_ends_is_granted_there(struct fixture *s)
+A_PLAY(who_is_asked_for_at_both_ends_is_granted_there)
 {
     struct cluster_stage stage;
     struct three three;
@@ -284,7 +284,7 @@ static void fail_over(struct cluster_stage *stage, unsigned from, unsigned to)
     cluster_take_over(stage, from, to, 0);
 }
 
-static void the_order_outlives_a_failover(struct fixture *s)
+A_PLAY(the_order_outlives_a_failover)
 {
     struct cluster_stage stage;
     struct three three;
@@ -301,19 +301,3 @@ static void the_order_outlives_a_failover(struct fixture *s)
     TELLS(s, "c:OK");
     SAME(s, asked_at(&stage, 2, "mutex_release"), 2);
 }
-
-static const struct play plays[] = {
-    PLAY(handed_over_at_the_server_of_the_slot),
-    PLAY(a_slot_is_listened_to_once_for_all_its_locks),
-    PLAY(a_channel_that_nobody_uses_is_given_up),
-    PLAY(an_older_server_has_plain_channels),
-    PLAY(a_server_that_nobody_uses_is_left),
-    PLAY(the_queue_goes_along_with_its_slot),
-    PLAY(who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it),
-    PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it),
-    PLAY(an_acquire_waits_for_the_end_of_a_move),
-    PLAY(who_is_asked_for_at_both_ends_is_granted_there),
-    PLAY(the_order_outlives_a_failover),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

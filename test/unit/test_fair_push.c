@@ -28,7 +28,7 @@ static struct handle *holds(struct client *p, const char *tag)
 }
 
 /* The server's clock was set back since the waiter's heartbeat. */
-static void a_clock_that_steps_back_holds_up_nobody(struct fixture *s)
+A_PLAY(a_clock_that_steps_back_holds_up_nobody)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     world_clock_step(&s->store.clock, -50000);
@@ -41,7 +41,7 @@ static void a_clock_that_steps_back_holds_up_nobody(struct fixture *s)
 }
 
 /* Two are remembered: what an earlier one proves is not known any more. */
-static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct fixture *s)
+A_PLAY(a_push_that_names_an_old_heartbeat_is_confirmed_first)
 {
     struct client *p = fixture_connect(s, NULL);
     char holder[64];
@@ -61,7 +61,7 @@ static void a_push_that_names_an_old_heartbeat_is_confirmed_first(struct fixture
     SAME(s, asked(s, "mutex_acquire"), sent + 1);
 }
 
-static void a_guarded_store_s_push_is_not_believed(struct fixture *s)
+A_PLAY(a_guarded_store_s_push_is_not_believed)
 {
     struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
     struct handle *b;
@@ -84,7 +84,7 @@ static void a_guarded_store_s_push_is_not_believed(struct fixture *s)
 static void extend_it(struct handle *handle) { extend(handle, 60000); }
 
 /* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
-static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct fixture *s)
+A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
@@ -99,7 +99,7 @@ static void an_extend_beside_a_heartbeat_is_asked_for_behind_it(struct fixture *
 }
 
 /* It was left to others just as a heartbeat was answered that it is held. */
-static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct fixture *s)
+A_PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten)
 {
     struct client *p = fixture_connect(s, NULL);
     char channel[64], text[100];
@@ -119,7 +119,7 @@ static void a_yield_that_crosses_a_heartbeat_is_not_forgotten(struct fixture *s)
 }
 
 /* It runs when the hold that the push gave is over, and finds the name free. */
-static void a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost(struct fixture *s)
+A_PLAY(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b");
@@ -139,14 +139,3 @@ static void a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost(struct fixtu
     run_ms(s, 1200);
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
-
-static const struct play plays[] = {
-    PLAY(a_clock_that_steps_back_holds_up_nobody),
-    PLAY(a_push_that_names_an_old_heartbeat_is_confirmed_first),
-    PLAY(a_guarded_store_s_push_is_not_believed),
-    PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it),
-    PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten),
-    PLAY(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -25,7 +25,7 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 
 /* ---- reports and costs ---- */
 
-static void a_release_hands_on_with_no_command(struct fixture *s)
+A_PLAY(a_release_hands_on_with_no_command)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -52,7 +52,7 @@ static void a_release_hands_on_with_no_command(struct fixture *s)
     SAME(s, release(a), HILOCK_NOT_HELD);
 }
 
-static void all_in_line_have_their_turn_in_order(struct fixture *s)
+A_PLAY(all_in_line_have_their_turn_in_order)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *line[4];
@@ -72,7 +72,7 @@ static void all_in_line_have_their_turn_in_order(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void a_later_grant_has_a_higher_token_than_every_turn(struct fixture *s)
+A_PLAY(a_later_grant_has_a_higher_token_than_every_turn)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL), *c;
@@ -85,7 +85,7 @@ static void a_later_grant_has_a_higher_token_than_every_turn(struct fixture *s)
     SAME(s, c->result.fencing_token, a->result.fencing_token + 16);
 }
 
-static void the_hold_is_renewed_as_if_it_had_one_owner(struct fixture *s)
+A_PLAY(the_hold_is_renewed_as_if_it_had_one_owner)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -101,7 +101,7 @@ static void the_hold_is_renewed_as_if_it_had_one_owner(struct fixture *s)
     SAME(s, hilock_lock_token(b->lock), a->result.fencing_token + 1);
 }
 
-static void hold_max_counts_from_the_begin_of_the_turn(struct fixture *s)
+A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *most = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000);
@@ -117,7 +117,7 @@ static void hold_max_counts_from_the_begin_of_the_turn(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_loss_is_told_to_whose_turn_it_is(struct fixture *s)
+A_PLAY(a_loss_is_told_to_whose_turn_it_is)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -130,7 +130,7 @@ static void a_loss_is_told_to_whose_turn_it_is(struct fixture *s)
     SAME(s, b->event.fencing_token, a->result.fencing_token + 1);
 }
 
-static void a_try_is_denied_all_the_while(struct fixture *s)
+A_PLAY(a_try_is_denied_all_the_while)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
@@ -149,7 +149,7 @@ static void a_try_is_denied_all_the_while(struct fixture *s)
 
 static void acquire_it(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
 
-static void the_old_handle_may_stand_in_line_again(struct fixture *s)
+A_PLAY(the_old_handle_may_stand_in_line_again)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
@@ -167,7 +167,7 @@ static void the_old_handle_may_stand_in_line_again(struct fixture *s)
 
 /* ---- what belonged to the old turn ---- */
 
-static void a_validity_ends_with_its_turn(struct fixture *s)
+A_PLAY(a_validity_ends_with_its_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
@@ -183,7 +183,7 @@ static void a_validity_ends_with_its_turn(struct fixture *s)
     hilock_validity_unref(next);
 }
 
-static void counts_end_with_their_turn(struct fixture *s)
+A_PLAY(counts_end_with_their_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
@@ -201,7 +201,7 @@ static void counts_end_with_their_turn(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void an_extended_hold_is_released(struct fixture *s)
+A_PLAY(an_extended_hold_is_released)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -216,7 +216,7 @@ static void an_extended_hold_is_released(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void an_extend_under_way_is_LOST_and_the_hold_goes_on(struct fixture *s)
+A_PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -233,7 +233,7 @@ static void an_extend_under_way_is_LOST_and_the_hold_goes_on(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void a_renewal_under_way_proves_nothing_of_a_longer_lease(struct fixture *s)
+A_PLAY(a_renewal_under_way_proves_nothing_of_a_longer_lease)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -249,7 +249,7 @@ static void a_renewal_under_way_proves_nothing_of_a_longer_lease(struct fixture 
 
 /* ---- the bound ---- */
 
-static void it_serves_so_many_and_is_released(struct fixture *s)
+A_PLAY(it_serves_so_many_and_is_released)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 3)), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -267,7 +267,7 @@ static void it_serves_so_many_and_is_released(struct fixture *s)
     TELLS(s, "d:OK e:OK");
 }
 
-static void none_begins_when_a_third_of_the_lease_is_over(struct fixture *s)
+A_PLAY(none_begins_when_a_third_of_the_lease_is_over)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds), *c = waiting(p, "c", &three_seconds);
@@ -283,7 +283,7 @@ static void none_begins_when_a_third_of_the_lease_is_over(struct fixture *s)
     SAME(s, c->result.attempts, 1);
 }
 
-static void one_turn_is_no_hand_off(struct fixture *s)
+A_PLAY(one_turn_is_no_hand_off)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
     struct handle *a = held(p, "a", "stock", NULL);
@@ -296,7 +296,7 @@ static void one_turn_is_no_hand_off(struct fixture *s)
 
 /* ---- a release that takes the next along ---- */
 
-static void others_in_the_queue_come_before_who_goes_along(struct fixture *s)
+A_PLAY(others_in_the_queue_come_before_who_goes_along)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *other;
@@ -314,7 +314,7 @@ static void others_in_the_queue_come_before_who_goes_along(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 1); /* as its channel was confirmed */
 }
 
-static void who_gives_up_on_the_way_leaves_nothing(struct fixture *s)
+A_PLAY(who_gives_up_on_the_way_leaves_nothing)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
@@ -332,7 +332,7 @@ static void who_gives_up_on_the_way_leaves_nothing(struct fixture *s)
 }
 
 /* It is granted by a push before the answer comes that says that it waits. */
-static void a_push_may_overtake_the_answer(struct fixture *s)
+A_PLAY(a_push_may_overtake_the_answer)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
     struct handle *a, *b, *other;
@@ -354,27 +354,3 @@ static void a_push_may_overtake_the_answer(struct fixture *s)
     run_ms(s, 10);
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
-
-static const struct play plays[] = {
-    PLAY(others_in_the_queue_come_before_who_goes_along),
-    PLAY(who_gives_up_on_the_way_leaves_nothing),
-    PLAY(a_push_may_overtake_the_answer),
-    PLAY(a_release_hands_on_with_no_command),
-    PLAY(all_in_line_have_their_turn_in_order),
-    PLAY(a_later_grant_has_a_higher_token_than_every_turn),
-    PLAY(the_hold_is_renewed_as_if_it_had_one_owner),
-    PLAY(hold_max_counts_from_the_begin_of_the_turn),
-    PLAY(a_loss_is_told_to_whose_turn_it_is),
-    PLAY(a_try_is_denied_all_the_while),
-    PLAY(the_old_handle_may_stand_in_line_again),
-    PLAY(a_validity_ends_with_its_turn),
-    PLAY(counts_end_with_their_turn),
-    PLAY(an_extended_hold_is_released),
-    PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on),
-    PLAY(a_renewal_under_way_proves_nothing_of_a_longer_lease),
-    PLAY(it_serves_so_many_and_is_released),
-    PLAY(none_begins_when_a_third_of_the_lease_is_over),
-    PLAY(one_turn_is_no_hand_off),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -25,7 +25,7 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 
 /* ---- who fits ---- */
 
-static void too_little_for_the_next_is_released(struct fixture *s)
+A_PLAY(too_little_for_the_next_is_released)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -37,7 +37,7 @@ static void too_little_for_the_next_is_released(struct fixture *s)
     HOLDS(s, b->result.remaining_ms > 2900);
 }
 
-static void another_kind_is_never_handed_to(struct fixture *s)
+A_PLAY(another_kind_is_never_handed_to)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -48,7 +48,7 @@ static void another_kind_is_never_handed_to(struct fixture *s)
     SAME(s, asked(s, "SET"), 1);
 }
 
-static void a_SIMPLE_hold_is_released(struct fixture *s)
+A_PLAY(a_SIMPLE_hold_is_released)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *simple = HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE);
@@ -59,7 +59,7 @@ static void a_SIMPLE_hold_is_released(struct fixture *s)
     SAME(s, b->result.fencing_token, 0);
 }
 
-static void a_shorter_lease_is_granted_anew(struct fixture *s)
+A_PLAY(a_shorter_lease_is_granted_anew)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -70,7 +70,7 @@ static void a_shorter_lease_is_granted_anew(struct fixture *s)
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-static void a_longer_lease_is_asked_for_at_once(struct fixture *s)
+A_PLAY(a_longer_lease_is_asked_for_at_once)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
@@ -102,10 +102,10 @@ static void handed_on_after_an_extend(struct fixture *s, uint64_t early_us, size
     SAME(s, asked(s, "mutex_release"), releases);
 }
 
-static void what_was_extended_ends_with_the_next_ones_lease(struct fixture *s) { handed_on_after_an_extend(s, 0, 0); }
-static void what_was_extended_ends_behind_the_next_ones_lease(struct fixture *s) { handed_on_after_an_extend(s, 1, 1); }
+A_PLAY(what_was_extended_ends_with_the_next_ones_lease) { handed_on_after_an_extend(s, 0, 0); }
+A_PLAY(what_was_extended_ends_behind_the_next_ones_lease) { handed_on_after_an_extend(s, 1, 1); }
 
-static void a_fixed_lease_is_asked_for_once(struct fixture *s)
+A_PLAY(a_fixed_lease_is_asked_for_once)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed);
@@ -123,7 +123,7 @@ static void a_fixed_lease_is_asked_for_once(struct fixture *s)
     SAME(s, asked(s, "renew"), 1);
 }
 
-static void a_fixed_lease_that_was_refused_is_asked_for_again(struct fixture *s)
+A_PLAY(a_fixed_lease_that_was_refused_is_asked_for_again)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed);
@@ -136,7 +136,7 @@ static void a_fixed_lease_that_was_refused_is_asked_for_again(struct fixture *s)
 }
 
 /* The second turn begins while the first one's renewal is out: that one does not count for it. */
-static void turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each(struct fixture *s)
+A_PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed), *c = waiting(p, "c", &fixed);
@@ -151,7 +151,7 @@ static void turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each(s
     BELIEVES(s, c, sent_at_us(s, "renew", 1) + 3000000 - 37000);
 }
 
-static void who_asks_already_is_not_handed_to(struct fixture *s)
+A_PLAY(who_asks_already_is_not_handed_to)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *t = handle_new(p, "t", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -166,7 +166,7 @@ static void who_asks_already_is_not_handed_to(struct fixture *s)
 }
 
 /* Its first request may still be on its way: by a hand-off that would be forgotten. */
-static void who_may_have_left_something_is_not_handed_to(struct fixture *s)
+A_PLAY(who_may_have_left_something_is_not_handed_to)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *t = handle_new(p, "t", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -194,7 +194,7 @@ static struct handle *other;
 static void cancel_other(struct handle *handle) { SAME(handle->fixture, cancel(other), HILOCK_OK); }
 static void free_other(struct handle *handle) { (void)handle, handle_free(other); }
 
-static void a_cancel_that_crosses_passes_it_on(struct fixture *s)
+A_PLAY(a_cancel_that_crosses_passes_it_on)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *c;
@@ -212,7 +212,7 @@ static void a_cancel_that_crosses_passes_it_on(struct fixture *s)
     SAME(s, undone(p), 0);
 }
 
-static void a_free_that_crosses_releases_it(struct fixture *s)
+A_PLAY(a_free_that_crosses_releases_it)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -230,7 +230,7 @@ static void a_free_that_crosses_releases_it(struct fixture *s)
 
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 
-static void what_aged_on_the_way_is_given_back_and_asked_for_again(struct fixture *s)
+A_PLAY(what_aged_on_the_way_is_given_back_and_asked_for_again)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -248,7 +248,7 @@ static void what_aged_on_the_way_is_given_back_and_asked_for_again(struct fixtur
 }
 
 /* Handed a hold it needed no place in the queue; asking again it needs one. (The first in line has brought one, the second has not.) */
-static void what_aged_on_the_way_stands_in_the_queue(struct fixture *s)
+A_PLAY(what_aged_on_the_way_stands_in_the_queue)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL), *r = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *first = waiting(p, "first", &three_seconds), *c;
@@ -272,7 +272,7 @@ static void what_aged_on_the_way_stands_in_the_queue(struct fixture *s)
 }
 
 /* The answer that says so is read between the hand-off and its telling. */
-static void what_was_taken_before_it_is_told_is_waited_for(struct fixture *s)
+A_PLAY(what_was_taken_before_it_is_told_is_waited_for)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &fixed);
@@ -291,7 +291,7 @@ static void what_was_taken_before_it_is_told_is_waited_for(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
-static void closing_hands_on_to_nobody(struct fixture *s)
+A_PLAY(closing_hands_on_to_nobody)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -305,7 +305,7 @@ static void closing_hands_on_to_nobody(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_store_that_is_away_does_not_stop_it(struct fixture *s)
+A_PLAY(a_store_that_is_away_does_not_stop_it)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
@@ -324,7 +324,7 @@ static void a_store_that_is_away_does_not_stop_it(struct fixture *s)
 }
 
 /* The grant's own request was asked twice: the copy may run until not_after, in any later turn. */
-static void the_last_turn_is_released_twice_if_the_first_was_asked_twice(struct fixture *s)
+A_PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -341,7 +341,7 @@ static void the_last_turn_is_released_twice_if_the_first_was_asked_twice(struct 
 }
 
 /* Its turn is found lost before its report. */
-static void a_turn_that_is_lost_untold_asks_again(struct fixture *s)
+A_PLAY(a_turn_that_is_lost_untold_asks_again)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
@@ -363,29 +363,3 @@ static void a_turn_that_is_lost_untold_asks_again(struct fixture *s)
     run_ms(s, 10);
     TELLS(s, "b:extend LOST c:OK");
 }
-
-static const struct play plays[] = {
-    PLAY(too_little_for_the_next_is_released),
-    PLAY(another_kind_is_never_handed_to),
-    PLAY(a_SIMPLE_hold_is_released),
-    PLAY(a_shorter_lease_is_granted_anew),
-    PLAY(a_longer_lease_is_asked_for_at_once),
-    PLAY(what_was_extended_ends_with_the_next_ones_lease),
-    PLAY(what_was_extended_ends_behind_the_next_ones_lease),
-    PLAY(a_fixed_lease_is_asked_for_once),
-    PLAY(a_fixed_lease_that_was_refused_is_asked_for_again),
-    PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each),
-    PLAY(who_asks_already_is_not_handed_to),
-    PLAY(who_may_have_left_something_is_not_handed_to),
-    PLAY(a_cancel_that_crosses_passes_it_on),
-    PLAY(a_free_that_crosses_releases_it),
-    PLAY(what_aged_on_the_way_is_given_back_and_asked_for_again),
-    PLAY(what_aged_on_the_way_stands_in_the_queue),
-    PLAY(what_was_taken_before_it_is_told_is_waited_for),
-    PLAY(closing_hands_on_to_nobody),
-    PLAY(a_store_that_is_away_does_not_stop_it),
-    PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice),
-    PLAY(a_turn_that_is_lost_untold_asks_again),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -26,7 +26,7 @@ static int is_same_id(struct fixture *s, int one, int other)
 }
 
 /* It keeps what it has, and the lease is made whole. */
-static void a_grant_with_too_little_left_is_asked_for_again_by_the_same_id(struct fixture *s)
+A_PLAY(a_grant_with_too_little_left_is_asked_for_again_by_the_same_id)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 1, HILOCK_FOREVER);
@@ -39,7 +39,7 @@ static void a_grant_with_too_little_left_is_asked_for_again_by_the_same_id(struc
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void a_grant_that_stays_too_short_is_given_back_and_asked_for_anew(struct fixture *s)
+A_PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 3, HILOCK_FOREVER);
@@ -53,7 +53,7 @@ static void a_grant_that_stays_too_short_is_given_back_and_asked_for_anew(struct
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void giving_back_is_refused_and_repeated(struct fixture *s)
+A_PLAY(giving_back_is_refused_and_repeated)
 {
     struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
@@ -63,7 +63,7 @@ static void giving_back_is_refused_and_repeated(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void giving_back_is_unanswered_and_repeated(struct fixture *s)
+A_PLAY(giving_back_is_unanswered_and_repeated)
 {
     struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
@@ -93,11 +93,11 @@ static void ended_while_it_is_given_back(struct fixture *s, hilock_status (*end)
 
 static hilock_status free_it(struct handle *handle) { return handle_free(handle), HILOCK_OK; }
 
-static void cancelled_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, cancel, "a:CANCELLED"); }
-static void freed_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, free_it, ""); }
-static void its_wait_ends_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
+A_PLAY(cancelled_while_it_is_given_back) { ended_while_it_is_given_back(s, cancel, "a:CANCELLED"); }
+A_PLAY(freed_while_it_is_given_back) { ended_while_it_is_given_back(s, free_it, ""); }
+A_PLAY(its_wait_ends_while_it_is_given_back) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
 
-static void a_try_granted_too_late_asks_again_within_its_time(struct fixture *s)
+A_PLAY(a_try_granted_too_late_asks_again_within_its_time)
 {
     struct client *p = fixture_connect(s, NULL);
     granted_late(s, p, 1, HILOCK_TRY);
@@ -105,7 +105,7 @@ static void a_try_granted_too_late_asks_again_within_its_time(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void always_too_late_is_UNREACHABLE_when_the_wait_ends(struct fixture *s)
+A_PLAY(always_too_late_is_UNREACHABLE_when_the_wait_ends)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", &picky);
@@ -136,10 +136,10 @@ static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct
     SAME(s, b->result.attempts, 2);
 }
 
-static void a_grant_that_aged_untold_is_asked_for_anew(struct fixture *s) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
-static void a_grant_that_expired_untold_is_no_loss(struct fixture *s) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
+A_PLAY(a_grant_that_aged_untold_is_asked_for_anew) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
+A_PLAY(a_grant_that_expired_untold_is_no_loss) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
 
-static void taken_behind_its_grant_it_is_lost_when_asked_for(struct fixture *s)
+A_PLAY(taken_behind_its_grant_it_is_lost_when_asked_for)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -178,13 +178,13 @@ static void lost_together(struct fixture *s, void (*step)(struct handle *handle)
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
-static void released_before_its_loss_is_told_it_answers_LOST(struct fixture *s) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }
-static void released_quietly_before_its_loss_is_told(struct fixture *s) { lost_together(s, release_other_quietly, "a:LOST SUSPENDED"); }
-static void dropped_before_its_loss_is_told(struct fixture *s) { lost_together(s, drop_other, "a:LOST SUSPENDED"); }
-static void freed_before_its_loss_is_told(struct fixture *s) { lost_together(s, free_other, "a:LOST SUSPENDED"); }
-static void lost_and_untold_nothing_remains(struct fixture *s) { lost_together(s, other_has_nothing_left, "a:LOST SUSPENDED b:LOST SUSPENDED"); }
+A_PLAY(released_before_its_loss_is_told_it_answers_LOST) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }
+A_PLAY(released_quietly_before_its_loss_is_told) { lost_together(s, release_other_quietly, "a:LOST SUSPENDED"); }
+A_PLAY(dropped_before_its_loss_is_told) { lost_together(s, drop_other, "a:LOST SUSPENDED"); }
+A_PLAY(freed_before_its_loss_is_told) { lost_together(s, free_other, "a:LOST SUSPENDED"); }
+A_PLAY(lost_and_untold_nothing_remains) { lost_together(s, other_has_nothing_left, "a:LOST SUSPENDED b:LOST SUSPENDED"); }
 
-static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct fixture *s)
+A_PLAY(a_script_forgotten_while_a_wait_ends_is_no_matter)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -198,26 +198,3 @@ static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 2);
     HOLDS(s, asked(s, "mutex_release") >= 1);
 }
-
-static const struct play plays[] = {
-    PLAY(a_grant_with_too_little_left_is_asked_for_again_by_the_same_id),
-    PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew),
-    PLAY(giving_back_is_refused_and_repeated),
-    PLAY(giving_back_is_unanswered_and_repeated),
-    PLAY(cancelled_while_it_is_given_back),
-    PLAY(freed_while_it_is_given_back),
-    PLAY(its_wait_ends_while_it_is_given_back),
-    PLAY(a_try_granted_too_late_asks_again_within_its_time),
-    PLAY(always_too_late_is_UNREACHABLE_when_the_wait_ends),
-    PLAY(a_grant_that_aged_untold_is_asked_for_anew),
-    PLAY(a_grant_that_expired_untold_is_no_loss),
-    PLAY(taken_behind_its_grant_it_is_lost_when_asked_for),
-    PLAY(released_before_its_loss_is_told_it_answers_LOST),
-    PLAY(released_quietly_before_its_loss_is_told),
-    PLAY(dropped_before_its_loss_is_told),
-    PLAY(freed_before_its_loss_is_told),
-    PLAY(lost_and_untold_nothing_remains),
-    PLAY(a_script_forgotten_while_a_wait_ends_is_no_matter),
-};
-
-int main(void) { return PLAYS_RUN(plays); }
