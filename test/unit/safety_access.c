@@ -28,8 +28,7 @@ static int is_dead_here(struct handle *a)
 
 SAFETY(R12_FORK_IGNORED, a_forked_child_can_neither_release_nor_believe, "status == 0")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     int status = 1;
     pid_t child = fork();
     if (child == 0)

@@ -46,9 +46,7 @@ SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back, "not
 SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left, "a:OK")
 {
     struct stage stage;
-    struct handle *a;
-    stage_set(&stage, s);
-    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
+    struct handle *a = handle_new(stage_begin(&stage, s), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);
     run_ms(s, 3000);
@@ -73,12 +71,8 @@ SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked, "!hilock_client_is
 SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated, "a:released b:OK")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a, *b;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
-    b = handle_new(p, "b", "stock", NULL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     store_copy(stage.other, &s->store);
     release(a);
     run_ms(s, 10);
@@ -92,12 +86,8 @@ SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated, "a:released b
 SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged, "a:released b:OK")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a, *b;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
-    b = handle_new(p, "b", "stock", NULL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     store_copy(stage.other, &s->store);
     release(a);
     run_ms(s, 10);
@@ -113,12 +103,9 @@ SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknow
 SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it, "nothing is reported")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a;
     struct plan *refused;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL);
     store_copy(stage.other, &s->store);
     release(a);
     run_ms(s, 10);
@@ -162,12 +149,9 @@ SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master,
 SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING, "a:OK a:released")
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    a = cluster_handle(p, "a", 1);
+    struct client *p = cluster_begin(&stage, s);
+    struct handle *a = cluster_handle(p, "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 100);
     cluster_begin_move(&stage, slot, 1, 2);
@@ -182,9 +166,7 @@ SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there, "a->even
 {
     struct cluster_stage stage;
     struct handle *a, *b;
-    struct client *p;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     held(p, "x", cluster_name(2, 0), NULL);
     a = handle_new(p, "a", cluster_name(1, 0), NULL);
     b = handle_new(p, "b", cluster_name(1, 1), NULL);
@@ -247,9 +229,7 @@ SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own
 SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word, "a:released")
 {
     struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 0);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
     ask_those_who_know_old_things(&stage, a, 2);
     HOLDS(s, store_count(stage.stores[2], "CLUSTER SLOTS") > 0);
     is_released_where_it_is(&stage, a);
@@ -258,11 +238,9 @@ SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybo
 SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere, "b:WAITING b:OK")
 {
     struct cluster_stage stage;
-    struct handle *b;
     char channel[64];
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    b = cluster_handle(cluster_connect(&stage), "b", 1);
+    struct handle *b = cluster_handle(cluster_begin(&stage, s), "b", 1);
     store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 100);
@@ -338,9 +316,7 @@ SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after, "store_count(stage.sto
 SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits, "b:OK")
 {
     struct cluster_stage stage;
-    struct handle *b;
-    cluster_set(&stage, s);
-    b = cluster_handle(cluster_connect(&stage), "b", 1);
+    struct handle *b = cluster_handle(cluster_begin(&stage, s), "b", 1);
     store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 6500); /* its heartbeats are three seconds apart */

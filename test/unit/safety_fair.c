@@ -218,13 +218,9 @@ SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets, "b->result.
     store_clear(&s->store);
     taken(s);
     run_ms(s, 400); /* c has been heard of again, b has not */
-    peek(b);
-    run_ms(s, 1);
-    SAME(s, b->result.waiters, 1);
+    SAME(s, waiters_of(b), 1);
     run_ms(s, 1000);
-    peek(b);
-    run_ms(s, 1);
-    SAME(s, b->result.waiters, 2);
+    SAME(s, waiters_of(b), 2);
     SAME(s, b->result.position, 1);
 }
 
@@ -323,13 +319,11 @@ SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once, "asked(s, 'mu
     run_ms(s, 2);
     TELLS(s, "b:CANCELLED");
     SAME(s, asked(s, "mutex_release"), 1);
-    peek(b);
-    run_ms(s, 2);
-    SAME(s, b->result.waiters, 0);
+    SAME(s, waiters_of(b), 0);
 }
 
 /* It was put in the queue, the answer was lost, and then the server was away for longer than a lease. */
-SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "o->result.waiters == 0")
+SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), *q = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = handle_new(q, "o", "stock", FAIR(0));
@@ -344,33 +338,24 @@ SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "
     s->place->mood = NET_LISTENS;
     run_ms(s, 5000);
     TELLS(s, "b:UNREACHABLE");
-    peek(o);
-    run_ms(s, 2);
-    SAME(s, o->result.waiters, 0);
+    SAME(s, waiters_of(o), 0);
     HOLDS(s, asked(s, "mutex_release") > 0);
 }
 
-static unsigned in_queue(struct handle *handle)
-{
-    peek(handle);
-    run_ms(handle->fixture, 2);
-    return handle->result.waiters;
-}
-
 /* Its store has restarted with all of its data, and the client asks nothing of it before the guard is over. */
-SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, "in_queue(o) == 0")
+SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
     struct handle *b, *o = handle_new(fixture_connect(s, NULL), "o", "stock", FAIR(0));
     taken(s);
     b = waits(p, "b");
-    SAME(s, in_queue(o), 1);
+    SAME(s, waiters_of(o), 1);
     store_restart(&s->store, 1);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 1000);
     cancel(b);
     run_ms(s, 10);
-    SAME(s, in_queue(o), 0);
+    SAME(s, waiters_of(o), 0);
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
@@ -396,13 +381,12 @@ SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait, "!is
 
 SAFETY(FAIR_UNKNOWN_KEPT, a_grant_that_nobody_waits_for_is_given_back_at_once, "nothing is reported")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = waits(p, "b");
+    struct handle *b = waits(the_client(s), "b");
     uint64_t token;
     release_quietly(b);
     run_ms(s, 2);
-    token = grant(s, p, 1, 3000);
-    push(s, p, 1, 1, 5, token);
+    token = grant(s, the_client(s), 1, 3000);
+    push(s, the_client(s), 1, 1, 5, token);
     run_ms(s, 2);
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
@@ -436,7 +420,7 @@ SAFETY(FAIR_NO_YIELD, a_queue_that_is_never_empty_lets_other_kinds_in, "another"
 }
 
 /* Its first bytes, of a link that was given up, run behind those that were said again, and take a second place: the release leaves both. */
-SAFETY(PLACE_OF_HOLD_LEFT, bytes_of_an_old_link_make_no_second_place, "in_queue(o) == 0")
+SAFETY(PLACE_OF_HOLD_LEFT, bytes_of_an_old_link_make_no_second_place, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *o = handle_new(q, "o", "stock", FAIR(.lease_ms = 30000)), *a = handle_new(p, "a", "stock", FAIR(.lease_ms = 30000));
@@ -451,6 +435,6 @@ SAFETY(PLACE_OF_HOLD_LEFT, bytes_of_an_old_link_make_no_second_place, "in_queue(
     run_ms(s, 10);
     release(a);
     run_ms(s, 5000);
-    SAME(s, in_queue(o), 0);
+    SAME(s, waiters_of(o), 0);
     TEXT(s, store_holder(&s->store, "stock"), "");
 }

@@ -27,9 +27,8 @@ SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
     struct cluster_stage stage;
     struct client *q;
     struct handle *a, *b;
-    char name[16];
+    const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     q = cluster_connect(&stage);
     waits(q, "o", cluster_name(0, 0));
     a = waits(cluster_connect(&stage), "a", name);
@@ -41,9 +40,7 @@ SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
     run_ms(s, 500);
     release_quietly(a);
     run_us(s, 150);
-    world_freeze(&q->loop.lane);
-    run_ms(s, 500);
-    world_thaw(&s->world, &q->loop.lane);
+    frozen_ms(q, 500);
     run_ms(s, 1);
     HOLDS(s, (int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(stage.stores[0], name));
     run_ms(s, 1500);
@@ -54,9 +51,8 @@ SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 {
     struct cluster_stage stage;
     struct handle *a;
-    char name[16];
+    const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     a = waits(cluster_connect(&stage), "a", name);
     waits(cluster_connect(&stage), "b", name);
     cluster_move(&stage, name, 1, 2);
@@ -67,13 +63,13 @@ SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 }
 
 /* The script that would take it out of the queue may not run before the move is over. */
-SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "a->result.waiters == 0")
+SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "waiters_of(a) == 0")
 {
     struct cluster_stage stage;
     struct handle *a, *b;
-    char name[16], token[64];
+    const char *name = cluster_name(1, 0);
+    char token[64];
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
     a = waits(cluster_connect(&stage), "a", name);
     b = waits(cluster_connect(&stage), "b", name);
@@ -85,9 +81,7 @@ SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "
     cluster_move_lock(&stage, name, 1, 2);
     cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 3000);
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
+    SAME(s, waiters_of(a), 0);
 }
 
 /* A replica of 1 takes over that knows nothing of the grant: there `a` stands in the queue still. */
@@ -106,29 +100,26 @@ static struct handle *forgotten_by_a_failover(struct cluster_stage *stage, const
     return a;
 }
 
-SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too, "a->result.waiters == 0")
+SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too, "waiters_of(a) == 0")
 {
     struct cluster_stage stage;
     struct handle *a;
-    char name[16];
+    const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     a = forgotten_by_a_failover(&stage, name);
     run_ms(s, 11000);
     TELLS(s, "a:LOST TAKEN");
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
+    SAME(s, waiters_of(a), 0);
 }
 
 /* What takes it out of the queue may not run before the move is over. */
-SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "a->result.waiters == 0")
+SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 {
     struct cluster_stage stage;
     struct handle *a;
-    char name[16], token[64];
+    const char *name = cluster_name(1, 0);
+    char token[64];
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
     a = forgotten_by_a_failover(&stage, name);
     cluster_begin_move(&stage, cluster_slot(name), 2, 0);
@@ -138,9 +129,7 @@ SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "a->resul
     cluster_move_lock(&stage, name, 2, 0);
     cluster_end_move(&stage, cluster_slot(name), 0);
     run_ms(s, 5000);
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
+    SAME(s, waiters_of(a), 0);
 }
 
 /* It is granted and notified, by hand. */
@@ -156,14 +145,13 @@ static void grant(struct cluster_stage *stage, unsigned at, const struct client 
 }
 
 /* The new server has the queue, and the holder, as they were before. */
-SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind, "b->result.waiters == 0")
+SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind, "waiters_of(b) == 0")
 {
     struct cluster_stage stage;
     struct client *p;
     struct handle *b;
-    char name[16];
+    const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     store_grant(stage.stores[1], name, "x:9", 600000);
     p = cluster_connect(&stage);
     b = waits(p, "b", name);
@@ -174,7 +162,5 @@ SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behin
     cluster_take_over(&stage, 1, 2, 1);
     run_ms(s, 1500);
     TELLS(s, "b:LOST TAKEN");
-    peek(b);
-    run_ms(s, 1);
-    SAME(s, b->result.waiters, 0);
+    SAME(s, waiters_of(b), 0);
 }

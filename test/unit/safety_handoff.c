@@ -8,20 +8,12 @@
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 
-static struct handle *waiting(struct client *p, const char *tag, const struct hilock_lock_options *options)
-{
-    struct handle *handle = handle_new(p, tag, "stock", options);
-    acquire(handle, HILOCK_FOREVER);
-    return handle;
-}
-
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
 SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for, "b->result.remaining_ms >= 2500")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    struct handle *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     run_ms(s, 900);
     release_quietly(a);
     run_ms(s, 1);
@@ -35,7 +27,7 @@ ALSO(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told, "b->result.remainin
 SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 1500")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     run_ms(s, 1);
     when(a, "released", block);
     release(a);
@@ -47,10 +39,9 @@ SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->res
 
 SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn, "hilock_validity_remaining_ms(validity) == 0")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
     hilock_validity *validity = NULL;
-    waiting(p, "b", &three_seconds);
+    asking(the_client(s), "b", "stock", &three_seconds);
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
     release_quietly(a);
     SAME(s, hilock_validity_remaining_ms(validity), 0);
@@ -64,7 +55,7 @@ SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
        "hilock_lock_state(b->lock) == HILOCK_STATE_IDLE")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
     char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 100; i++) {
@@ -87,9 +78,8 @@ SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
 
 SAFETY(HANDOFF_AFTER_RELEASE, what_is_handed_on_is_not_released, "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    waiting(p, "b", &three_seconds);
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    asking(the_client(s), "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 10);
     TELLS(s, "b:WAITING b:OK");
@@ -99,7 +89,7 @@ SAFETY(HANDOFF_AFTER_RELEASE, what_is_handed_on_is_not_released, "a handle belie
 SAFETY(HANDOFF_TOKEN_SAME, tokens_rise_from_turn_to_turn, "b->result.fencing_token > a->result.fencing_token")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 1);
     HOLDS(s, b->result.fencing_token > a->result.fencing_token);
@@ -111,8 +101,8 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     for (int i = 0; i < 20; i++)
-        when(waiting(p, "b", NULL), "OK", release_it);
-    waiting(q, "c", NULL);
+        when(asking(p, "b", "stock", NULL), "OK", release_it);
+    asking(q, "c", "stock", NULL);
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(a);
@@ -124,8 +114,8 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_a_third_of_the_lease, "hilock_
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *c;
-    waiting(p, "b", &three_seconds);
-    c = waiting(q, "c", &three_seconds);
+    asking(p, "b", "stock", &three_seconds);
+    c = asking(q, "c", "stock", &three_seconds);
     run_ms(s, 1050);
     release_quietly(a);
     run_ms(s, 2);
@@ -134,8 +124,7 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_a_third_of_the_lease, "hilock_
 
 SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left_ms(&s->store, 'stock') <= 3000")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 10);
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 0);
@@ -145,7 +134,7 @@ SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left
 SAFETY(HANDOFF_ANY_LEASE, an_extended_lease_is_not_handed_to_a_shorter_one, "store_left_ms(&s->store, 'stock') <= 3000")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     extend(a, 60000);
     run_ms(s, 10);
     release_quietly(a);
@@ -157,9 +146,8 @@ SAFETY(HANDOFF_ANY_LEASE, an_extended_lease_is_not_handed_to_a_shorter_one, "sto
 SAFETY(HANDOFF_ANSWER_TAKEN, no_lease_is_believed_in_that_was_not_asked_for,
        "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
     PLAN(s, .on = "renew", .after = 1, .times = PLAN_ALWAYS, .act = PLAN_LOSE_REQUEST);
     extend(a, 0);
@@ -171,8 +159,7 @@ SAFETY(HANDOFF_ANSWER_TAKEN, no_lease_is_believed_in_that_was_not_asked_for,
 SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_had_whole, "hilock_lock_remaining_ms(b->lock) >= 2950")
 {
     const struct hilock_lock_options *fixed = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER);
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", fixed), *b = waiting(p, "b", fixed);
+    struct handle *a = held(the_client(s), "a", "stock", fixed), *b = asking(the_client(s), "b", "stock", fixed);
     run_ms(s, 900);
     release_quietly(a);
     run_ms(s, 10);
@@ -181,9 +168,8 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_had_whole, "hilock_lock_remaining
 
 SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_had_in_time, "b:WAITING b:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     release_quietly(a);
     run_ms(s, 10000);
     TELLS(s, "b:WAITING b:OK");
@@ -193,12 +179,9 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_had_in_time, "b:WAITING b:OK")
 SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
     store_take(stage.other, "stock", "another", 600000);
     stage_fail_over(&stage, 1, 1, 0);
     while (!strstr(p->log, "took over"))
@@ -212,14 +195,10 @@ SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING"
 SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
+    cut_off(s);
     run_ms(s, 10);
     release_quietly(a);
     run_ms(s, 100);
@@ -235,7 +214,7 @@ SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted, "b:OK")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
+    asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER);
     release_quietly(a);
     run_ms(s, 20);

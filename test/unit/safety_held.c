@@ -7,8 +7,7 @@ static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms
 
 SAFETY(EXTEND_FROM_REPLY, an_extend_counts_from_its_own_send, "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     uint64_t asked_us = fixture_us(s);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     extend(a, 10000);
@@ -32,8 +31,7 @@ SAFETY(EXTEND_SHORTENS, an_extend_to_less_takes_nothing_away, "what is believed"
 /* Taken after a renewal had run at the store, and before its answer was read: that answer proves nothing of later. */
 SAFETY(EXTEND_UNASKED, an_extend_is_not_answered_by_what_was_asked_before_it, "a:extend LOST")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 200000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1050000);
     s->is_tampered = 1;
@@ -49,8 +47,7 @@ SAFETY(EXTEND_FORGOTTEN, an_extended_lease_is_released_however_long_it_takes, "!
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     extend(a, 60000);
     run_ms(s, 1);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     handle_drop(a);
     run_ms(s, 20000);
     HOLDS(s, is_ours(s, "stock"));
@@ -61,8 +58,7 @@ SAFETY(EXTEND_FORGOTTEN, an_extended_lease_is_released_however_long_it_takes, "!
 
 SAFETY(VALIDITY_OUTLIVES, a_validity_ends_with_its_hold, "hilock_validity_remaining_ms(validity) == 0")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     hilock_validity *validity = NULL;
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
     HOLDS(s, hilock_validity_remaining_ms(validity) > 2900);
@@ -73,8 +69,7 @@ SAFETY(VALIDITY_OUTLIVES, a_validity_ends_with_its_hold, "hilock_validity_remain
 
 SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold, "hilock_validity_remaining_ms(validity) == 0")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     hilock_validity *validity = NULL;
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
     handle_drop(a);
@@ -87,8 +82,7 @@ SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold, "hilock_validity_
 
 SAFETY(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases, "is_ours(s, 'stock')")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &again);
+    struct handle *a = held(the_client(s), "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     release_quietly(a);

@@ -4,8 +4,7 @@
 
 SAFETY(SIMPLE_RELEASES_BLINDLY, the_release_of_a_SIMPLE_lock_spares_another_holder, "a:release LOST")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
     s->is_tampered = 1;
     store_take_simple(&s->store, "stock", "another", 60000);
     release(a);
@@ -16,8 +15,7 @@ SAFETY(SIMPLE_RELEASES_BLINDLY, the_release_of_a_SIMPLE_lock_spares_another_hold
 
 SAFETY(SIMPLE_RENEWS_BLINDLY, the_renewal_of_a_SIMPLE_lock_spares_another_holder, "a:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     s->is_tampered = 1;
     store_take_simple(&s->store, "stock", "another", 60000);
     run_ms(s, 1500);
@@ -28,8 +26,7 @@ SAFETY(SIMPLE_RENEWS_BLINDLY, the_renewal_of_a_SIMPLE_lock_spares_another_holder
 
 SAFETY(SIMPLE_RENEWS_BLINDLY, a_SIMPLE_lock_that_is_gone_is_not_made_anew, "a:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     run_ms(s, 1500);
@@ -40,10 +37,9 @@ SAFETY(SIMPLE_RENEWS_BLINDLY, a_SIMPLE_lock_that_is_gone_is_not_made_anew, "a:LO
 SAFETY(POLL_OVERSLEEPS, who_polls_seldom_wakes_at_the_end_of_the_lease, "a:WAITING a:OK")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
     uint64_t taken_us = fixture_us(s);
     store_take_simple(&s->store, "stock", "another", 1500);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 3000);
     TELLS(s, "a:WAITING a:OK");
     HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1503000);

@@ -9,8 +9,7 @@ SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock, "hil
         "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", "OOM command not allowed",
         "NOREPLICAS Not enough good replicas to write.", "MISCONF disk", "MASTERDOWN Link with MASTER is down", "NOAUTH Authentication required.",
         "CLUSTERDOWN The cluster is down", "TRYAGAIN Multiple keys", "MOVED 1 10.0.0.1:1", "ERR whatever", ""};
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct plan *refusal = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = errors[i]);
         for (int ms = 0; ms < 1500 && !refusal->met; ms++)
@@ -24,8 +23,7 @@ SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock, "hil
 
 SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released, "!is_ours(s, 'stock')")
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
+    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
     run_ms(s, 4400);
     HOLDS(s, is_ours(s, "stock"));
     run_ms(s, 200);
@@ -35,8 +33,7 @@ SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released, "!is_ours(s, 'st
 
 SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once, "a:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000200);
@@ -58,9 +55,7 @@ SAFETY(R6_NO_SWEEP, on_waking_loss_is_told_before_anything_else, "a:LOST SUSPEND
     b = handle_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     acquire(b, HILOCK_FOREVER);
     run_us(s, 150);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 10000);
-    world_thaw(&s->world, &p->loop.lane);
+    frozen_ms(p, 10000);
     run_ms(s, 5);
     TELLS(s, "a:LOST SUSPENDED b:OK");
 }
@@ -75,9 +70,7 @@ SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_e
     run_ms(s, 4100);
     acquire(b, HILOCK_FOREVER);
     run_us(s, 150);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 1000);
-    world_thaw(&s->world, &p->loop.lane);
+    frozen_ms(p, 1000);
     run_ms(s, 5);
     TELLS(s, "a:LOST HOLD_MAX b:OK");
 }
@@ -108,8 +101,7 @@ SAFETY(FORCE_UNCHECKED, a_force_release_ends_no_lock_that_others_share, "b:force
 
 SAFETY(FIXED_UNVERIFIED, what_a_restart_forgot_is_known_of_a_fixed_lease_too, "a:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
+    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
     s->is_tampered = 1;
     store_restart(&s->store, 0);
     net_reset(&s->net, NULL, NET_COMMANDS);

@@ -36,8 +36,7 @@ SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone, "!is_ours(
 
 SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone, "!is_ours(s, 'stock')")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000);
     acquire(a, 500);
     run_ms(s, 600);
@@ -50,8 +49,7 @@ SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone, "!is_ours(s, '
 
 SAFETY(R4_UNDO_UNORDERED, the_next_try_waits_for_the_answer_to_a_release, "asked(s, 'mutex_acquire') == 1")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = handle_new(the_client(s), "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
     release_quietly(a);
     acquire(b, HILOCK_FOREVER);
@@ -136,14 +134,13 @@ static void sleep_ms(struct fixture *s, struct client *p, uint64_t span_ms)
 
 SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released, "asked(s, 'mutex_release') == 1")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 20000000);
     run_ms(s, 1010);
     SAME(s, asked(s, "renew"), 1);
-    sleep_ms(s, p, 4000);
+    sleep_ms(s, the_client(s), 4000);
     TELLS(s, "a:LOST SUSPENDED");
-    sleep_ms(s, p, 15950); /* its release would be given up meanwhile */
+    sleep_ms(s, the_client(s), 15950); /* its release would be given up meanwhile */
     SAME(s, asked(s, "mutex_release"), 0);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     run_ms(s, 10000);
@@ -167,8 +164,7 @@ SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting,
 
 SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again, "a:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.", .times = 2);
     acquire(a, 500);
     run_ms(s, 10);

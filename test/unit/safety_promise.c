@@ -19,19 +19,18 @@ static unsigned told(const struct fixture *s)
 /* An answer from the server comes while the timer for the rest is due, in the same turn. */
 SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch, "told(s) == 1000")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *last = handle_new(p, "last", "other", NULL);
+    struct handle *last = handle_new(the_client(s), "last", "other", NULL);
     s->is_untold = 1;
     for (int i = 0; i < 2500; i++) {
         struct handle *handle;
         char name[16];
         snprintf(name, sizeof name, "n%d", i);
-        handle = handle_new(p, name, name, NULL);
+        handle = handle_new(the_client(s), name, name, NULL);
         acquire(handle, HILOCK_FOREVER);
         cancel(handle);
     }
     acquire(last, HILOCK_FOREVER);
-    p->loop.late_us = 1000; /* but not the wake that has been asked for */
+    the_client(s)->loop.late_us = 1000; /* but not the wake that has been asked for */
     run_us(s, 100);
     SAME(s, told(s), 1000);
     run_us(s, 800);
@@ -70,9 +69,8 @@ SAFETY(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b = held(p, "b", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *a = held(p, "a", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct plan *refused, *unanswered;
-    refused = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
-    unanswered = PLAN(s, .on = "renew", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    struct plan *refused = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
+    struct plan *unanswered = PLAN(s, .on = "renew", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     while (refused->met < 2 || unanswered->met < 2)
         run_ms(s, 1);
     client_close(p, 5000);

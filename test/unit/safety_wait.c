@@ -40,8 +40,7 @@ SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_s
 /* The message is heard, the answer that is older than it comes after. */
 SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts, "a:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
@@ -77,10 +76,8 @@ static void block_for_two_seconds(struct handle *handle) { world_jump_us(&handle
 SAFETY(R8_NO_CHECK_AFTER_QUEUE, a_grant_that_aged_in_the_queue_is_not_handed_over, "b->result.remaining_ms >= 1500")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 1500));
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 1500));
     when(a, "OK", block_for_two_seconds);
     run_ms(s, 10);
     run_ms(s, 10);

@@ -8,8 +8,7 @@
 
 A_PLAY(a_free_name_is_granted_after_one_round_trip)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_WAITING);
@@ -61,8 +60,7 @@ A_PLAY(tokens_rise_from_grant_to_grant)
 
 A_PLAY(a_wait_that_ends_while_another_holds_is_TIMED_OUT)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     store_take(&s->store, "stock", "8cc3a2f0-0000-4000-8000-00000000000a:3", 60000);
     acquire(a, 700);
@@ -82,8 +80,7 @@ A_PLAY(a_wait_that_ends_while_another_holds_is_TIMED_OUT)
 
 A_PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_REQUEST);
     acquire(a, 700);
@@ -95,13 +92,11 @@ A_PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait)
 
 A_PLAY(held_before_and_then_silence_is_UNREACHABLE)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, 2000);
     run_ms(s, 10);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 2000);
     TELLS(s, "a:WAITING a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
@@ -109,8 +104,7 @@ A_PLAY(held_before_and_then_silence_is_UNREACHABLE)
 
 A_PLAY(a_try_is_answered_by_one_request)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_TRY);
     run_ms(s, 10);
@@ -149,9 +143,8 @@ A_PLAY(a_try_takes_no_longer_than_one_command_may)
 
 A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_holds)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "stock", NULL);
-    held(p, "a", "stock", NULL);
+    struct handle *b = handle_new(the_client(s), "b", "stock", NULL);
+    held(the_client(s), "a", "stock", NULL);
     acquire(b, HILOCK_TRY);
     TELLS(s, "");
     run_us(s, 1);
@@ -166,9 +159,9 @@ A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_holds)
 A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_was_told_held)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    struct handle *b = handle_new(p, "b", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     acquire(b, HILOCK_TRY);
     run_us(s, 1);
@@ -180,8 +173,8 @@ A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_was_told_held)
 A_PLAY(a_try_beside_a_line_that_knows_nothing_asks)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *b = handle_new(p, "b", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     acquire(b, HILOCK_TRY);
     run_ms(s, 10);
     TELLS(s, "a:OK b:TIMED_OUT");
@@ -212,9 +205,9 @@ A_PLAY(errors_that_last_end_the_wait_at_once)
 A_PLAY(who_is_denied_a_place_polls_without_one)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *h = held(q, "h", "stock", NULL), *a = handle_new(p, "a", "stock", NULL);
+    struct handle *h = held(q, "h", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'zadd' command");
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 1000);
     TELLS(s, "a:WAITING");
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 1);
@@ -227,10 +220,8 @@ A_PLAY(who_is_denied_a_place_polls_without_one)
 
 A_PLAY(errors_that_pass_are_sat_out)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     struct plan *loading = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LOADING Redis is loading", .times = 5);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 5000);
     TELLS(s, "a:OK");
     SAME(s, loading->met, 5);
@@ -254,10 +245,8 @@ A_PLAY(errors_that_pass_through_the_whole_wait_are_UNWRITABLE)
 
 A_PLAY(another_type_at_the_key_is_WRONG_KIND)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     store_set_string(&s->store, "stock", "a string");
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "a:WRONG_KIND");
     TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's "
@@ -266,10 +255,8 @@ A_PLAY(another_type_at_the_key_is_WRONG_KIND)
 
 A_PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    asking(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_ANSWER, .reply = say_string("yes"));
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "a:PROTOCOL");
     HOLDS(s, !is_ours(s, "stock"));

@@ -55,14 +55,13 @@ A_PLAY(who_waits_is_CLOSED)
 
 A_PLAY(while_it_drains_holds_live_and_are_renewed)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    client_close(p, 20000);
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    client_close(the_client(s), 20000);
     run_ms(s, 10000);
     TELLS(s, "");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
-    HOLDS(s, strstr(hilock_client_refusal(p->client), "closing"));
+    HOLDS(s, strstr(hilock_client_refusal(the_client(s)->client), "closing"));
     SAME(s, release(a), HILOCK_OK);
     run_ms(s, 5);
     TELLS(s, "a:released closed");
@@ -105,9 +104,8 @@ A_PLAY(a_second_close_only_shortens)
 
 A_PLAY(drain_zero_ends_it_now)
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", NULL);
-    client_close(p, 0);
+    held(the_client(s), "a", "stock", NULL);
+    client_close(the_client(s), 0);
     run_us(s, 250);
     TELLS(s, "a:LOST CLOSING closed");
     HOLDS(s, !is_ours(s, "stock"));
@@ -118,8 +116,7 @@ A_PLAY(without_an_answer_it_is_over_after_drain_and_one_command)
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     uint64_t began_us = fixture_us(s);
     held(p, "a", "stock", NULL);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     client_close(p, 1000);
     run_ms(s, 3000);
     TELLS(s, "a:LOST CLOSING closed");
@@ -129,11 +126,10 @@ A_PLAY(without_an_answer_it_is_over_after_drain_and_one_command)
 
 A_PLAY(a_release_under_way_is_waited_for)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 500000);
     release(a);
-    client_close(p, 0);
+    client_close(the_client(s), 0);
     run_ms(s, 400);
     TELLS(s, "");
     run_ms(s, 200);
@@ -142,12 +138,10 @@ A_PLAY(a_release_under_way_is_waited_for)
 
 A_PLAY(an_undo_under_way_is_waited_for)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    asking(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
-    client_close(p, 0);
+    client_close(the_client(s), 0);
     run_ms(s, 400);
     TELLS(s, "a:CLOSED");
     run_ms(s, 200);
@@ -195,10 +189,9 @@ A_PLAY(a_thousand_holds_are_lost_and_released)
 
 A_PLAY(handles_outlive_their_client)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     struct hilock_lock_info info = {.size = sizeof info};
-    client_close(p, 0);
+    client_close(the_client(s), 0);
     run_ms(s, 5);
     TELLS(s, "a:LOST CLOSING closed");
     SAME(s, acquire(a, 1), HILOCK_CLOSED);
@@ -224,10 +217,9 @@ static void free_the_locks(struct client *client)
 
 A_PLAY(locks_may_be_freed_inside_on_closed)
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", NULL);
-    p->on_closed = free_the_locks;
-    client_close(p, 0);
+    held(the_client(s), "a", "stock", NULL);
+    the_client(s)->on_closed = free_the_locks;
+    client_close(the_client(s), 0);
     run_ms(s, 5);
     TELLS(s, "a:LOST CLOSING closed");
 }
@@ -358,8 +350,7 @@ static int child_is_refused(struct fixture *s, struct client *p, struct handle *
 
 static void a_child_is_refused(struct fixture *s, int is_freed_first)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "one", NULL), *w = handle_new(p, "w", "two", NULL);
+    struct handle *a = held(the_client(s), "a", "one", NULL), *w = handle_new(the_client(s), "w", "two", NULL);
     int status = 1;
     pid_t child;
     store_take(&s->store, "two", "another", 60000);
@@ -367,7 +358,7 @@ static void a_child_is_refused(struct fixture *s, int is_freed_first)
     run_ms(s, 5);
     child = fork();
     if (child == 0)
-        _exit(child_is_refused(s, p, a, w, is_freed_first) ? 0 : 1);
+        _exit(child_is_refused(s, the_client(s), a, w, is_freed_first) ? 0 : 1);
     HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
     SAME(s, status, 0);
     run_ms(s, 60000);
@@ -384,8 +375,7 @@ A_PLAY(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time)
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
     uint64_t began_us;
     p->loop.early_us = 900;
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 10);
     began_us = fixture_us(s);
     release(a);

@@ -19,9 +19,7 @@ static unsigned links_to(const struct cluster_stage *stage, unsigned at)
 A_PLAY(keys_are_asked_for_where_they_are)
 {
     struct cluster_stage stage;
-    struct client *p;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         acquire(cluster_handle(p, "a", i), HILOCK_FOREVER);
     run_ms(s, 10);
@@ -48,10 +46,8 @@ A_PLAY(what_came_before_the_table_waits_for_it)
 A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
 {
     struct cluster_stage stage;
-    struct client *p;
     struct handle *a;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     acquire(cluster_handle(p, "b", 0), HILOCK_FOREVER); /* renewed there, all the time */
     a = cluster_handle(p, "a", 2);
     run_ms(s, 1);
@@ -73,10 +69,8 @@ A_PLAY(a_slot_that_moved_is_followed_at_once)
 {
     struct hilock_stats stats = {.size = sizeof stats};
     struct cluster_stage stage;
-    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 1);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     acquire(a, HILOCK_TRY); /* with no channel that the server would end */
     run_ms(s, 10);
     cluster_begin_move(&stage, slot, 1, 2);
@@ -97,12 +91,9 @@ A_PLAY(a_slot_that_moved_is_followed_at_once)
 A_PLAY(a_try_outlives_the_time_of_a_move)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    a = cluster_handle(p, "a", 1);
+    struct client *p = cluster_begin(&stage, s);
+    struct handle *a = cluster_handle(p, "a", 1);
     cluster_begin_move(&stage, slot, 1, 2);
     acquire(a, HILOCK_TRY);
     run_ms(s, 500);
@@ -116,11 +107,8 @@ A_PLAY(a_try_outlives_the_time_of_a_move)
 A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
 {
     struct cluster_stage stage;
-    struct handle *a;
-    struct plan *down;
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 0);
-    down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
+    struct plan *down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
     acquire(a, 10000);
     run_ms(s, 10100);
     TELLS(s, "a:UNWRITABLE");
@@ -132,9 +120,7 @@ A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
 A_PLAY(two_who_send_each_other_are_left_within_bounds)
 {
     struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 1);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     sim_store_give_slot(stage.stores[1]->core, cluster_slot(hilock_lock_name(a->lock)), 2);
     sim_store_give_slot(stage.stores[2]->core, cluster_slot(hilock_lock_name(a->lock)), 1);
     acquire(a, 10000);
@@ -148,12 +134,9 @@ A_PLAY(two_who_send_each_other_are_left_within_bounds)
 A_PLAY(channels_are_those_of_the_slots_server)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     char channel[64];
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    a = cluster_handle(p, "a", 2);
+    struct client *p = cluster_begin(&stage, s);
+    struct handle *a = cluster_handle(p, "a", 2);
     snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(a->lock));
     store_take(stage.stores[2], hilock_lock_name(a->lock), "another", 600000);
     acquire(a, HILOCK_FOREVER);
@@ -194,13 +177,10 @@ A_PLAY(an_older_server_has_plain_channels)
 A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     struct plan *late;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    a = cluster_handle(p, "a", 1);
+    struct client *p = cluster_begin(&stage, s);
+    struct handle *a = cluster_handle(p, "a", 1);
     store_take(stage.stores[1], hilock_lock_name(a->lock), "another", 600000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
@@ -220,9 +200,7 @@ A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 A_PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten)
 {
     struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 1);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     store_take(stage.stores[1], hilock_lock_name(a->lock), "another", 600000);
     PLAN(s, .on = "SSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 1500000, .after = 1); /* the first is to its grants */
     acquire(a, HILOCK_FOREVER);
@@ -342,11 +320,9 @@ A_PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds)
 A_PLAY(names_of_a_multi_may_be_at_several_servers)
 {
     struct cluster_stage stage;
-    struct client *p;
     struct handle *m;
     char one[16], other[16];
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     snprintf(one, sizeof one, "%s", cluster_name(0, 0));
     snprintf(other, sizeof other, "%s", cluster_name(2, 0));
     m = handle_new(p, "m", one, NULL);

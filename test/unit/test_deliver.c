@@ -24,9 +24,8 @@ A_PLAY(what_expires_during_a_callback_is_told_before_the_next_one)
 
 A_PLAY(what_expires_during_a_callback_is_told_in_that_turn)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    held(p, "a", "one", &short_lease);
+    struct handle *b = handle_new(the_client(s), "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    held(the_client(s), "a", "one", &short_lease);
     acquire(b, HILOCK_FOREVER);
     when(b, "OK", block_for_five_seconds);
     while (!b->calls)
@@ -60,9 +59,7 @@ A_PLAY(losses_of_all_holds_are_told_before_the_first_answer)
     w = handle_new(p, "w", "five", NULL);
     acquire(w, 5000);
     run_us(s, 110);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 10000);
-    world_thaw(&s->world, &p->loop.lane);
+    frozen_ms(p, 10000);
     run_ms(s, 5);
     TELLS(s, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
 }
@@ -173,8 +170,7 @@ static void settling(struct fixture *s, struct client *p, struct handle *a)
     (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     if (a->lock)
         release(a);
     run_ms(s, 5000);
@@ -225,8 +221,7 @@ A_PLAY(freed_and_abandoned_inside_each) { step_inside_every_callback(s, free_all
 
 A_PLAY(a_handle_may_acquire_again_inside_its_answer)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 200);
     acquire(a, 100);
     when(a, "TIMED_OUT", acquire_again);
@@ -236,9 +231,7 @@ A_PLAY(a_handle_may_acquire_again_inside_its_answer)
 
 A_PLAY(a_hold_may_be_released_inside_its_grant)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     when(a, "OK", release_it);
     run_ms(s, 5);
     TELLS(s, "a:OK a:released");
@@ -246,8 +239,7 @@ A_PLAY(a_hold_may_be_released_inside_its_grant)
 
 A_PLAY(inside_on_lost_the_handle_is_idle)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     when(a, "LOST TAKEN", release_is_NOT_HELD);
@@ -260,8 +252,7 @@ A_PLAY(inside_on_lost_the_handle_is_idle)
 
 A_PLAY(inside_on_lost_the_handle_may_acquire_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     when(a, "LOST TAKEN", acquire_again);
@@ -299,8 +290,7 @@ A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
 
 A_PLAY(a_result_that_was_silenced_in_time_never_comes)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     release(a);
     handle_drop(a);
     run_ms(s, 5);

@@ -9,8 +9,7 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 A_PLAY(a_release_is_one_command_and_its_answer)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     uint64_t released_us = fixture_us(s);
     char line[FIXTURE_TEXT];
     snprintf(line, sizeof line, "mutex_release 3 stock hilock:wait:{stock} hilock:token:{stock} %s redisson_lock__channel:{stock} P0 600000 ", store_holder(&s->store, "stock"));
@@ -47,8 +46,7 @@ A_PLAY(a_second_release_is_NOT_HELD)
 
 A_PLAY(a_handle_may_acquire_again_before_its_release_is_answered)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     release(a);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
     run_ms(s, 2);
@@ -59,8 +57,7 @@ A_PLAY(a_handle_may_acquire_again_before_its_release_is_answered)
 
 A_PLAY(released_when_it_was_no_longer_ours_is_LOST)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     release(a);
@@ -75,8 +72,7 @@ A_PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later)
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "stock", NULL);
     uint64_t token = hilock_lock_token(a->lock), released_us = fixture_us(s);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     release(a);
     run_ms(s, 1000);
     TELLS(s, "a:release UNKNOWN");
@@ -97,8 +93,7 @@ A_PLAY(an_unknown_release_is_settled_when_the_lease_is_over)
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t released_us = fixture_us(s);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     release(a);
     run_ms(s, 9000);
     TELLS(s, "a:release UNKNOWN a:SETTLED");
@@ -111,8 +106,7 @@ A_PLAY(an_unknown_release_is_settled_when_the_lease_is_over)
 /* Executed, its answer lost; the repetition finds nothing: ours, when the first was sent in time. */
 A_PLAY(a_repeated_release_that_finds_nothing_is_OK)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
     release(a);
     run_ms(s, 500);
@@ -124,10 +118,9 @@ A_PLAY(a_repeated_release_that_finds_nothing_is_OK)
 A_PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000, .times = 3);
     PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    acquire(a, HILOCK_FOREVER);
     HOLDS(s, run_until_told(s, 5000));
     SAME(s, asked(s, "mutex_release"), 2);
     s->is_tampered = 1;
@@ -139,8 +132,7 @@ A_PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice)
 
 A_PLAY(a_release_that_never_arrived_is_repeated)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_RESET_BEFORE);
     release_quietly(a);
     run_ms(s, 500);
@@ -163,20 +155,18 @@ A_PLAY(a_refused_release_is_repeated_until_it_is_done)
 
 A_PLAY(a_release_whose_message_is_refused_is_a_release)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     sim_store_mute(s->store.core);
     release(a);
     run_ms(s, 5);
     TELLS(s, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
-    HOLDS(s, strstr(p->log, "has the user a right to the channel?"));
+    HOLDS(s, strstr(the_client(s)->log, "has the user a right to the channel?"));
 }
 
 A_PLAY(a_nonsense_answer_to_a_release_is_no_release)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     struct plan *odd = PLAN(s, .on = "mutex_release", .act = PLAN_INSTEAD, .reply = say_integer(INT64_MIN), .times = 2);
     release(a);
     run_ms(s, 2500);
@@ -187,8 +177,7 @@ A_PLAY(a_nonsense_answer_to_a_release_is_no_release)
 
 A_PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 100000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000050);
     release(a);
@@ -203,8 +192,7 @@ A_PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it)
 
 A_PLAY(released_while_a_renewal_that_says_no_is_out_is_LOST)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000050);
@@ -216,8 +204,7 @@ A_PLAY(released_while_a_renewal_that_says_no_is_out_is_LOST)
 
 A_PLAY(released_in_the_turn_of_its_loss_is_told_once)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     run_ms(s, 500);
     world_jump_us(&s->world, 10000000);
     SAME(s, release(a), HILOCK_OK); /* nobody has looked at the clock yet */
@@ -229,10 +216,8 @@ A_PLAY(released_in_the_turn_of_its_loss_is_told_once)
 
 static void undone_after(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     struct plan *slow = PLAN(s, .on = "mutex_acquire", .act = PLAN_HOLD);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     HOLDS(s, is_ours(s, "stock"));
     end(a);
@@ -255,10 +240,9 @@ A_PLAY(a_grant_behind_a_free_is_undone) { undone_after(s, free_it, ""); }
 A_PLAY(the_next_in_line_asks_behind_the_undo_of_the_first)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
     run_ms(s, 5);
     cancel(a);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 30000);
@@ -274,8 +258,7 @@ A_PLAY(the_next_in_line_asks_behind_the_undo_of_the_first)
 A_PLAY(cancelled_before_it_left_nothing_is_asked)
 {
     struct client *p = fixture_open(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "stock", NULL);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
@@ -294,10 +277,8 @@ static void cancel_other(struct handle *handle)
 
 A_PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = asking(the_client(s), "a", "one", NULL);
+    asking(the_client(s), "b", "two", NULL);
     when(a, "OK", cancel_other);
     run_ms(s, 5);
     TELLS(s, "a:OK b:CANCELLED");
@@ -308,11 +289,9 @@ A_PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED)
 
 A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     uint64_t token;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     token = store_token(&s->store, "stock", store_holder(&s->store, "stock"));
     HOLDS(s, token != 0);
@@ -328,9 +307,8 @@ A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
 A_PLAY(an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 500000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 200);

@@ -13,8 +13,7 @@ static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_u
 
 A_PLAY(it_is_one_command_and_lasts_from_its_send)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     uint64_t asked_us;
     run_ms(s, 500);
     asked_us = fixture_us(s);
@@ -37,8 +36,7 @@ A_PLAY(it_is_one_command_and_lasts_from_its_send)
 
 A_PLAY(zero_is_the_locks_own_lease)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     run_ms(s, 2000);
     SAME(s, extend(a, 0), HILOCK_OK);
     run_ms(s, 1);
@@ -48,8 +46,7 @@ A_PLAY(zero_is_the_locks_own_lease)
 
 A_PLAY(it_never_shortens)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     uint64_t long_us;
     extend(a, 60000);
     run_ms(s, 1);
@@ -64,10 +61,9 @@ A_PLAY(it_never_shortens)
 
 A_PLAY(the_watchdog_goes_on_with_the_locks_own_lease)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us;
-    p->tells = 1;
+    the_client(s)->tells = 1;
     extend(a, 60000);
     run_ms(s, 1);
     sent_us = sent_at_us(s, "renew", 0);
@@ -85,8 +81,7 @@ A_PLAY(the_watchdog_goes_on_with_the_locks_own_lease)
 
 A_PLAY(it_waits_for_a_renewal_under_way_and_then_asks)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
     extend(a, 20000);
@@ -102,8 +97,7 @@ A_PLAY(it_waits_for_a_renewal_under_way_and_then_asks)
 
 A_PLAY(those_that_wait_ask_together_for_the_longest)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     SAME(s, extend(a, 5000), HILOCK_OK);
     SAME(s, extend(a, 30000), HILOCK_OK);
     SAME(s, extend(a, 100), HILOCK_OK);
@@ -119,8 +113,7 @@ A_PLAY(those_that_wait_ask_together_for_the_longest)
 
 A_PLAY(renew_NEVER_ends_when_the_latest_extend_says)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     uint64_t sent_us;
     run_ms(s, 1000);
     extend(a, 5000);
@@ -135,8 +128,7 @@ A_PLAY(renew_NEVER_ends_when_the_latest_extend_says)
 
 A_PLAY(hold_max_stays_the_end)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
     uint64_t ends_us = sent_at_us(s, "mutex_acquire", 0) + 200 + 4000000;
     extend(a, 60000);
     run_ms(s, 1);
@@ -153,8 +145,7 @@ A_PLAY(hold_max_stays_the_end)
 
 A_PLAY(not_ours_is_LOST_and_on_lost_does_not_run)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     struct hilock_stats stats = {.size = sizeof stats};
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
@@ -166,7 +157,7 @@ A_PLAY(not_ours_is_LOST_and_on_lost_does_not_run)
     SAME(s, a->result.hold_count, 0);
     TEXT(s, a->detail, "TAKEN: the store says that \"stock\" is not ours any more");
     SAME(s, extend(a, 0), HILOCK_NOT_HELD);
-    hilock_client_stats(p->client, &stats);
+    hilock_client_stats(the_client(s)->client, &stats);
     SAME(s, stats.lost_taken, 1);
     run_ms(s, 10000);
     TELLS(s, "");
@@ -174,8 +165,7 @@ A_PLAY(not_ours_is_LOST_and_on_lost_does_not_run)
 
 A_PLAY(no_answer_by_the_deadline_is_LOST_at_the_deadline)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     run_ms(s, 1500);
     world_freeze(&s->store.lane);
     extend(a, 60000);
@@ -208,8 +198,7 @@ A_PLAY(what_never_left_is_UNREACHABLE)
 {
     struct client *p = fixture_connect(s, &hasty);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 10);
     extend(a, 60000);
     run_ms(s, 600);
@@ -226,8 +215,7 @@ A_PLAY(a_link_that_comes_back_in_time_carries_it)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 10);
     extend(a, 60000);
     run_ms(s, 300);
@@ -239,8 +227,7 @@ A_PLAY(a_link_that_comes_back_in_time_carries_it)
 
 A_PLAY(an_answer_that_was_lost_is_asked_for_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     PLAN(s, .on = "renew", .act = PLAN_RESET_AFTER);
     extend(a, 60000);
     run_ms(s, 1000);
@@ -258,8 +245,7 @@ A_PLAY(an_error_is_told_and_counts_as_a_failed_renewal)
         {"NOPERM this user has no permissions to run the 'evalsha' command", "a:extend DENIED"},
         {"ERR something else", "a:extend SERVER"},
     };
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
     struct hilock_stats stats = {.size = sizeof stats};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -273,7 +259,7 @@ A_PLAY(an_error_is_told_and_counts_as_a_failed_renewal)
     extend(a, 60000);
     run_ms(s, 1);
     TELLS(s, "a:extend PROTOCOL");
-    hilock_client_stats(p->client, &stats);
+    hilock_client_stats(the_client(s)->client, &stats);
     SAME(s, stats.renewals_failed, 5);
     extend(a, 60000);
     run_ms(s, 1);
@@ -282,8 +268,7 @@ A_PLAY(an_error_is_told_and_counts_as_a_failed_renewal)
 
 A_PLAY(renew_NEVER_is_not_told_of_failed_renewals)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 3);
     for (int i = 0; i < 4; i++) {
         extend(a, 3000);
@@ -296,9 +281,8 @@ A_PLAY(renew_NEVER_is_not_told_of_failed_renewals)
 
 A_PLAY(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
-    p->tells = 1;
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    the_client(s)->tells = 1;
     s->is_tampered = 1;
     store_expire_ms(&s->store, "stock", 5000);
     extend(a, 20000);

@@ -9,8 +9,7 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 A_PLAY(released_meanwhile_is_LOST_and_the_release_OK)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     extend(a, 60000);
     extend(a, 0);
     release(a);
@@ -90,8 +89,7 @@ A_PLAY(a_yes_that_aged_in_the_queue_is_LOST)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquire(b, HILOCK_FOREVER);
+    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     extend(a, 3000);
     when(b, "OK", block_for_five_seconds);
     run_ms(s, 1);
@@ -118,9 +116,8 @@ A_PLAY(a_loss_for_any_reason_is_told_by_the_extend)
 
 A_PLAY(it_works_while_the_client_drains)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    client_close(p, HILOCK_FOREVER);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
+    client_close(the_client(s), HILOCK_FOREVER);
     run_ms(s, 10);
     SAME(s, extend(a, 60000), HILOCK_OK);
     run_ms(s, 10);
@@ -133,12 +130,11 @@ A_PLAY(it_works_while_the_client_drains)
 
 A_PLAY(an_abandoned_client_answers_nothing)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     extend(a, 60000);
     extend(a, 60000);
-    client_abandon(p);
+    client_abandon(the_client(s));
     run_ms(s, 100);
     TELLS(s, "");
     SAME(s, extend(a, 0), HILOCK_CLOSED);
@@ -193,8 +189,7 @@ A_PLAY(a_lease_above_the_restart_guard_is_refused)
 
 A_PLAY(the_words_of_an_answer_are_told_without_memory_too)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
     extend(a, 0);
     s->memory.is_out = s->memory.spares_links = 1;
@@ -210,8 +205,7 @@ A_PLAY(after_an_extend_a_release_is_repeated_for_that_lease)
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     extend(a, 60000);
     run_ms(s, 1);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     release(a);
     run_ms(s, 50000);
     TELLS(s, "a:extended a:release UNKNOWN");

@@ -31,8 +31,7 @@ static struct handle *holds(struct client *p, const char *tag)
 
 A_PLAY(a_free_lock_is_one_round_trip)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = fair(p, "a");
+    struct handle *a = fair(the_client(s), "a");
     run_ms(s, 2);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
@@ -110,8 +109,7 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
 
 A_PLAY(siblings_stand_in_the_queue_each_for_itself)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = holds(p, "a"), *b = waits(p, "b"), *c = waits(p, "c");
+    struct handle *a = holds(the_client(s), "a"), *b = waits(the_client(s), "b"), *c = waits(the_client(s), "c");
     TELLS(s, "b:WAITING c:WAITING");
     SAME(s, c->event.position, 2);
     release_quietly(a);
@@ -259,9 +257,7 @@ A_PLAY(what_came_late_is_confirmed_with_the_whole_lease)
     store_forget(&s->store);
     release_quietly(a);
     run_us(s, 150);
-    world_freeze(&q->loop.lane);
-    run_ms(s, 2000);
-    world_thaw(&s->world, &q->loop.lane);
+    frozen_ms(q, 2000);
     run_ms(s, 2);
     TELLS(s, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 1);
@@ -312,9 +308,7 @@ A_PLAY(a_dropped_client_leaves_the_queue)
     client_close(q, 0);
     run_ms(s, 5);
     TELLS(s, "closed");
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
+    SAME(s, waiters_of(a), 0);
     HOLDS(s, strlen(a->holder) > 5);
 }
 
@@ -329,9 +323,7 @@ A_PLAY(an_unanswered_enqueue_is_taken_back)
     TELLS(s, "b:UNREACHABLE");
     net_reset(&s->net, &q->loop, NET_COMMANDS);
     run_ms(s, 2000);
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
+    SAME(s, waiters_of(a), 0);
     SAME(s, asked(s, "mutex_release"), 2); /* once more when its bytes can no longer run */
 }
 

@@ -90,9 +90,7 @@ A_PLAY(a_slot_is_listened_to_once_for_all_its_locks)
 {
     static const char *const names[] = {"one", "{one}:a", "{one}:b", "two", "{two}:a"};
     struct cluster_stage stage;
-    struct client *p;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         waits(p, "h", names[i]);
     SAME(s, asked_of_all(&stage, "SSUBSCRIBE"), 2);
@@ -237,10 +235,8 @@ A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
 A_PLAY(an_acquire_waits_for_the_end_of_a_move)
 {
     struct cluster_stage stage;
-    struct handle *a;
     const char *name = cluster_name(1, 0);
-    cluster_set(&stage, s);
-    a = fair(cluster_connect(&stage), "a", name);
+    struct handle *a = fair(cluster_begin(&stage, s), "a", name);
     cluster_begin_move(&stage, cluster_slot(name), 1, 2);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5000);

@@ -26,10 +26,9 @@ static void listens(struct client *p)
 
 A_PLAY(subscribe_confirm_ask_again_sleep)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us;
-    listens(p);
+    listens(the_client(s));
     store_take(&s->store, "stock", "another", 60000);
     store_forget(&s->store);
     begun_us = fixture_us(s);
@@ -208,10 +207,9 @@ A_PLAY(who_waits_behind_a_sibling_is_told_his_holder)
 
 A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
+    struct handle *b = handle_new(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
     store_take(&s->store, "stock", "another", 60000);
-    waiting(p, "a", HILOCK_FOREVER);
+    waiting(the_client(s), "a", HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 1000);
     TELLS(s, "a:WAITING b:WAITING b:WAITING b:WAITING b:WAITING");
@@ -303,10 +301,8 @@ A_PLAY(so_they_do_when_nobody_of_us_waited_for_a_moment)
 
 A_PLAY(our_own_lingering_subscription_is_nobody_else)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     store_free_name(&s->store, "stock");
     run_ms(s, 10);

@@ -96,8 +96,7 @@ A_PLAY(who_waits_is_served_as_the_guard_ends)
 A_PLAY(the_guard_is_for_every_kind)
 {
     struct client *p = guarded(s);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
     run_ms(s, 2000);
     TELLS(s, "");
     SAME(s, asked(s, "SET") + asked(s, "simple_acquire"), 0);
@@ -159,9 +158,8 @@ A_PLAY(holds_are_renewed_and_released_under_the_guard)
 A_PLAY(an_acquire_that_went_unanswered_waits_for_the_guard)
 {
     struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_BEFORE);
-    acquire(a, HILOCK_FOREVER);
     run_us(s, 200);
     restart(s);
     run_ms(s, 3500);

@@ -118,8 +118,7 @@ A_PLAY(no_more_wait_than_waiters_max)
 
 A_PLAY(getters_follow_the_life_of_a_hold)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = handle_new(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     struct hilock_lock_info info = {.size = sizeof info};
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     acquire(a, HILOCK_FOREVER);
@@ -140,13 +139,12 @@ A_PLAY(getters_follow_the_life_of_a_hold)
     SAME(s, info.hold_count, 1);
     SAME(s, info.fencing_token, hilock_lock_token(a->lock));
     HOLDS(s, info.user == a);
-    TEXT(s, hilock_client_uuid(p->client), p->uuid);
+    TEXT(s, hilock_client_uuid(the_client(s)->client), the_client(s)->uuid);
 }
 
 A_PLAY(a_smaller_info_is_not_written_past_its_end)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     struct { struct hilock_lock_info info; } room;
     memset(&room, 0x5a, sizeof room);
     room.info.size = offsetof(struct hilock_lock_info, kind);

@@ -7,13 +7,6 @@
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 
-static struct handle *waiting(struct client *p, const char *tag, const struct hilock_lock_options *options)
-{
-    struct handle *handle = handle_new(p, tag, "stock", options);
-    acquire(handle, HILOCK_FOREVER);
-    return handle;
-}
-
 static struct hilock_stats stats_of(struct client *p)
 {
     struct hilock_stats stats = {.size = sizeof stats};
@@ -28,7 +21,7 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 A_PLAY(a_release_hands_on_with_no_command)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
     run_ms(s, 10);
     fixture_hush(s);
@@ -54,11 +47,10 @@ A_PLAY(a_release_hands_on_with_no_command)
 
 A_PLAY(all_in_line_have_their_turn_in_order)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *line[4];
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *line[4];
     char tag[2] = "b";
     for (int i = 0; i < 4; i++, tag[0]++) {
-        line[i] = waiting(p, tag, NULL);
+        line[i] = asking(the_client(s), tag, "stock", NULL);
         when(line[i], "OK", release_it);
     }
     run_ms(s, 10);
@@ -75,7 +67,7 @@ A_PLAY(all_in_line_have_their_turn_in_order)
 A_PLAY(a_later_grant_has_a_higher_token_than_every_turn)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL), *c;
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL), *c;
     world_clock_step(&s->store.clock, -5000000);
     release_quietly(a);
     run_ms(s, 1);
@@ -88,7 +80,7 @@ A_PLAY(a_later_grant_has_a_higher_token_than_every_turn)
 A_PLAY(the_hold_is_renewed_as_if_it_had_one_owner)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
     run_ms(s, 500);
     release_quietly(a);
@@ -106,7 +98,7 @@ A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
     struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *most = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000);
     struct handle *a = held(p, "a", "stock", most);
-    waiting(p, "b", most);
+    asking(p, "b", "stock", most);
     run_ms(s, 900);
     release_quietly(a);
     run_ms(s, 2990);
@@ -120,7 +112,7 @@ A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
 A_PLAY(a_loss_is_told_to_whose_turn_it_is)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 1);
     s->is_tampered = 1;
@@ -132,9 +124,8 @@ A_PLAY(a_loss_is_told_to_whose_turn_it_is)
 
 A_PLAY(a_try_is_denied_all_the_while)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
-    waiting(p, "b", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *t = handle_new(the_client(s), "t", "stock", NULL);
+    asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
     fixture_hush(s);
     release_quietly(a);
@@ -151,8 +142,7 @@ static void acquire_it(struct handle *handle) { SAME(handle->fixture, acquire(ha
 
 A_PLAY(the_old_handle_may_stand_in_line_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
     fixture_hush(s);
     when(a, "released", acquire_it);
@@ -169,8 +159,7 @@ A_PLAY(the_old_handle_may_stand_in_line_again)
 
 A_PLAY(a_validity_ends_with_its_turn)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
     hilock_validity *old = NULL, *next = NULL;
     SAME(s, hilock_lock_validity(a->lock, &old), HILOCK_OK);
     release_quietly(a);
@@ -187,7 +176,7 @@ A_PLAY(counts_end_with_their_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
-    struct handle *a = held(p, "a", "stock", again), *b = waiting(p, "b", again);
+    struct handle *a = held(p, "a", "stock", again), *b = asking(p, "b", "stock", again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     fixture_hush(s);
@@ -203,9 +192,8 @@ A_PLAY(counts_end_with_their_turn)
 
 A_PLAY(an_extended_hold_is_released)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    waiting(p, "b", &three_seconds);
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    asking(the_client(s), "b", "stock", &three_seconds);
     extend(a, 60000);
     run_ms(s, 1);
     fixture_hush(s);
@@ -219,7 +207,7 @@ A_PLAY(an_extended_hold_is_released)
 A_PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t extended_us;
     run_ms(s, 1);
     fixture_hush(s);
@@ -235,9 +223,8 @@ A_PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on)
 
 A_PLAY(a_renewal_under_way_proves_nothing_of_a_longer_lease)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    struct handle *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
     extend(a, 0);
     run_us(s, 50);
@@ -255,8 +242,8 @@ A_PLAY(it_serves_so_many_and_is_released)
     struct handle *a = held(p, "a", "stock", NULL);
     char tag[2] = "b";
     for (int i = 0; i < 4; i++, tag[0]++)
-        when(waiting(p, tag, NULL), "OK", release_it);
-    waiting(q, "q", NULL);
+        when(asking(p, tag, "stock", NULL), "OK", release_it);
+    asking(q, "q", "stock", NULL);
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(a);
@@ -270,7 +257,7 @@ A_PLAY(it_serves_so_many_and_is_released)
 A_PLAY(none_begins_when_a_third_of_the_lease_is_over)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds), *c = waiting(p, "c", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds), *c = asking(p, "c", "stock", &three_seconds);
     uint64_t granted_us = a->at_us;
     run_to(s, granted_us + 999999);
     release_quietly(a);
@@ -287,7 +274,7 @@ A_PLAY(one_turn_is_no_hand_off)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
     struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
+    asking(p, "b", "stock", NULL);
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, asked(s, "mutex_release"), 1);
@@ -300,8 +287,8 @@ A_PLAY(others_in_the_queue_come_before_who_goes_along)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *other;
-    waiting(p, "b", NULL);
-    other = waiting(q, "q", NULL);
+    asking(p, "b", "stock", NULL);
+    other = asking(q, "q", "stock", NULL);
     run_ms(s, 10);
     fixture_hush(s);
     store_forget(&s->store);
@@ -317,7 +304,7 @@ A_PLAY(others_in_the_queue_come_before_who_goes_along)
 A_PLAY(who_gives_up_on_the_way_leaves_nothing)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
     release_quietly(a);
     run_ms(s, 1);
@@ -338,8 +325,8 @@ A_PLAY(a_push_may_overtake_the_answer)
     struct handle *a, *b, *other;
     handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens already */
     a = held(p, "a", "stock", NULL);
-    b = waiting(p, "b", NULL);
-    other = waiting(q, "q", NULL);
+    b = asking(p, "b", "stock", NULL);
+    other = asking(q, "q", "stock", NULL);
     run_ms(s, 10);
     fixture_hush(s);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);

@@ -7,13 +7,6 @@
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
 
-static struct handle *waiting(struct client *p, const char *tag, const struct hilock_lock_options *options)
-{
-    struct handle *handle = handle_new(p, tag, "stock", options);
-    acquire(handle, HILOCK_FOREVER);
-    return handle;
-}
-
 static uint64_t undone(struct client *p)
 {
     struct hilock_stats stats = {.size = sizeof stats};
@@ -27,9 +20,8 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 
 A_PLAY(too_little_for_the_next_is_released)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    struct handle *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     run_ms(s, 900);
     release_quietly(a);
     run_ms(s, 1);
@@ -39,9 +31,8 @@ A_PLAY(too_little_for_the_next_is_released)
 
 A_PLAY(another_kind_is_never_handed_to)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, asked(s, "mutex_release"), 1);
@@ -52,7 +43,7 @@ A_PLAY(a_SIMPLE_hold_is_released)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *simple = HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE);
-    struct handle *a = held(p, "a", "stock", simple), *b = waiting(p, "b", simple);
+    struct handle *a = held(p, "a", "stock", simple), *b = asking(p, "b", "stock", simple);
     release_quietly(a);
     run_ms(s, 200);
     SAME(s, asked(s, "SET"), 2);
@@ -61,9 +52,8 @@ A_PLAY(a_SIMPLE_hold_is_released)
 
 A_PLAY(a_shorter_lease_is_granted_anew)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", &three_seconds);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    asking(the_client(s), "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, asked(s, "mutex_release"), 1);
@@ -72,9 +62,8 @@ A_PLAY(a_shorter_lease_is_granted_anew)
 
 A_PLAY(a_longer_lease_is_asked_for_at_once)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    struct handle *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     uint64_t handed_us;
     run_ms(s, 100);
     handed_us = fixture_us(s);
@@ -91,9 +80,8 @@ A_PLAY(a_longer_lease_is_asked_for_at_once)
 static void handed_on_after_an_extend(struct fixture *s, uint64_t early_us, size_t releases)
 {
     enum { EXTENDED_US = 60000000 + 607000, OWN_US = 55000000 + 557000 };
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 55000));
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 55000));
     extend(a, 60000);
     run_ms(s, 10);
     run_to(s, sent_at_us(s, "renew", 0) + EXTENDED_US - OWN_US - early_us);
@@ -107,8 +95,7 @@ A_PLAY(what_was_extended_ends_behind_the_next_ones_lease) { handed_on_after_an_e
 
 A_PLAY(a_fixed_lease_is_asked_for_once)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed);
+    struct handle *a = held(the_client(s), "a", "stock", &fixed), *b = asking(the_client(s), "b", "stock", &fixed);
     uint64_t handed_us;
     run_ms(s, 800);
     handed_us = fixture_us(s);
@@ -125,8 +112,7 @@ A_PLAY(a_fixed_lease_is_asked_for_once)
 
 A_PLAY(a_fixed_lease_that_was_refused_is_asked_for_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed);
+    struct handle *a = held(the_client(s), "a", "stock", &fixed), *b = asking(the_client(s), "b", "stock", &fixed);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
     run_ms(s, 10);
     release_quietly(a);
@@ -139,7 +125,7 @@ A_PLAY(a_fixed_lease_that_was_refused_is_asked_for_again)
 A_PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &fixed), *b = waiting(p, "b", &fixed), *c = waiting(p, "c", &fixed);
+    struct handle *a = held(p, "a", "stock", &fixed), *b = asking(p, "b", "stock", &fixed), *c = asking(p, "c", "stock", &fixed);
     run_ms(s, 10);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 50000);
     release_quietly(a);
@@ -154,10 +140,10 @@ A_PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each)
 A_PLAY(who_asks_already_is_not_handed_to)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *t = handle_new(p, "t", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    struct handle *t = handle_new(p, "t", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 5000);
     acquire(t, HILOCK_TRY);
-    acquire(b, HILOCK_FOREVER);
+    asking(p, "b", "stock", NULL);
     when(t, "OK", release_it);
     run_ms(s, 10);
     TELLS(s, "t:OK b:WAITING b:OK");
@@ -169,10 +155,10 @@ A_PLAY(who_asks_already_is_not_handed_to)
 A_PLAY(who_may_have_left_something_is_not_handed_to)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *t = handle_new(p, "t", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    struct handle *t = handle_new(p, "t", "stock", NULL), *b;
     PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_STRAY, .us = 2500000);
     acquire(t, HILOCK_TRY);
-    acquire(b, HILOCK_FOREVER);
+    b = asking(p, "b", "stock", NULL);
     run_ms(s, 10);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 500);
@@ -199,8 +185,8 @@ A_PLAY(a_cancel_that_crosses_passes_it_on)
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *c;
     uint64_t token = a->result.fencing_token;
-    other = waiting(p, "b", NULL);
-    c = waiting(p, "c", NULL);
+    other = asking(p, "b", "stock", NULL);
+    c = asking(p, "c", "stock", NULL);
     run_ms(s, 1);
     fixture_hush(s);
     when(a, "released", cancel_other);
@@ -214,9 +200,8 @@ A_PLAY(a_cancel_that_crosses_passes_it_on)
 
 A_PLAY(a_free_that_crosses_releases_it)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    other = waiting(p, "b", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    other = asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
     fixture_hush(s);
     when(a, "released", free_other);
@@ -225,7 +210,7 @@ A_PLAY(a_free_that_crosses_releases_it)
     TELLS(s, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, undone(p), 1);
+    SAME(s, undone(the_client(s)), 1);
 }
 
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
@@ -233,7 +218,7 @@ static void block(struct handle *handle) { world_jump_us(&handle->fixture->world
 A_PLAY(what_aged_on_the_way_is_given_back_and_asked_for_again)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     run_ms(s, 1);
     fixture_hush(s);
     when(a, "released", block);
@@ -251,9 +236,9 @@ A_PLAY(what_aged_on_the_way_is_given_back_and_asked_for_again)
 A_PLAY(what_aged_on_the_way_stands_in_the_queue)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL), *r = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *first = waiting(p, "first", &three_seconds), *c;
-    waiting(p, "second", &three_seconds);
-    c = waiting(q, "c", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *first = asking(p, "first", "stock", &three_seconds), *c;
+    asking(p, "second", "stock", &three_seconds);
+    c = asking(q, "c", "stock", &three_seconds);
     run_ms(s, 1);
     release_quietly(a);
     run_ms(s, 1);
@@ -263,7 +248,7 @@ A_PLAY(what_aged_on_the_way_stands_in_the_queue)
     run_ms(s, 1);
     run_ms(s, 10);
     TELLS(s, "first:released c:OK");
-    waiting(r, "d", &three_seconds);
+    asking(r, "d", "stock", &three_seconds);
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(c);
@@ -274,9 +259,8 @@ A_PLAY(what_aged_on_the_way_stands_in_the_queue)
 /* The answer that says so is read between the hand-off and its telling. */
 A_PLAY(what_was_taken_before_it_is_told_is_waited_for)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &fixed);
-    waiting(p, "b", &fixed);
+    struct handle *a = held(the_client(s), "a", "stock", &fixed);
+    asking(the_client(s), "b", "stock", &fixed);
     run_ms(s, 1);
     fixture_hush(s);
     s->is_tampered = 1;
@@ -293,13 +277,12 @@ A_PLAY(what_was_taken_before_it_is_told_is_waited_for)
 
 A_PLAY(closing_hands_on_to_nobody)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
     fixture_hush(s);
     release(a);
-    client_close(p, 1000);
+    client_close(the_client(s), 1000);
     run_ms(s, 10);
     TELLS(s, "a:released b:CLOSED closed");
     HOLDS(s, !is_ours(s, "stock"));
@@ -307,11 +290,9 @@ A_PLAY(closing_hands_on_to_nobody)
 
 A_PLAY(a_store_that_is_away_does_not_stop_it)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 1);
     fixture_hush(s);
     release(a);
@@ -327,10 +308,8 @@ A_PLAY(a_store_that_is_away_does_not_stop_it)
 A_PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    struct handle *a = asking(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
     when(a, "OK", release_it);
     when(b, "OK", release_it);
     run_ms(s, 5000);
@@ -344,8 +323,8 @@ A_PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice)
 A_PLAY(a_turn_that_is_lost_untold_asks_again)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
-    waiting(p, "c", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
+    asking(p, "c", "stock", &three_seconds);
     run_ms(s, 10);
     release_quietly(a);
     run_ms(s, 10);

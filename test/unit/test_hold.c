@@ -75,10 +75,9 @@ A_PLAY(giving_back_is_unanswered_and_repeated)
 
 static void ended_while_it_is_given_back(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a, *b = handle_new(p, "b", "stock", NULL);
+    struct handle *a, *b = handle_new(the_client(s), "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 50000);
-    a = granted_late(s, p, 3, 1530);
+    a = granted_late(s, the_client(s), 3, 1530);
     run_ms(s, 5);
     acquire(b, HILOCK_FOREVER);
     if (end)
@@ -107,8 +106,7 @@ A_PLAY(a_try_granted_too_late_asks_again_within_its_time)
 
 A_PLAY(always_too_late_is_UNREACHABLE_when_the_wait_ends)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", &picky);
+    struct handle *a = handle_new(the_client(s), "a", "stock", &picky);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000, .times = PLAN_ALWAYS);
     acquire(a, 3000);
     run_ms(s, 4000);
@@ -169,9 +167,7 @@ static void lost_together(struct fixture *s, void (*step)(struct handle *handle)
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &picky);
     held(p, "b", "two", &picky);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 4000);
-    world_thaw(&s->world, &p->loop.lane);
+    frozen_ms(p, 4000);
     when(a, "LOST SUSPENDED", step);
     run_ms(s, 20);
     TELLS(s, told);
@@ -186,8 +182,7 @@ A_PLAY(lost_and_untold_nothing_remains) { lost_together(s, other_has_nothing_lef
 
 A_PLAY(a_script_forgotten_while_a_wait_ends_is_no_matter)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     sim_store_flush_scripts(s->store.core);
     acquire(a, HILOCK_FOREVER);
     run_us(s, 150);
