@@ -109,6 +109,7 @@ void handle_free(struct handle *handle);
 void handle_drop(struct handle *handle);
 hilock_status client_close(struct client *client, uint32_t drain_ms);
 void client_abandon(struct client *client);
+struct hilock_stats counts_of(const struct client *client);
 void frozen_ms(struct client *client, uint64_t span_ms); /* it stands still for so long, and goes on */
 unsigned client_lines(const struct client *client, const char *words); /* how often they were logged */
 void when(struct handle *handle, const char *told, void (*then)(struct handle *handle)); /* inside that callback, once */

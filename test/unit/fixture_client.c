@@ -187,6 +187,13 @@ struct client *the_client(struct fixture *fixture)
     return first ? first : fixture_connect(fixture, NULL);
 }
 
+struct hilock_stats counts_of(const struct client *client)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(client->client, &stats);
+    return stats;
+}
+
 void frozen_ms(struct client *client, uint64_t span_ms)
 {
     world_freeze(&client->loop.lane);
