@@ -3,56 +3,80 @@
 #include "safety.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+static const struct hilock_lock_options never = {.size = sizeof never, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
-SAFETY(EXTEND_FROM_REPLY, an_extend_counts_from_its_own_send, "a handle believes in no more than the server has")
+static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
+
+SAFETY(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, "a handle believes in no more than the server has")
 {
     struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    uint64_t asked_us = fixture_us(s);
+    uint64_t asked_us;
+    run_ms(s, 500);
+    asked_us = fixture_us(s);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
-    extend(a, 10000);
+    SAME(s, extend(a, 10000), HILOCK_OK);
+    TELLS(s, "");
     run_ms(s, 800);
     TELLS(s, "a:extended");
-    BELIEVES(s, a, asked_us + 10000000 - 107000);
+    SAME(s, a->at_us, asked_us + 200 + 700000);
+    SAME(s, asked(s, "renew"), 1);
+    HOLDS(s, strstr(store_line(&s->store, "renew", 0)->text, "renew 1 stock 10000 "));
+    BELIEVES(s, a, deadline_us(asked_us, 10000000));
+    SAME(s, a->result.operation, HILOCK_OP_EXTEND);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
+    SAME(s, a->result.hold_count, 1);
+    SAME(s, a->result.attempts, 1);
+    SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
+    SAME(s, a->result.remaining_ms, (deadline_us(asked_us, 10000000) - a->at_us) / 1000);
+    HOLDS(s, a->result.lock == a->lock);
 }
 
-SAFETY(EXTEND_SHORTENS, an_extend_to_less_takes_nothing_away, "what is believed")
+SAFETY(EXTEND_SHORTENS, it_never_shortens, "what is believed")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
-    extend(a, 1000);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
+    uint64_t long_us;
+    extend(a, 60000);
     run_ms(s, 1);
-    TELLS(s, "a:extended");
-    BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
-    run_ms(s, 10000);
-    TELLS(s, "");
+    long_us = sent_at_us(s, "renew", 0);
+    extend(a, 100);
+    extend(a, 1000);
+    run_ms(s, 2);
+    TELLS(s, "a:extended a:extended a:extended");
+    BELIEVES(s, a, deadline_us(long_us, 60000000));
+    HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
 }
 
-/* Taken after a renewal had run at the store, and before its answer was read: that answer proves nothing of later. */
-SAFETY(EXTEND_UNASKED, an_extend_is_not_answered_by_what_was_asked_before_it, "a:extend LOST")
+SAFETY(EXTEND_UNASKED, it_waits_for_a_renewal_under_way_and_then_asks, "asked(s, 'renew') == 2")
 {
     struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 200000);
-    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1050000);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 60000);
-    extend(a, 0);
-    run_ms(s, 300);
-    TELLS(s, "a:extend LOST");
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
+    extend(a, 20000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1300150);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 1);
+    run_ms(s, 1);
+    TELLS(s, "a:extended");
+    SAME(s, asked(s, "renew"), 2);
+    SAME(s, sent_at_us(s, "renew", 1), sent_at_us(s, "mutex_acquire", 0) + 1300200);
+    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 20000000));
 }
 
-SAFETY(EXTEND_FORGOTTEN, an_extended_lease_is_released_however_long_it_takes, "!is_ours(s, 'stock')")
+SAFETY(EXTEND_FORGOTTEN, after_an_extend_a_release_is_repeated_for_that_lease, "a:extended a:release UNKNOWN")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     extend(a, 60000);
     run_ms(s, 1);
     cut_off(s);
-    handle_drop(a);
-    run_ms(s, 20000);
+    release(a);
+    run_ms(s, 50000);
+    TELLS(s, "a:extended a:release UNKNOWN");
     HOLDS(s, is_ours(s, "stock"));
     s->place->mood = NET_LISTENS;
     run_ms(s, 5000);
+    TELLS(s, "a:SETTLED");
     HOLDS(s, !is_ours(s, "stock"));
 }
 

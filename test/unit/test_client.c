@@ -297,7 +297,6 @@ A_PLAY(another_thread_is_refused_and_counted_and_nothing_is_written)
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     struct stranger stranger = {a, 0};
-    struct hilock_stats stats = {.size = sizeof stats};
     unsigned lines = p->lines;
     pthread_t thread;
     HOLDS(s, pthread_create(&thread, NULL, call_from_elsewhere, &stranger) == 0);
@@ -305,8 +304,7 @@ A_PLAY(another_thread_is_refused_and_counted_and_nothing_is_written)
     HOLDS(s, stranger.is_refused);
     SAME(s, p->lines, lines);
     TEXT(s, hilock_client_refusal(p->client), "");
-    hilock_client_stats(p->client, &stats);
-    SAME(s, stats.wrong_thread, 15);
+    SAME(s, counts_of(p).wrong_thread, 15);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
 }
 

@@ -87,8 +87,9 @@ static void free_all(struct handle *handle)
     TAILQ_FOREACH(other, &handle->fixture->handles, entry)
         handle_free(other);
 }
-static void acquire_again(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
-static void release_it(struct handle *handle) { SAME(handle->fixture, release(handle), HILOCK_OK); }
+static void acquire_again(struct handle *handle) { (void)!acquire(handle, HILOCK_FOREVER); }
+static void release_it(struct handle *handle) { (void)!release(handle); }
+static void extend_again(struct handle *handle) { (void)!extend(handle, 0); }
 static void release_is_NOT_HELD(struct handle *handle) { SAME(handle->fixture, release(handle), HILOCK_NOT_HELD); }
 static void cancel_is_NOT_PENDING(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_NOT_PENDING); }
 static void abandon(struct handle *handle) { client_abandon(handle->client); }
@@ -178,10 +179,31 @@ static void settling(struct fixture *s, struct client *p, struct handle *a)
     run_ms(s, 5000);
 }
 
+static void extending(struct fixture *s, struct client *p, struct handle *a)
+{
+    (void)p;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    extend(a, 0);
+    extend(a, 0);
+    run_ms(s, 5);
+}
+
+static void extending_what_is_gone(struct fixture *s, struct client *p, struct handle *a)
+{
+    (void)p;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    store_delete(&s->store, "stock");
+    extend(a, 0);
+    extend(a, 0);
+    run_ms(s, 5);
+}
+
 static const struct { const char *told; void (*bring_about)(struct fixture *, struct client *, struct handle *); } moments[] = {
     {"OK", grant},            {"WAITING", timing_out},     {"TIMED_OUT", timing_out},        {"CANCELLED", cancelling}, {"CLOSED", closing},
     {"released", releasing},  {"LOST TAKEN", losing},      {"RENEWAL_FAILED", failing_renewals}, {"RENEWED", failing_renewals},
-    {"release UNKNOWN", settling}, {"SETTLED", settling},
+    {"release UNKNOWN", settling}, {"SETTLED", settling}, {"extended", extending},          {"extend LOST", extending_what_is_gone},
 };
 
 static void step_inside_every_callback(struct fixture *s, void (*step)(struct handle *handle))
@@ -214,6 +236,9 @@ static void step_inside_every_callback(struct fixture *s, void (*step)(struct ha
 A_PLAY(a_handle_may_be_freed_inside_each) { step_inside_every_callback(s, free_it); }
 A_PLAY(a_handle_may_be_dropped_inside_each) { step_inside_every_callback(s, drop_it); }
 A_PLAY(all_may_be_freed_inside_each) { step_inside_every_callback(s, free_all); }
+A_PLAY(acquired_again_inside_each) { step_inside_every_callback(s, acquire_again); }
+A_PLAY(released_inside_each) { step_inside_every_callback(s, release_it); }
+A_PLAY(extended_inside_each) { step_inside_every_callback(s, extend_again); }
 A_PLAY(the_client_may_be_abandoned_inside_each) { step_inside_every_callback(s, abandon); }
 A_PLAY(the_client_may_be_closed_inside_each) { step_inside_every_callback(s, close_now); }
 A_PLAY(abandoned_and_freed_inside_each) { step_inside_every_callback(s, abandon_and_free_all); }

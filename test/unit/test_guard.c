@@ -210,6 +210,8 @@ A_PLAY(a_lease_above_the_guard_is_refused)
          "lease_ms 4001 is longer than restart_guard_ms 4000: a restarted store could grant the lock to others too early; raise the guard or lower the lease");
     SAME(s, hilock_lock_create(&lock, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 4000)), HILOCK_OK);
     hilock_lock_free(lock);
+    SAME(s, extend(held(p, "b", "other", NULL), 4001), HILOCK_INVALID);
+    HOLDS(s, strncmp(hilock_client_refusal(p->client), "lease_ms 4001 is longer than restart_guard_ms 4000: ", 52) == 0);
     restart(s);
     run_ms(s, 300);
     held(q, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)); /* HILOCK_GUARD_OFF */
