@@ -60,6 +60,7 @@ SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:OK");
+    SAME(s, store_count(stage.stores[1], "mutex_release"), 0);
 }
 
 /* The script that would take it out of the queue may not run before the move is over. */

@@ -45,19 +45,23 @@ SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once, "a:LOS
     TEXT(s, store_holder(&s->store, "stock"), "another");
 }
 
-/* The answer to b has been waiting to be read since before the pause; a's lease ran out during it. */
-ALSO(R6_LOSS_IN_LINE, on_waking_loss_is_told_before_anything_else, "a:LOST SUSPENDED b:OK")
-SAFETY(R6_NO_SWEEP, on_waking_loss_is_told_before_anything_else, "a:LOST SUSPENDED b:OK")
+ALSO(R6_LOSS_IN_LINE, losses_of_all_holds_are_told_before_the_first_answer,
+     "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK")
+SAFETY(R6_NO_SWEEP, losses_of_all_holds_are_told_before_the_first_answer,
+       "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *b;
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    b = handle_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquire(b, HILOCK_FOREVER);
-    run_us(s, 150);
+    struct handle *w;
+    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 100000));
+    held(p, "d", "four", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    w = handle_new(p, "w", "five", NULL);
+    acquire(w, 5000);
+    run_us(s, 110);
     frozen_ms(p, 10000);
     run_ms(s, 5);
-    TELLS(s, "a:LOST SUSPENDED b:OK");
+    TELLS(s, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
 }
 
 /* Its lease is longer: renewed shortly before. */

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a confirmed grant promises: that replicas have it when it is reported, and that no other pays for the wait. */
+#include "replicas_stage.h"
 #include "safety.h"
-
-static const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};
-
-static struct client *shop(struct fixture *s)
-{
-    s->store.replicas = 1;
-    s->store.replica_us = 5000;
-    return fixture_connect(s, NULL);
-}
 
 /* Over a link that wrote nothing WAIT counts every replica that is connected. */
 ALSO(REPLICAS_WRONG_LINK, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")

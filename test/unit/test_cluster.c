@@ -16,20 +16,7 @@ static unsigned links_to(const struct cluster_stage *stage, unsigned at)
     return count;
 }
 
-A_PLAY(keys_are_asked_for_where_they_are)
-{
-    struct cluster_stage stage;
-    struct client *p = cluster_begin(&stage, s);
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        acquire(cluster_handle(p, "a", i), HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "a:OK a:OK a:OK");
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
-    SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
-}
-
-A_PLAY(what_came_before_the_table_waits_for_it)
+A_PLAY(keys_are_asked_for_where_they_are_once_that_is_known)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -41,6 +28,7 @@ A_PLAY(what_came_before_the_table_waits_for_it)
     TELLS(s, "a:OK a:OK a:OK");
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
+    SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
 }
 
 A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
@@ -350,29 +338,18 @@ static struct hl_reply *many(int hosts)
     return all;
 }
 
-/* More servers than there is room for: the first of them count, and the client lives. */
-A_PLAY(a_topology_without_end_is_bounded)
+/* More servers than there is room for: the first of them count, the client lives, and finds the cluster again by the names in the url. */
+A_PLAY(a_topology_without_end_is_bounded_and_outlived)
 {
     struct cluster_stage stage;
     struct client *p;
     cluster_set(&stage, s);
     PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = many(3000));
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
     run_ms(s, 100);
     HOLDS(s, hilock_client_is_connected(p->client));
     HOLDS(s, s->memory.bytes < 16000000);
-}
-
-/* The cluster is found again by the names in the url, even after other answers. */
-A_PLAY(the_seeds_outlive_any_topology)
-{
-    struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = many(3000));
-    a = cluster_handle(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1")), "a", 2);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 100);
+    acquire(cluster_handle(p, "a", 2), HILOCK_FOREVER);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 60000);
     TELLS(s, "a:OK");

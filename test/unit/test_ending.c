@@ -17,6 +17,8 @@ A_PLAY(a_release_is_one_command_and_its_answer)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     SAME(s, hilock_lock_token(a->lock), 0);
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    TEXT(s, hilock_client_refusal(a->client->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
     TELLS(s, "");
     run_ms(s, 1);
     TELLS(s, "a:released");
@@ -31,28 +33,6 @@ A_PLAY(a_release_is_one_command_and_its_answer)
     run_ms(s, 60000);
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "renew"), 0);
-}
-
-A_PLAY(a_second_release_is_NOT_HELD)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    SAME(s, release(a), HILOCK_OK);
-    SAME(s, release(a), HILOCK_NOT_HELD);
-    TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
-    run_ms(s, 1);
-    TELLS(s, "a:released");
-}
-
-A_PLAY(a_handle_may_acquire_again_before_its_release_is_answered)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
-    release(a);
-    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
-    run_ms(s, 2);
-    TELLS(s, "a:released a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
 }
 
 A_PLAY(released_when_it_was_no_longer_ours_is_LOST)
@@ -103,15 +83,20 @@ A_PLAY(an_unknown_release_is_settled_when_the_lease_is_over)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-/* Executed, its answer lost; the repetition finds nothing: ours, when the first was sent in time. */
-A_PLAY(a_repeated_release_that_finds_nothing_is_OK)
+/* It never arrived; or it was executed, its answer is lost, and the repetition finds nothing: ours, when the first was sent in time. */
+A_PLAY(a_release_without_an_answer_is_repeated_and_OK)
 {
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    release(a);
-    run_ms(s, 500);
-    TELLS(s, "a:released");
-    SAME(s, asked(s, "mutex_release"), 2);
+    static const enum plan_act acts[] = {PLAN_RESET_BEFORE, PLAN_RESET_AFTER};
+    for (size_t i = 0; i < 2; i++) {
+        struct handle *a = held(fixture_connect(s, NULL), "a", "stock", NULL);
+        store_forget(&s->store);
+        PLAN(s, .on = "mutex_release", .act = acts[i]);
+        release(a);
+        run_ms(s, 500);
+        TELLS(s, "a:released");
+        HOLDS(s, !is_ours(s, "stock"));
+        SAME(s, asked(s, "mutex_release"), i + 1);
+    }
 }
 
 /* It was granted too late thrice, and how it was given back says nothing about the hold that was got then. */
@@ -128,16 +113,6 @@ A_PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice)
     release(a);
     run_ms(s, 1);
     TELLS(s, "a:OK a:release LOST");
-}
-
-A_PLAY(a_release_that_never_arrived_is_repeated)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_BEFORE);
-    release_quietly(a);
-    run_ms(s, 500);
-    HOLDS(s, !is_ours(s, "stock"));
-    SAME(s, asked(s, "mutex_release"), 1);
 }
 
 A_PLAY(a_refused_release_is_repeated_until_it_is_done)
@@ -236,24 +211,6 @@ static hilock_status free_it(struct handle *handle) { return handle_free(handle)
 A_PLAY(a_grant_behind_a_cancel_is_undone) { undone_after(s, cancel, "a:CANCELLED"); }
 A_PLAY(a_grant_behind_a_drop_is_undone) { undone_after(s, drop_it, ""); }
 A_PLAY(a_grant_behind_a_free_is_undone) { undone_after(s, free_it, ""); }
-
-A_PLAY(the_next_in_line_asks_behind_the_undo_of_the_first)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = asking(p, "a", "stock", NULL);
-    asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000);
-    run_ms(s, 5);
-    cancel(a);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 30000);
-    run_ms(s, 40);
-    TELLS(s, "a:CANCELLED");
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    run_ms(s, 20);
-    TELLS(s, "b:OK");
-    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) >= asked_at_us(s, "mutex_release", 0) + 30000);
-}
 
 A_PLAY(cancelled_before_it_left_nothing_is_asked)
 {
@@ -383,4 +340,57 @@ A_PLAY(what_is_given_up_while_the_server_hangs_is_bounded)
     world_thaw(&s->world, &s->store.lane);
     run_ms(s, 100);
     HOLDS(s, hilock_lock_state(held(p, "b", "stock", NULL)->lock) == HILOCK_STATE_HELD);
+}
+
+/* ---- another program's key of another type in the place of ours: that proves the loss ---- */
+
+static const hilock_kind all_kinds[] = {HILOCK_MUTEX, HILOCK_FAIR, HILOCK_SIMPLE};
+
+/* Another program's key has taken the place of ours, one of another type. */
+static void overwrite(struct fixture *s, hilock_kind kind)
+{
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    if (kind == HILOCK_SIMPLE)
+        store_take(&s->store, "stock", "another", 600000);
+    else
+        store_set_string(&s->store, "stock", "text");
+}
+
+A_PLAY(a_release_that_finds_another_type_is_LOST_at_once)
+{
+    struct client *p = fixture_connect(s, NULL);
+    for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
+        struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = all_kinds[i]));
+        overwrite(s, all_kinds[i]);
+        release(a);
+        run_ms(s, all_kinds[i] == HILOCK_FAIR ? 60000 : 2); /* were it said again at once, it would never end */
+        TELLS(s, "a:release LOST");
+        SAME(s, asked(s, "free"), i < 2 ? i + 1 : 2);
+        store_delete(&s->store, "stock");
+    }
+}
+
+A_PLAY(a_renewal_that_finds_another_type_is_TAKEN)
+{
+    struct client *p = fixture_connect(s, NULL);
+    for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
+        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .kind = all_kinds[i]));
+        overwrite(s, all_kinds[i]);
+        run_ms(s, 1100);
+        TELLS(s, "a:LOST TAKEN");
+        store_delete(&s->store, "stock");
+        run_ms(s, 1100);
+    }
+}
+
+/* A key of the queue's is not the lock's: what is released in the other way is free. */
+A_PLAY(another_type_among_the_queues_keys_is_no_loss)
+{
+    struct handle *a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
+    release(a);
+    run_ms(s, 2);
+    TELLS(s, "a:released");
+    TEXT(s, store_holder(&s->store, "stock"), "");
 }

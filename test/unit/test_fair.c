@@ -156,20 +156,6 @@ A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
     TELLS(s, "b:OK"); /* deaf, but alive: it was granted, and found it by its heartbeat */
 }
 
-A_PLAY(a_lost_push_is_found_by_the_heartbeat)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a");
-    waits(q, "b");
-    fixture_hush(s);
-    release_quietly(a);
-    run_us(s, 150); /* granted, and the push is on its way */
-    net_reset(&s->net, &q->loop, NET_STREAMS);
-    run_ms(s, 500);
-    TELLS(s, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 4);
-}
-
 /* ---- polling ---- */
 
 A_PLAY(without_a_channel_it_polls)
@@ -185,19 +171,6 @@ A_PLAY(without_a_channel_it_polls)
     TELLS(s, "b:OK");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 29000); /* by a heartbeat: the whole lease */
     SAME(s, asked(s, "SUBSCRIBE"), 1);
-}
-
-A_PLAY(a_refused_channel_makes_it_poll)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a");
-    PLAN(s, .on = "SUBSCRIBE", .on_stream = 1, .act = PLAN_REFUSE, .error = "NOPERM no permissions to access one of the channels", .times = PLAN_ALWAYS);
-    waits(fixture_connect(s, NULL), "b");
-    run_ms(s, 1000);
-    TELLS(s, "b:WAITING");
-    HOLDS(s, asked(s, "mutex_acquire") > 10);
-    release_quietly(a);
-    run_ms(s, 101);
-    TELLS(s, "b:OK");
 }
 
 /* ---- what a push cannot give ---- */
@@ -217,19 +190,6 @@ A_PLAY(a_fixed_lease_is_got_whole)
     BELIEVES(s, b, sent_at_us(s, "mutex_acquire", 0) + 10000000 - MARGIN_US(10000000));
     run_ms(s, 9000);
     SAME(s, asked(s, "renew"), 0);
-}
-
-A_PLAY(much_validity_is_got_first)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 30000, .min_validity_ms = 20000));
-    run_ms(s, 2);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 2);
-    fixture_hush(s);
-    release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
-    HOLDS(s, b->result.remaining_ms > 29000);
 }
 
 A_PLAY(a_window_becomes_a_lease_after_a_third)
@@ -297,34 +257,6 @@ A_PLAY(a_cancel_that_crosses_the_grant_hands_on)
     cancel(b);
     run_ms(s, 2);
     TELLS(s, "b:CANCELLED c:OK");
-}
-
-A_PLAY(a_dropped_client_leaves_the_queue)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
-    fixture_hush(s);
-    handle_free(b);
-    client_close(q, 0);
-    run_ms(s, 5);
-    TELLS(s, "closed");
-    SAME(s, waiters_of(a), 0);
-    HOLDS(s, strlen(a->holder) > 5);
-}
-
-A_PLAY(an_unanswered_enqueue_is_taken_back)
-{
-    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = fair(q, "b");
-    run_ms(s, 2);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(b, 100);
-    run_ms(s, 150);
-    TELLS(s, "b:UNREACHABLE");
-    net_reset(&s->net, &q->loop, NET_COMMANDS);
-    run_ms(s, 2000);
-    SAME(s, waiters_of(a), 0);
-    SAME(s, asked(s, "mutex_release"), 2); /* once more when its bytes can no longer run */
 }
 
 A_PLAY(a_forced_release_grants_the_next)
@@ -434,4 +366,119 @@ A_PLAY(who_left_a_queue_that_is_there_again_leaves_it_again)
     HOLDS(s, !stands_in_queue(s));
     HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
     TELLS(s, "b:WAITING b:CANCELLED");
+}
+
+/* ---- what crosses a push ---- */
+
+/* The server's clock was set back since the waiter's heartbeat. */
+A_PLAY(a_clock_that_steps_back_holds_up_nobody)
+{
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    world_clock_step(&s->store.clock, -50000);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:WAITING b:OK");
+    HOLDS(s, b->result.remaining_ms > 29000); /* the push proves nothing: by a heartbeat */
+    run_ms(s, 10000);
+    TELLS(s, "");
+}
+
+/* Two are remembered: what an earlier one proves is not known any more. */
+A_PLAY(a_push_that_names_an_old_heartbeat_is_confirmed_first)
+{
+    struct client *p = fixture_connect(s, NULL);
+    char holder[64];
+    size_t sent;
+    store_grant(&s->store, "stock", "x:9", 600000);
+    waits(p, "b");
+    run_ms(s, 6500);
+    sent = asked(s, "mutex_acquire");
+    HOLDS(s, sent >= 3);
+    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    store_take(&s->store, "stock", holder, 3000);
+    SAME(s, push_grant(p, "stock", 1, (int)sent - 2, 5, store_token(&s->store, "stock", holder)), 1);
+    run_us(s, 150);
+    TELLS(s, "b:WAITING");
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "mutex_acquire"), sent + 1);
+}
+
+A_PLAY(a_guarded_store_s_push_is_not_believed)
+{
+    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
+    struct handle *b;
+    store_grant(&s->store, "stock", "x:9", 600000);
+    b = waits(q, "b");
+    store_restart(&s->store, 1);
+    net_reset(&s->net, &q->loop, NET_ALL);
+    run_ms(s, 10000);
+    TELLS(s, "b:WAITING");
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    acquire(fair(fixture_connect(s, NULL), "t"), HILOCK_TRY); /* a client that finds it free grants it, to any waiter */
+    run_ms(s, 100);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
+    fixture_hush(s);
+    run_ms(s, 55000);
+    TELLS(s, "b:OK");
+}
+
+static void extend_it(struct handle *handle) { extend(handle, 60000); }
+
+/* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
+A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
+{
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
+    run_ms(s, 3000);
+    SAME(s, asked(s, "mutex_acquire"), 3);
+    when(b, "OK", extend_it);
+    release_quietly(a);
+    run_ms(s, 100);
+    SAME(s, asked(s, "mutex_acquire"), 4);
+    TELLS(s, "b:WAITING b:OK b:extended");
+    SAME(s, asked(s, "renew"), 1);
+}
+
+/* It was left to others just as a heartbeat was answered that it is held. */
+A_PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten)
+{
+    struct client *p = fixture_connect(s, NULL);
+    char channel[64], text[100];
+    struct plan *late;
+    store_grant(&s->store, "stock", "x:9", 600000);
+    waits(p, "b");
+    late = PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000);
+    for (int i = 0; i < 5000 && !late->met; i++)
+        run_ms(s, 1);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
+    snprintf(text, sizeof text, "F %s:1 5", p->uuid);
+    store_publish(&s->store, channel, text);
+    run_ms(s, 100);
+    TELLS(s, "b:WAITING b:OK");
+}
+
+/* It runs when the hold that the push gave is over, and finds the name free. */
+A_PLAY(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b");
+    struct plan *stray = PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 2000000);
+    for (int i = 0; i < 5000 && !stray->met; i++)
+        run_ms(s, 1);
+    release_quietly(a);
+    run_ms(s, 1);
+    net_reset(&s->net, &p->loop, NET_COMMANDS);
+    run_ms(s, 500);
+    release_quietly(b);
+    run_ms(s, 500);
+    TELLS(s, "b:WAITING b:OK");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    run_ms(s, 1000);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1200);
+    TEXT(s, store_holder(&s->store, "stock"), "");
 }

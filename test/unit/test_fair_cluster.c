@@ -137,56 +137,7 @@ A_PLAY(an_older_server_has_plain_channels)
     TELLS(s, "b:OK a:released");
 }
 
-A_PLAY(a_server_that_nobody_uses_is_left)
-{
-    struct cluster_stage stage;
-    struct client *p;
-    struct handle *a, *b;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    acquire(handle_new(p, "m", cluster_name(0, 0), NULL), HILOCK_FOREVER); /* renewed there, all the time */
-    a = waits(p, "a", cluster_name(2, 0));
-    release_quietly(a);
-    run_ms(s, 1000);
-    HOLDS(s, !TAILQ_EMPTY(&stage.stores[2]->peers));
-    run_ms(s, 200000);
-    HOLDS(s, TAILQ_EMPTY(&stage.stores[2]->peers));
-    fixture_hush(s);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    SAME(s, listeners(&stage, 2, a), 0); /* the name was free */
-    b = waits(cluster_connect(&stage), "b", hilock_lock_name(a->lock));
-    release_quietly(a);
-    run_ms(s, 1);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5);
-    release_quietly(b);
-    run_ms(s, 1);
-    TELLS(s, "a:OK b:WAITING b:OK a:WAITING a:OK");
-    SAME(s, asked_at(&stage, 2, "mutex_release"), 3);
-}
-
 /* ---- slots that move ---- */
-
-A_PLAY(the_queue_goes_along_with_its_slot)
-{
-    struct cluster_stage stage;
-    struct three three;
-    cluster_set(&stage, s);
-    three = three_at(&stage, cluster_name(1, 0));
-    cluster_move(&stage, cluster_name(1, 0), 1, 2);
-    run_ms(s, 1000);
-    SAME(s, listeners(&stage, 2, three.c), 1);
-    forget_all(&stage);
-    release(three.a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK a:released");
-    release(three.b);
-    run_ms(s, 1);
-    TELLS(s, "c:OK b:released");
-    SAME(s, asked_at(&stage, 1, "mutex_release"), 0);
-    SAME(s, asked_at(&stage, 2, NULL), 2);
-}
 
 /* The move is over, and no waiter has reached the new server: the first that does is deaf, but alive. */
 A_PLAY(who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it)
@@ -230,20 +181,6 @@ A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
     run_ms(s, 5);
     HOLDS(s, three.b->result.status == HILOCK_OK && three.c->result.status == HILOCK_OK);
     fixture_hush(s);
-}
-
-A_PLAY(an_acquire_waits_for_the_end_of_a_move)
-{
-    struct cluster_stage stage;
-    const char *name = cluster_name(1, 0);
-    struct handle *a = fair(cluster_begin(&stage, s), "a", name);
-    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5000);
-    TELLS(s, "");
-    cluster_end_move(&stage, cluster_slot(name), 2);
-    run_ms(s, 3100);
-    TELLS(s, "a:OK");
 }
 
 /* The queue has gone over, the channel has not: no push can arrive, and each finds its grant by itself. */

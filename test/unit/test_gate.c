@@ -314,18 +314,6 @@ A_PLAY(our_own_lingering_subscription_is_nobody_else)
     SAME(s, a->at_us, asked_at_us(s, "mutex_release", 0) + 100 + 200);
 }
 
-A_PLAY(nobody_is_waited_for_when_nobody_listens)
-{
-    struct client *p = fixture_connect(s, &alone);
-    struct handle *a = held(p, "a", "stock", NULL), *b;
-    b = waiting(p, "b", HILOCK_FOREVER);
-    run_ms(s, 10);
-    release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:WAITING b:OK");
-    SAME(s, b->at_us, asked_at_us(s, "mutex_release", 0) + 100);
-}
-
 A_PLAY(our_own_subscription_is_nobody_else)
 {
     struct client *p = fixture_connect(s, &alone);
