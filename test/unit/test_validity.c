@@ -103,20 +103,17 @@ static void end_by_theft(struct handle *a)
     store_take(&a->fixture->store, "stock", "another", 60000);
     run_ms(a->fixture, 1100);
 }
-
 static void end_by_deadline(struct handle *a)
 {
     world_jump_us(&a->fixture->world, 3600000000u);
     SAME(a->fixture, left(watched), 0); /* before anything has run */
     run_ms(a->fixture, 5);
 }
-
 static void end_by_close(struct handle *a)
 {
     client_close(a->client, 10);
     run_ms(a->fixture, 50);
 }
-
 static void end_by_extend(struct handle *a)
 {
     store_delete(&a->fixture->store, "stock");
