@@ -57,13 +57,21 @@ void cluster_without_hosts(struct cluster_stage *stage)
 
 struct client *cluster_connect(struct cluster_stage *stage) { return fixture_connect(stage->fixture, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL)); }
 
+struct client *cluster_begin(struct cluster_stage *stage, struct fixture *fixture)
+{
+    cluster_set(stage, fixture);
+    return cluster_connect(stage);
+}
+
 unsigned cluster_slot(const char *name) { return hl_slot_of(name, strlen(name)); }
 
 const char *cluster_name(unsigned at, int nth)
 {
-    static char name[16];
+    static char names[32][16];
+    static unsigned latest;
+    char *name = names[++latest % 32];
     for (int i = 0; nth >= 0; i++) {
-        snprintf(name, sizeof name, "k%d", i);
+        snprintf(name, sizeof *names, "k%d", i);
         nth -= first_owner(cluster_slot(name)) == at;
     }
     return name;

@@ -19,8 +19,9 @@ void cluster_set(struct cluster_stage *stage, struct fixture *fixture);
 void cluster_of_old_servers(struct cluster_stage *stage); /* that do not know sharded channels */
 void cluster_without_hosts(struct cluster_stage *stage); /* each reports all as "where you reached me" */
 struct client *cluster_connect(struct cluster_stage *stage);
+struct client *cluster_begin(struct cluster_stage *stage, struct fixture *fixture); /* set and connected */
 
-/* A name whose slot is at this server at first; nth of them. Good until the next. */
+/* A name whose slot is at this server at first; nth of them. Good until thirty more. */
 const char *cluster_name(unsigned at, int nth);
 unsigned cluster_slot(const char *name);
 struct handle *cluster_handle(struct client *p, const char *tag, unsigned at); /* of the first such name */

@@ -206,6 +206,12 @@ int run_until_told(struct fixture *fixture, uint64_t most_ms)
     return fixture->story_used != told;
 }
 
+void cut_off(struct fixture *fixture)
+{
+    fixture->place->mood = NET_REFUSES;
+    net_reset(&fixture->net, NULL, NET_ALL);
+}
+
 /* ---- the server's view ---- */
 
 struct plan *plan(struct fixture *fixture, struct plan given) { return plan_add(&fixture->plans, given); }

@@ -93,6 +93,7 @@ int fixture_end(struct fixture *fixture); /* ends what still lives. 1: all claim
 /* options: what the fixture does not need itself (allocator, log, events). May be NULL. */
 struct client *fixture_open(struct fixture *fixture, const struct hilock_client_options *options); /* begun; connected in 1 ms */
 struct client *fixture_connect(struct fixture *fixture, const struct hilock_client_options *options); /* and run until it is */
+struct client *the_client(struct fixture *fixture); /* the first, which is connected if there was none */
 struct handle *handle_new(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options);
 
 struct handle *multi_new(struct client *client, const char *tag, const char *const *names, const struct hilock_lock_options *options); /* names outlive it */
@@ -108,10 +109,14 @@ void handle_free(struct handle *handle);
 void handle_drop(struct handle *handle);
 hilock_status client_close(struct client *client, uint32_t drain_ms);
 void client_abandon(struct client *client);
+struct hilock_stats counts_of(const struct client *client);
+void frozen_ms(struct client *client, uint64_t span_ms); /* it stands still for so long, and goes on */
 unsigned client_lines(const struct client *client, const char *words); /* how often they were logged */
 void when(struct handle *handle, const char *told, void (*then)(struct handle *handle)); /* inside that callback, once */
+struct handle *asking(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options); /* for as long as it takes */
 struct handle *held(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options); /* a new one that has it now */
 
+void cut_off(struct fixture *fixture); /* the server refuses connections, and no link outlives that */
 void run_us(struct fixture *fixture, uint64_t span_us);
 void run_ms(struct fixture *fixture, uint64_t span_ms);
 void run_to(struct fixture *fixture, uint64_t at_us);
@@ -131,6 +136,7 @@ uint64_t asked_at_us(const struct fixture *fixture, const char *word, int nth); 
 uint64_t sent_at_us(const struct fixture *fixture, const char *word, int nth);  /* when it left, at the usual latency */
 size_t asked_for(const struct fixture *fixture, const char *text); /* commands that the server executed and that begin so */
 int is_ours(struct fixture *fixture, const char *name);                     /* some client's id is the holder at the server */
+unsigned waiters_of(struct handle *handle);                                 /* by its peek: they stand in the queue of its name */
 
 int fixture_claim(struct fixture *fixture, int holds, const char *claim, const char *file, int line);
 int fixture_tells(struct fixture *fixture, const char *story, const char *file, int line); /* exactly this since the last look */

@@ -181,6 +181,26 @@ struct client *fixture_connect(struct fixture *fixture, const struct hilock_clie
     return client;
 }
 
+struct client *the_client(struct fixture *fixture)
+{
+    struct client *first = TAILQ_FIRST(&fixture->clients);
+    return first ? first : fixture_connect(fixture, NULL);
+}
+
+struct hilock_stats counts_of(const struct client *client)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(client->client, &stats);
+    return stats;
+}
+
+void frozen_ms(struct client *client, uint64_t span_ms)
+{
+    world_freeze(&client->loop.lane);
+    run_ms(client->fixture, span_ms);
+    world_thaw(&client->fixture->world, &client->loop.lane);
+}
+
 hilock_status client_close(struct client *client, uint32_t drain_ms)
 {
     client->is_closing = 1;
@@ -244,6 +264,13 @@ struct handle *multi_new(struct client *client, const char *tag, const char *con
     return handle;
 }
 
+struct handle *asking(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options)
+{
+    struct handle *handle = handle_new(client, tag, name, options);
+    acquire(handle, HILOCK_FOREVER);
+    return handle;
+}
+
 struct handle *held(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options)
 {
     struct handle *handle = handle_new(client, tag, name, options);
@@ -267,6 +294,13 @@ void handle_free(struct handle *handle)
 {
     hilock_lock_free(handle->lock);
     handle->lock = NULL;
+}
+
+unsigned waiters_of(struct handle *handle)
+{
+    peek(handle);
+    run_ms(handle->fixture, 2);
+    return handle->result.waiters;
 }
 
 void when(struct handle *handle, const char *what, void (*then)(struct handle *handle))

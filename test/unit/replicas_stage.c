@@ -11,11 +11,4 @@ struct client *shop(struct fixture *s)
     return fixture_connect(s, NULL);
 }
 
-struct handle *asking(struct client *p, const char *tag, const char *name, const struct hilock_lock_options *options)
-{
-    struct handle *handle = handle_new(p, tag, name, options);
-    acquire(handle, HILOCK_FOREVER);
-    return handle;
-}
-
 const char *holder_of(struct fixture *s, const char *name) { return store_holder(&s->store, name); }

@@ -8,7 +8,6 @@
 extern const struct hilock_lock_options confirmed; /* by one replica */
 
 struct client *shop(struct fixture *s); /* connected; the replica has what was written after 5 ms */
-struct handle *asking(struct client *p, const char *tag, const char *name, const struct hilock_lock_options *options); /* for as long as it takes */
 const char *holder_of(struct fixture *s, const char *name); /* "": nobody */
 
 #endif

@@ -7,7 +7,7 @@
 #include "safety.h"
 
 /* The server would let the user "default" do it all. */
-static void nothing_is_said_after_a_refused_AUTH(struct fixture *s)
+SAFETY(R10_AUTH_FAILURE_IGNORED, nothing_is_said_after_a_refused_AUTH, "asked(s, NULL) == asked(s, 'AUTH')")
 {
     struct client *p;
     struct handle *a;
@@ -21,25 +21,50 @@ static void nothing_is_said_after_a_refused_AUTH(struct fixture *s)
     TELLS(s, "a:DENIED");
 }
 
-static int is_dead_here(struct handle *a)
+/* In the child: 1 when all is as the contract has it. */
+static int child_is_refused(struct fixture *s, struct client *p, struct handle *a, struct handle *w, int is_freed_first)
 {
-    return release_quietly(a) == HILOCK_FORKED && hilock_lock_remaining_ms(a->lock) == 0 && hilock_lock_token(a->lock) == 0;
+    unsigned requests = s->net.requests, lines = p->lines;
+    struct hilock_lock *made = NULL;
+    int holds = acquire(w, 1) == HILOCK_FORKED && release(a) == HILOCK_FORKED && cancel(w) == HILOCK_FORKED && hilock_lock_remaining_ms(a->lock) == 0 &&
+                hilock_lock_create(&made, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == HILOCK_FORKED && !made &&
+                hilock_client_close(p->client, 0, NULL, NULL) == HILOCK_FORKED && !hilock_client_is_connected(p->client) &&
+                strstr(hilock_client_refusal(p->client), "forked child") && p->lines == lines;
+    if (is_freed_first) {
+        handle_free(w);
+        handle_free(a);
+    }
+    hilock_client_abandon(p->client);
+    p->client = NULL;
+    handle_free(a);
+    handle_free(w);
+    return holds && s->net.requests == requests && p->loop.timers == 0 && s->memory.blocks == 0;
 }
 
-static void a_forked_child_can_neither_release_nor_believe(struct fixture *s)
+static void a_child_is_refused(struct fixture *s, int is_freed_first)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "one", NULL), *w = handle_new(the_client(s), "w", "two", NULL);
     int status = 1;
-    pid_t child = fork();
+    pid_t child;
+    store_take(&s->store, "two", "another", 60000);
+    acquire(w, HILOCK_FOREVER);
+    run_ms(s, 5);
+    child = fork();
     if (child == 0)
-        _exit(is_dead_here(a) ? 0 : 1);
+        _exit(child_is_refused(s, the_client(s), a, w, is_freed_first) ? 0 : 1);
     HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
     SAME(s, status, 0);
+    run_ms(s, 60000);
+    TELLS(s, "w:WAITING w:OK");
+    HOLDS(s, is_ours(s, "one"));
 }
 
-const struct safety safety_access[] = {
-    SAFETY(R10_AUTH_FAILURE_IGNORED, nothing_is_said_after_a_refused_AUTH),
-    SAFETY(R12_FORK_IGNORED, a_forked_child_can_neither_release_nor_believe),
-    {NULL, {NULL, NULL}},
-};
+SAFETY(R12_FORK_IGNORED, a_forked_child_may_only_abandon_and_free, "status == 0")
+{
+    a_child_is_refused(s, 0);
+}
+
+SAFETY(R12_FORK_IGNORED, a_forked_child_may_free_and_abandon, "status == 0")
+{
+    a_child_is_refused(s, 1);
+}

@@ -6,22 +6,19 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 
-static void a_grant_counts_from_its_send(struct fixture *s)
+SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", &short_lease);
+    struct handle *a = asking(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 400000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 500);
     TELLS(s, "a:OK");
     BELIEVES(s, a, sent_us + LEASE_US - DRIFT_US);
 }
 
-static void a_renewal_counts_from_its_own_send(struct fixture *s)
+SAFETY(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send, "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     run_ms(s, 1990);
     SAME(s, asked(s, "renew"), 1);
@@ -29,7 +26,7 @@ static void a_renewal_counts_from_its_own_send(struct fixture *s)
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + LEASE_US - DRIFT_US);
 }
 
-static void belief_ends_before_a_server_whose_clock_is_fast(struct fixture *s)
+SAFETY(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast, "a handle believes in no more than the server has")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a;
@@ -43,28 +40,19 @@ static void belief_ends_before_a_server_whose_clock_is_fast(struct fixture *s)
 }
 
 /* Frozen before the answer can be read, thawed behind the deadline: the server has renewed, but we did not know it in time. */
-static void an_answer_behind_the_deadline_revives_nothing(struct fixture *s)
+SAFETY(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing, "a:LOST SUSPENDED")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
     run_to(s, sent_us + LEASE_US / 3 + 150);
     SAME(s, asked(s, "renew"), 1);
-    world_freeze(&p->loop.lane);
+    world_freeze(&the_client(s)->loop.lane);
     run_to(s, sent_us + 3500000);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     HOLDS(s, store_left_ms(&s->store, "stock") > 0);
-    world_thaw(&s->world, &p->loop.lane);
+    world_thaw(&s->world, &the_client(s)->loop.lane);
     run_ms(s, 5);
     TELLS(s, "a:LOST SUSPENDED");
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     HOLDS(s, !is_ours(s, "stock"));
 }
-
-const struct safety safety_deadline[] = {
-    SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send),
-    SAFETY(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send),
-    SAFETY(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast),
-    SAFETY(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing),
-    {NULL, {NULL, NULL}},
-};

@@ -6,7 +6,7 @@
 #include "safety.h"
 #include "sentinel_stage.h"
 
-static void a_sentinel_that_was_away_leads_nobody_back(struct fixture *s)
+SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back, "a:OK")
 {
     struct stage stage;
     struct handle *a;
@@ -24,7 +24,7 @@ static void a_sentinel_that_was_away_leads_nobody_back(struct fixture *s)
 }
 
 /* It comes back with what it knew, and its link is lost before it has told how old that is. */
-static void a_sentinel_that_told_no_epoch_leads_nobody_back(struct fixture *s)
+SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back, "nothing is reported")
 {
     struct stage stage;
     struct client *p;
@@ -43,12 +43,10 @@ static void a_sentinel_that_told_no_epoch_leads_nobody_back(struct fixture *s)
     HOLDS(s, stage_is_at(stage.other, held(p, "a", "stock", NULL)));
 }
 
-static void a_master_that_is_read_only_is_left(struct fixture *s)
+SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left, "a:OK")
 {
     struct stage stage;
-    struct handle *a;
-    stage_set(&stage, s);
-    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
+    struct handle *a = handle_new(stage_begin(&stage, s), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);
     run_ms(s, 3000);
@@ -56,7 +54,7 @@ static void a_master_that_is_read_only_is_left(struct fixture *s)
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
-static void a_server_that_is_no_master_is_not_asked(struct fixture *s)
+SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked, "!hilock_client_is_connected(p->client)")
 {
     struct stage stage;
     struct client *p;
@@ -70,15 +68,11 @@ static void a_server_that_is_no_master_is_not_asked(struct fixture *s)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-static void a_release_that_was_lost_is_repeated(struct fixture *s)
+SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated, "a:released b:OK")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a, *b;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
-    b = handle_new(p, "b", "stock", NULL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     store_copy(stage.other, &s->store);
     release(a);
     run_ms(s, 10);
@@ -89,15 +83,11 @@ static void a_release_that_was_lost_is_repeated(struct fixture *s)
 }
 
 /* The other one took over without the release, then this one again, and no sentinel reported the first switch. */
-static void a_release_that_was_lost_is_repeated_where_it_was_acknowledged(struct fixture *s)
+SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged, "a:released b:OK")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a, *b;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
-    b = handle_new(p, "b", "stock", NULL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     store_copy(stage.other, &s->store);
     release(a);
     run_ms(s, 10);
@@ -110,15 +100,12 @@ static void a_release_that_was_lost_is_repeated_where_it_was_acknowledged(struct
 }
 
 /* It has too few replicas to write when it takes over. */
-static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct fixture *s)
+SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it, "nothing is reported")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a;
     struct plan *refused;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL);
     store_copy(stage.other, &s->store);
     release(a);
     run_ms(s, 10);
@@ -134,7 +121,7 @@ static void a_lost_release_is_repeated_until_the_new_master_takes_it(struct fixt
 }
 
 /* The link is lost already when the process, which stood still, asks over it; the next master is under no guard. */
-static void what_the_guard_refused_is_asked_for_at_the_next_master(struct fixture *s)
+SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master, "a:OK")
 {
     struct stage stage;
     struct client *p;
@@ -159,15 +146,12 @@ static void what_the_guard_refused_is_asked_for_at_the_next_master(struct fixtur
 /* ---- a cluster ---- */
 
 /* All of its keys are at the new place, or none was made yet: an ASK is followed once, and there it runs. */
-static void an_ask_is_followed_behind_ASKING(struct fixture *s)
+SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING, "a:OK a:released")
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    a = cluster_handle(p, "a", 1);
+    struct client *p = cluster_begin(&stage, s);
+    struct handle *a = cluster_handle(p, "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 100);
     cluster_begin_move(&stage, slot, 1, 2);
@@ -178,13 +162,11 @@ static void an_ask_is_followed_behind_ASKING(struct fixture *s)
     SAME(s, store_count(stage.stores[2], "ASKING"), 1);
 }
 
-static void what_another_server_has_now_is_asked_for_there(struct fixture *s)
+SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there, "a->event.reason == HILOCK_REASON_TAKEN")
 {
     struct cluster_stage stage;
     struct handle *a, *b;
-    struct client *p;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     held(p, "x", cluster_name(2, 0), NULL);
     a = handle_new(p, "a", cluster_name(1, 0), NULL);
     b = handle_new(p, "b", cluster_name(1, 1), NULL);
@@ -231,7 +213,7 @@ static void is_released_where_it_is(struct cluster_stage *stage, struct handle *
 }
 
 /* It was stopped, another took over, and it goes on as if nothing had been. */
-static void a_server_that_was_away_gets_nothing_back_by_its_own_word(struct fixture *s)
+SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word, "a:released")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -244,25 +226,21 @@ static void a_server_that_was_away_gets_nothing_back_by_its_own_word(struct fixt
 }
 
 /* Not by the word of another that has not heard yet, either. */
-static void a_server_that_was_replaced_gets_nothing_back_by_anybodys_word(struct fixture *s)
+SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word, "a:released")
 {
     struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 0);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
     ask_those_who_know_old_things(&stage, a, 2);
     HOLDS(s, store_count(stage.stores[2], "CLUSTER SLOTS") > 0);
     is_released_where_it_is(&stage, a);
 }
 
-static void a_subscription_that_is_taken_back_is_made_elsewhere(struct fixture *s)
+SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere, "b:WAITING b:OK")
 {
     struct cluster_stage stage;
-    struct handle *b;
     char channel[64];
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    b = cluster_handle(cluster_connect(&stage), "b", 1);
+    struct handle *b = cluster_handle(cluster_begin(&stage, s), "b", 1);
     store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 100);
@@ -278,7 +256,8 @@ static void a_subscription_that_is_taken_back_is_made_elsewhere(struct fixture *
 }
 
 /* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
-static void a_multi_is_not_granted_with_a_name_that_has_moved(struct fixture *s)
+SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
+       "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     static const char *names[3];
     struct cluster_stage stage;
@@ -313,7 +292,7 @@ static void a_multi_is_not_granted_with_a_name_that_has_moved(struct fixture *s)
 }
 
 /* It is stopped with a renewal in its handles, and goes on with it when another has its slots: that is not read any more. */
-static void a_silent_server_is_asked_after(struct fixture *s)
+SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after, "store_count(stage.stores[2], 'renew') == 1")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -334,12 +313,10 @@ static void a_silent_server_is_asked_after(struct fixture *s)
 }
 
 /* Waiters have asked, and sleep on the answer: the message would come from a server that has stopped. */
-static void a_silent_server_is_noticed_by_who_only_waits(struct fixture *s)
+SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits, "b:OK")
 {
     struct cluster_stage stage;
-    struct handle *b;
-    cluster_set(&stage, s);
-    b = cluster_handle(cluster_connect(&stage), "b", 1);
+    struct handle *b = cluster_handle(cluster_begin(&stage, s), "b", 1);
     store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 6500); /* its heartbeats are three seconds apart */
@@ -353,7 +330,7 @@ static void a_silent_server_is_noticed_by_who_only_waits(struct fixture *s)
 }
 
 /* Another server had its slots meanwhile, without the release, and the client heard of neither change. */
-static void a_server_that_has_its_slots_back_is_told_of_releases_again(struct fixture *s)
+SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_releases_again, "nothing is reported")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -374,7 +351,7 @@ static void a_server_that_has_its_slots_back_is_told_of_releases_again(struct fi
 }
 
 /* It took over from the server to which that slot had moved. The client asks this one next, which has not heard of that. */
-static void a_server_that_has_a_slot_by_MOVED_keeps_it(struct fixture *s)
+SAFETY(UNDATED_OWNER_OUSTED, a_server_that_has_a_slot_by_MOVED_keeps_it, "nothing is reported")
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -400,25 +377,3 @@ static void a_server_that_has_a_slot_by_MOVED_keeps_it(struct fixture *s)
     TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
     SAME(s, store_count(stage.stores[1], "mutex_release"), 0);
 }
-
-const struct safety safety_deploy[] = {
-    SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back),
-    SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back),
-    SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left),
-    SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked),
-    SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated),
-    SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged),
-    SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_releases_again),
-    SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it),
-    SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master),
-    SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved),
-    SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING),
-    SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there),
-    SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word),
-    SAFETY(UNDATED_OWNER_OUSTED, a_server_that_has_a_slot_by_MOVED_keeps_it),
-    SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word),
-    SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere),
-    SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after),
-    SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits),
-    {NULL, {NULL, NULL}},
-};

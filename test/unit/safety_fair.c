@@ -37,7 +37,8 @@ static void push(struct fixture *s, const struct client *p, int id, int number, 
 }
 
 /* The names "a" and "{a}" once shared a queue. */
-static void a_grant_of_another_name_is_not_believed(struct fixture *s)
+SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
+       "a handle believes in no more than the server has")
 {
     struct client *p = fixture_connect(s, NULL);
     char holder[64];
@@ -61,7 +62,8 @@ static void run_to_heartbeat(struct fixture *s)
 
 /* ---- the deadline ---- */
 
-static void a_grant_counts_from_its_heartbeat_not_from_its_arrival(struct fixture *s)
+SAFETY(FAIR_FROM_ARRIVAL, a_grant_counts_from_its_heartbeat_not_from_its_arrival,
+       "a handle believes in no more than the server has")
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
@@ -80,7 +82,10 @@ static void a_grant_counts_from_its_heartbeat_not_from_its_arrival(struct fixtur
 }
 
 /* The second heartbeat is on its way when the grant for the first one is reported, long over. */
-static void a_grant_counts_from_the_very_heartbeat_it_names(struct fixture *s)
+ALSO(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names,
+     "a handle believes in no more than the server has")
+SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
+       "a handle believes in no more than the server has")
 {
     struct client *p = fixture_connect(s, NULL);
     uint64_t token;
@@ -97,7 +102,8 @@ static void a_grant_counts_from_the_very_heartbeat_it_names(struct fixture *s)
 }
 
 /* Its clock is faster than the client's, within what the margin allows. */
-static void the_margin_covers_the_time_since_the_heartbeat(struct fixture *s)
+SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat,
+       "a handle believes in no more than the server has")
 {
     struct handle *a, *b;
     world_clock_set_rate(&s->store.clock, 9000);
@@ -111,7 +117,7 @@ static void the_margin_covers_the_time_since_the_heartbeat(struct fixture *s)
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-static void a_push_about_an_earlier_link_is_confirmed_first(struct fixture *s)
+SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, "nothing is reported")
 {
     struct client *p = fixture_connect(s, NULL);
     uint64_t token;
@@ -129,7 +135,8 @@ static void a_push_about_an_earlier_link_is_confirmed_first(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
-static void a_push_that_counts_a_step_of_the_clock_is_confirmed_first(struct fixture *s)
+SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first,
+       "a handle believes in no more than the server has")
 {
     struct handle *a = waits(fixture_connect(s, NULL), "a");
     uint64_t released_us;
@@ -147,7 +154,7 @@ static void a_push_that_counts_a_step_of_the_clock_is_confirmed_first(struct fix
 
 /* ---- answers that cross the push ---- */
 
-static void an_old_no_does_not_end_a_hold(struct fixture *s)
+SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold, "b:OK")
 {
     struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
@@ -159,7 +166,7 @@ static void an_old_no_does_not_end_a_hold(struct fixture *s)
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
-static void under_another_token_it_is_another_hold(struct fixture *s)
+SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold, "b:OK b:LOST TAKEN")
 {
     struct client *p = fixture_connect(s, NULL);
     uint64_t token;
@@ -177,7 +184,7 @@ static void under_another_token_it_is_another_hold(struct fixture *s)
 }
 
 /* The heartbeat was on its way when the push came, and made a lease of the window: its answer is read after the window. */
-static void an_answer_behind_the_end_of_the_window_revives_nothing(struct fixture *s)
+SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_nothing, "b:LOST SUSPENDED")
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
@@ -199,7 +206,7 @@ static void an_answer_behind_the_end_of_the_window_revives_nothing(struct fixtur
 
 /* ---- the queue ---- */
 
-static void a_waiter_keeps_its_place_though_the_store_forgets(struct fixture *s)
+SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets, "b->result.position == 1")
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *b;
@@ -211,17 +218,14 @@ static void a_waiter_keeps_its_place_though_the_store_forgets(struct fixture *s)
     store_clear(&s->store);
     taken(s);
     run_ms(s, 400); /* c has been heard of again, b has not */
-    peek(b);
-    run_ms(s, 1);
-    SAME(s, b->result.waiters, 1);
+    SAME(s, waiters_of(b), 1);
     run_ms(s, 1000);
-    peek(b);
-    run_ms(s, 1);
-    SAME(s, b->result.waiters, 2);
+    SAME(s, waiters_of(b), 2);
     SAME(s, b->result.position, 1);
 }
 
-static void the_head_listens_while_another_kind_holds(struct fixture *s)
+ALSO(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds, "b:OK")
+SAFETY(WAKE_IGNORED, the_head_listens_while_another_kind_holds, "b:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "java:1", 60000);
@@ -242,7 +246,8 @@ static void queues(struct fixture *s, const char *holder)
     store_disconnect(java);
 }
 
-static void the_head_hears_whom_a_fair_lock_of_Redisson_wakes(struct fixture *s)
+SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes,
+       "store_publish(&s->store, 'redisson_lock__channel:{stock}:java:2', '0') == 1")
 {
     store_take(&s->store, "stock", "java:1", 60000);
     queues(s, "java:2");
@@ -255,7 +260,7 @@ static void the_head_hears_whom_a_fair_lock_of_Redisson_wakes(struct fixture *s)
 }
 
 /* Its queue was empty by then: it tells nobody. */
-static void a_release_that_wakes_nobody_is_looked_for(struct fixture *s)
+SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
 {
     store_take(&s->store, "stock", "java:1", 60000);
     queues(s, "java:2");
@@ -269,7 +274,7 @@ static void a_release_that_wakes_nobody_is_looked_for(struct fixture *s)
 }
 
 /* No queue was ever seen: but the holder is another one, and there was no message. */
-static void a_program_that_tells_nobody_is_looked_for(struct fixture *s)
+SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for, "b:OK")
 {
     store_take(&s->store, "stock", "java:1", 60000);
     waits(fixture_connect(s, NULL), "b");
@@ -281,7 +286,8 @@ static void a_program_that_tells_nobody_is_looked_for(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
-static void nobody_listens_for_programs_that_have_gone(struct fixture *s)
+SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone,
+       "store_listeners(&s->store, 'redisson_lock__channel:{stock}') == 0")
 {
     store_take(&s->store, "stock", "java:1", 60000);
     queues(s, "java:2");
@@ -295,7 +301,7 @@ static void nobody_listens_for_programs_that_have_gone(struct fixture *s)
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}:java:2"), 0);
 }
 
-static void a_dead_holder_is_found_by_the_end_of_its_lease(struct fixture *s)
+SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease, "b:OK")
 {
     store_grant(&s->store, "stock", "x:9", 1500);
     waits(fixture_connect(s, NULL), "b");
@@ -303,7 +309,7 @@ static void a_dead_holder_is_found_by_the_end_of_its_lease(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
-static void who_gives_up_leaves_the_queue_at_once(struct fixture *s)
+SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once, "asked(s, 'mutex_release') == 1")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
@@ -313,13 +319,11 @@ static void who_gives_up_leaves_the_queue_at_once(struct fixture *s)
     run_ms(s, 2);
     TELLS(s, "b:CANCELLED");
     SAME(s, asked(s, "mutex_release"), 1);
-    peek(b);
-    run_ms(s, 2);
-    SAME(s, b->result.waiters, 0);
+    SAME(s, waiters_of(b), 0);
 }
 
 /* It was put in the queue, the answer was lost, and then the server was away for longer than a lease. */
-static void who_gave_up_leaves_the_queue_after_a_long_outage(struct fixture *s)
+SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), *q = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = handle_new(q, "o", "stock", FAIR(0));
@@ -334,38 +338,29 @@ static void who_gave_up_leaves_the_queue_after_a_long_outage(struct fixture *s)
     s->place->mood = NET_LISTENS;
     run_ms(s, 5000);
     TELLS(s, "b:UNREACHABLE");
-    peek(o);
-    run_ms(s, 2);
-    SAME(s, o->result.waiters, 0);
+    SAME(s, waiters_of(o), 0);
     HOLDS(s, asked(s, "mutex_release") > 0);
 }
 
-static unsigned in_queue(struct handle *handle)
-{
-    peek(handle);
-    run_ms(handle->fixture, 2);
-    return handle->result.waiters;
-}
-
 /* Its store has restarted with all of its data, and the client asks nothing of it before the guard is over. */
-static void who_gives_up_under_the_guard_leaves_the_queue(struct fixture *s)
+SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
     struct handle *b, *o = handle_new(fixture_connect(s, NULL), "o", "stock", FAIR(0));
     taken(s);
     b = waits(p, "b");
-    SAME(s, in_queue(o), 1);
+    SAME(s, waiters_of(o), 1);
     store_restart(&s->store, 1);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 1000);
     cancel(b);
     run_ms(s, 10);
-    SAME(s, in_queue(o), 0);
+    SAME(s, waiters_of(o), 0);
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
 /* The answer took more than half of the lease. While it is asked once more behind a peek, the wait is given up. */
-static void a_doubted_grant_is_given_back_with_its_wait(struct fixture *s)
+SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));
     struct handle *b = handle_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = handle_new(p, "o", "other", NULL);
@@ -384,15 +379,14 @@ static void a_doubted_grant_is_given_back_with_its_wait(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_grant_that_nobody_waits_for_is_given_back_at_once(struct fixture *s)
+SAFETY(FAIR_UNKNOWN_KEPT, a_grant_that_nobody_waits_for_is_given_back_at_once, "nothing is reported")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = waits(p, "b");
+    struct handle *b = waits(the_client(s), "b");
     uint64_t token;
     release_quietly(b);
     run_ms(s, 2);
-    token = grant(s, p, 1, 3000);
-    push(s, p, 1, 1, 5, token);
+    token = grant(s, the_client(s), 1, 3000);
+    push(s, the_client(s), 1, 1, 5, token);
     run_ms(s, 2);
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
@@ -406,7 +400,7 @@ static void take_if_free(void *arg, struct hl_reply *message)
 }
 
 /* Another program listens, and comes at once when it hears that the name is free. */
-static void a_queue_that_is_never_empty_lets_other_kinds_in(struct fixture *s)
+SAFETY(FAIR_NO_YIELD, a_queue_that_is_never_empty_lets_other_kinds_in, "another")
 {
     static const char *const subscribe[] = {"SUBSCRIBE", "redisson_lock__channel:{stock}"};
     static const size_t lengths[] = {9, 30};
@@ -426,7 +420,7 @@ static void a_queue_that_is_never_empty_lets_other_kinds_in(struct fixture *s)
 }
 
 /* Its first bytes, of a link that was given up, run behind those that were said again, and take a second place: the release leaves both. */
-static void bytes_of_an_old_link_make_no_second_place(struct fixture *s)
+SAFETY(PLACE_OF_HOLD_LEFT, bytes_of_an_old_link_make_no_second_place, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *o = handle_new(q, "o", "stock", FAIR(.lease_ms = 30000)), *a = handle_new(p, "a", "stock", FAIR(.lease_ms = 30000));
@@ -441,35 +435,6 @@ static void bytes_of_an_old_link_make_no_second_place(struct fixture *s)
     run_ms(s, 10);
     release(a);
     run_ms(s, 5000);
-    SAME(s, in_queue(o), 0);
+    SAME(s, waiters_of(o), 0);
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
-
-const struct safety safety_fair[] = {
-    SAFETY(PLACE_OF_HOLD_LEFT, bytes_of_an_old_link_make_no_second_place),
-    SAFETY(FAIR_FROM_ARRIVAL, a_grant_counts_from_its_heartbeat_not_from_its_arrival),
-    SAFETY(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names),
-    SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names),
-    SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat),
-    SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first),
-    SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed),
-    SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first),
-    SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold),
-    SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold),
-    SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_nothing),
-    SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue),
-    SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait),
-    SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets),
-    SAFETY(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds),
-    SAFETY(WAKE_IGNORED, the_head_listens_while_another_kind_holds),
-    SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes),
-    SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for),
-    SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for),
-    SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone),
-    SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease),
-    SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once),
-    SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage),
-    SAFETY(FAIR_UNKNOWN_KEPT, a_grant_that_nobody_waits_for_is_given_back_at_once),
-    SAFETY(FAIR_NO_YIELD, a_queue_that_is_never_empty_lets_other_kinds_in),
-    {NULL, {NULL, NULL}},
-};

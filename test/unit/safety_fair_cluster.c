@@ -21,14 +21,14 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
 }
 
 /* The servers' clocks differ. The heartbeat that the grant names went to the first of them, and the push is late. */
-static void a_push_about_another_server_is_confirmed_first(struct fixture *s)
+SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
+       "(int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(stage.stores[0], name)")
 {
     struct cluster_stage stage;
     struct client *q;
     struct handle *a, *b;
-    char name[16];
+    const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     q = cluster_connect(&stage);
     waits(q, "o", cluster_name(0, 0));
     a = waits(cluster_connect(&stage), "a", name);
@@ -40,22 +40,19 @@ static void a_push_about_another_server_is_confirmed_first(struct fixture *s)
     run_ms(s, 500);
     release_quietly(a);
     run_us(s, 150);
-    world_freeze(&q->loop.lane);
-    run_ms(s, 500);
-    world_thaw(&s->world, &q->loop.lane);
+    frozen_ms(q, 500);
     run_ms(s, 1);
     HOLDS(s, (int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(stage.stores[0], name));
     run_ms(s, 1500);
     TELLS(s, "b:OK");
 }
 
-static void the_channel_goes_where_its_slot_goes(struct fixture *s)
+SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 {
     struct cluster_stage stage;
     struct handle *a;
-    char name[16];
+    const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     a = waits(cluster_connect(&stage), "a", name);
     waits(cluster_connect(&stage), "b", name);
     cluster_move(&stage, name, 1, 2);
@@ -63,16 +60,17 @@ static void the_channel_goes_where_its_slot_goes(struct fixture *s)
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:OK");
+    SAME(s, store_count(stage.stores[1], "mutex_release"), 0);
 }
 
 /* The script that would take it out of the queue may not run before the move is over. */
-static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct fixture *s)
+SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "waiters_of(a) == 0")
 {
     struct cluster_stage stage;
     struct handle *a, *b;
-    char name[16], token[64];
+    const char *name = cluster_name(1, 0);
+    char token[64];
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
     a = waits(cluster_connect(&stage), "a", name);
     b = waits(cluster_connect(&stage), "b", name);
@@ -84,9 +82,7 @@ static void who_gives_up_amid_a_move_leaves_the_queue_after_it(struct fixture *s
     cluster_move_lock(&stage, name, 1, 2);
     cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 3000);
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
+    SAME(s, waiters_of(a), 0);
 }
 
 /* A replica of 1 takes over that knows nothing of the grant: there `a` stands in the queue still. */
@@ -105,29 +101,26 @@ static struct handle *forgotten_by_a_failover(struct cluster_stage *stage, const
     return a;
 }
 
-static void who_was_granted_by_an_answer_leaves_that_queue_too(struct fixture *s)
+SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too, "waiters_of(a) == 0")
 {
     struct cluster_stage stage;
     struct handle *a;
-    char name[16];
+    const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     a = forgotten_by_a_failover(&stage, name);
     run_ms(s, 11000);
     TELLS(s, "a:LOST TAKEN");
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
+    SAME(s, waiters_of(a), 0);
 }
 
 /* What takes it out of the queue may not run before the move is over. */
-static void who_held_leaves_that_queue_amid_a_move_too(struct fixture *s)
+SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 {
     struct cluster_stage stage;
     struct handle *a;
-    char name[16], token[64];
+    const char *name = cluster_name(1, 0);
+    char token[64];
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
     a = forgotten_by_a_failover(&stage, name);
     cluster_begin_move(&stage, cluster_slot(name), 2, 0);
@@ -137,9 +130,7 @@ static void who_held_leaves_that_queue_amid_a_move_too(struct fixture *s)
     cluster_move_lock(&stage, name, 2, 0);
     cluster_end_move(&stage, cluster_slot(name), 0);
     run_ms(s, 5000);
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
+    SAME(s, waiters_of(a), 0);
 }
 
 /* It is granted and notified, by hand. */
@@ -155,14 +146,13 @@ static void grant(struct cluster_stage *stage, unsigned at, const struct client 
 }
 
 /* The new server has the queue, and the holder, as they were before. */
-static void a_grant_that_a_failover_forgot_leaves_no_place_behind(struct fixture *s)
+SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind, "waiters_of(b) == 0")
 {
     struct cluster_stage stage;
     struct client *p;
     struct handle *b;
-    char name[16];
+    const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     store_grant(stage.stores[1], name, "x:9", 600000);
     p = cluster_connect(&stage);
     b = waits(p, "b", name);
@@ -173,17 +163,5 @@ static void a_grant_that_a_failover_forgot_leaves_no_place_behind(struct fixture
     cluster_take_over(&stage, 1, 2, 1);
     run_ms(s, 1500);
     TELLS(s, "b:LOST TAKEN");
-    peek(b);
-    run_ms(s, 1);
-    SAME(s, b->result.waiters, 0);
+    SAME(s, waiters_of(b), 0);
 }
-
-const struct safety safety_fair_cluster[] = {
-    SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first),
-    SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes),
-    SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it),
-    SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too),
-    SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind),
-    SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too),
-    {NULL, {NULL, NULL}},
-};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The restart guard: a store that forgot its grants makes no new ones before those are over. */
+#include "quorum_stage.h"
 #include "safety.h"
 
 /* To such a fraction of the server's second. */
@@ -23,19 +24,9 @@ static struct handle *hold_and_restart(struct fixture *s, uint32_t lease_ms)
     return a;
 }
 
-static void a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes(struct fixture *s)
-{
-    struct handle *a = hold_and_restart(s, 4000), *b;
-    b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 4000)), "b", "stock",
-                 HILOCK_LOCK_OPTIONS(.lease_ms = 4000, .renew = HILOCK_RENEW_NEVER));
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 6000);
-    TELLS(s, "a:LOST EXPIRED b:OK");
-    HOLDS(s, a->at_us < b->at_us);
-}
-
 /* An uptime of 1 s may be 10 ms. */
-static void a_second_that_was_not_over_is_not_counted(struct fixture *s)
+ALSO(GUARD_IGNORED, a_second_that_was_not_over_is_not_counted, "a:LOST EXPIRED b:OK")
+SAFETY(GUARD_A_SECOND_SHORT, a_second_that_was_not_over_is_not_counted, "a:LOST EXPIRED b:OK")
 {
     struct handle *a = hold_and_restart(s, 2000), *b;
     b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 2000, .lease_ms = 2000)), "b", "stock",
@@ -47,27 +38,15 @@ static void a_second_that_was_not_over_is_not_counted(struct fixture *s)
 }
 
 /* Two have no guard left, and one of these had no memory when it was asked. */
-static void who_needs_no_guarded_master_does_not_wait_for_one(struct fixture *s)
+SAFETY(GUARD_OF_THE_LAST, who_needs_no_guarded_master_does_not_wait_for_one, "a:OK")
 {
-    static const char *urls[4];
-    struct handle *a;
-    for (unsigned i = 0; i < 3; i++)
-        urls[i] = fixture_urls[i];
-    fixture_masters(s, 3);
-    a = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .restart_guard_ms = 60000)), "a", "stock", NULL);
+    struct client *p = quorum_with(s, 3, *HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     run_ms(s, 10);
-    store_restart(store_at(s, 2), 0);
-    net_reset_at(&s->net, &s->net.places[2]);
+    restart_empty(s, 2);
     run_ms(s, 3000);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_REFUSE, .error = "OOM command not allowed when used memory > 'maxmemory'.");
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5000);
     TELLS(s, "a:OK");
 }
-
-const struct safety safety_guard[] = {
-    SAFETY(GUARD_IGNORED, a_restarted_store_lets_nobody_in_while_a_forgotten_holder_believes),
-    SAFETY(GUARD_A_SECOND_SHORT, a_second_that_was_not_over_is_not_counted),
-    SAFETY(GUARD_OF_THE_LAST, who_needs_no_guarded_master_does_not_wait_for_one),
-    {NULL, {NULL, NULL}},
-};

@@ -7,62 +7,62 @@
 #include "sentinel_stage.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
-
-static struct handle *waiting(struct client *p, const char *tag, const struct hilock_lock_options *options)
-{
-    struct handle *handle = handle_new(p, tag, "stock", options);
-    acquire(handle, HILOCK_FOREVER);
-    return handle;
-}
+static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
 
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
-static void nobody_is_handed_less_than_he_asked_for(struct fixture *s)
+SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for, "b->result.remaining_ms >= 2500")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    struct handle *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     run_ms(s, 900);
     release_quietly(a);
     run_ms(s, 1);
     TELLS(s, "b:WAITING b:OK");
     HOLDS(s, b->result.remaining_ms >= 2500);
+    SAME(s, asked(s, "mutex_release"), 1);
 }
 
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 
-static void what_aged_between_the_turns_is_not_told(struct fixture *s)
+ALSO(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
+SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     run_ms(s, 1);
     when(a, "released", block);
     release(a);
     run_ms(s, 1);
     run_ms(s, 10);
     TELLS(s, "b:WAITING a:released b:OK");
-    HOLDS(s, b->result.remaining_ms >= 1500);
+    HOLDS(s, b->result.remaining_ms >= 2900);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, b->result.attempts, 1);
+    SAME(s, hilock_lock_token(b->lock), store_token(&s->store, "stock", store_holder(&s->store, "stock")));
 }
 
-static void what_threads_see_ends_with_the_turn(struct fixture *s)
+SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn, "hilock_validity_remaining_ms(old) == 0")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    hilock_validity *validity = NULL;
-    waiting(p, "b", &three_seconds);
-    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
+    hilock_validity *old = NULL, *next = NULL;
+    SAME(s, hilock_lock_validity(a->lock, &old), HILOCK_OK);
     release_quietly(a);
-    SAME(s, hilock_validity_remaining_ms(validity), 0);
+    SAME(s, hilock_validity_remaining_ms(old), 0);
     run_ms(s, 1);
-    SAME(s, hilock_validity_remaining_ms(validity), 0);
-    hilock_validity_unref(validity);
+    SAME(s, hilock_lock_validity(b->lock, &next), HILOCK_OK);
+    HOLDS(s, next != old && hilock_validity_remaining_ms(next) > 29000);
+    SAME(s, hilock_validity_remaining_ms(old), 0);
+    hilock_validity_unref(old);
+    hilock_validity_unref(next);
 }
 
 /* Its data is lost; with so many holds it is asked for a moment after the link is back, and in that moment the turn ends. */
-static void what_is_to_be_verified_is_so_in_the_next_turn(struct fixture *s)
+SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
+       "hilock_lock_state(b->lock) == HILOCK_STATE_IDLE")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
     char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 100; i++) {
@@ -83,33 +83,44 @@ static void what_is_to_be_verified_is_so_in_the_next_turn(struct fixture *s)
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-static void what_is_handed_on_is_not_released(struct fixture *s)
+ALSO(HANDOFF_AFTER_RELEASE, a_release_hands_on_with_no_command, "a handle believes in no more than the server has")
+SAFETY(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->result.fencing_token == token + 1")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    waiting(p, "b", &three_seconds);
-    release_quietly(a);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
+    uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
     run_ms(s, 10);
-    TELLS(s, "b:WAITING b:OK");
+    fixture_hush(s);
+    release(a);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_WAITING);
+    run_us(s, 1);
+    TELLS(s, "a:released b:OK");
+    SAME(s, a->result.attempts, 0);
+    TEXT(s, a->detail, "handed to the next handle of this client that waited for \"stock\", with no command");
+    SAME(s, b->result.attempts, 0);
+    SAME(s, b->result.fencing_token, token + 1);
+    SAME(s, b->result.state, HILOCK_STATE_HELD);
+    BELIEVES(s, b, granted_us + 3000000 - 37000);
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, counts_of(p).granted, 2);
+    SAME(s, counts_of(p).granted_local, 1);
+    SAME(s, counts_of(p).released, 1);
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    run_ms(s, 10);
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void tokens_rise_from_turn_to_turn(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
-    release_quietly(a);
-    run_ms(s, 1);
-    HOLDS(s, b->result.fencing_token > a->result.fencing_token);
-}
-
-static void others_are_let_in_after_sixteen_turns(struct fixture *s)
+SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
+       "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK")
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     for (int i = 0; i < 20; i++)
-        when(waiting(p, "b", NULL), "OK", release_it);
-    waiting(q, "c", NULL);
+        when(asking(p, "b", "stock", NULL), "OK", release_it);
+    asking(q, "c", "stock", NULL);
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(a);
@@ -117,84 +128,100 @@ static void others_are_let_in_after_sixteen_turns(struct fixture *s)
     TELLS(s, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
 }
 
-static void others_are_let_in_after_a_third_of_the_lease(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *c;
-    waiting(p, "b", &three_seconds);
-    c = waiting(q, "c", &three_seconds);
-    run_ms(s, 1050);
-    release_quietly(a);
-    run_ms(s, 2);
-    HOLDS(s, hilock_lock_remaining_ms(c->lock) > 0);
-}
-
-static void a_crash_costs_no_more_than_ones_own_lease(struct fixture *s)
+SAFETY(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(s, 'mutex_release') == 1")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds), *c = asking(p, "c", "stock", &three_seconds);
+    uint64_t granted_us = a->at_us;
+    run_to(s, granted_us + 999999);
+    release_quietly(a);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), 0);
+    SAME(s, b->result.status, HILOCK_OK);
+    release_quietly(b);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, c->result.attempts, 1);
+}
+
+SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left_ms(&s->store, 'stock') <= 3000")
+{
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 10);
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 0);
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-static void an_extended_lease_is_not_handed_to_a_shorter_one(struct fixture *s)
+SAFETY(HANDOFF_ANY_LEASE, an_extended_hold_is_released, "asked(s, 'mutex_release') == 1")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    asking(the_client(s), "b", "stock", &three_seconds);
     extend(a, 60000);
-    run_ms(s, 10);
-    release_quietly(a);
-    run_ms(s, 10);
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 0);
+    run_ms(s, 1);
+    fixture_hush(s);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 1);
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-static void no_lease_is_believed_in_that_was_not_asked_for(struct fixture *s)
+SAFETY(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_lease,
+       "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
-    PLAN(s, .on = "renew", .after = 1, .times = PLAN_ALWAYS, .act = PLAN_LOSE_REQUEST);
     extend(a, 0);
     run_us(s, 50);
     release_quietly(a);
-    run_ms(s, 10000); /* a fixture looks at belief by itself */
-}
-
-static void a_fixed_lease_is_had_whole(struct fixture *s)
-{
-    const struct hilock_lock_options *fixed = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER);
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", fixed), *b = waiting(p, "b", fixed);
-    run_ms(s, 900);
-    release_quietly(a);
     run_ms(s, 10);
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) >= 2950);
+    SAME(s, asked(s, "mutex_release"), 1);
+    BELIEVES(s, b, sent_at_us(s, "mutex_release", 0) + 60000000 - 607000);
 }
 
-static void a_longer_lease_is_had_in_time(struct fixture *s)
+SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_asked_for_once, "sent_at_us(s, 'renew', 0) == handed_us")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *a = held(the_client(s), "a", "stock", &fixed), *b = asking(the_client(s), "b", "stock", &fixed);
+    uint64_t handed_us;
+    run_ms(s, 800);
+    handed_us = fixture_us(s);
     release_quietly(a);
-    run_ms(s, 10000);
+    run_ms(s, 1);
+    SAME(s, sent_at_us(s, "renew", 0), handed_us);
+    BELIEVES(s, b, handed_us + 3000000 - 37000);
+    run_ms(s, 2900);
     TELLS(s, "b:WAITING b:OK");
+    run_ms(s, 100);
+    TELLS(s, "b:LOST EXPIRED");
+    SAME(s, asked(s, "renew"), 1);
+}
+
+SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_asked_for_at_once, "sent_at_us(s, 'renew', 0) == handed_us")
+{
+    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
+    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    uint64_t handed_us;
+    run_ms(s, 100);
+    handed_us = fixture_us(s);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, sent_at_us(s, "renew", 0), handed_us);
+    BELIEVES(s, b, handed_us + 60000000 - 607000);
+    SAME(s, asked(s, "mutex_release"), 0);
+    run_ms(s, 18000);
+    SAME(s, asked(s, "renew"), 1);
 }
 
 /* Nothing was verified yet: only that another took over is known. */
-static void nobody_begins_on_what_the_old_master_granted(struct fixture *s)
+SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
     store_take(stage.other, "stock", "another", 600000);
     stage_fail_over(&stage, 1, 1, 0);
     while (!strstr(p->log, "took over"))
@@ -205,17 +232,13 @@ static void nobody_begins_on_what_the_old_master_granted(struct fixture *s)
 }
 
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
-static void nobody_begins_while_another_may_take_over(struct fixture *s)
+SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING")
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    struct client *p = stage_begin(&stage, s);
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
+    cut_off(s);
     run_ms(s, 10);
     release_quietly(a);
     run_ms(s, 100);
@@ -227,11 +250,11 @@ static void nobody_begins_while_another_may_take_over(struct fixture *s)
 }
 
 /* The release made the next one the holder, and its answer is lost. */
-static void what_an_unanswered_release_asked_for_is_adopted(struct fixture *s)
+SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted, "b:OK")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
+    asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER);
     release_quietly(a);
     run_ms(s, 20);
@@ -243,10 +266,10 @@ static void what_an_unanswered_release_asked_for_is_adopted(struct fixture *s)
 
 /* Both on a link that is lost, and the former runs by itself later. Its repetition is refused, so that what it asked for besides is released
  * before it was granted. */
-static void what_went_along_with_a_release_is_released_on_another_link_again(struct fixture *s)
+SAFETY(ORDER_OUTLIVES_LINK, what_went_along_with_a_release_is_released_on_another_link_again, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_STRAY, .us = 400000);
     release_quietly(a);
     run_us(s, 10);
@@ -260,25 +283,3 @@ static void what_went_along_with_a_release_is_released_on_another_link_again(str
     run_ms(s, 1200);
     HOLDS(s, !is_ours(s, "stock"));
 }
-
-const struct safety safety_handoff[] = {
-    SAFETY(ORDER_OUTLIVES_LINK, what_went_along_with_a_release_is_released_on_another_link_again),
-    SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted),
-    SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for),
-    SAFETY(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told),
-    SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told),
-    SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn),
-    SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn),
-    SAFETY(HANDOFF_AFTER_RELEASE, what_is_handed_on_is_not_released),
-    SAFETY(HANDOFF_TOKEN_SAME, tokens_rise_from_turn_to_turn),
-    SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns),
-    SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_a_third_of_the_lease),
-    SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease),
-    SAFETY(HANDOFF_ANY_LEASE, an_extended_lease_is_not_handed_to_a_shorter_one),
-    SAFETY(HANDOFF_ANSWER_TAKEN, no_lease_is_believed_in_that_was_not_asked_for),
-    SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_had_whole),
-    SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_had_in_time),
-    SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted),
-    SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over),
-    {NULL, {NULL, NULL}},
-};

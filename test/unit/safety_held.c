@@ -3,66 +3,86 @@
 #include "safety.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
+static const struct hilock_lock_options never = {.size = sizeof never, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
-static void an_extend_counts_from_its_own_send(struct fixture *s)
+static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
+
+SAFETY(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    uint64_t asked_us = fixture_us(s);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
+    uint64_t asked_us;
+    run_ms(s, 500);
+    asked_us = fixture_us(s);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
-    extend(a, 10000);
+    SAME(s, extend(a, 10000), HILOCK_OK);
+    TELLS(s, "");
     run_ms(s, 800);
     TELLS(s, "a:extended");
-    BELIEVES(s, a, asked_us + 10000000 - 107000);
+    SAME(s, a->at_us, asked_us + 200 + 700000);
+    SAME(s, asked(s, "renew"), 1);
+    HOLDS(s, strstr(store_line(&s->store, "renew", 0)->text, "renew 1 stock 10000 "));
+    BELIEVES(s, a, deadline_us(asked_us, 10000000));
+    SAME(s, a->result.operation, HILOCK_OP_EXTEND);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
+    SAME(s, a->result.hold_count, 1);
+    SAME(s, a->result.attempts, 1);
+    SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
+    SAME(s, a->result.remaining_ms, (deadline_us(asked_us, 10000000) - a->at_us) / 1000);
+    HOLDS(s, a->result.lock == a->lock);
 }
 
-static void an_extend_to_less_takes_nothing_away(struct fixture *s)
+SAFETY(EXTEND_SHORTENS, it_never_shortens, "what is believed")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    struct handle *a = held(the_client(s), "a", "stock", &never);
+    uint64_t long_us;
+    extend(a, 60000);
+    run_ms(s, 1);
+    long_us = sent_at_us(s, "renew", 0);
+    extend(a, 100);
     extend(a, 1000);
+    run_ms(s, 2);
+    TELLS(s, "a:extended a:extended a:extended");
+    BELIEVES(s, a, deadline_us(long_us, 60000000));
+    HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
+}
+
+SAFETY(EXTEND_UNASKED, it_waits_for_a_renewal_under_way_and_then_asks, "asked(s, 'renew') == 2")
+{
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
+    extend(a, 20000);
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1300150);
+    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 1);
     run_ms(s, 1);
     TELLS(s, "a:extended");
-    BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
-    run_ms(s, 10000);
-    TELLS(s, "");
+    SAME(s, asked(s, "renew"), 2);
+    SAME(s, sent_at_us(s, "renew", 1), sent_at_us(s, "mutex_acquire", 0) + 1300200);
+    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 20000000));
 }
 
-/* Taken after a renewal had run at the store, and before its answer was read: that answer proves nothing of later. */
-static void an_extend_is_not_answered_by_what_was_asked_before_it(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 200000);
-    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1050000);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 60000);
-    extend(a, 0);
-    run_ms(s, 300);
-    TELLS(s, "a:extend LOST");
-}
-
-static void an_extended_lease_is_released_however_long_it_takes(struct fixture *s)
+SAFETY(EXTEND_FORGOTTEN, after_an_extend_a_release_is_repeated_for_that_lease, "a:extended a:release UNKNOWN")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     extend(a, 60000);
     run_ms(s, 1);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
-    handle_drop(a);
-    run_ms(s, 20000);
+    cut_off(s);
+    release(a);
+    run_ms(s, 50000);
+    TELLS(s, "a:extended a:release UNKNOWN");
     HOLDS(s, is_ours(s, "stock"));
     s->place->mood = NET_LISTENS;
     run_ms(s, 5000);
+    TELLS(s, "a:SETTLED");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_validity_ends_with_its_hold(struct fixture *s)
+SAFETY(VALIDITY_OUTLIVES, a_validity_ends_with_its_hold, "hilock_validity_remaining_ms(validity) == 0")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     hilock_validity *validity = NULL;
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
     HOLDS(s, hilock_validity_remaining_ms(validity) > 2900);
@@ -71,10 +91,9 @@ static void a_validity_ends_with_its_hold(struct fixture *s)
     hilock_validity_unref(validity);
 }
 
-static void a_validity_never_shows_a_later_hold(struct fixture *s)
+SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold, "hilock_validity_remaining_ms(validity) == 0")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     hilock_validity *validity = NULL;
     SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
     handle_drop(a);
@@ -85,10 +104,9 @@ static void a_validity_never_shows_a_later_hold(struct fixture *s)
     hilock_validity_unref(validity);
 }
 
-static void a_hold_that_was_entered_twice_needs_two_releases(struct fixture *s)
+SAFETY(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases, "is_ours(s, 'stock')")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &again);
+    struct handle *a = held(the_client(s), "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     release_quietly(a);
@@ -108,7 +126,7 @@ static void enter_and_block(struct handle *handle)
     world_jump_us(&handle->fixture->world, 5000000);
 }
 
-static void a_re_entry_of_a_hold_that_has_ended_is_not_OK(struct fixture *s)
+SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a:LOST SUSPENDED a:LOST")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
@@ -120,15 +138,3 @@ static void a_re_entry_of_a_hold_that_has_ended_is_not_OK(struct fixture *s)
     run_ms(s, 10);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
 }
-
-const struct safety safety_held[] = {
-    SAFETY(EXTEND_FROM_REPLY, an_extend_counts_from_its_own_send),
-    SAFETY(EXTEND_SHORTENS, an_extend_to_less_takes_nothing_away),
-    SAFETY(EXTEND_UNASKED, an_extend_is_not_answered_by_what_was_asked_before_it),
-    SAFETY(EXTEND_FORGOTTEN, an_extended_lease_is_released_however_long_it_takes),
-    SAFETY(VALIDITY_OUTLIVES, a_validity_ends_with_its_hold),
-    SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold),
-    SAFETY(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases),
-    SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK),
-    {NULL, {NULL, NULL}},
-};

@@ -2,10 +2,9 @@
 /* What kind SIMPLE must not do to another's key, and how long who polls may sleep. */
 #include "safety.h"
 
-static void the_release_of_a_SIMPLE_lock_spares_another_holder(struct fixture *s)
+SAFETY(SIMPLE_RELEASES_BLINDLY, the_release_of_a_SIMPLE_lock_spares_another_holder, "a:release LOST")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
     s->is_tampered = 1;
     store_take_simple(&s->store, "stock", "another", 60000);
     release(a);
@@ -14,10 +13,9 @@ static void the_release_of_a_SIMPLE_lock_spares_another_holder(struct fixture *s
     TEXT(s, store_holder(&s->store, "stock"), "another");
 }
 
-static void the_renewal_of_a_SIMPLE_lock_spares_another_holder(struct fixture *s)
+SAFETY(SIMPLE_RENEWS_BLINDLY, the_renewal_of_a_SIMPLE_lock_spares_another_holder, "a:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     s->is_tampered = 1;
     store_take_simple(&s->store, "stock", "another", 60000);
     run_ms(s, 1500);
@@ -26,10 +24,9 @@ static void the_renewal_of_a_SIMPLE_lock_spares_another_holder(struct fixture *s
     HOLDS(s, store_left_ms(&s->store, "stock") > 50000);
 }
 
-static void a_SIMPLE_lock_that_is_gone_is_not_made_anew(struct fixture *s)
+SAFETY(SIMPLE_RENEWS_BLINDLY, a_SIMPLE_lock_that_is_gone_is_not_made_anew, "a:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     run_ms(s, 1500);
@@ -37,13 +34,12 @@ static void a_SIMPLE_lock_that_is_gone_is_not_made_anew(struct fixture *s)
     SAME(s, store_left_ms(&s->store, "stock"), -2);
 }
 
-static void who_polls_seldom_wakes_at_the_end_of_the_lease(struct fixture *s)
+SAFETY(POLL_OVERSLEEPS, who_polls_seldom_wakes_at_the_end_of_the_lease, "a:WAITING a:OK")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
     uint64_t taken_us = fixture_us(s);
     store_take_simple(&s->store, "stock", "another", 1500);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 3000);
     TELLS(s, "a:WAITING a:OK");
     HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1503000);
@@ -56,7 +52,8 @@ static struct handle *held_natively(struct fixture *s)
                 HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 9000));
 }
 
-static void an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals(struct fixture *s)
+SAFETY(SIMPLE_SHORTENS, an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals,
+       "a handle believes in no more than the server has")
 {
     struct handle *a = held_natively(s);
     SAME(s, extend(a, 60000), HILOCK_OK);
@@ -67,7 +64,8 @@ static void an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals(struct fixt
 }
 
 /* The grant's own lease is the longer one, and nothing renews it. */
-static void the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away(struct fixture *s)
+SAFETY(SIMPLE_SHORTENS, the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away,
+       "a handle believes in no more than the server has")
 {
     struct handle *a;
     sim_store_learn(s->store.core, "delifeq");
@@ -82,7 +80,8 @@ static void the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away(struct 
 }
 
 /* Its bytes are still in a link that was given up, and set the lease to less than was extended meanwhile. */
-static void an_extend_does_not_count_on_a_stray_renewal_to_be_gone(struct fixture *s)
+SAFETY(SIMPLE_STRAYS_FORGOTTEN, an_extend_does_not_count_on_a_stray_renewal_to_be_gone,
+       "a handle believes in no more than the server has")
 {
     struct handle *a = held_natively(s);
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 1000000);
@@ -99,14 +98,3 @@ static void an_extend_does_not_count_on_a_stray_renewal_to_be_gone(struct fixtur
     TELLS(s, "a:extended");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 59000);
 }
-
-const struct safety safety_kind[] = {
-    SAFETY(SIMPLE_RELEASES_BLINDLY, the_release_of_a_SIMPLE_lock_spares_another_holder),
-    SAFETY(SIMPLE_RENEWS_BLINDLY, the_renewal_of_a_SIMPLE_lock_spares_another_holder),
-    SAFETY(SIMPLE_RENEWS_BLINDLY, a_SIMPLE_lock_that_is_gone_is_not_made_anew),
-    SAFETY(SIMPLE_SHORTENS, an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals),
-    SAFETY(SIMPLE_SHORTENS, the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_away),
-    SAFETY(SIMPLE_STRAYS_FORGOTTEN, an_extend_does_not_count_on_a_stray_renewal_to_be_gone),
-    SAFETY(POLL_OVERSLEEPS, who_polls_seldom_wakes_at_the_end_of_the_lease),
-    {NULL, {NULL, NULL}},
-};

@@ -2,15 +2,14 @@
 /* R5: only "not yours" is loss before the deadline, and every other end is followed by a release. R6: loss comes first. */
 #include "safety.h"
 
-static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct fixture *s)
+SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock, "hilock_lock_remaining_ms(a->lock) > 2000")
 {
     static const char *const errors[] = {
         "READONLY You can't write against a read only replica.", "LOADING Redis is loading the dataset in memory", "NOPERM no",
         "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", "OOM command not allowed",
         "NOREPLICAS Not enough good replicas to write.", "MISCONF disk", "MASTERDOWN Link with MASTER is down", "NOAUTH Authentication required.",
         "CLUSTERDOWN The cluster is down", "TRYAGAIN Multiple keys", "MOVED 1 10.0.0.1:1", "ERR whatever", ""};
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct plan *refusal = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = errors[i]);
         for (int ms = 0; ms < 1500 && !refusal->met; ms++)
@@ -22,10 +21,9 @@ static void an_error_reply_to_a_renewal_costs_nobody_his_lock(struct fixture *s)
     TELLS(s, "");
 }
 
-static void a_hold_that_ends_by_hold_max_is_released(struct fixture *s)
+SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released, "!is_ours(s, 'stock')")
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
+    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
     run_ms(s, 4400);
     HOLDS(s, is_ours(s, "stock"));
     run_ms(s, 200);
@@ -33,10 +31,9 @@ static void a_hold_that_ends_by_hold_max_is_released(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void what_the_store_says_is_not_ours_is_lost_at_once(struct fixture *s)
+SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once, "a:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000200);
@@ -48,24 +45,27 @@ static void what_the_store_says_is_not_ours_is_lost_at_once(struct fixture *s)
     TEXT(s, store_holder(&s->store, "stock"), "another");
 }
 
-/* The answer to b has been waiting to be read since before the pause; a's lease ran out during it. */
-static void on_waking_loss_is_told_before_anything_else(struct fixture *s)
+ALSO(R6_LOSS_IN_LINE, losses_of_all_holds_are_told_before_the_first_answer,
+     "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK")
+SAFETY(R6_NO_SWEEP, losses_of_all_holds_are_told_before_the_first_answer,
+       "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *b;
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    b = handle_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquire(b, HILOCK_FOREVER);
-    run_us(s, 150);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 10000);
-    world_thaw(&s->world, &p->loop.lane);
+    struct handle *w;
+    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 100000));
+    held(p, "d", "four", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    w = handle_new(p, "w", "five", NULL);
+    acquire(w, 5000);
+    run_us(s, 110);
+    frozen_ms(p, 10000);
     run_ms(s, 5);
-    TELLS(s, "a:LOST SUSPENDED b:OK");
+    TELLS(s, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
 }
 
 /* Its lease is longer: renewed shortly before. */
-static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct fixture *s)
+SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_else, "a:LOST HOLD_MAX b:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
@@ -74,15 +74,14 @@ static void on_waking_the_end_of_hold_max_is_told_before_anything_else(struct fi
     run_ms(s, 4100);
     acquire(b, HILOCK_FOREVER);
     run_us(s, 150);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 1000);
-    world_thaw(&s->world, &p->loop.lane);
+    frozen_ms(p, 1000);
     run_ms(s, 5);
     TELLS(s, "a:LOST HOLD_MAX b:OK");
 }
 
 /* The operator clicks late: the named holder is gone, another holds. */
-static void a_late_force_release_ends_nobody_elses_hold(struct fixture *s)
+SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold,
+       "a handle believes in no more than the server has")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "stock", NULL);
@@ -93,7 +92,7 @@ static void a_late_force_release_ends_nobody_elses_hold(struct fixture *s)
 }
 
 /* Two who read: one of them is named. */
-static void a_force_release_ends_no_lock_that_others_share(struct fixture *s)
+SAFETY(FORCE_UNCHECKED, a_force_release_ends_no_lock_that_others_share, "b:force WRONG_KIND")
 {
     struct handle *b = handle_new(fixture_connect(s, NULL), "b", "stock", NULL);
     store_take(&s->store, "stock", "java:57", 30000);
@@ -104,26 +103,12 @@ static void a_force_release_ends_no_lock_that_others_share(struct fixture *s)
     HOLDS(s, store_token(&s->store, "stock", "java:57") && store_token(&s->store, "stock", "java:58"));
 }
 
-static void what_a_restart_forgot_is_known_of_a_fixed_lease_too(struct fixture *s)
+SAFETY(FIXED_UNVERIFIED, what_a_restart_forgot_is_known_of_a_fixed_lease_too, "a:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
+    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
     s->is_tampered = 1;
     store_restart(&s->store, 0);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 1000);
     TELLS(s, "a:LOST TAKEN");
 }
-
-const struct safety safety_loss[] = {
-    SAFETY(FIXED_UNVERIFIED, what_a_restart_forgot_is_known_of_a_fixed_lease_too),
-    SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold),
-    SAFETY(FORCE_UNCHECKED, a_force_release_ends_no_lock_that_others_share),
-    SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock),
-    SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released),
-    SAFETY(R6_LOSS_IN_LINE, on_waking_loss_is_told_before_anything_else),
-    SAFETY(R6_NO_SWEEP, on_waking_loss_is_told_before_anything_else),
-    SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_else),
-    SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once),
-    {NULL, {NULL, NULL}},
-};

@@ -6,7 +6,7 @@
 
 static const char *const abc[] = {"a", "b", "c", NULL};
 
-static void behind_another_program_a_multi_keeps_nothing_for_long(struct fixture *s)
+SAFETY(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept_ms < 700")
 {
     struct client *p = fixture_connect(s, NULL);
     unsigned kept_ms = 0;
@@ -20,7 +20,8 @@ static void behind_another_program_a_multi_keeps_nothing_for_long(struct fixture
     HOLDS(s, kept_ms < 700);
 }
 
-static void fixed_leases_of_a_multi_end_together(struct fixture *s)
+SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
+       "store_left_ms(&s->store, 'a') == store_left_ms(&s->store, 'b')")
 {
     struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
@@ -44,7 +45,8 @@ static struct handle *keeping(struct fixture *s, struct client *p)
 
 /* The store loses its data, and "a" goes to somebody else; with so many holds it is asked for a moment after the link is back, and in that moment
  * the rest is got. */
-static void what_is_kept_across_a_loss_of_data_is_asked_for_anew(struct fixture *s)
+SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
+       "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));
     struct handle *m = keeping(s, p);
@@ -65,10 +67,3 @@ static void what_is_kept_across_a_loss_of_data_is_asked_for_anew(struct fixture 
     run_ms(s, 1000);
     HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && is_ours(s, "a"));
 }
-
-const struct safety safety_multi[] = {
-    SAFETY(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long),
-    SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew),
-    SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together),
-    {NULL, {NULL, NULL}},
-};

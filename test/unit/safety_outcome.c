@@ -5,23 +5,24 @@
 
 #include "safety.h"
 
-static void every_acquisition_has_an_id_of_its_own(struct fixture *s)
+SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own, "strcmp(first, store_holder(&s->store, 'stock')) != 0")
 {
     struct client *p = fixture_connect(s, NULL);
     char first[FIXTURE_TEXT];
     struct handle *a = held(p, "a", "stock", NULL);
     snprintf(first, sizeof first, "%s", store_holder(&s->store, "stock"));
     HOLDS(s, is_ours(s, "stock"));
-    release_quietly(a);
-    run_ms(s, 1);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 1);
+    release(a);
+    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK); /* its release is not answered */
+    run_ms(s, 2);
+    TELLS(s, "a:released a:OK");
+    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
     HOLDS(s, is_ours(s, "stock"));
     HOLDS(s, strcmp(first, store_holder(&s->store, "stock")) != 0);
 }
 
 /* Executed, the answer lost, and the wait over before that is known. */
-static void a_grant_that_nobody_heard_of_is_undone(struct fixture *s)
+SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -34,10 +35,9 @@ static void a_grant_that_nobody_heard_of_is_undone(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_grant_that_comes_after_the_answer_is_undone(struct fixture *s)
+SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone, "!is_ours(s, 'stock')")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000);
     acquire(a, 500);
     run_ms(s, 600);
@@ -48,23 +48,26 @@ static void a_grant_that_comes_after_the_answer_is_undone(struct fixture *s)
     TELLS(s, "");
 }
 
-static void the_next_try_waits_for_the_answer_to_a_release(struct fixture *s)
+SAFETY(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a:CANCELLED")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
-    release_quietly(a);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 290);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000);
+    run_ms(s, 5);
+    cancel(a);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 30000);
+    run_ms(s, 40);
+    TELLS(s, "a:CANCELLED");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "mutex_acquire"), 1);
     run_ms(s, 20);
-    SAME(s, asked(s, "mutex_acquire"), 2);
     TELLS(s, "b:OK");
+    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) >= asked_at_us(s, "mutex_release", 0) + 30000);
 }
 
 /* The request is overtaken by its own undoing: it runs when all think it lost, and makes a hold that nobody knows of. */
-static void a_ghost_is_released_once_its_request_can_no_longer_run(struct fixture *s)
+SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 2")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -86,7 +89,7 @@ static void a_ghost_is_released_once_its_request_can_no_longer_run(struct fixtur
 
 /* Asked twice, for the link had died; somebody ends that hold; and then the first request runs. A kind without a queue: of one that has, every
  * id whose hold was taken is released, for it may stand there. */
-static void a_ghost_of_a_hold_that_was_taken_is_released(struct fixture *s)
+SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ours(s, 'stock')")
 {
     struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 2500000);
@@ -107,7 +110,7 @@ static void a_ghost_of_a_hold_that_was_taken_is_released(struct fixture *s)
 }
 
 /* Given up, lease and all, while its script is being loaded again; granted after that. */
-static void a_grant_is_undone_however_late_it_comes(struct fixture *s)
+SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 150));
@@ -134,16 +137,15 @@ static void sleep_ms(struct fixture *s, struct client *p, uint64_t span_ms)
     run_ms(s, 10);
 }
 
-static void a_renewal_answered_after_the_end_is_released(struct fixture *s)
+SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released, "asked(s, 'mutex_release') == 1")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 20000000);
     run_ms(s, 1010);
     SAME(s, asked(s, "renew"), 1);
-    sleep_ms(s, p, 4000);
+    sleep_ms(s, the_client(s), 4000);
     TELLS(s, "a:LOST SUSPENDED");
-    sleep_ms(s, p, 15950); /* its release would be given up meanwhile */
+    sleep_ms(s, the_client(s), 15950); /* its release would be given up meanwhile */
     SAME(s, asked(s, "mutex_release"), 0);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     run_ms(s, 10000);
@@ -151,7 +153,7 @@ static void a_renewal_answered_after_the_end_is_released(struct fixture *s)
 }
 
 /* Its lease is over while the script is loaded again, and then it is to be said in another way. */
-static void a_release_that_was_given_up_keeps_no_sibling_waiting(struct fixture *s)
+SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting, "a:release UNKNOWN a:SETTLED b:OK")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 150));
@@ -165,26 +167,11 @@ static void a_release_that_was_given_up_keeps_no_sibling_waiting(struct fixture 
     SAME(s, asked(s, "free"), 0);
 }
 
-static void a_script_forgotten_again_is_loaded_again(struct fixture *s)
+SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again, "a:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.", .times = 2);
     acquire(a, 500);
     run_ms(s, 10);
     TELLS(s, "a:OK");
 }
-
-const struct safety safety_outcome[] = {
-    SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own),
-    SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone),
-    SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone),
-    SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run),
-    SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released),
-    SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes),
-    SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released),
-    SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting),
-    SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again),
-    SAFETY(R4_UNDO_UNORDERED, the_next_try_waits_for_the_answer_to_a_release),
-    {NULL, {NULL, NULL}},
-};

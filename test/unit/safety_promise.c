@@ -17,21 +17,20 @@ static unsigned told(const struct fixture *s)
 }
 
 /* An answer from the server comes while the timer for the rest is due, in the same turn. */
-static void a_turn_with_many_events_tells_one_batch(struct fixture *s)
+SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch, "told(s) == 1000")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *last = handle_new(p, "last", "other", NULL);
+    struct handle *last = handle_new(the_client(s), "last", "other", NULL);
     s->is_untold = 1;
     for (int i = 0; i < 2500; i++) {
         struct handle *handle;
         char name[16];
         snprintf(name, sizeof name, "n%d", i);
-        handle = handle_new(p, name, name, NULL);
+        handle = handle_new(the_client(s), name, name, NULL);
         acquire(handle, HILOCK_FOREVER);
         cancel(handle);
     }
     acquire(last, HILOCK_FOREVER);
-    p->loop.late_us = 1000; /* but not the wake that has been asked for */
+    the_client(s)->loop.late_us = 1000; /* but not the wake that has been asked for */
     run_us(s, 100);
     SAME(s, told(s), 1000);
     run_us(s, 800);
@@ -41,7 +40,8 @@ static void a_turn_with_many_events_tells_one_batch(struct fixture *s)
     SAME(s, told(s), 2501);
 }
 
-static void a_client_that_closes_tells_all_first_however_long_it_takes(struct fixture *s)
+SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes,
+       "c:CLOSED b:CLOSED a:CLOSED d:release UNKNOWN closed")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
@@ -64,13 +64,13 @@ static void a_client_that_closes_tells_all_first_however_long_it_takes(struct fi
 }
 
 /* Both renewals fail for the second time at once; during a's report the drain ends, and b's report is still pending. */
-static void a_drain_that_ends_takes_what_has_something_else_to_tell(struct fixture *s)
+SAFETY(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell,
+       "a:RENEWAL_FAILED b:LOST CLOSING a:LOST CLOSING closed")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b = held(p, "b", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *a = held(p, "a", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct plan *refused, *unanswered;
-    refused = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
-    unanswered = PLAN(s, .on = "renew", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    struct plan *refused = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
+    struct plan *unanswered = PLAN(s, .on = "renew", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     while (refused->met < 2 || unanswered->met < 2)
         run_ms(s, 1);
     client_close(p, 5000);
@@ -81,10 +81,3 @@ static void a_drain_that_ends_takes_what_has_something_else_to_tell(struct fixtu
         run_ms(s, 1000);
     TELLS(s, "a:RENEWAL_FAILED b:LOST CLOSING a:LOST CLOSING closed");
 }
-
-const struct safety safety_promise[] = {
-    SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch),
-    SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes),
-    SAFETY(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell),
-    {NULL, {NULL, NULL}},
-};

@@ -2,36 +2,24 @@
 /* What votes must be good for: more than half, each for its own lease, given back when they were too few, and healed in time. */
 #include <string.h>
 
+#include "quorum_stage.h"
 #include "safety.h"
 
-static struct client *quorum(struct fixture *s, unsigned count)
-{
-    static const char *urls[FIXTURE_MASTERS_MAX + 1];
-    for (unsigned i = 0; i <= count; i++)
-        urls[i] = i < count ? fixture_urls[i] : NULL;
-    fixture_masters(s, count);
-    return fixture_connect(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls));
-}
-
-static void half_of_the_votes_are_too_few(struct fixture *s)
+SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few, "a handle believes in no more than the server has")
 {
     struct client *p = quorum(s, 4);
     struct handle *a = handle_new(p, "a", "stock", NULL);
-    run_ms(s, 1);
-    store_take(store_at(s, 0), "stock", "another", 60000);
-    store_take(store_at(s, 1), "stock", "another", 60000);
+    take_at(s, 0, 2, "another");
     acquire(a, HILOCK_TRY);
     run_ms(s, 5);
     TELLS(s, "a:TIMED_OUT");
 }
 
-static void too_few_votes_are_given_back(struct fixture *s)
+SAFETY(QUORUM_KEEPS, too_few_votes_are_given_back, "!strstr(store_holder(store_at(s, 2), 'stock'), p->uuid)")
 {
     struct client *p = quorum(s, 3);
     struct handle *a = handle_new(p, "a", "stock", NULL);
-    run_ms(s, 1);
-    store_take(store_at(s, 0), "stock", "another", 60000);
-    store_take(store_at(s, 1), "stock", "another", 60000);
+    take_at(s, 0, 2, "another");
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     s->is_tampered = 1;
@@ -40,10 +28,9 @@ static void too_few_votes_are_given_back(struct fixture *s)
     HOLDS(s, !strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
 }
 
-static void a_hanging_master_is_not_asked_again(struct fixture *s)
+SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again, "a->result.attempts == i < 1 ? 3 : 2")
 {
     struct client *p = quorum(s, 3);
-    run_ms(s, 1);
     world_freeze(&store_at(s, 2)->lane);
     for (int i = 0; i < 3; i++) {
         struct handle *a = handle_new(p, "a", (const char *const[]){"one", "two", "three"}[i], NULL);
@@ -56,26 +43,23 @@ static void a_hanging_master_is_not_asked_again(struct fixture *s)
     TELLS(s, "a:OK a:released a:OK a:released a:OK a:released");
 }
 
-static void an_empty_master_is_healed(struct fixture *s)
+SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed, "a handle believes in no more than the server has")
 {
     struct client *p = quorum(s, 3);
-    run_ms(s, 1);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (unsigned i = 0; i < 3; i++) {
-        store_restart(store_at(s, i), 0);
-        net_reset_at(&s->net, &s->net.places[i]);
+        restart_empty(s, i);
         run_ms(s, 2000);
     }
     TELLS(s, "");
 }
 
 /* The first master is still another's, so the free ones are left alone, for some seconds: he may be about to have them. */
-static void who_is_woken_asks_one_master_before_the_others(struct fixture *s)
+SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
+       "!*store_holder(store_at(s, 1), 'stock') && !*store_holder(store_at(s, 2), 'stock')")
 {
     struct client *p = quorum(s, 3);
-    run_ms(s, 1);
-    for (unsigned i = 0; i < 3; i++)
-        store_take(store_at(s, i), "stock", "another", 60000);
+    take_at(s, 0, 3, "another");
     acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
     run_ms(s, 20);
     store_free_name(store_at(s, 1), "stock");
@@ -85,12 +69,3 @@ static void who_is_woken_asks_one_master_before_the_others(struct fixture *s)
     run_ms(s, 10000);
     TELLS(s, "a:WAITING a:OK");
 }
-
-const struct safety safety_quorum[] = {
-    SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few),
-    SAFETY(QUORUM_KEEPS, too_few_votes_are_given_back),
-    SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again),
-    SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others),
-    SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed),
-    {NULL, {NULL, NULL}},
-};

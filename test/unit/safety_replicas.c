@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a confirmed grant promises: that replicas have it when it is reported, and that no other pays for the wait. */
+#include "replicas_stage.h"
 #include "safety.h"
 
-static const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};
-
-static struct client *shop(struct fixture *s)
-{
-    s->store.replicas = 1;
-    s->store.replica_us = 5000;
-    return fixture_connect(s, NULL);
-}
-
-static void a_grant_that_no_replica_has_is_told_to_nobody(struct fixture *s)
+/* Over a link that wrote nothing WAIT counts every replica that is connected. */
+ALSO(REPLICAS_WRONG_LINK, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")
+SAFETY(REPLICAS_TOLD_EARLY, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
@@ -21,10 +15,7 @@ static void a_grant_that_no_replica_has_is_told_to_nobody(struct fixture *s)
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
-/* Over a link that wrote nothing WAIT counts every replica that is connected. */
-static void a_replica_that_hangs_is_not_counted(struct fixture *s) { a_grant_that_no_replica_has_is_told_to_nobody(s); }
-
-static void what_an_old_link_wrote_is_written_again(struct fixture *s)
+SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again, "a:NOT_REPLICATED")
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
@@ -34,7 +25,7 @@ static void what_an_old_link_wrote_is_written_again(struct fixture *s)
     TELLS(s, "a:NOT_REPLICATED");
 }
 
-static void a_blocked_WAIT_delays_no_other_lock(struct fixture *s)
+SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock, "b:OK")
 {
     struct client *p = shop(s);
     struct handle *a = handle_new(p, "a", "stock", &confirmed), *b = handle_new(p, "b", "other", NULL);
@@ -47,7 +38,7 @@ static void a_blocked_WAIT_delays_no_other_lock(struct fixture *s)
 }
 
 /* It is granted, and given up before all that was asked over that link is answered. */
-static void nobody_stands_behind_a_WAIT_that_is_not_asked_for(struct fixture *s)
+SAFETY(REPLICAS_STAYS_SHUT, nobody_stands_behind_a_WAIT_that_is_not_asked_for, "a:CANCELLED c:WAITING c:OK")
 {
     struct client *p = shop(s);
     struct handle *a = handle_new(p, "a", "one", &confirmed), *c = handle_new(p, "c", "two", &confirmed), *b = held(fixture_connect(s, NULL), "b", "two", NULL);
@@ -63,7 +54,7 @@ static void nobody_stands_behind_a_WAIT_that_is_not_asked_for(struct fixture *s)
     TELLS(s, "a:CANCELLED c:WAITING c:OK");
 }
 
-static void what_was_granted_before_the_link_was_lost_is_given_back(struct fixture *s)
+SAFETY(REPLICAS_UNASKED_FORGOTTEN, what_was_granted_before_the_link_was_lost_is_given_back, "nothing is reported")
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
@@ -80,7 +71,7 @@ static void what_was_granted_before_the_link_was_lost_is_given_back(struct fixtu
 }
 
 /* b has it, then d; c, who waited for d before a, gives up: it is a's turn, whom no message wakes. */
-static void who_stepped_back_is_the_first_again_one_day(struct fixture *s)
+SAFETY(REPLICAS_STEPS_BACK_ASLEEP, who_stepped_back_is_the_first_again_one_day, "c:CANCELLED a:OK")
 {
     const struct hilock_lock_options simple = {.size = sizeof simple, .kind = HILOCK_SIMPLE};
     struct client *p = shop(s), *other = fixture_connect(s, NULL);
@@ -106,7 +97,7 @@ static void who_stepped_back_is_the_first_again_one_day(struct fixture *s)
     TELLS(s, "c:CANCELLED a:OK");
 }
 
-static void what_was_not_confirmed_is_left_to_others(struct fixture *s)
+SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others, "b:WAITING b:OK a:WAITING")
 {
     struct client *p = shop(s), *other = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", &confirmed), *b = handle_new(other, "b", "stock", NULL);
@@ -118,7 +109,7 @@ static void what_was_not_confirmed_is_left_to_others(struct fixture *s)
     TELLS(s, "b:WAITING b:OK a:WAITING");
 }
 
-static void a_push_is_not_enough(struct fixture *s)
+SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough, "b:WAITING b:NOT_REPLICATED")
 {
     struct client *p = shop(s);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)),
@@ -131,7 +122,7 @@ static void a_push_is_not_enough(struct fixture *s)
     TELLS(s, "b:WAITING b:NOT_REPLICATED");
 }
 
-static void a_hold_that_too_few_have_is_not_handed_on(struct fixture *s)
+SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on, "b:NOT_REPLICATED")
 {
     struct client *p = shop(s);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", &confirmed);
@@ -143,17 +134,3 @@ static void a_hold_that_too_few_have_is_not_handed_on(struct fixture *s)
     run_ms(s, 600);
     TELLS(s, "b:NOT_REPLICATED");
 }
-
-const struct safety safety_replicas[] = {
-    SAFETY(REPLICAS_TOLD_EARLY, a_grant_that_no_replica_has_is_told_to_nobody),
-    SAFETY(REPLICAS_WRONG_LINK, a_replica_that_hangs_is_not_counted),
-    SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again),
-    SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock),
-    SAFETY(REPLICAS_STAYS_SHUT, nobody_stands_behind_a_WAIT_that_is_not_asked_for),
-    SAFETY(REPLICAS_UNASKED_FORGOTTEN, what_was_granted_before_the_link_was_lost_is_given_back),
-    SAFETY(REPLICAS_STEPS_BACK_ASLEEP, who_stepped_back_is_the_first_again_one_day),
-    SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others),
-    SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough),
-    SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on),
-    {NULL, {NULL, NULL}},
-};

@@ -5,7 +5,7 @@
 #include "safety.h"
 
 /* It is plain, and would say yes to anything. */
-static void a_server_without_TLS_is_told_nothing(struct fixture *s)
+SAFETY(TLS_DOWNGRADED, a_server_without_TLS_is_told_nothing, "a:UNREACHABLE")
 {
     struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .password = FIXTURE_SECRET)), "a", "stock", NULL);
     acquire(a, 20000);
@@ -16,7 +16,7 @@ static void a_server_without_TLS_is_told_nothing(struct fixture *s)
 }
 
 /* An attacker who forges a name server's answer has a certificate for his own address. */
-static void a_name_is_what_is_asked_for_not_its_address(struct fixture *s)
+SAFETY(TLS_NAME_OF_ADDRESS, a_name_is_what_is_asked_for_not_its_address, "locks.example")
 {
     struct client *p;
     s->place->is_tls = 1;
@@ -25,9 +25,3 @@ static void a_name_is_what_is_asked_for_not_its_address(struct fixture *s)
     run_ms(s, 100);
     TEXT(s, s->place->tls_host, "locks.example");
 }
-
-const struct safety safety_tls[] = {
-    SAFETY(TLS_DOWNGRADED, a_server_without_TLS_is_told_nothing),
-    SAFETY(TLS_NAME_OF_ADDRESS, a_name_is_what_is_asked_for_not_its_address),
-    {NULL, {NULL, NULL}},
-};

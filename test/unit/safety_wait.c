@@ -2,7 +2,7 @@
 /* R7: no way to sleep through a release. R8: a grant is checked again behind every queue. */
 #include "safety.h"
 
-static void released_before_the_subscription_stood_it_is_still_noticed(struct fixture *s)
+SAFETY(R7_NO_SECOND_TRY, released_before_the_subscription_stood_it_is_still_noticed, "a:WAITING a:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -20,7 +20,7 @@ static void released_before_the_subscription_stood_it_is_still_noticed(struct fi
 }
 
 /* Nobody listens to the push, and it is not missed. */
-static void granted_before_the_subscription_stood_it_is_still_noticed(struct fixture *s)
+SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_still_noticed, "a:OK")
 {
     struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL);
     struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
@@ -38,10 +38,9 @@ static void granted_before_the_subscription_stood_it_is_still_noticed(struct fix
 }
 
 /* The message is heard, the answer that is older than it comes after. */
-static void a_message_between_question_and_answer_counts(struct fixture *s)
+SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts, "a:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
@@ -56,7 +55,7 @@ static void a_message_between_question_and_answer_counts(struct fixture *s)
 }
 
 /* Deaf (it may not subscribe), it learns of the reconnect alone that things may have changed. */
-static void who_waits_tries_again_when_the_link_is_back(struct fixture *s)
+SAFETY(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back, "a:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL, .poll_min_ms = 20000)); /* it sleeps for long */
@@ -74,13 +73,11 @@ static void who_waits_tries_again_when_the_link_is_back(struct fixture *s)
 static void block_for_two_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 
 /* Two grants arrive together; what is done in the first callback takes long. */
-static void a_grant_that_aged_in_the_queue_is_not_handed_over(struct fixture *s)
+SAFETY(R8_NO_CHECK_AFTER_QUEUE, a_grant_that_aged_in_the_queue_is_not_handed_over, "b->result.remaining_ms >= 1500")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 1500));
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 1500));
     when(a, "OK", block_for_two_seconds);
     run_ms(s, 10);
     run_ms(s, 10);
@@ -90,7 +87,7 @@ static void a_grant_that_aged_in_the_queue_is_not_handed_over(struct fixture *s)
 }
 
 /* Its turn comes when there is no memory, and nothing that is heard later would make it ask. */
-static void who_had_no_memory_asks_when_there_is_some(struct fixture *s)
+SAFETY(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some, "a:CANCELLED b:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000)); /* not made alike */
@@ -108,7 +105,7 @@ static void who_had_no_memory_asks_when_there_is_some(struct fixture *s)
 }
 
 /* The place of its client in the queue at the store is before that of another one. */
-static void who_gives_up_leaves_its_place_to_who_stands_behind_it(struct fixture *s)
+SAFETY(PLACE_LOST_BY_CANCEL, who_gives_up_leaves_its_place_to_who_stands_behind_it, "a:CANCELLED b:OK")
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL), *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -124,14 +121,3 @@ static void who_gives_up_leaves_its_place_to_who_stands_behind_it(struct fixture
     run_ms(s, 10);
     TELLS(s, "a:CANCELLED b:OK");
 }
-
-const struct safety safety_wait[] = {
-    SAFETY(PLACE_LOST_BY_CANCEL, who_gives_up_leaves_its_place_to_who_stands_behind_it),
-    SAFETY(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some),
-    SAFETY(R7_NO_SECOND_TRY, released_before_the_subscription_stood_it_is_still_noticed),
-    SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_still_noticed),
-    SAFETY(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back),
-    SAFETY(R8_NO_CHECK_AFTER_QUEUE, a_grant_that_aged_in_the_queue_is_not_handed_over),
-    SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts),
-    {NULL, {NULL, NULL}},
-};

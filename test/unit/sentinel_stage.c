@@ -26,6 +26,12 @@ struct client *stage_connect(struct stage *stage)
     return client;
 }
 
+struct client *stage_begin(struct stage *stage, struct fixture *fixture)
+{
+    stage_set(stage, fixture);
+    return stage_connect(stage);
+}
+
 void stage_fail_over(struct stage *stage, unsigned sentinels, int is_told, int is_demoted)
 {
     sim_store_set_replica(stage->other->core, 0);

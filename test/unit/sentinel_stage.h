@@ -19,6 +19,7 @@ struct stage {
 
 void stage_set(struct stage *stage, struct fixture *fixture);
 struct client *stage_connect(struct stage *stage); /* a client by STAGE_URL that is connected */
+struct client *stage_begin(struct stage *stage, struct fixture *fixture); /* set, and such a client */
 /* The replica, with what it knows, is master from now on; these sentinels know it, and if is_told say so. The old one is a replica if
  * is_demoted, else it goes on as if nothing had been. */
 void stage_fail_over(struct stage *stage, unsigned sentinels, int is_told, int is_demoted);

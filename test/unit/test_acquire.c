@@ -6,10 +6,9 @@
 
 #include "play.h"
 
-static void a_free_name_is_granted_after_one_round_trip(struct fixture *s)
+A_PLAY(a_free_name_is_granted_after_one_round_trip)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_WAITING);
@@ -34,7 +33,7 @@ static void a_free_name_is_granted_after_one_round_trip(struct fixture *s)
     SAME(s, asked(s, "SUBSCRIBE"), asked_for(s, "SUBSCRIBE hilock:grant:")); /* for grants alone */
 }
 
-static void what_is_said_to_the_store(struct fixture *s)
+A_PLAY(what_is_said_to_the_store)
 {
     struct client *p = fixture_connect(s, NULL);
     char line[FIXTURE_TEXT];
@@ -45,7 +44,7 @@ static void what_is_said_to_the_store(struct fixture *s)
     HOLDS(s, strncmp(store_line(&s->store, "mutex_acquire", 0)->text, line, strlen(line) - 5) == 0);
 }
 
-static void tokens_rise_from_grant_to_grant(struct fixture *s)
+A_PLAY(tokens_rise_from_grant_to_grant)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     uint64_t last = 0;
@@ -59,10 +58,9 @@ static void tokens_rise_from_grant_to_grant(struct fixture *s)
     }
 }
 
-static void a_wait_that_ends_while_another_holds_is_TIMED_OUT(struct fixture *s)
+A_PLAY(a_wait_that_ends_while_another_holds_is_TIMED_OUT)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     store_take(&s->store, "stock", "8cc3a2f0-0000-4000-8000-00000000000a:3", 60000);
     acquire(a, 700);
@@ -80,10 +78,9 @@ static void a_wait_that_ends_while_another_holds_is_TIMED_OUT(struct fixture *s)
     TEXT(s, a->detail, "\"stock\" was held by 8cc3a2f0..:3 for the whole 700 ms (2 tries); its lease ends in 59300 ms");
 }
 
-static void silence_is_UNREACHABLE_at_the_end_of_the_wait(struct fixture *s)
+A_PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_REQUEST);
     acquire(a, 700);
@@ -93,24 +90,21 @@ static void silence_is_UNREACHABLE_at_the_end_of_the_wait(struct fixture *s)
     TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
 }
 
-static void held_before_and_then_silence_is_UNREACHABLE(struct fixture *s)
+A_PLAY(held_before_and_then_silence_is_UNREACHABLE)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, 2000);
     run_ms(s, 10);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 2000);
     TELLS(s, "a:WAITING a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
 }
 
-static void a_try_is_answered_by_one_request(struct fixture *s)
+A_PLAY(a_try_is_answered_by_one_request)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_TRY);
     run_ms(s, 10);
@@ -125,7 +119,7 @@ static void a_try_is_answered_by_one_request(struct fixture *s)
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
-static void a_try_right_after_open_waits_for_the_connection(struct fixture *s)
+A_PLAY(a_try_right_after_open_waits_for_the_connection)
 {
     struct client *p = fixture_open(s, NULL);
     acquire(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
@@ -133,7 +127,7 @@ static void a_try_right_after_open_waits_for_the_connection(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void a_try_takes_no_longer_than_one_command_may(struct fixture *s)
+A_PLAY(a_try_takes_no_longer_than_one_command_may)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400));
     uint64_t begun_us = fixture_us(s);
@@ -147,11 +141,10 @@ static void a_try_takes_no_longer_than_one_command_may(struct fixture *s)
     HOLDS(s, !strstr(a->detail, "undone"));
 }
 
-static void a_try_is_denied_without_a_command_while_a_sibling_holds(struct fixture *s)
+A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_holds)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "stock", NULL);
-    held(p, "a", "stock", NULL);
+    struct handle *b = handle_new(the_client(s), "b", "stock", NULL);
+    held(the_client(s), "a", "stock", NULL);
     acquire(b, HILOCK_TRY);
     TELLS(s, "");
     run_us(s, 1);
@@ -163,12 +156,12 @@ static void a_try_is_denied_without_a_command_while_a_sibling_holds(struct fixtu
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void a_try_is_denied_without_a_command_while_a_sibling_was_told_held(struct fixture *s)
+A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_was_told_held)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    struct handle *b = handle_new(p, "b", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     acquire(b, HILOCK_TRY);
     run_us(s, 1);
@@ -177,18 +170,18 @@ static void a_try_is_denied_without_a_command_while_a_sibling_was_told_held(stru
     TEXT(s, b->holder, "another");
 }
 
-static void a_try_beside_a_line_that_knows_nothing_asks(struct fixture *s)
+A_PLAY(a_try_beside_a_line_that_knows_nothing_asks)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *b = handle_new(p, "b", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     acquire(b, HILOCK_TRY);
     run_ms(s, 10);
     TELLS(s, "a:OK b:TIMED_OUT");
     SAME(s, asked(s, "mutex_acquire"), 2);
 }
 
-static void errors_that_last_end_the_wait_at_once(struct fixture *s)
+A_PLAY(errors_that_last_end_the_wait_at_once)
 {
     static const struct { const char *error, *told; int is_released; } cases[] = { /* for safety, if it may have come in the script's midst */
         {"NOPERM this user has no permissions", "a:DENIED", 0}, {"ERR strange", "a:SERVER", 1},
@@ -209,12 +202,12 @@ static void errors_that_last_end_the_wait_at_once(struct fixture *s)
 }
 
 /* Its user has not the rights for the queue, or not yet. */
-static void who_is_denied_a_place_polls_without_one(struct fixture *s)
+A_PLAY(who_is_denied_a_place_polls_without_one)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *h = held(q, "h", "stock", NULL), *a = handle_new(p, "a", "stock", NULL);
+    struct handle *h = held(q, "h", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'zadd' command");
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 1000);
     TELLS(s, "a:WAITING");
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 1);
@@ -225,19 +218,17 @@ static void who_is_denied_a_place_polls_without_one(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void errors_that_pass_are_sat_out(struct fixture *s)
+A_PLAY(errors_that_pass_are_sat_out)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     struct plan *loading = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LOADING Redis is loading", .times = 5);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 5000);
     TELLS(s, "a:OK");
     SAME(s, loading->met, 5);
     SAME(s, a->result.attempts, 6);
 }
 
-static void errors_that_pass_through_the_whole_wait_are_UNWRITABLE(struct fixture *s)
+A_PLAY(errors_that_pass_through_the_whole_wait_are_UNWRITABLE)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -252,24 +243,20 @@ static void errors_that_pass_through_the_whole_wait_are_UNWRITABLE(struct fixtur
     TELLS(s, "b:UNWRITABLE");
 }
 
-static void another_type_at_the_key_is_WRONG_KIND(struct fixture *s)
+A_PLAY(another_type_at_the_key_is_WRONG_KIND)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     store_set_string(&s->store, "stock", "a string");
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "a:WRONG_KIND");
     TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's "
                        "for readers and writers)");
 }
 
-static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct fixture *s)
+A_PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    asking(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_ANSWER, .reply = say_string("yes"));
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
     TELLS(s, "a:PROTOCOL");
     HOLDS(s, !is_ours(s, "stock"));
@@ -277,7 +264,7 @@ static void an_answer_that_is_none_is_PROTOCOL_and_is_undone(struct fixture *s)
 }
 
 /* A new one each time: the first got the answer to the repeated request. */
-static void a_second_LATE_of_one_wait_is_asked_again_at_once_too(struct fixture *s)
+A_PLAY(a_second_LATE_of_one_wait_is_asked_again_at_once_too)
 {
     struct handle *a = held(fixture_connect(s, NULL), "a", "stock", NULL), *b = handle_new(fixture_connect(s, NULL), "b", "stock", NULL);
     char late[64];
@@ -291,27 +278,3 @@ static void a_second_LATE_of_one_wait_is_asked_again_at_once_too(struct fixture 
     run_ms(s, 5);
     TELLS(s, "b:OK");
 }
-
-static const struct play plays[] = {
-    PLAY(a_free_name_is_granted_after_one_round_trip),
-    PLAY(what_is_said_to_the_store),
-    PLAY(tokens_rise_from_grant_to_grant),
-    PLAY(a_wait_that_ends_while_another_holds_is_TIMED_OUT),
-    PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait),
-    PLAY(held_before_and_then_silence_is_UNREACHABLE),
-    PLAY(a_try_is_answered_by_one_request),
-    PLAY(a_try_right_after_open_waits_for_the_connection),
-    PLAY(a_try_takes_no_longer_than_one_command_may),
-    PLAY(a_try_is_denied_without_a_command_while_a_sibling_holds),
-    PLAY(a_try_is_denied_without_a_command_while_a_sibling_was_told_held),
-    PLAY(a_try_beside_a_line_that_knows_nothing_asks),
-    PLAY(errors_that_last_end_the_wait_at_once),
-    PLAY(who_is_denied_a_place_polls_without_one),
-    PLAY(errors_that_pass_are_sat_out),
-    PLAY(errors_that_pass_through_the_whole_wait_are_UNWRITABLE),
-    PLAY(another_type_at_the_key_is_WRONG_KIND),
-    PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone),
-    PLAY(a_second_LATE_of_one_wait_is_asked_again_at_once_too),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -10,7 +10,7 @@
 
 /* ---- closing ---- */
 
-static void closing_with_nothing_is_over_on_the_next_turn(struct fixture *s)
+A_PLAY(closing_with_nothing_is_over_on_the_next_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     uint64_t began_us = fixture_us(s);
@@ -23,7 +23,7 @@ static void closing_with_nothing_is_over_on_the_next_turn(struct fixture *s)
     SAME(s, p->loop.timers, 0);
 }
 
-static void a_client_that_never_connected_closes_too(struct fixture *s)
+A_PLAY(a_client_that_never_connected_closes_too)
 {
     struct client *p;
     s->place->mood = NET_IS_SILENT;
@@ -34,7 +34,7 @@ static void a_client_that_never_connected_closes_too(struct fixture *s)
     SAME(s, s->net.links, 0);
 }
 
-static void who_waits_is_CLOSED(struct fixture *s)
+A_PLAY(who_waits_is_CLOSED)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "other", NULL);
@@ -53,23 +53,22 @@ static void who_waits_is_CLOSED(struct fixture *s)
     HOLDS(s, !is_ours(s, "other"));
 }
 
-static void while_it_drains_holds_live_and_are_renewed(struct fixture *s)
+A_PLAY(while_it_drains_holds_live_and_are_renewed)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    client_close(p, 20000);
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    client_close(the_client(s), 20000);
     run_ms(s, 10000);
     TELLS(s, "");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
-    HOLDS(s, strstr(hilock_client_refusal(p->client), "closing"));
+    HOLDS(s, strstr(hilock_client_refusal(the_client(s)->client), "closing"));
     SAME(s, release(a), HILOCK_OK);
     run_ms(s, 5);
     TELLS(s, "a:released closed");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed(struct fixture *s)
+A_PLAY(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL);
@@ -86,7 +85,7 @@ static void at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_clos
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
-static void a_second_close_only_shortens(struct fixture *s)
+A_PLAY(a_second_close_only_shortens)
 {
     struct client *p = fixture_connect(s, NULL);
     uint64_t began_us = fixture_us(s);
@@ -103,51 +102,24 @@ static void a_second_close_only_shortens(struct fixture *s)
     HOLDS(s, p->closed_at_us >= began_us + 65000000);
 }
 
-static void drain_zero_ends_it_now(struct fixture *s)
+A_PLAY(a_release_under_way_is_waited_for)
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", NULL);
-    client_close(p, 0);
-    run_us(s, 250);
-    TELLS(s, "a:LOST CLOSING closed");
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
-static void without_an_answer_it_is_over_after_drain_and_one_command(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    uint64_t began_us = fixture_us(s);
-    held(p, "a", "stock", NULL);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
-    client_close(p, 1000);
-    run_ms(s, 3000);
-    TELLS(s, "a:LOST CLOSING closed");
-    HOLDS(s, p->closed_at_us <= began_us + 1702000);
-    HOLDS(s, is_ours(s, "stock")); /* runs out at the store */
-}
-
-static void a_release_under_way_is_waited_for(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 500000);
     release(a);
-    client_close(p, 0);
+    client_close(the_client(s), 0);
     run_ms(s, 400);
     TELLS(s, "");
     run_ms(s, 200);
     TELLS(s, "a:released closed");
 }
 
-static void an_undo_under_way_is_waited_for(struct fixture *s)
+A_PLAY(an_undo_under_way_is_waited_for)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    asking(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
-    client_close(p, 0);
+    client_close(the_client(s), 0);
     run_ms(s, 400);
     TELLS(s, "a:CLOSED");
     run_ms(s, 200);
@@ -155,52 +127,14 @@ static void an_undo_under_way_is_waited_for(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void ten_thousand_who_wait_are_closed(struct fixture *s)
+A_PLAY(handles_outlive_their_client)
 {
-    struct client *p = fixture_connect(s, NULL);
-    const struct handle *handle;
-    s->is_untold = 1;
-    store_take(&s->store, "stock", "another", 600000);
-    for (int i = 0; i < 10000; i++)
-        acquire(handle_new(p, "w", "stock", NULL), HILOCK_FOREVER);
-    run_ms(s, 10);
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    client_close(p, 0);
-    run_ms(s, 100);
-    HOLDS(s, p->is_closed);
-    TAILQ_FOREACH(handle, &s->handles, entry)
-        if (handle->result.status != HILOCK_CLOSED || handle->calls != 2)
-            SAME(s, handle->result.status, HILOCK_CLOSED);
-}
-
-static void a_thousand_holds_are_lost_and_released(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    const struct handle *handle;
-    char name[16];
-    s->is_untold = 1;
-    for (int i = 0; i < 1000; i++) {
-        snprintf(name, sizeof name, "n%d", i);
-        acquire(handle_new(p, "h", name, NULL), HILOCK_FOREVER);
-    }
-    run_ms(s, 10);
-    client_close(p, 100);
-    run_ms(s, 200);
-    HOLDS(s, p->is_closed);
-    SAME(s, asked(s, "mutex_release"), 1000);
-    TAILQ_FOREACH(handle, &s->handles, entry)
-        if (handle->event.reason != HILOCK_REASON_CLOSING || handle->calls != 2)
-            SAME(s, handle->event.reason, HILOCK_REASON_CLOSING);
-}
-
-static void handles_outlive_their_client(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     struct hilock_lock_info info = {.size = sizeof info};
-    client_close(p, 0);
+    client_close(the_client(s), 0);
     run_ms(s, 5);
     TELLS(s, "a:LOST CLOSING closed");
+    HOLDS(s, !is_ours(s, "stock"));
     SAME(s, acquire(a, 1), HILOCK_CLOSED);
     SAME(s, release(a), HILOCK_CLOSED);
     SAME(s, cancel(a), HILOCK_CLOSED);
@@ -222,17 +156,16 @@ static void free_the_locks(struct client *client)
         handle_free(handle);
 }
 
-static void locks_may_be_freed_inside_on_closed(struct fixture *s)
+A_PLAY(locks_may_be_freed_inside_on_closed)
 {
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", NULL);
-    p->on_closed = free_the_locks;
-    client_close(p, 0);
+    held(the_client(s), "a", "stock", NULL);
+    the_client(s)->on_closed = free_the_locks;
+    client_close(the_client(s), 0);
     run_ms(s, 5);
     TELLS(s, "a:LOST CLOSING closed");
 }
 
-static void close_refuses_what_it_cannot_mean(struct fixture *s)
+A_PLAY(close_refuses_what_it_cannot_mean)
 {
     struct client *p = fixture_connect(s, NULL);
     SAME(s, hilock_client_close(NULL, 0, NULL, NULL), HILOCK_INVALID);
@@ -246,7 +179,7 @@ static void close_refuses_what_it_cannot_mean(struct fixture *s)
 
 /* ---- abandon ---- */
 
-static void abandon_gives_all_back_in_any_state(struct fixture *s)
+A_PLAY(abandon_gives_all_back_in_any_state)
 {
     for (uint64_t after_us = 0; after_us < 1500; after_us += 50) {
         struct client *p = fixture_open(s, NULL);
@@ -300,12 +233,11 @@ static void *call_from_elsewhere(void *arg)
     return NULL;
 }
 
-static void another_thread_is_refused_and_counted_and_nothing_is_written(struct fixture *s)
+A_PLAY(another_thread_is_refused_and_counted_and_nothing_is_written)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     struct stranger stranger = {a, 0};
-    struct hilock_stats stats = {.size = sizeof stats};
     unsigned lines = p->lines;
     pthread_t thread;
     HOLDS(s, pthread_create(&thread, NULL, call_from_elsewhere, &stranger) == 0);
@@ -313,8 +245,7 @@ static void another_thread_is_refused_and_counted_and_nothing_is_written(struct 
     HOLDS(s, stranger.is_refused);
     SAME(s, p->lines, lines);
     TEXT(s, hilock_client_refusal(p->client), "");
-    hilock_client_stats(p->client, &stats);
-    SAME(s, stats.wrong_thread, 15);
+    SAME(s, counts_of(p).wrong_thread, 15);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
 }
 
@@ -324,7 +255,7 @@ static void *open_elsewhere(void *arg)
     return NULL;
 }
 
-static void the_owner_is_who_turns_the_loop_first(struct fixture *s)
+A_PLAY(the_owner_is_who_turns_the_loop_first)
 {
     pthread_t thread;
     struct client *p;
@@ -336,56 +267,13 @@ static void the_owner_is_who_turns_the_loop_first(struct fixture *s)
     held(p, "a", "stock", NULL);
 }
 
-/* In the child: 1 when all is as the contract has it. */
-static int child_is_refused(struct fixture *s, struct client *p, struct handle *a, struct handle *w, int is_freed_first)
-{
-    unsigned requests = s->net.requests, lines = p->lines;
-    struct hilock_lock *made = NULL;
-    int holds = acquire(w, 1) == HILOCK_FORKED && release(a) == HILOCK_FORKED && cancel(w) == HILOCK_FORKED && hilock_lock_remaining_ms(a->lock) == 0 &&
-                hilock_lock_create(&made, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == HILOCK_FORKED && !made &&
-                hilock_client_close(p->client, 0, NULL, NULL) == HILOCK_FORKED && !hilock_client_is_connected(p->client) &&
-                strstr(hilock_client_refusal(p->client), "forked child") && p->lines == lines;
-    if (is_freed_first) {
-        handle_free(w);
-        handle_free(a);
-    }
-    hilock_client_abandon(p->client);
-    p->client = NULL;
-    handle_free(a);
-    handle_free(w);
-    return holds && s->net.requests == requests && p->loop.timers == 0 && s->memory.blocks == 0;
-}
-
-static void a_child_is_refused(struct fixture *s, int is_freed_first)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "one", NULL), *w = handle_new(p, "w", "two", NULL);
-    int status = 1;
-    pid_t child;
-    store_take(&s->store, "two", "another", 60000);
-    acquire(w, HILOCK_FOREVER);
-    run_ms(s, 5);
-    child = fork();
-    if (child == 0)
-        _exit(child_is_refused(s, p, a, w, is_freed_first) ? 0 : 1);
-    HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
-    SAME(s, status, 0);
-    run_ms(s, 60000);
-    TELLS(s, "w:WAITING w:OK");
-    HOLDS(s, is_ours(s, "one"));
-}
-
-static void a_forked_child_may_only_abandon_and_free(struct fixture *s) { a_child_is_refused(s, 0); }
-static void a_forked_child_may_free_and_abandon(struct fixture *s) { a_child_is_refused(s, 1); }
-
-static void a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time(struct fixture *s)
+A_PLAY(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
     uint64_t began_us;
     p->loop.early_us = 900;
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 10);
     began_us = fixture_us(s);
     release(a);
@@ -395,30 +283,5 @@ static void a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time(str
     SAME(s, a->at_us, began_us + 700000);
     SAME(s, b->at_us, began_us + 1000000);
     SAME(s, p->closed_at_us, began_us + 1700000);
+    HOLDS(s, is_ours(s, "two")); /* runs out at the store */
 }
-
-static const struct play plays[] = {
-    PLAY(closing_with_nothing_is_over_on_the_next_turn),
-    PLAY(a_client_that_never_connected_closes_too),
-    PLAY(who_waits_is_CLOSED),
-    PLAY(while_it_drains_holds_live_and_are_renewed),
-    PLAY(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed),
-    PLAY(a_second_close_only_shortens),
-    PLAY(drain_zero_ends_it_now),
-    PLAY(without_an_answer_it_is_over_after_drain_and_one_command),
-    PLAY(a_release_under_way_is_waited_for),
-    PLAY(an_undo_under_way_is_waited_for),
-    PLAY(ten_thousand_who_wait_are_closed),
-    PLAY(a_thousand_holds_are_lost_and_released),
-    PLAY(handles_outlive_their_client),
-    PLAY(locks_may_be_freed_inside_on_closed),
-    PLAY(close_refuses_what_it_cannot_mean),
-    PLAY(abandon_gives_all_back_in_any_state),
-    PLAY(another_thread_is_refused_and_counted_and_nothing_is_written),
-    PLAY(the_owner_is_who_turns_the_loop_first),
-    PLAY(a_forked_child_may_only_abandon_and_free),
-    PLAY(a_forked_child_may_free_and_abandon),
-    PLAY(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

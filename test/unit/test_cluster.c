@@ -16,22 +16,7 @@ static unsigned links_to(const struct cluster_stage *stage, unsigned at)
     return count;
 }
 
-static void keys_are_asked_for_where_they_are(struct fixture *s)
-{
-    struct cluster_stage stage;
-    struct client *p;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        acquire(cluster_handle(p, "a", i), HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "a:OK a:OK a:OK");
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
-    SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
-}
-
-static void what_came_before_the_table_waits_for_it(struct fixture *s)
+A_PLAY(keys_are_asked_for_where_they_are_once_that_is_known)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -43,15 +28,14 @@ static void what_came_before_the_table_waits_for_it(struct fixture *s)
     TELLS(s, "a:OK a:OK a:OK");
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
+    SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
 }
 
-static void there_are_no_links_to_servers_that_nobody_needs(struct fixture *s)
+A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
 {
     struct cluster_stage stage;
-    struct client *p;
     struct handle *a;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     acquire(cluster_handle(p, "b", 0), HILOCK_FOREVER); /* renewed there, all the time */
     a = cluster_handle(p, "a", 2);
     run_ms(s, 1);
@@ -69,14 +53,11 @@ static void there_are_no_links_to_servers_that_nobody_needs(struct fixture *s)
     TELLS(s, "b:OK a:OK a:released a:OK");
 }
 
-static void a_slot_that_moved_is_followed_at_once(struct fixture *s)
+A_PLAY(a_slot_that_moved_is_followed_at_once)
 {
-    struct hilock_stats stats = {.size = sizeof stats};
     struct cluster_stage stage;
-    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 1);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     acquire(a, HILOCK_TRY); /* with no channel that the server would end */
     run_ms(s, 10);
     cluster_begin_move(&stage, slot, 1, 2);
@@ -88,21 +69,17 @@ static void a_slot_that_moved_is_followed_at_once(struct fixture *s)
     TELLS(s, "a:OK a:released");
     SAME(s, store_count(stage.stores[2], "renew"), 1);
     SAME(s, store_count(stage.stores[2], "mutex_release"), 1);
-    hilock_client_stats(a->client->client, &stats);
-    SAME(s, stats.redirects, 1);
-    SAME(s, stats.failovers, 0);
+    SAME(s, counts_of(a->client).redirects, 1);
+    SAME(s, counts_of(a->client).failovers, 0);
 }
 
 /* Token and lock are on different sides, or on none: the acquire is not executed, and asked again until the move is over. */
-static void a_try_outlives_the_time_of_a_move(struct fixture *s)
+A_PLAY(a_try_outlives_the_time_of_a_move)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    a = cluster_handle(p, "a", 1);
+    struct client *p = cluster_begin(&stage, s);
+    struct handle *a = cluster_handle(p, "a", 1);
     cluster_begin_move(&stage, slot, 1, 2);
     acquire(a, HILOCK_TRY);
     run_ms(s, 500);
@@ -113,14 +90,11 @@ static void a_try_outlives_the_time_of_a_move(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void a_cluster_that_is_down_is_asked_within_bounds(struct fixture *s)
+A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
 {
     struct cluster_stage stage;
-    struct handle *a;
-    struct plan *down;
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 0);
-    down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
+    struct plan *down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
     acquire(a, 10000);
     run_ms(s, 10100);
     TELLS(s, "a:UNWRITABLE");
@@ -129,12 +103,10 @@ static void a_cluster_that_is_down_is_asked_within_bounds(struct fixture *s)
     HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS") < 60);
 }
 
-static void two_who_send_each_other_are_left_within_bounds(struct fixture *s)
+A_PLAY(two_who_send_each_other_are_left_within_bounds)
 {
     struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 1);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     sim_store_give_slot(stage.stores[1]->core, cluster_slot(hilock_lock_name(a->lock)), 2);
     sim_store_give_slot(stage.stores[2]->core, cluster_slot(hilock_lock_name(a->lock)), 1);
     acquire(a, 10000);
@@ -145,15 +117,12 @@ static void two_who_send_each_other_are_left_within_bounds(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void channels_are_those_of_the_slots_server(struct fixture *s)
+A_PLAY(channels_are_those_of_the_slots_server)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     char channel[64];
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    a = cluster_handle(p, "a", 2);
+    struct client *p = cluster_begin(&stage, s);
+    struct handle *a = cluster_handle(p, "a", 2);
     snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(a->lock));
     store_take(stage.stores[2], hilock_lock_name(a->lock), "another", 600000);
     acquire(a, HILOCK_FOREVER);
@@ -170,7 +139,7 @@ static void channels_are_those_of_the_slots_server(struct fixture *s)
     SAME(s, store_count(stage.stores[2], "UNSUBSCRIBE"), 1); /* the fence */
 }
 
-static void an_older_server_has_plain_channels(struct fixture *s)
+A_PLAY(an_older_server_has_plain_channels)
 {
     struct cluster_stage stage;
     struct handle *a, *b;
@@ -191,16 +160,13 @@ static void an_older_server_has_plain_channels(struct fixture *s)
 }
 
 /* The race that puts a stream out of step without the fence: its SUNSUBSCRIBE is answered by the server's own push, and by MOVED. */
-static void a_slot_that_goes_while_it_is_left_breaks_no_stream(struct fixture *s)
+A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     struct plan *late;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    a = cluster_handle(p, "a", 1);
+    struct client *p = cluster_begin(&stage, s);
+    struct handle *a = cluster_handle(p, "a", 1);
     store_take(stage.stores[1], hilock_lock_name(a->lock), "another", 600000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
@@ -217,12 +183,10 @@ static void a_slot_that_goes_while_it_is_left_breaks_no_stream(struct fixture *s
 }
 
 /* MOVED comes for a channel that is wanted no more, and does not even linger. */
-static void a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten(struct fixture *s)
+A_PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten)
 {
     struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    a = cluster_handle(cluster_connect(&stage), "a", 1);
+    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     store_take(stage.stores[1], hilock_lock_name(a->lock), "another", 600000);
     PLAN(s, .on = "SSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 1500000, .after = 1); /* the first is to its grants */
     acquire(a, HILOCK_FOREVER);
@@ -237,7 +201,7 @@ static void a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten(struct
     SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 2);
 }
 
-static void servers_that_are_named_by_no_host_are_where_they_were_reached(struct fixture *s)
+A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
 {
     struct cluster_stage stage;
     struct handle *a;
@@ -249,7 +213,7 @@ static void servers_that_are_named_by_no_host_are_where_they_were_reached(struct
     HOLDS(s, strncmp(store_holder(&s->store, hilock_lock_name(a->lock)), a->client->uuid, 36) == 0 || a->result.status == HILOCK_OK);
 }
 
-static void a_server_that_is_no_cluster_is_told(struct fixture *s)
+A_PLAY(a_server_that_is_no_cluster_is_told)
 {
     struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1")), "a", "stock", NULL);
     acquire(a, 500);
@@ -260,7 +224,7 @@ static void a_server_that_is_no_cluster_is_told(struct fixture *s)
 }
 
 /* A wait without an end would never tell by its own end. */
-static void a_server_that_is_no_cluster_is_reported_once(struct fixture *s)
+A_PLAY(a_server_that_is_no_cluster_is_reported_once)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
@@ -273,7 +237,7 @@ static void a_server_that_is_no_cluster_is_reported_once(struct fixture *s)
 }
 
 /* Whichever is tried first: one of them is another server by now. */
-static void a_url_that_names_a_server_of_no_cluster_leads_to_the_others(struct fixture *s)
+A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -299,7 +263,7 @@ static void serve_slot(struct cluster_stage *stage, unsigned slot, unsigned owne
 }
 
 /* Nobody served it when the table was made, and nothing else is asked. */
-static void a_slot_that_was_missing_is_asked_for_until_somebody_serves_it(struct fixture *s)
+A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -323,7 +287,7 @@ static void a_slot_that_was_missing_is_asked_for_until_somebody_serves_it(struct
 }
 
 /* Asked one slot at a time, a cluster that has none of some is asked within bounds. */
-static void waits_for_slots_that_nobody_serves_ask_within_bounds(struct fixture *s)
+A_PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -339,14 +303,12 @@ static void waits_for_slots_that_nobody_serves_ask_within_bounds(struct fixture 
 }
 
 /* One handle, names at two servers; one of them moves while it is held. */
-static void names_of_a_multi_may_be_at_several_servers(struct fixture *s)
+A_PLAY(names_of_a_multi_may_be_at_several_servers)
 {
     struct cluster_stage stage;
-    struct client *p;
     struct handle *m;
     char one[16], other[16];
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     snprintf(one, sizeof one, "%s", cluster_name(0, 0));
     snprintf(other, sizeof other, "%s", cluster_name(2, 0));
     m = handle_new(p, "m", one, NULL);
@@ -376,55 +338,19 @@ static struct hl_reply *many(int hosts)
     return all;
 }
 
-/* More servers than there is room for: the first of them count, and the client lives. */
-static void a_topology_without_end_is_bounded(struct fixture *s)
+/* More servers than there is room for: the first of them count, the client lives, and finds the cluster again by the names in the url. */
+A_PLAY(a_topology_without_end_is_bounded_and_outlived)
 {
     struct cluster_stage stage;
     struct client *p;
     cluster_set(&stage, s);
     PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = many(3000));
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
     run_ms(s, 100);
     HOLDS(s, hilock_client_is_connected(p->client));
     HOLDS(s, s->memory.bytes < 16000000);
-}
-
-/* The cluster is found again by the names in the url, even after other answers. */
-static void the_seeds_outlive_any_topology(struct fixture *s)
-{
-    struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = many(3000));
-    a = cluster_handle(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1")), "a", 2);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 100);
+    acquire(cluster_handle(p, "a", 2), HILOCK_FOREVER);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 60000);
     TELLS(s, "a:OK");
 }
-
-static const struct play plays[] = {
-    PLAY(keys_are_asked_for_where_they_are),
-    PLAY(what_came_before_the_table_waits_for_it),
-    PLAY(there_are_no_links_to_servers_that_nobody_needs),
-    PLAY(a_slot_that_moved_is_followed_at_once),
-    PLAY(a_try_outlives_the_time_of_a_move),
-    PLAY(a_cluster_that_is_down_is_asked_within_bounds),
-    PLAY(two_who_send_each_other_are_left_within_bounds),
-    PLAY(channels_are_those_of_the_slots_server),
-    PLAY(an_older_server_has_plain_channels),
-    PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream),
-    PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten),
-    PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached),
-    PLAY(a_server_that_is_no_cluster_is_told),
-    PLAY(a_server_that_is_no_cluster_is_reported_once),
-    PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others),
-    PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it),
-    PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds),
-    PLAY(names_of_a_multi_may_be_at_several_servers),
-    PLAY(a_topology_without_end_is_bounded),
-    PLAY(the_seeds_outlive_any_topology),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

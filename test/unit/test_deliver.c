@@ -9,32 +9,22 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
-static void what_expires_during_a_callback_is_told_before_the_next_one(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = handle_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    held(p, "a", "one", &short_lease);
-    acquire(b, HILOCK_FOREVER);
-    acquire(c, HILOCK_FOREVER);
-    when(b, "OK", block_for_five_seconds);
-    run_ms(s, 1);
-    run_ms(s, 1);
-    TELLS(s, "b:OK a:LOST SUSPENDED c:OK");
-}
-
-static void what_expires_during_a_callback_is_told_in_that_turn(struct fixture *s)
+A_PLAY(what_expires_during_a_callback_is_told_in_that_turn_before_the_next_one)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     held(p, "a", "one", &short_lease);
     acquire(b, HILOCK_FOREVER);
+    asking(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     when(b, "OK", block_for_five_seconds);
     while (!b->calls)
         HOLDS(s, world_step(&s->world, fixture_us(s) + 1000000));
     TELLS(s, "b:OK a:LOST SUSPENDED");
+    run_ms(s, 1);
+    TELLS(s, "c:OK");
 }
 
-static void a_hold_max_that_passes_during_a_callback_too(struct fixture *s)
+A_PLAY(a_hold_max_that_passes_during_a_callback_too)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = handle_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -49,27 +39,9 @@ static void a_hold_max_that_passes_during_a_callback_too(struct fixture *s)
     TELLS(s, "a:extended b:OK a:LOST HOLD_MAX c:OK");
 }
 
-static void losses_of_all_holds_are_told_before_the_first_answer(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *w;
-    held(p, "a", "one", &short_lease);
-    held(p, "b", "two", &short_lease);
-    held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 100000));
-    held(p, "d", "four", &short_lease);
-    w = handle_new(p, "w", "five", NULL);
-    acquire(w, 5000);
-    run_us(s, 110);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 10000);
-    world_thaw(&s->world, &p->loop.lane);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
-}
-
 static void no_release_yet(struct handle *handle) { SAME(handle->fixture, asked(handle->fixture, "mutex_release"), 0); }
 
-static void a_loss_is_told_before_its_release_reaches_the_store(struct fixture *s)
+A_PLAY(a_loss_is_told_before_its_release_reaches_the_store)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10));
@@ -90,8 +62,10 @@ static void free_all(struct handle *handle)
     TAILQ_FOREACH(other, &handle->fixture->handles, entry)
         handle_free(other);
 }
-static void acquire_again(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
-static void release_it(struct handle *handle) { SAME(handle->fixture, release(handle), HILOCK_OK); }
+
+static void acquire_again(struct handle *handle) { (void)!acquire(handle, HILOCK_FOREVER); }
+static void release_it(struct handle *handle) { (void)!release(handle); }
+static void extend_again(struct handle *handle) { (void)!extend(handle, 0); }
 static void release_is_NOT_HELD(struct handle *handle) { SAME(handle->fixture, release(handle), HILOCK_NOT_HELD); }
 static void cancel_is_NOT_PENDING(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_NOT_PENDING); }
 static void abandon(struct handle *handle) { client_abandon(handle->client); }
@@ -101,6 +75,7 @@ static void abandon_and_free_all(struct handle *handle)
     client_abandon(handle->client);
     free_all(handle);
 }
+
 static void free_all_and_abandon(struct handle *handle)
 {
     free_all(handle);
@@ -173,8 +148,7 @@ static void settling(struct fixture *s, struct client *p, struct handle *a)
     (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     if (a->lock)
         release(a);
     run_ms(s, 5000);
@@ -182,10 +156,31 @@ static void settling(struct fixture *s, struct client *p, struct handle *a)
     run_ms(s, 5000);
 }
 
+static void extending(struct fixture *s, struct client *p, struct handle *a)
+{
+    (void)p;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    extend(a, 0);
+    extend(a, 0);
+    run_ms(s, 5);
+}
+
+static void extending_what_is_gone(struct fixture *s, struct client *p, struct handle *a)
+{
+    (void)p;
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2);
+    store_delete(&s->store, "stock");
+    extend(a, 0);
+    extend(a, 0);
+    run_ms(s, 5);
+}
+
 static const struct { const char *told; void (*bring_about)(struct fixture *, struct client *, struct handle *); } moments[] = {
     {"OK", grant},            {"WAITING", timing_out},     {"TIMED_OUT", timing_out},        {"CANCELLED", cancelling}, {"CLOSED", closing},
     {"released", releasing},  {"LOST TAKEN", losing},      {"RENEWAL_FAILED", failing_renewals}, {"RENEWED", failing_renewals},
-    {"release UNKNOWN", settling}, {"SETTLED", settling},
+    {"release UNKNOWN", settling}, {"SETTLED", settling}, {"extended", extending},          {"extend LOST", extending_what_is_gone},
 };
 
 static void step_inside_every_callback(struct fixture *s, void (*step)(struct handle *handle))
@@ -215,18 +210,20 @@ static void step_inside_every_callback(struct fixture *s, void (*step)(struct ha
     }
 }
 
-static void a_handle_may_be_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, free_it); }
-static void a_handle_may_be_dropped_inside_each(struct fixture *s) { step_inside_every_callback(s, drop_it); }
-static void all_may_be_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, free_all); }
-static void the_client_may_be_abandoned_inside_each(struct fixture *s) { step_inside_every_callback(s, abandon); }
-static void the_client_may_be_closed_inside_each(struct fixture *s) { step_inside_every_callback(s, close_now); }
-static void abandoned_and_freed_inside_each(struct fixture *s) { step_inside_every_callback(s, abandon_and_free_all); }
-static void freed_and_abandoned_inside_each(struct fixture *s) { step_inside_every_callback(s, free_all_and_abandon); }
+A_PLAY(a_handle_may_be_freed_inside_each) { step_inside_every_callback(s, free_it); }
+A_PLAY(a_handle_may_be_dropped_inside_each) { step_inside_every_callback(s, drop_it); }
+A_PLAY(all_may_be_freed_inside_each) { step_inside_every_callback(s, free_all); }
+A_PLAY(acquired_again_inside_each) { step_inside_every_callback(s, acquire_again); }
+A_PLAY(released_inside_each) { step_inside_every_callback(s, release_it); }
+A_PLAY(extended_inside_each) { step_inside_every_callback(s, extend_again); }
+A_PLAY(the_client_may_be_abandoned_inside_each) { step_inside_every_callback(s, abandon); }
+A_PLAY(the_client_may_be_closed_inside_each) { step_inside_every_callback(s, close_now); }
+A_PLAY(abandoned_and_freed_inside_each) { step_inside_every_callback(s, abandon_and_free_all); }
+A_PLAY(freed_and_abandoned_inside_each) { step_inside_every_callback(s, free_all_and_abandon); }
 
-static void a_handle_may_acquire_again_inside_its_answer(struct fixture *s)
+A_PLAY(a_handle_may_acquire_again_inside_its_answer)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 200);
     acquire(a, 100);
     when(a, "TIMED_OUT", acquire_again);
@@ -234,20 +231,9 @@ static void a_handle_may_acquire_again_inside_its_answer(struct fixture *s)
     TELLS(s, "a:WAITING a:TIMED_OUT a:WAITING a:OK");
 }
 
-static void a_hold_may_be_released_inside_its_grant(struct fixture *s)
+A_PLAY(inside_on_lost_the_handle_is_idle)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
-    when(a, "OK", release_it);
-    run_ms(s, 5);
-    TELLS(s, "a:OK a:released");
-}
-
-static void inside_on_lost_the_handle_is_idle(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     when(a, "LOST TAKEN", release_is_NOT_HELD);
@@ -258,10 +244,9 @@ static void inside_on_lost_the_handle_is_idle(struct fixture *s)
     TELLS(s, "a:LOST TAKEN a:OK");
 }
 
-static void inside_on_lost_the_handle_may_acquire_again(struct fixture *s)
+A_PLAY(inside_on_lost_the_handle_may_acquire_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     when(a, "LOST TAKEN", acquire_again);
@@ -272,7 +257,7 @@ static void inside_on_lost_the_handle_may_acquire_again(struct fixture *s)
 
 /* ---- silence ---- */
 
-static void a_freed_or_dropped_handle_is_silent_in_every_state(struct fixture *s)
+A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
 {
     for (uint64_t after_us = 0; after_us < 2000; after_us += 50) {
         struct client *p = fixture_open(s, NULL);
@@ -297,10 +282,9 @@ static void a_freed_or_dropped_handle_is_silent_in_every_state(struct fixture *s
     }
 }
 
-static void a_result_that_was_silenced_in_time_never_comes(struct fixture *s)
+A_PLAY(a_result_that_was_silenced_in_time_never_comes)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     release(a);
     handle_drop(a);
     run_ms(s, 5);
@@ -313,37 +297,10 @@ static void a_result_that_was_silenced_in_time_never_comes(struct fixture *s)
 
 /* ---- batches ---- */
 
-static void at_most_a_thousand_callbacks_run_in_a_turn(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    char name[16];
-    int told = 0, turns = 0, most = 0;
-    s->is_untold = 1;
-    for (int i = 0; i < 2500; i++) {
-        struct handle *a;
-        snprintf(name, sizeof name, "n%d", i);
-        a = handle_new(p, name, name, NULL);
-        acquire(a, HILOCK_FOREVER);
-        cancel(a);
-    }
-    while (told < 2500 && turns < 10) {
-        struct handle *a;
-        int now = 0;
-        HOLDS(s, world_step(&s->world, fixture_us(s) + 10));
-        TAILQ_FOREACH(a, &s->handles, entry)
-            now += a->calls;
-        most = now - told > most ? now - told : most;
-        told = now;
-        turns++;
-    }
-    SAME(s, told, 2500);
-    SAME(s, most, 1000);
-}
-
 static void block_for_twenty_ms(struct handle *handle) { world_jump_us(&handle->fixture->world, 20000); }
 
 /* The report of its failed renewals is still pending, behind a slow one, when it is found taken. Then it is over. */
-static void what_is_lost_with_something_untold_is_over_all_the_same(struct fixture *s)
+A_PLAY(what_is_lost_with_something_untold_is_over_all_the_same)
 {
     enum { WAITS = 60, WAIT_US = 2600000 };
     struct client *p = fixture_connect(s, NULL);
@@ -367,28 +324,3 @@ static void what_is_lost_with_something_untold_is_over_all_the_same(struct fixtu
     run_ms(s, 100);
     HOLDS(s, p->is_closed);
 }
-
-static const struct play plays[] = {
-    PLAY(what_expires_during_a_callback_is_told_before_the_next_one),
-    PLAY(what_expires_during_a_callback_is_told_in_that_turn),
-    PLAY(a_hold_max_that_passes_during_a_callback_too),
-    PLAY(losses_of_all_holds_are_told_before_the_first_answer),
-    PLAY(a_loss_is_told_before_its_release_reaches_the_store),
-    PLAY(a_handle_may_be_freed_inside_each),
-    PLAY(a_handle_may_be_dropped_inside_each),
-    PLAY(all_may_be_freed_inside_each),
-    PLAY(the_client_may_be_abandoned_inside_each),
-    PLAY(the_client_may_be_closed_inside_each),
-    PLAY(abandoned_and_freed_inside_each),
-    PLAY(freed_and_abandoned_inside_each),
-    PLAY(a_handle_may_acquire_again_inside_its_answer),
-    PLAY(a_hold_may_be_released_inside_its_grant),
-    PLAY(inside_on_lost_the_handle_is_idle),
-    PLAY(inside_on_lost_the_handle_may_acquire_again),
-    PLAY(a_freed_or_dropped_handle_is_silent_in_every_state),
-    PLAY(a_result_that_was_silenced_in_time_never_comes),
-    PLAY(at_most_a_thousand_callbacks_run_in_a_turn),
-    PLAY(what_is_lost_with_something_untold_is_over_all_the_same),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

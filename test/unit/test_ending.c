@@ -7,10 +7,9 @@
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
-static void a_release_is_one_command_and_its_answer(struct fixture *s)
+A_PLAY(a_release_is_one_command_and_its_answer)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     uint64_t released_us = fixture_us(s);
     char line[FIXTURE_TEXT];
     snprintf(line, sizeof line, "mutex_release 3 stock hilock:wait:{stock} hilock:token:{stock} %s redisson_lock__channel:{stock} P0 600000 ", store_holder(&s->store, "stock"));
@@ -18,6 +17,8 @@ static void a_release_is_one_command_and_its_answer(struct fixture *s)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     SAME(s, hilock_lock_token(a->lock), 0);
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    TEXT(s, hilock_client_refusal(a->client->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
     TELLS(s, "");
     run_ms(s, 1);
     TELLS(s, "a:released");
@@ -34,33 +35,9 @@ static void a_release_is_one_command_and_its_answer(struct fixture *s)
     SAME(s, asked(s, "renew"), 0);
 }
 
-static void a_second_release_is_NOT_HELD(struct fixture *s)
+A_PLAY(released_when_it_was_no_longer_ours_is_LOST)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    SAME(s, release(a), HILOCK_OK);
-    SAME(s, release(a), HILOCK_NOT_HELD);
-    TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
-    run_ms(s, 1);
-    TELLS(s, "a:released");
-}
-
-static void a_handle_may_acquire_again_before_its_release_is_answered(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    release(a);
-    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
-    run_ms(s, 2);
-    TELLS(s, "a:released a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
-}
-
-static void released_when_it_was_no_longer_ours_is_LOST(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     release(a);
@@ -70,13 +47,12 @@ static void released_when_it_was_no_longer_ours_is_LOST(struct fixture *s)
     TEXT(s, store_holder(&s->store, "stock"), "another");
 }
 
-static void a_release_without_an_answer_is_UNKNOWN_and_settled_later(struct fixture *s)
+A_PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "stock", NULL);
     uint64_t token = hilock_lock_token(a->lock), released_us = fixture_us(s);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     release(a);
     run_ms(s, 1000);
     TELLS(s, "a:release UNKNOWN");
@@ -92,13 +68,12 @@ static void a_release_without_an_answer_is_UNKNOWN_and_settled_later(struct fixt
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void an_unknown_release_is_settled_when_the_lease_is_over(struct fixture *s)
+A_PLAY(an_unknown_release_is_settled_when_the_lease_is_over)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t released_us = fixture_us(s);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     release(a);
     run_ms(s, 9000);
     TELLS(s, "a:release UNKNOWN a:SETTLED");
@@ -108,26 +83,29 @@ static void an_unknown_release_is_settled_when_the_lease_is_over(struct fixture 
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-/* Executed, its answer lost; the repetition finds nothing: ours, when the first was sent in time. */
-static void a_repeated_release_that_finds_nothing_is_OK(struct fixture *s)
+/* It never arrived; or it was executed, its answer is lost, and the repetition finds nothing: ours, when the first was sent in time. */
+A_PLAY(a_release_without_an_answer_is_repeated_and_OK)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    release(a);
-    run_ms(s, 500);
-    TELLS(s, "a:released");
-    SAME(s, asked(s, "mutex_release"), 2);
+    static const enum plan_act acts[] = {PLAN_RESET_BEFORE, PLAN_RESET_AFTER};
+    for (size_t i = 0; i < 2; i++) {
+        struct handle *a = held(fixture_connect(s, NULL), "a", "stock", NULL);
+        store_forget(&s->store);
+        PLAN(s, .on = "mutex_release", .act = acts[i]);
+        release(a);
+        run_ms(s, 500);
+        TELLS(s, "a:released");
+        HOLDS(s, !is_ours(s, "stock"));
+        SAME(s, asked(s, "mutex_release"), i + 1);
+    }
 }
 
 /* It was granted too late thrice, and how it was given back says nothing about the hold that was got then. */
-static void lost_is_LOST_though_an_earlier_attempt_was_released_twice(struct fixture *s)
+A_PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000, .times = 3);
     PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    acquire(a, HILOCK_FOREVER);
     HOLDS(s, run_until_told(s, 5000));
     SAME(s, asked(s, "mutex_release"), 2);
     s->is_tampered = 1;
@@ -137,18 +115,7 @@ static void lost_is_LOST_though_an_earlier_attempt_was_released_twice(struct fix
     TELLS(s, "a:OK a:release LOST");
 }
 
-static void a_release_that_never_arrived_is_repeated(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_BEFORE);
-    release_quietly(a);
-    run_ms(s, 500);
-    HOLDS(s, !is_ours(s, "stock"));
-    SAME(s, asked(s, "mutex_release"), 1);
-}
-
-static void a_refused_release_is_repeated_until_it_is_done(struct fixture *s)
+A_PLAY(a_refused_release_is_repeated_until_it_is_done)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -161,22 +128,20 @@ static void a_refused_release_is_repeated_until_it_is_done(struct fixture *s)
     HOLDS(s, !strstr(strstr(p->log, "READONLY") + 1, "READONLY")); /* told once */
 }
 
-static void a_release_whose_message_is_refused_is_a_release(struct fixture *s)
+A_PLAY(a_release_whose_message_is_refused_is_a_release)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     sim_store_mute(s->store.core);
     release(a);
     run_ms(s, 5);
     TELLS(s, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
-    HOLDS(s, strstr(p->log, "has the user a right to the channel?"));
+    HOLDS(s, strstr(the_client(s)->log, "has the user a right to the channel?"));
 }
 
-static void a_nonsense_answer_to_a_release_is_no_release(struct fixture *s)
+A_PLAY(a_nonsense_answer_to_a_release_is_no_release)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     struct plan *odd = PLAN(s, .on = "mutex_release", .act = PLAN_INSTEAD, .reply = say_integer(INT64_MIN), .times = 2);
     release(a);
     run_ms(s, 2500);
@@ -185,10 +150,9 @@ static void a_nonsense_answer_to_a_release_is_no_release(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void released_while_a_renewal_is_out_the_release_comes_behind_it(struct fixture *s)
+A_PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 100000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000050);
     release(a);
@@ -201,10 +165,9 @@ static void released_while_a_renewal_is_out_the_release_comes_behind_it(struct f
     SAME(s, asked(s, "renew"), 1);
 }
 
-static void released_while_a_renewal_that_says_no_is_out_is_LOST(struct fixture *s)
+A_PLAY(released_while_a_renewal_that_says_no_is_out_is_LOST)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000050);
@@ -214,10 +177,9 @@ static void released_while_a_renewal_that_says_no_is_out_is_LOST(struct fixture 
     SAME(s, asked(s, "mutex_release"), 1); /* a store that forgot it may have it in its queue still */
 }
 
-static void released_in_the_turn_of_its_loss_is_told_once(struct fixture *s)
+A_PLAY(released_in_the_turn_of_its_loss_is_told_once)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     run_ms(s, 500);
     world_jump_us(&s->world, 10000000);
     SAME(s, release(a), HILOCK_OK); /* nobody has looked at the clock yet */
@@ -229,10 +191,8 @@ static void released_in_the_turn_of_its_loss_is_told_once(struct fixture *s)
 
 static void undone_after(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     struct plan *slow = PLAN(s, .on = "mutex_acquire", .act = PLAN_HOLD);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     HOLDS(s, is_ours(s, "stock"));
     end(a);
@@ -248,34 +208,14 @@ static void undone_after(struct fixture *s, hilock_status (*end)(struct handle *
 static hilock_status drop_it(struct handle *handle) { return handle_drop(handle), HILOCK_OK; }
 static hilock_status free_it(struct handle *handle) { return handle_free(handle), HILOCK_OK; }
 
-static void a_grant_behind_a_cancel_is_undone(struct fixture *s) { undone_after(s, cancel, "a:CANCELLED"); }
-static void a_grant_behind_a_drop_is_undone(struct fixture *s) { undone_after(s, drop_it, ""); }
-static void a_grant_behind_a_free_is_undone(struct fixture *s) { undone_after(s, free_it, ""); }
+A_PLAY(a_grant_behind_a_cancel_is_undone) { undone_after(s, cancel, "a:CANCELLED"); }
+A_PLAY(a_grant_behind_a_drop_is_undone) { undone_after(s, drop_it, ""); }
+A_PLAY(a_grant_behind_a_free_is_undone) { undone_after(s, free_it, ""); }
 
-static void the_next_in_line_asks_behind_the_undo_of_the_first(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 5);
-    cancel(a);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 30000);
-    run_ms(s, 40);
-    TELLS(s, "a:CANCELLED");
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    run_ms(s, 20);
-    TELLS(s, "b:OK");
-    HOLDS(s, asked_at_us(s, "mutex_acquire", 1) >= asked_at_us(s, "mutex_release", 0) + 30000);
-}
-
-static void cancelled_before_it_left_nothing_is_asked(struct fixture *s)
+A_PLAY(cancelled_before_it_left_nothing_is_asked)
 {
     struct client *p = fixture_open(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "stock", NULL);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
@@ -292,12 +232,10 @@ static void cancel_other(struct handle *handle)
     cancel(other);
 }
 
-static void a_cancel_between_grant_and_callback_answers_CANCELLED(struct fixture *s)
+A_PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = asking(the_client(s), "a", "one", NULL);
+    asking(the_client(s), "b", "two", NULL);
     when(a, "OK", cancel_other);
     run_ms(s, 5);
     TELLS(s, "a:OK b:CANCELLED");
@@ -306,13 +244,11 @@ static void a_cancel_between_grant_and_callback_answers_CANCELLED(struct fixture
 
 /* ---- R3: asked, not answered ---- */
 
-static void asked_again_with_the_same_id_a_grant_is_adopted(struct fixture *s)
+A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     uint64_t token;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     token = store_token(&s->store, "stock", store_holder(&s->store, "stock"));
     HOLDS(s, token != 0);
@@ -325,12 +261,11 @@ static void asked_again_with_the_same_id_a_grant_is_adopted(struct fixture *s)
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 1) + 30000000 - 307000);
 }
 
-static void an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request(struct fixture *s)
+A_PLAY(an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 500000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 200);
@@ -348,7 +283,7 @@ static void an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_re
     TELLS(s, "");
 }
 
-static void a_request_too_old_to_run_is_refused_by_the_store(struct fixture *s)
+A_PLAY(a_request_too_old_to_run_is_refused_by_the_store)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -362,7 +297,7 @@ static void a_request_too_old_to_run_is_refused_by_the_store(struct fixture *s)
 }
 
 /* The refusal that taught the server's time took long to get there: by so much the next request may run later. */
-static void a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more(struct fixture *s)
+A_PLAY(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -383,7 +318,7 @@ static void a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more(s
 }
 
 /* What is given up while the server hangs may be granted yet, and is remembered: but no more of it than may wait. */
-static void what_is_given_up_while_the_server_hangs_is_bounded(struct fixture *s)
+A_PLAY(what_is_given_up_while_the_server_hangs_is_bounded)
 {
     enum { WAITERS = 50 };
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = WAITERS));
@@ -407,33 +342,55 @@ static void what_is_given_up_while_the_server_hangs_is_bounded(struct fixture *s
     HOLDS(s, hilock_lock_state(held(p, "b", "stock", NULL)->lock) == HILOCK_STATE_HELD);
 }
 
-static const struct play plays[] = {
-    PLAY(a_release_is_one_command_and_its_answer),
-    PLAY(a_second_release_is_NOT_HELD),
-    PLAY(a_handle_may_acquire_again_before_its_release_is_answered),
-    PLAY(released_when_it_was_no_longer_ours_is_LOST),
-    PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later),
-    PLAY(an_unknown_release_is_settled_when_the_lease_is_over),
-    PLAY(a_repeated_release_that_finds_nothing_is_OK),
-    PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice),
-    PLAY(a_release_that_never_arrived_is_repeated),
-    PLAY(a_refused_release_is_repeated_until_it_is_done),
-    PLAY(a_release_whose_message_is_refused_is_a_release),
-    PLAY(a_nonsense_answer_to_a_release_is_no_release),
-    PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it),
-    PLAY(released_while_a_renewal_that_says_no_is_out_is_LOST),
-    PLAY(released_in_the_turn_of_its_loss_is_told_once),
-    PLAY(a_grant_behind_a_cancel_is_undone),
-    PLAY(a_grant_behind_a_drop_is_undone),
-    PLAY(a_grant_behind_a_free_is_undone),
-    PLAY(the_next_in_line_asks_behind_the_undo_of_the_first),
-    PLAY(cancelled_before_it_left_nothing_is_asked),
-    PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED),
-    PLAY(asked_again_with_the_same_id_a_grant_is_adopted),
-    PLAY(an_adopted_grant_is_released_once_more_for_the_ghost_of_its_first_request),
-    PLAY(a_request_too_old_to_run_is_refused_by_the_store),
-    PLAY(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more),
-    PLAY(what_is_given_up_while_the_server_hangs_is_bounded),
-};
+/* ---- another program's key of another type in the place of ours: that proves the loss ---- */
 
-int main(void) { return PLAYS_RUN(plays); }
+static const hilock_kind all_kinds[] = {HILOCK_MUTEX, HILOCK_FAIR, HILOCK_SIMPLE};
+
+/* Another program's key has taken the place of ours, one of another type. */
+static void overwrite(struct fixture *s, hilock_kind kind)
+{
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    if (kind == HILOCK_SIMPLE)
+        store_take(&s->store, "stock", "another", 600000);
+    else
+        store_set_string(&s->store, "stock", "text");
+}
+
+A_PLAY(a_release_that_finds_another_type_is_LOST_at_once)
+{
+    struct client *p = fixture_connect(s, NULL);
+    for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
+        struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = all_kinds[i]));
+        overwrite(s, all_kinds[i]);
+        release(a);
+        run_ms(s, all_kinds[i] == HILOCK_FAIR ? 60000 : 2); /* were it said again at once, it would never end */
+        TELLS(s, "a:release LOST");
+        SAME(s, asked(s, "free"), i < 2 ? i + 1 : 2);
+        store_delete(&s->store, "stock");
+    }
+}
+
+A_PLAY(a_renewal_that_finds_another_type_is_TAKEN)
+{
+    struct client *p = fixture_connect(s, NULL);
+    for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
+        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .kind = all_kinds[i]));
+        overwrite(s, all_kinds[i]);
+        run_ms(s, 1100);
+        TELLS(s, "a:LOST TAKEN");
+        store_delete(&s->store, "stock");
+        run_ms(s, 1100);
+    }
+}
+
+/* A key of the queue's is not the lock's: what is released in the other way is free. */
+A_PLAY(another_type_among_the_queues_keys_is_no_loss)
+{
+    struct handle *a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
+    release(a);
+    run_ms(s, 2);
+    TELLS(s, "a:released");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An extend asks the store, counts from its own send, never shortens, and is answered once, even if its hold ends meanwhile. */
+/* An extend asks the store, counts from its own send, never shortens, and is answered once, even if its hold ends meanwhile.
+ * What is legal inside its callback is in test_deliver.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,34 +12,9 @@ static const struct hilock_client_options hasty = {.size = sizeof hasty, .comman
 
 static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
 
-static void it_is_one_command_and_lasts_from_its_send(struct fixture *s)
+A_PLAY(zero_is_the_locks_own_lease)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    uint64_t asked_us;
-    run_ms(s, 500);
-    asked_us = fixture_us(s);
-    SAME(s, extend(a, 10000), HILOCK_OK);
-    TELLS(s, "");
-    run_ms(s, 1);
-    TELLS(s, "a:extended");
-    SAME(s, a->at_us, asked_us + 200);
-    SAME(s, asked(s, "renew"), 1);
-    HOLDS(s, strstr(store_line(&s->store, "renew", 0)->text, "renew 1 stock 10000 "));
-    BELIEVES(s, a, deadline_us(asked_us, 10000000));
-    SAME(s, a->result.operation, HILOCK_OP_EXTEND);
-    SAME(s, a->result.state, HILOCK_STATE_HELD);
-    SAME(s, a->result.hold_count, 1);
-    SAME(s, a->result.attempts, 1);
-    SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
-    SAME(s, a->result.remaining_ms, (deadline_us(asked_us, 10000000) - a->at_us) / 1000);
-    HOLDS(s, a->result.lock == a->lock);
-}
-
-static void zero_is_the_locks_own_lease(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     run_ms(s, 2000);
     SAME(s, extend(a, 0), HILOCK_OK);
     run_ms(s, 1);
@@ -46,28 +22,11 @@ static void zero_is_the_locks_own_lease(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 3000000));
 }
 
-static void it_never_shortens(struct fixture *s)
+A_PLAY(the_watchdog_goes_on_with_the_locks_own_lease)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
-    uint64_t long_us;
-    extend(a, 60000);
-    run_ms(s, 1);
-    long_us = sent_at_us(s, "renew", 0);
-    extend(a, 100);
-    extend(a, 1000);
-    run_ms(s, 2);
-    TELLS(s, "a:extended a:extended a:extended");
-    BELIEVES(s, a, deadline_us(long_us, 60000000));
-    HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
-}
-
-static void the_watchdog_goes_on_with_the_locks_own_lease(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us;
-    p->tells = 1;
+    the_client(s)->tells = 1;
     extend(a, 60000);
     run_ms(s, 1);
     sent_us = sent_at_us(s, "renew", 0);
@@ -83,27 +42,9 @@ static void the_watchdog_goes_on_with_the_locks_own_lease(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
 }
 
-static void it_waits_for_a_renewal_under_way_and_then_asks(struct fixture *s)
+A_PLAY(those_that_wait_ask_together_for_the_longest)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
-    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
-    extend(a, 20000);
-    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1300150);
-    TELLS(s, "");
-    SAME(s, asked(s, "renew"), 1);
-    run_ms(s, 1);
-    TELLS(s, "a:extended");
-    SAME(s, asked(s, "renew"), 2);
-    SAME(s, sent_at_us(s, "renew", 1), sent_at_us(s, "mutex_acquire", 0) + 1300200);
-    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 20000000));
-}
-
-static void those_that_wait_ask_together_for_the_longest(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     SAME(s, extend(a, 5000), HILOCK_OK);
     SAME(s, extend(a, 30000), HILOCK_OK);
     SAME(s, extend(a, 100), HILOCK_OK);
@@ -117,10 +58,9 @@ static void those_that_wait_ask_together_for_the_longest(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 30000000));
 }
 
-static void renew_NEVER_ends_when_the_latest_extend_says(struct fixture *s)
+A_PLAY(renew_NEVER_ends_when_the_latest_extend_says)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     uint64_t sent_us;
     run_ms(s, 1000);
     extend(a, 5000);
@@ -133,10 +73,9 @@ static void renew_NEVER_ends_when_the_latest_extend_says(struct fixture *s)
     SAME(s, asked(s, "renew"), 1);
 }
 
-static void hold_max_stays_the_end(struct fixture *s)
+A_PLAY(hold_max_stays_the_end)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
     uint64_t ends_us = sent_at_us(s, "mutex_acquire", 0) + 200 + 4000000;
     extend(a, 60000);
     run_ms(s, 1);
@@ -151,11 +90,9 @@ static void hold_max_stays_the_end(struct fixture *s)
 
 /* ---- no yes ---- */
 
-static void not_ours_is_LOST_and_on_lost_does_not_run(struct fixture *s)
+A_PLAY(not_ours_is_LOST_and_on_lost_does_not_run)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    struct hilock_stats stats = {.size = sizeof stats};
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     extend(a, 0);
@@ -166,16 +103,14 @@ static void not_ours_is_LOST_and_on_lost_does_not_run(struct fixture *s)
     SAME(s, a->result.hold_count, 0);
     TEXT(s, a->detail, "TAKEN: the store says that \"stock\" is not ours any more");
     SAME(s, extend(a, 0), HILOCK_NOT_HELD);
-    hilock_client_stats(p->client, &stats);
-    SAME(s, stats.lost_taken, 1);
+    SAME(s, counts_of(the_client(s)).lost_taken, 1);
     run_ms(s, 10000);
     TELLS(s, "");
 }
 
-static void no_answer_by_the_deadline_is_LOST_at_the_deadline(struct fixture *s)
+A_PLAY(no_answer_by_the_deadline_is_LOST_at_the_deadline)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     run_ms(s, 1500);
     world_freeze(&s->store.lane);
     extend(a, 60000);
@@ -189,7 +124,7 @@ static void no_answer_by_the_deadline_is_LOST_at_the_deadline(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on(struct fixture *s)
+A_PLAY(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on)
 {
     struct client *p = fixture_connect(s, &hasty);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
@@ -204,12 +139,11 @@ static void no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on(struct fixture
     HOLDS(s, strstr(a->detail, "no answer from 127.0.0.1:6379 within 500 ms: \"stock\" may or may not be extended"));
 }
 
-static void what_never_left_is_UNREACHABLE(struct fixture *s)
+A_PLAY(what_never_left_is_UNREACHABLE)
 {
     struct client *p = fixture_connect(s, &hasty);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 10);
     extend(a, 60000);
     run_ms(s, 600);
@@ -222,12 +156,11 @@ static void what_never_left_is_UNREACHABLE(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 20000 && hilock_lock_remaining_ms(a->lock) < 25000);
 }
 
-static void a_link_that_comes_back_in_time_carries_it(struct fixture *s)
+A_PLAY(a_link_that_comes_back_in_time_carries_it)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    cut_off(s);
     run_ms(s, 10);
     extend(a, 60000);
     run_ms(s, 300);
@@ -237,10 +170,9 @@ static void a_link_that_comes_back_in_time_carries_it(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 60000000));
 }
 
-static void an_answer_that_was_lost_is_asked_for_again(struct fixture *s)
+A_PLAY(an_answer_that_was_lost_is_asked_for_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     PLAN(s, .on = "renew", .act = PLAN_RESET_AFTER);
     extend(a, 60000);
     run_ms(s, 1000);
@@ -250,7 +182,7 @@ static void an_answer_that_was_lost_is_asked_for_again(struct fixture *s)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 60000000));
 }
 
-static void an_error_is_told_and_counts_as_a_failed_renewal(struct fixture *s)
+A_PLAY(an_error_is_told_and_counts_as_a_failed_renewal)
 {
     static const struct { const char *error, *told; } cases[] = {
         {"BUSY Redis is busy running a script.", "a:extend UNWRITABLE"},
@@ -258,10 +190,8 @@ static void an_error_is_told_and_counts_as_a_failed_renewal(struct fixture *s)
         {"NOPERM this user has no permissions to run the 'evalsha' command", "a:extend DENIED"},
         {"ERR something else", "a:extend SERVER"},
     };
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
-    struct hilock_stats stats = {.size = sizeof stats};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = cases[i].error);
         extend(a, 60000);
@@ -273,17 +203,15 @@ static void an_error_is_told_and_counts_as_a_failed_renewal(struct fixture *s)
     extend(a, 60000);
     run_ms(s, 1);
     TELLS(s, "a:extend PROTOCOL");
-    hilock_client_stats(p->client, &stats);
-    SAME(s, stats.renewals_failed, 5);
+    SAME(s, counts_of(the_client(s)).renewals_failed, 5);
     extend(a, 60000);
     run_ms(s, 1);
     TELLS(s, "a:RENEWED a:extended");
 }
 
-static void renew_NEVER_is_not_told_of_failed_renewals(struct fixture *s)
+A_PLAY(renew_NEVER_is_not_told_of_failed_renewals)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &never);
+    struct handle *a = held(the_client(s), "a", "stock", &never);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 3);
     for (int i = 0; i < 4; i++) {
         extend(a, 3000);
@@ -294,11 +222,10 @@ static void renew_NEVER_is_not_told_of_failed_renewals(struct fixture *s)
     SAME(s, asked(s, "renew"), 1); /* the others were refused, and nobody asks by himself */
 }
 
-static void a_lease_found_shortened_is_believed_as_far_as_its_extend_proves(struct fixture *s)
+A_PLAY(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
-    p->tells = 1;
+    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
+    the_client(s)->tells = 1;
     s->is_tampered = 1;
     store_expire_ms(&s->store, "stock", 5000);
     extend(a, 20000);
@@ -307,24 +234,180 @@ static void a_lease_found_shortened_is_believed_as_far_as_its_extend_proves(stru
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 30000000)); /* the request asked for the lock's own lease at least */
 }
 
-static const struct play plays[] = {
-    PLAY(it_is_one_command_and_lasts_from_its_send),
-    PLAY(zero_is_the_locks_own_lease),
-    PLAY(it_never_shortens),
-    PLAY(the_watchdog_goes_on_with_the_locks_own_lease),
-    PLAY(it_waits_for_a_renewal_under_way_and_then_asks),
-    PLAY(those_that_wait_ask_together_for_the_longest),
-    PLAY(renew_NEVER_ends_when_the_latest_extend_says),
-    PLAY(hold_max_stays_the_end),
-    PLAY(not_ours_is_LOST_and_on_lost_does_not_run),
-    PLAY(no_answer_by_the_deadline_is_LOST_at_the_deadline),
-    PLAY(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on),
-    PLAY(what_never_left_is_UNREACHABLE),
-    PLAY(a_link_that_comes_back_in_time_carries_it),
-    PLAY(an_answer_that_was_lost_is_asked_for_again),
-    PLAY(an_error_is_told_and_counts_as_a_failed_renewal),
-    PLAY(renew_NEVER_is_not_told_of_failed_renewals),
-    PLAY(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves),
-};
+/* ---- its hold ends before its answer; what is refused; what it leaves behind ---- */
 
-int main(void) { return PLAYS_RUN(plays); }
+A_PLAY(released_meanwhile_is_LOST_and_the_release_OK)
+{
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
+    extend(a, 60000);
+    extend(a, 0);
+    release(a);
+    TELLS(s, "");
+    run_us(s, 100);
+    TELLS(s, "a:extend LOST a:extend LOST");
+    TEXT(s, a->detail, hilock_status_text(HILOCK_LOST));
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
+    run_ms(s, 2);
+    TELLS(s, "a:released");
+    HOLDS(s, !is_ours(s, "stock"));
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 2);
+    TELLS(s, "a:OK");
+}
+
+A_PLAY(dropped_or_freed_meanwhile_it_is_silent)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
+    extend(a, 60000);
+    extend(b, 60000);
+    handle_drop(a);
+    handle_free(b);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TELLS(s, "a:OK");
+    HOLDS(s, !is_ours(s, "two"));
+}
+
+static void extend_b(struct handle *handle)
+{
+    struct handle *b = TAILQ_NEXT(handle, entry);
+    SAME(handle->fixture, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
+    SAME(handle->fixture, hilock_lock_remaining_ms(b->lock), 0);
+    SAME(handle->fixture, extend(b, 0), HILOCK_OK);
+}
+
+A_PLAY(asked_when_the_loss_is_about_to_be_told_it_is_told_instead)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
+    when(a, "LOST SUSPENDED", extend_b);
+    world_jump_us(&s->world, 9000000);
+    run_ms(s, 10);
+    TELLS(s, "a:LOST SUSPENDED b:extend LOST");
+    HOLDS(s, strncmp(b->detail, "SUSPENDED: ", 11) == 0);
+    SAME(s, asked(s, "renew"), 0);
+    SAME(s, asked(s, "mutex_release"), 2);
+}
+
+static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
+
+static void block_and_extend(struct handle *handle)
+{
+    block_for_five_seconds(handle);
+    SAME(handle->fixture, extend(TAILQ_FIRST(&handle->fixture->handles), 60000), HILOCK_OK);
+}
+
+/* The deadline passed while somebody blocked, and nobody has looked yet. */
+A_PLAY(asked_after_the_deadline_it_revives_nothing)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *b;
+    held(p, "a", "one", &short_lease);
+    b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    acquire(b, HILOCK_FOREVER);
+    when(b, "OK", block_and_extend);
+    run_ms(s, 1);
+    run_ms(s, 10);
+    TELLS(s, "b:OK a:extend LOST");
+    HOLDS(s, !is_ours(s, "one"));
+}
+
+/* Its answer, yes, stands in the queue behind a callback that takes too long. */
+A_PLAY(a_yes_that_aged_in_the_queue_is_LOST)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    extend(a, 3000);
+    when(b, "OK", block_for_five_seconds);
+    run_ms(s, 1);
+    run_ms(s, 10);
+    TELLS(s, "b:OK a:extend LOST");
+}
+
+A_PLAY(a_loss_for_any_reason_is_told_by_the_extend)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .hold_max_ms = 31000)), *b = held(p, "b", "two", &short_lease);
+    run_ms(s, 30000);
+    PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    extend(a, 60000);
+    run_ms(s, 2000);
+    TELLS(s, "a:extend LOST");
+    TEXT(s, a->detail, "HOLD_MAX: \"one\" was held for 31000 ms; is a release missing?");
+    extend(b, 60000);
+    SAME(s, client_close(p, 10), HILOCK_OK);
+    run_ms(s, 3100);
+    TELLS(s, "b:extend LOST closed");
+    HOLDS(s, strncmp(b->detail, "CLOSING: ", 9) == 0);
+}
+
+A_PLAY(it_works_while_the_client_drains)
+{
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
+    client_close(the_client(s), HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, extend(a, 60000), HILOCK_OK);
+    run_ms(s, 10);
+    TELLS(s, "a:extended");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 59000);
+    release(a);
+    run_ms(s, 10);
+    TELLS(s, "a:released closed");
+}
+
+A_PLAY(an_abandoned_client_answers_nothing)
+{
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
+    s->is_tampered = 1;
+    extend(a, 60000);
+    extend(a, 60000);
+    client_abandon(the_client(s));
+    run_ms(s, 100);
+    TELLS(s, "");
+    SAME(s, extend(a, 0), HILOCK_CLOSED);
+}
+
+A_PLAY(refusals_say_why)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    SAME(s, hilock_extend(NULL, 0, NULL, NULL), HILOCK_INVALID);
+    SAME(s, extend(a, 0), HILOCK_NOT_HELD);
+    TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
+    acquire(a, HILOCK_FOREVER);
+    SAME(s, extend(a, 0), HILOCK_NOT_HELD);
+    run_ms(s, 1);
+    SAME(s, hilock_extend(a->lock, 0, NULL, NULL), HILOCK_INVALID);
+    TEXT(s, hilock_client_refusal(p->client), "on_result is NULL: an extend is answered by it");
+    SAME(s, extend(a, 99), HILOCK_INVALID);
+    TEXT(s, hilock_client_refusal(p->client), "bad lease_ms 99: must be 100..86400000, or 0 for the lock's");
+    SAME(s, extend(a, 86400001), HILOCK_INVALID);
+    SAME(s, extend(a, HILOCK_FOREVER), HILOCK_INVALID);
+    TEXT(s, hilock_client_refusal(p->client), "lease_ms 4294967295: a negative number by mistake? at most 2147483647");
+    s->memory.is_out = s->memory.spares_links = 1;
+    SAME(s, extend(a, 100), HILOCK_NO_MEMORY);
+    TEXT(s, hilock_client_refusal(p->client), "out of memory for an extend");
+    s->memory.is_out = 0;
+    run_ms(s, 10);
+    TELLS(s, "a:OK");
+    SAME(s, asked(s, "renew"), 0);
+    SAME(s, extend(a, 100), HILOCK_OK);
+    SAME(s, extend(a, 86400000), HILOCK_OK);
+    run_ms(s, 10);
+    TELLS(s, "a:extended a:extended");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 85000000);
+}
+
+A_PLAY(the_words_of_an_answer_are_told_without_memory_too)
+{
+    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
+    extend(a, 0);
+    s->memory.is_out = s->memory.spares_links = 1;
+    run_ms(s, 1);
+    s->memory.is_out = 0;
+    TELLS(s, "a:extend UNWRITABLE");
+    TEXT(s, a->detail, hilock_status_text(HILOCK_UNWRITABLE));
+}

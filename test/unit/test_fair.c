@@ -29,10 +29,9 @@ static struct handle *holds(struct client *p, const char *tag)
 
 /* ---- the plain way ---- */
 
-static void a_free_lock_is_one_round_trip(struct fixture *s)
+A_PLAY(a_free_lock_is_one_round_trip)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = fair(p, "a");
+    struct handle *a = fair(the_client(s), "a");
     run_ms(s, 2);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
@@ -48,7 +47,7 @@ static void a_free_lock_is_one_round_trip(struct fixture *s)
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 0);
 }
 
-static void handed_over_by_one_script_and_one_push(struct fixture *s)
+A_PLAY(handed_over_by_one_script_and_one_push)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     uint64_t token = a->result.fencing_token;
@@ -66,7 +65,7 @@ static void handed_over_by_one_script_and_one_push(struct fixture *s)
 
 /* ---- who waits ---- */
 
-static void the_place_is_told(struct fixture *s)
+A_PLAY(the_place_is_told)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b"), *c = handle_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
@@ -90,7 +89,7 @@ static void the_place_is_told(struct fixture *s)
     SAME(s, b->result.waiters, 1);
 }
 
-static void a_try_takes_no_place_and_jumps_nobody(struct fixture *s)
+A_PLAY(a_try_takes_no_place_and_jumps_nobody)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *t = fair(fixture_connect(s, NULL), "t");
     waits(fixture_connect(s, NULL), "b");
@@ -108,10 +107,9 @@ static void a_try_takes_no_place_and_jumps_nobody(struct fixture *s)
     handle_free(a);
 }
 
-static void siblings_stand_in_the_queue_each_for_itself(struct fixture *s)
+A_PLAY(siblings_stand_in_the_queue_each_for_itself)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = holds(p, "a"), *b = waits(p, "b"), *c = waits(p, "c");
+    struct handle *a = holds(the_client(s), "a"), *b = waits(the_client(s), "b"), *c = waits(the_client(s), "c");
     TELLS(s, "b:WAITING c:WAITING");
     SAME(s, c->event.position, 2);
     release_quietly(a);
@@ -123,7 +121,7 @@ static void siblings_stand_in_the_queue_each_for_itself(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
 
-static void who_waits_long_is_heard_of(struct fixture *s)
+A_PLAY(who_waits_long_is_heard_of)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     waits(fixture_connect(s, NULL), "c");
@@ -140,7 +138,7 @@ static void who_waits_long_is_heard_of(struct fixture *s)
 }
 
 /* Its process is gone: listeners are counted, and it is passed over; its place is kept as long as it counts as alive. */
-static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct fixture *s)
+A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
@@ -158,23 +156,9 @@ static void a_deaf_waiter_is_passed_over_and_keeps_its_place(struct fixture *s)
     TELLS(s, "b:OK"); /* deaf, but alive: it was granted, and found it by its heartbeat */
 }
 
-static void a_lost_push_is_found_by_the_heartbeat(struct fixture *s)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a");
-    waits(q, "b");
-    fixture_hush(s);
-    release_quietly(a);
-    run_us(s, 150); /* granted, and the push is on its way */
-    net_reset(&s->net, &q->loop, NET_STREAMS);
-    run_ms(s, 500);
-    TELLS(s, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 4);
-}
-
 /* ---- polling ---- */
 
-static void without_a_channel_it_polls(struct fixture *s)
+A_PLAY(without_a_channel_it_polls)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(q, "b", "stock", FAIR(.wake = HILOCK_WAKE_POLL));
@@ -189,22 +173,9 @@ static void without_a_channel_it_polls(struct fixture *s)
     SAME(s, asked(s, "SUBSCRIBE"), 1);
 }
 
-static void a_refused_channel_makes_it_poll(struct fixture *s)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a");
-    PLAN(s, .on = "SUBSCRIBE", .on_stream = 1, .act = PLAN_REFUSE, .error = "NOPERM no permissions to access one of the channels", .times = PLAN_ALWAYS);
-    waits(fixture_connect(s, NULL), "b");
-    run_ms(s, 1000);
-    TELLS(s, "b:WAITING");
-    HOLDS(s, asked(s, "mutex_acquire") > 10);
-    release_quietly(a);
-    run_ms(s, 101);
-    TELLS(s, "b:OK");
-}
-
 /* ---- what a push cannot give ---- */
 
-static void a_fixed_lease_is_got_whole(struct fixture *s)
+A_PLAY(a_fixed_lease_is_got_whole)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     run_ms(s, 2);
@@ -221,20 +192,7 @@ static void a_fixed_lease_is_got_whole(struct fixture *s)
     SAME(s, asked(s, "renew"), 0);
 }
 
-static void much_validity_is_got_first(struct fixture *s)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 30000, .min_validity_ms = 20000));
-    run_ms(s, 2);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 2);
-    fixture_hush(s);
-    release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
-    HOLDS(s, b->result.remaining_ms > 29000);
-}
-
-static void a_window_becomes_a_lease_after_a_third(struct fixture *s)
+A_PLAY(a_window_becomes_a_lease_after_a_third)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     fixture_hush(s);
@@ -251,7 +209,7 @@ static void a_window_becomes_a_lease_after_a_third(struct fixture *s)
     TELLS(s, "");
 }
 
-static void what_came_late_is_confirmed_with_the_whole_lease(struct fixture *s)
+A_PLAY(what_came_late_is_confirmed_with_the_whole_lease)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
@@ -259,9 +217,7 @@ static void what_came_late_is_confirmed_with_the_whole_lease(struct fixture *s)
     store_forget(&s->store);
     release_quietly(a);
     run_us(s, 150);
-    world_freeze(&q->loop.lane);
-    run_ms(s, 2000);
-    world_thaw(&s->world, &q->loop.lane);
+    frozen_ms(q, 2000);
     run_ms(s, 2);
     TELLS(s, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 1);
@@ -269,7 +225,7 @@ static void what_came_late_is_confirmed_with_the_whole_lease(struct fixture *s)
 }
 
 /* It stood still for longer than the window: the lock went by, and the place was kept. */
-static void what_lapsed_meanwhile_comes_back_in_turn(struct fixture *s)
+A_PLAY(what_lapsed_meanwhile_comes_back_in_turn)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
@@ -291,7 +247,7 @@ static void what_lapsed_meanwhile_comes_back_in_turn(struct fixture *s)
 
 /* ---- ends ---- */
 
-static void a_cancel_that_crosses_the_grant_hands_on(struct fixture *s)
+A_PLAY(a_cancel_that_crosses_the_grant_hands_on)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     waits(fixture_connect(s, NULL), "c");
@@ -303,39 +259,7 @@ static void a_cancel_that_crosses_the_grant_hands_on(struct fixture *s)
     TELLS(s, "b:CANCELLED c:OK");
 }
 
-static void a_dropped_client_leaves_the_queue(struct fixture *s)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
-    fixture_hush(s);
-    handle_free(b);
-    client_close(q, 0);
-    run_ms(s, 5);
-    TELLS(s, "closed");
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
-    HOLDS(s, strlen(a->holder) > 5);
-}
-
-static void an_unanswered_enqueue_is_taken_back(struct fixture *s)
-{
-    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = fair(q, "b");
-    run_ms(s, 2);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(b, 100);
-    run_ms(s, 150);
-    TELLS(s, "b:UNREACHABLE");
-    net_reset(&s->net, &q->loop, NET_COMMANDS);
-    run_ms(s, 2000);
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.waiters, 0);
-    SAME(s, asked(s, "mutex_release"), 2); /* once more when its bytes can no longer run */
-}
-
-static void a_forced_release_grants_the_next(struct fixture *s)
+A_PLAY(a_forced_release_grants_the_next)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *o = handle_new(fixture_connect(s, NULL), "o", "stock", NULL);
     waits(fixture_connect(s, NULL), "b");
@@ -350,7 +274,7 @@ static void a_forced_release_grants_the_next(struct fixture *s)
 }
 
 /* While a hash slot moves, likewise; through handles of both kinds. */
-static void a_forced_release_that_may_not_span_keys_names_one(struct fixture *s)
+A_PLAY(a_forced_release_that_may_not_span_keys_names_one)
 {
     static const char *const told[] = {"a:OK o:force OK a:release LOST", "a:OK o:force OK a:release LOST", "a:OK o:force UNWRITABLE a:released"};
     for (int i = 0; i < 3; i++) {
@@ -370,7 +294,7 @@ static void a_forced_release_that_may_not_span_keys_names_one(struct fixture *s)
 }
 
 /* While a hash slot moves: one key, and who waits finds it by itself. */
-static void a_release_that_may_not_span_keys_names_one(struct fixture *s)
+A_PLAY(a_release_that_may_not_span_keys_names_one)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a");
     waits(fixture_connect(s, NULL), "b");
@@ -385,7 +309,7 @@ static void a_release_that_may_not_span_keys_names_one(struct fixture *s)
     TELLS(s, "b:OK");
 }
 
-static void what_the_store_says_is_bounded(struct fixture *s)
+A_PLAY(what_the_store_says_is_bounded)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *b = waits(q, "b");
@@ -402,7 +326,7 @@ static void what_the_store_says_is_bounded(struct fixture *s)
 }
 
 /* Its first answer was lost with the link, and its next one comes behind that of a later one of the same client. */
-static void the_first_of_a_client_hears_of_a_release_whenever_it_was_placed(struct fixture *s)
+A_PLAY(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "java:1", 600000);
@@ -425,7 +349,7 @@ static int stands_in_queue(struct fixture *s)
 }
 
 /* Behind one address another server takes over, which knows an older queue. */
-static void who_left_a_queue_that_is_there_again_leaves_it_again(struct fixture *s)
+A_PLAY(who_left_a_queue_that_is_there_again_leaves_it_again)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     struct sim_store_data *older = sim_store_save(store_now(&s->store));
@@ -444,31 +368,117 @@ static void who_left_a_queue_that_is_there_again_leaves_it_again(struct fixture 
     TELLS(s, "b:WAITING b:CANCELLED");
 }
 
-static const struct play plays[] = {
-    PLAY(who_left_a_queue_that_is_there_again_leaves_it_again),
-    PLAY(a_free_lock_is_one_round_trip),
-    PLAY(handed_over_by_one_script_and_one_push),
-    PLAY(the_place_is_told),
-    PLAY(a_try_takes_no_place_and_jumps_nobody),
-    PLAY(siblings_stand_in_the_queue_each_for_itself),
-    PLAY(who_waits_long_is_heard_of),
-    PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place),
-    PLAY(a_lost_push_is_found_by_the_heartbeat),
-    PLAY(without_a_channel_it_polls),
-    PLAY(a_refused_channel_makes_it_poll),
-    PLAY(a_fixed_lease_is_got_whole),
-    PLAY(much_validity_is_got_first),
-    PLAY(a_window_becomes_a_lease_after_a_third),
-    PLAY(what_came_late_is_confirmed_with_the_whole_lease),
-    PLAY(what_lapsed_meanwhile_comes_back_in_turn),
-    PLAY(a_cancel_that_crosses_the_grant_hands_on),
-    PLAY(a_dropped_client_leaves_the_queue),
-    PLAY(an_unanswered_enqueue_is_taken_back),
-    PLAY(a_forced_release_grants_the_next),
-    PLAY(a_forced_release_that_may_not_span_keys_names_one),
-    PLAY(a_release_that_may_not_span_keys_names_one),
-    PLAY(what_the_store_says_is_bounded),
-    PLAY(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed),
-};
+/* ---- what crosses a push ---- */
 
-int main(void) { return PLAYS_RUN(plays); }
+/* The server's clock was set back since the waiter's heartbeat. */
+A_PLAY(a_clock_that_steps_back_holds_up_nobody)
+{
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    world_clock_step(&s->store.clock, -50000);
+    release_quietly(a);
+    run_ms(s, 1);
+    TELLS(s, "b:WAITING b:OK");
+    HOLDS(s, b->result.remaining_ms > 29000); /* the push proves nothing: by a heartbeat */
+    run_ms(s, 10000);
+    TELLS(s, "");
+}
+
+/* Two are remembered: what an earlier one proves is not known any more. */
+A_PLAY(a_push_that_names_an_old_heartbeat_is_confirmed_first)
+{
+    struct client *p = fixture_connect(s, NULL);
+    char holder[64];
+    size_t sent;
+    store_grant(&s->store, "stock", "x:9", 600000);
+    waits(p, "b");
+    run_ms(s, 6500);
+    sent = asked(s, "mutex_acquire");
+    HOLDS(s, sent >= 3);
+    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    store_take(&s->store, "stock", holder, 3000);
+    SAME(s, push_grant(p, "stock", 1, (int)sent - 2, 5, store_token(&s->store, "stock", holder)), 1);
+    run_us(s, 150);
+    TELLS(s, "b:WAITING");
+    run_ms(s, 1);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "mutex_acquire"), sent + 1);
+}
+
+A_PLAY(a_guarded_store_s_push_is_not_believed)
+{
+    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
+    struct handle *b;
+    store_grant(&s->store, "stock", "x:9", 600000);
+    b = waits(q, "b");
+    store_restart(&s->store, 1);
+    net_reset(&s->net, &q->loop, NET_ALL);
+    run_ms(s, 10000);
+    TELLS(s, "b:WAITING");
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    acquire(fair(fixture_connect(s, NULL), "t"), HILOCK_TRY); /* a client that finds it free grants it, to any waiter */
+    run_ms(s, 100);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
+    fixture_hush(s);
+    run_ms(s, 55000);
+    TELLS(s, "b:OK");
+}
+
+static void extend_it(struct handle *handle) { extend(handle, 60000); }
+
+/* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
+A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
+{
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
+    run_ms(s, 3000);
+    SAME(s, asked(s, "mutex_acquire"), 3);
+    when(b, "OK", extend_it);
+    release_quietly(a);
+    run_ms(s, 100);
+    SAME(s, asked(s, "mutex_acquire"), 4);
+    TELLS(s, "b:WAITING b:OK b:extended");
+    SAME(s, asked(s, "renew"), 1);
+}
+
+/* It was left to others just as a heartbeat was answered that it is held. */
+A_PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten)
+{
+    struct client *p = fixture_connect(s, NULL);
+    char channel[64], text[100];
+    struct plan *late;
+    store_grant(&s->store, "stock", "x:9", 600000);
+    waits(p, "b");
+    late = PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000);
+    for (int i = 0; i < 5000 && !late->met; i++)
+        run_ms(s, 1);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
+    snprintf(text, sizeof text, "F %s:1 5", p->uuid);
+    store_publish(&s->store, channel, text);
+    run_ms(s, 100);
+    TELLS(s, "b:WAITING b:OK");
+}
+
+/* It runs when the hold that the push gave is over, and finds the name free. */
+A_PLAY(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b");
+    struct plan *stray = PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 2000000);
+    for (int i = 0; i < 5000 && !stray->met; i++)
+        run_ms(s, 1);
+    release_quietly(a);
+    run_ms(s, 1);
+    net_reset(&s->net, &p->loop, NET_COMMANDS);
+    run_ms(s, 500);
+    release_quietly(b);
+    run_ms(s, 500);
+    TELLS(s, "b:WAITING b:OK");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    run_ms(s, 1000);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1200);
+    TEXT(s, store_holder(&s->store, "stock"), "");
+}

@@ -69,7 +69,7 @@ static struct three three_at(struct cluster_stage *stage, const char *name)
 
 /* ---- the plain way ---- */
 
-static void handed_over_at_the_server_of_the_slot(struct fixture *s)
+A_PLAY(handed_over_at_the_server_of_the_slot)
 {
     struct cluster_stage stage;
     struct three three;
@@ -86,13 +86,11 @@ static void handed_over_at_the_server_of_the_slot(struct fixture *s)
     TELLS(s, "c:OK");
 }
 
-static void a_slot_is_listened_to_once_for_all_its_locks(struct fixture *s)
+A_PLAY(a_slot_is_listened_to_once_for_all_its_locks)
 {
     static const char *const names[] = {"one", "{one}:a", "{one}:b", "two", "{two}:a"};
     struct cluster_stage stage;
-    struct client *p;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_begin(&stage, s);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         waits(p, "h", names[i]);
     SAME(s, asked_of_all(&stage, "SSUBSCRIBE"), 2);
@@ -100,7 +98,7 @@ static void a_slot_is_listened_to_once_for_all_its_locks(struct fixture *s)
 }
 
 /* Names that were of use once leave nothing for long. */
-static void a_channel_that_nobody_uses_is_given_up(struct fixture *s)
+A_PLAY(a_channel_that_nobody_uses_is_given_up)
 {
     struct cluster_stage stage;
     struct client *p;
@@ -124,7 +122,7 @@ static void a_channel_that_nobody_uses_is_given_up(struct fixture *s)
 }
 
 /* PUBLISH reaches every server, and NUMSUB counts at one: who waits listens at the server of its slot. */
-static void an_older_server_has_plain_channels(struct fixture *s)
+A_PLAY(an_older_server_has_plain_channels)
 {
     struct cluster_stage stage;
     struct three three;
@@ -139,59 +137,10 @@ static void an_older_server_has_plain_channels(struct fixture *s)
     TELLS(s, "b:OK a:released");
 }
 
-static void a_server_that_nobody_uses_is_left(struct fixture *s)
-{
-    struct cluster_stage stage;
-    struct client *p;
-    struct handle *a, *b;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    acquire(handle_new(p, "m", cluster_name(0, 0), NULL), HILOCK_FOREVER); /* renewed there, all the time */
-    a = waits(p, "a", cluster_name(2, 0));
-    release_quietly(a);
-    run_ms(s, 1000);
-    HOLDS(s, !TAILQ_EMPTY(&stage.stores[2]->peers));
-    run_ms(s, 200000);
-    HOLDS(s, TAILQ_EMPTY(&stage.stores[2]->peers));
-    fixture_hush(s);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    SAME(s, listeners(&stage, 2, a), 0); /* the name was free */
-    b = waits(cluster_connect(&stage), "b", hilock_lock_name(a->lock));
-    release_quietly(a);
-    run_ms(s, 1);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5);
-    release_quietly(b);
-    run_ms(s, 1);
-    TELLS(s, "a:OK b:WAITING b:OK a:WAITING a:OK");
-    SAME(s, asked_at(&stage, 2, "mutex_release"), 3);
-}
-
 /* ---- slots that move ---- */
 
-static void the_queue_goes_along_with_its_slot(struct fixture *s)
-{
-    struct cluster_stage stage;
-    struct three three;
-    cluster_set(&stage, s);
-    three = three_at(&stage, cluster_name(1, 0));
-    cluster_move(&stage, cluster_name(1, 0), 1, 2);
-    run_ms(s, 1000);
-    SAME(s, listeners(&stage, 2, three.c), 1);
-    forget_all(&stage);
-    release(three.a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK a:released");
-    release(three.b);
-    run_ms(s, 1);
-    TELLS(s, "c:OK b:released");
-    SAME(s, asked_at(&stage, 1, "mutex_release"), 0);
-    SAME(s, asked_at(&stage, 2, NULL), 2);
-}
-
 /* The move is over, and no waiter has reached the new server: the first that does is deaf, but alive. */
-static void who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it(struct fixture *s)
+A_PLAY(who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it)
 {
     struct cluster_stage stage;
     struct three three;
@@ -208,7 +157,7 @@ static void who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it(struc
 
 /* Not all keys of the lock are on one side: neither script of its own runs, and it is freed by the one of a MUTEX. Once the slot has moved
  * it goes to the first that asks: the others cannot hear yet, and keep their places. */
-static void a_release_amid_the_move_frees_and_a_heartbeat_finds_it(struct fixture *s)
+A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
 {
     struct cluster_stage stage;
     struct three three;
@@ -234,24 +183,8 @@ static void a_release_amid_the_move_frees_and_a_heartbeat_finds_it(struct fixtur
     fixture_hush(s);
 }
 
-static void an_acquire_waits_for_the_end_of_a_move(struct fixture *s)
-{
-    struct cluster_stage stage;
-    struct handle *a;
-    const char *name = cluster_name(1, 0);
-    cluster_set(&stage, s);
-    a = fair(cluster_connect(&stage), "a", name);
-    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5000);
-    TELLS(s, "");
-    cluster_end_move(&stage, cluster_slot(name), 2);
-    run_ms(s, 3100);
-    TELLS(s, "a:OK");
-}
-
 /* The queue has gone over, the channel has not: no push can arrive, and each finds its grant by itself. */
-static void who_is_asked_for_at_both_ends_is_granted_there(struct fixture *s)
+A_PLAY(who_is_asked_for_at_both_ends_is_granted_there)
 {
     struct cluster_stage stage;
     struct three three;
@@ -284,7 +217,7 @@ static void fail_over(struct cluster_stage *stage, unsigned from, unsigned to)
     cluster_take_over(stage, from, to, 0);
 }
 
-static void the_order_outlives_a_failover(struct fixture *s)
+A_PLAY(the_order_outlives_a_failover)
 {
     struct cluster_stage stage;
     struct three three;
@@ -301,19 +234,3 @@ static void the_order_outlives_a_failover(struct fixture *s)
     TELLS(s, "c:OK");
     SAME(s, asked_at(&stage, 2, "mutex_release"), 2);
 }
-
-static const struct play plays[] = {
-    PLAY(handed_over_at_the_server_of_the_slot),
-    PLAY(a_slot_is_listened_to_once_for_all_its_locks),
-    PLAY(a_channel_that_nobody_uses_is_given_up),
-    PLAY(an_older_server_has_plain_channels),
-    PLAY(a_server_that_nobody_uses_is_left),
-    PLAY(the_queue_goes_along_with_its_slot),
-    PLAY(who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it),
-    PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it),
-    PLAY(an_acquire_waits_for_the_end_of_a_move),
-    PLAY(who_is_asked_for_at_both_ends_is_granted_there),
-    PLAY(the_order_outlives_a_failover),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -24,12 +24,11 @@ static void listens(struct client *p)
     run_ms(p->fixture, 5);
 }
 
-static void subscribe_confirm_ask_again_sleep(struct fixture *s)
+A_PLAY(subscribe_confirm_ask_again_sleep)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us;
-    listens(p);
+    listens(the_client(s));
     store_take(&s->store, "stock", "another", 60000);
     store_forget(&s->store);
     begun_us = fixture_us(s);
@@ -44,7 +43,7 @@ static void subscribe_confirm_ask_again_sleep(struct fixture *s)
 }
 
 /* Its release hands over: there is nothing to listen to but grants, and nothing to ask twice for. */
-static void behind_a_holder_that_hands_over_it_asks_once(struct fixture *s)
+A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
 {
     struct client *p = fixture_connect(s, NULL);
     listens(p);
@@ -57,7 +56,7 @@ static void behind_a_holder_that_hands_over_it_asks_once(struct fixture *s)
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
-static void a_message_wakes_within_one_round_trip(struct fixture *s)
+A_PLAY(a_message_wakes_within_one_round_trip)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a;
@@ -73,7 +72,7 @@ static void a_message_wakes_within_one_round_trip(struct fixture *s)
     SAME(s, a->result.attempts, 3);
 }
 
-static void the_end_of_the_holders_lease_wakes(struct fixture *s)
+A_PLAY(the_end_of_the_holders_lease_wakes)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a;
@@ -87,7 +86,7 @@ static void the_end_of_the_holders_lease_wakes(struct fixture *s)
     HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1502000);
 }
 
-static void a_holder_that_never_publishes_is_asked_after_every_three_seconds(struct fixture *s)
+A_PLAY(a_holder_that_never_publishes_is_asked_after_every_three_seconds)
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 60000);
@@ -101,7 +100,7 @@ static void a_holder_that_never_publishes_is_asked_after_every_three_seconds(str
     SAME(s, sent_at_us(s, "mutex_acquire", 2), sent_at_us(s, "mutex_acquire", 1) + 200 + 3000000);
 }
 
-static void a_holder_without_an_expiry_is_asked_after_every_three_seconds(struct fixture *s)
+A_PLAY(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 0);
@@ -110,7 +109,7 @@ static void a_holder_without_an_expiry_is_asked_after_every_three_seconds(struct
     SAME(s, asked(s, "mutex_acquire"), 2 + 6);
 }
 
-static void who_may_not_subscribe_polls(struct fixture *s)
+A_PLAY(who_may_not_subscribe_polls)
 {
     struct client *p = fixture_connect(s, NULL);
     struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
@@ -125,7 +124,7 @@ static void who_may_not_subscribe_polls(struct fixture *s)
     HOLDS(s, strstr(p->log, "SUBSCRIBE refused: NOPERM"));
 }
 
-static void a_new_subscription_link_makes_all_try_again(struct fixture *s)
+A_PLAY(a_new_subscription_link_makes_all_try_again)
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 60000);
@@ -141,7 +140,7 @@ static void a_new_subscription_link_makes_all_try_again(struct fixture *s)
     HOLDS(s, asked_at_us(s, "mutex_acquire", 2) > asked_at_us(s, "SUBSCRIBE", 2));
 }
 
-static void only_the_head_of_the_line_asks(struct fixture *s)
+A_PLAY(only_the_head_of_the_line_asks)
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 60000);
@@ -156,7 +155,7 @@ static void only_the_head_of_the_line_asks(struct fixture *s)
 
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
-static void the_line_is_first_come_first_served(struct fixture *s)
+A_PLAY(the_line_is_first_come_first_served)
 {
     struct client *p = fixture_connect(s, &alone);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
@@ -171,7 +170,7 @@ static void the_line_is_first_come_first_served(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 3);
 }
 
-static void the_next_in_line_asks_when_the_head_gives_up(struct fixture *s)
+A_PLAY(the_next_in_line_asks_when_the_head_gives_up)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a, *b;
@@ -187,7 +186,7 @@ static void the_next_in_line_asks_when_the_head_gives_up(struct fixture *s)
     HOLDS(s, b->result.attempts >= 1);
 }
 
-static void who_waits_behind_a_sibling_is_told_his_holder(struct fixture *s)
+A_PLAY(who_waits_behind_a_sibling_is_told_his_holder)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
@@ -206,12 +205,11 @@ static void who_waits_behind_a_sibling_is_told_his_holder(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void WAITING_is_told_once_or_as_often_as_asked(struct fixture *s)
+A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
+    struct handle *b = handle_new(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
     store_take(&s->store, "stock", "another", 60000);
-    waiting(p, "a", HILOCK_FOREVER);
+    waiting(the_client(s), "a", HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 1000);
     TELLS(s, "a:WAITING b:WAITING b:WAITING b:WAITING b:WAITING");
@@ -220,7 +218,7 @@ static void WAITING_is_told_once_or_as_often_as_asked(struct fixture *s)
 }
 
 /* Waiters in the store's queue come before those in line here: they get their place when this client holds no more. */
-static void clients_take_turns(struct fixture *s)
+A_PLAY(clients_take_turns)
 {
     struct client *p = fixture_connect(s, &alone), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(q, "c", HILOCK_FOREVER);
@@ -237,7 +235,7 @@ static void clients_take_turns(struct fixture *s)
 
 static void acquire_it(struct handle *handle) { acquire(handle, HILOCK_FOREVER); }
 
-static void who_asks_again_in_the_releases_callback_is_behind_those_who_wait(struct fixture *s)
+A_PLAY(who_asks_again_in_the_releases_callback_is_behind_those_who_wait)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -252,7 +250,7 @@ static void who_asks_again_in_the_releases_callback_is_behind_those_who_wait(str
 
 /* ---- masters: who waits stands in the queue of the first ---- */
 
-static void others_who_listen_get_their_turn_after_a_release(struct fixture *s)
+A_PLAY(others_who_listen_get_their_turn_after_a_release)
 {
     struct client *p = quorum_with(s, 3, alone), *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -265,7 +263,7 @@ static void others_who_listen_get_their_turn_after_a_release(struct fixture *s)
     TELLS(s, "c:OK");
 }
 
-static void so_they_do_when_we_ask_again_only_in_the_releases_callback(struct fixture *s)
+A_PLAY(so_they_do_when_we_ask_again_only_in_the_releases_callback)
 {
     struct client *p = quorum(s, 3), *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -285,7 +283,7 @@ static void drop_beside_and_acquire_it(struct handle *handle)
     acquire(handle, HILOCK_FOREVER);
 }
 
-static void so_they_do_when_nobody_of_us_waited_for_a_moment(struct fixture *s)
+A_PLAY(so_they_do_when_nobody_of_us_waited_for_a_moment)
 {
     struct client *p = quorum_with(s, 3, alone), *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL);
@@ -301,12 +299,10 @@ static void so_they_do_when_nobody_of_us_waited_for_a_moment(struct fixture *s)
 
 /* ---- the subscription ---- */
 
-static void our_own_lingering_subscription_is_nobody_else(struct fixture *s)
+A_PLAY(our_own_lingering_subscription_is_nobody_else)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     store_free_name(&s->store, "stock");
     run_ms(s, 10);
@@ -318,19 +314,7 @@ static void our_own_lingering_subscription_is_nobody_else(struct fixture *s)
     SAME(s, a->at_us, asked_at_us(s, "mutex_release", 0) + 100 + 200);
 }
 
-static void nobody_is_waited_for_when_nobody_listens(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, &alone);
-    struct handle *a = held(p, "a", "stock", NULL), *b;
-    b = waiting(p, "b", HILOCK_FOREVER);
-    run_ms(s, 10);
-    release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:WAITING b:OK");
-    SAME(s, b->at_us, asked_at_us(s, "mutex_release", 0) + 100);
-}
-
-static void our_own_subscription_is_nobody_else(struct fixture *s)
+A_PLAY(our_own_subscription_is_nobody_else)
 {
     struct client *p = fixture_connect(s, &alone);
     struct handle *a, *b;
@@ -348,7 +332,7 @@ static void our_own_subscription_is_nobody_else(struct fixture *s)
     SAME(s, b->at_us, asked_at_us(s, "mutex_release", 0) + 100);
 }
 
-static void the_subscription_lingers_for_a_second(struct fixture *s)
+A_PLAY(the_subscription_lingers_for_a_second)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a;
@@ -368,7 +352,7 @@ static void the_subscription_lingers_for_a_second(struct fixture *s)
     SAME(s, store_listeners(&s->store, CHANNEL), 0);
 }
 
-static void any_message_is_a_hint_and_no_more(struct fixture *s)
+A_PLAY(any_message_is_a_hint_and_no_more)
 {
     struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 60000);
@@ -397,7 +381,7 @@ static hilock_lock *lock_of(struct fixture *s, struct client *p, unsigned i)
 }
 
 /* Each is held, waited for, handed on and waited for in vain; every tenth by another client too. */
-static void names_that_nobody_wants_any_more_leave_nothing(struct fixture *s)
+A_PLAY(names_that_nobody_wants_any_more_leave_nothing)
 {
     enum { NAMES = 10000 };
     struct client *p = fixture_connect(s, NULL);
@@ -429,32 +413,3 @@ static void names_that_nobody_wants_any_more_leave_nothing(struct fixture *s)
     SAME(s, s->memory.blocks, blocks);
     HOLDS(s, s->memory.bytes <= bytes + 8192); /* the table of names may double once more: it keeps those that were released lately */
 }
-
-static const struct play plays[] = {
-    PLAY(subscribe_confirm_ask_again_sleep),
-    PLAY(behind_a_holder_that_hands_over_it_asks_once),
-    PLAY(a_message_wakes_within_one_round_trip),
-    PLAY(the_end_of_the_holders_lease_wakes),
-    PLAY(a_holder_that_never_publishes_is_asked_after_every_three_seconds),
-    PLAY(a_holder_without_an_expiry_is_asked_after_every_three_seconds),
-    PLAY(who_may_not_subscribe_polls),
-    PLAY(a_new_subscription_link_makes_all_try_again),
-    PLAY(only_the_head_of_the_line_asks),
-    PLAY(the_line_is_first_come_first_served),
-    PLAY(the_next_in_line_asks_when_the_head_gives_up),
-    PLAY(who_waits_behind_a_sibling_is_told_his_holder),
-    PLAY(WAITING_is_told_once_or_as_often_as_asked),
-    PLAY(clients_take_turns),
-    PLAY(who_asks_again_in_the_releases_callback_is_behind_those_who_wait),
-    PLAY(others_who_listen_get_their_turn_after_a_release),
-    PLAY(so_they_do_when_we_ask_again_only_in_the_releases_callback),
-    PLAY(so_they_do_when_nobody_of_us_waited_for_a_moment),
-    PLAY(our_own_lingering_subscription_is_nobody_else),
-    PLAY(nobody_is_waited_for_when_nobody_listens),
-    PLAY(our_own_subscription_is_nobody_else),
-    PLAY(the_subscription_lingers_for_a_second),
-    PLAY(any_message_is_a_hint_and_no_more),
-    PLAY(names_that_nobody_wants_any_more_leave_nothing),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -22,7 +22,7 @@ static struct client *guarded(struct fixture *s)
     return fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
 }
 
-static void a_restart_is_told_at_the_next_connect(struct fixture *s)
+A_PLAY(a_restart_is_told_at_the_next_connect)
 {
     struct client *p = fixture_connect(s, NULL);
     run_ms(s, 1000);
@@ -36,7 +36,7 @@ static void a_restart_is_told_at_the_next_connect(struct fixture *s)
     HOLDS(s, strstr(p->log, "restarted 1 s ago or less: locks that it did not keep are free there"));
 }
 
-static void a_policy_that_evicts_is_told_once(struct fixture *s)
+A_PLAY(a_policy_that_evicts_is_told_once)
 {
     struct client *p;
     sim_store_set_policy(s->store.core, "volatile-ttl");
@@ -50,7 +50,7 @@ static void a_policy_that_evicts_is_told_once(struct fixture *s)
     TELLS(s, "down up");
 }
 
-static void INFO_may_be_refused(struct fixture *s)
+A_PLAY(INFO_may_be_refused)
 {
     struct client *p;
     PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'info' command", .times = PLAN_ALWAYS);
@@ -65,7 +65,7 @@ static void INFO_may_be_refused(struct fixture *s)
     HOLDS(s, hilock_client_is_connected(p->client) && !strstr(p->log, "INFO refused"));
 }
 
-static void a_lost_answer_to_INFO_ends_the_link_in_time(struct fixture *s)
+A_PLAY(a_lost_answer_to_INFO_ends_the_link_in_time)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     PLAN(s, .on = "INFO", .act = PLAN_LOSE_ANSWER);
@@ -76,7 +76,7 @@ static void a_lost_answer_to_INFO_ends_the_link_in_time(struct fixture *s)
 }
 
 /* Not a poll later: it asks in the very moment. */
-static void who_waits_is_served_as_the_guard_ends(struct fixture *s)
+A_PLAY(who_waits_is_served_as_the_guard_ends)
 {
     struct client *p = guarded(s);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -93,11 +93,10 @@ static void who_waits_is_served_as_the_guard_ends(struct fixture *s)
 }
 
 /* Nor are kinds that poll let in, and they do not poll meanwhile. */
-static void the_guard_is_for_every_kind(struct fixture *s)
+A_PLAY(the_guard_is_for_every_kind)
 {
     struct client *p = guarded(s);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
     run_ms(s, 2000);
     TELLS(s, "");
     SAME(s, asked(s, "SET") + asked(s, "simple_acquire"), 0);
@@ -106,7 +105,7 @@ static void the_guard_is_for_every_kind(struct fixture *s)
     SAME(s, a->result.attempts, 1);
 }
 
-static void a_try_is_UNWRITABLE_at_once(struct fixture *s)
+A_PLAY(a_try_is_UNWRITABLE_at_once)
 {
     struct client *p = guarded(s);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -120,7 +119,7 @@ static void a_try_is_UNWRITABLE_at_once(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 0);
 }
 
-static void a_wait_that_ends_under_the_guard_is_UNWRITABLE(struct fixture *s)
+A_PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE)
 {
     struct client *p = guarded(s);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "other", NULL);
@@ -137,7 +136,7 @@ static void a_wait_that_ends_under_the_guard_is_UNWRITABLE(struct fixture *s)
 }
 
 /* It kept its data: what is held goes on. */
-static void holds_are_renewed_and_released_under_the_guard(struct fixture *s)
+A_PLAY(holds_are_renewed_and_released_under_the_guard)
 {
     struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -156,12 +155,11 @@ static void holds_are_renewed_and_released_under_the_guard(struct fixture *s)
 }
 
 /* Asked before it died, asked again after: under the guard that grants as little as anything else. */
-static void an_acquire_that_went_unanswered_waits_for_the_guard(struct fixture *s)
+A_PLAY(an_acquire_that_went_unanswered_waits_for_the_guard)
 {
     struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_BEFORE);
-    acquire(a, HILOCK_FOREVER);
     run_us(s, 200);
     restart(s);
     run_ms(s, 3500);
@@ -172,7 +170,7 @@ static void an_acquire_that_went_unanswered_waits_for_the_guard(struct fixture *
 }
 
 /* Every way out of a barred acquire, in the turn before its answer. */
-static void an_acquire_may_go_while_its_refusal_is_on_the_way(struct fixture *s)
+A_PLAY(an_acquire_may_go_while_its_refusal_is_on_the_way)
 {
     struct client *p = guarded(s);
     struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL), *c = handle_new(p, "c", "three", NULL);
@@ -188,7 +186,7 @@ static void an_acquire_may_go_while_its_refusal_is_on_the_way(struct fixture *s)
     client_abandon(p);
 }
 
-static void unreadable_INFO_means_just_started(struct fixture *s)
+A_PLAY(unreadable_INFO_means_just_started)
 {
     struct client *p;
     struct handle *a;
@@ -203,7 +201,7 @@ static void unreadable_INFO_means_just_started(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void a_lease_above_the_guard_is_refused(struct fixture *s)
+A_PLAY(a_lease_above_the_guard_is_refused)
 {
     struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000)), *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = HILOCK_GUARD_OFF));
     hilock_lock *lock = NULL;
@@ -212,27 +210,9 @@ static void a_lease_above_the_guard_is_refused(struct fixture *s)
          "lease_ms 4001 is longer than restart_guard_ms 4000: a restarted store could grant the lock to others too early; raise the guard or lower the lease");
     SAME(s, hilock_lock_create(&lock, p->client, "x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 4000)), HILOCK_OK);
     hilock_lock_free(lock);
+    SAME(s, extend(held(p, "b", "other", NULL), 4001), HILOCK_INVALID);
+    HOLDS(s, strncmp(hilock_client_refusal(p->client), "lease_ms 4001 is longer than restart_guard_ms 4000: ", 52) == 0);
     restart(s);
     run_ms(s, 300);
     held(q, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)); /* HILOCK_GUARD_OFF */
-}
-
-int main(void)
-{
-    static const struct play plays[] = {
-        PLAY(a_restart_is_told_at_the_next_connect),
-        PLAY(a_policy_that_evicts_is_told_once),
-        PLAY(INFO_may_be_refused),
-        PLAY(a_lost_answer_to_INFO_ends_the_link_in_time),
-        PLAY(who_waits_is_served_as_the_guard_ends),
-        PLAY(the_guard_is_for_every_kind),
-        PLAY(a_try_is_UNWRITABLE_at_once),
-        PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE),
-        PLAY(holds_are_renewed_and_released_under_the_guard),
-        PLAY(an_acquire_that_went_unanswered_waits_for_the_guard),
-        PLAY(an_acquire_may_go_while_its_refusal_is_on_the_way),
-        PLAY(unreadable_INFO_means_just_started),
-        PLAY(a_lease_above_the_guard_is_refused),
-    };
-    return PLAYS_RUN(plays);
 }

@@ -18,7 +18,7 @@ static void is_bad(struct fixture *s, struct client *p, const char *name, size_t
     HOLDS(s, !lock);
 }
 
-static void bad_names_are_BAD_NAME(struct fixture *s)
+A_PLAY(bad_names_are_BAD_NAME)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:"));
     char name[1100];
@@ -39,7 +39,7 @@ static void bad_names_are_BAD_NAME(struct fixture *s)
     hilock_lock_free(lock);
 }
 
-static void a_tag_may_be_in_the_prefix(struct fixture *s)
+A_PLAY(a_tag_may_be_in_the_prefix)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "{shop}:"));
     held(p, "a", "stock", NULL);
@@ -47,7 +47,7 @@ static void a_tag_may_be_in_the_prefix(struct fixture *s)
     HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", 0)->text, " hilock:token={shop}:stock "));
 }
 
-static void what_is_NULL_is_INVALID_or_nothing(struct fixture *s)
+A_PLAY(what_is_NULL_is_INVALID_or_nothing)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -77,7 +77,7 @@ static void what_is_NULL_is_INVALID_or_nothing(struct fixture *s)
     hilock_client_stats(p->client, NULL);
 }
 
-static void a_handle_has_one_would_be_holder(struct fixture *s)
+A_PLAY(a_handle_has_one_would_be_holder)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -91,7 +91,7 @@ static void a_handle_has_one_would_be_holder(struct fixture *s)
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
 }
 
-static void a_wait_is_no_negative_number(struct fixture *s)
+A_PLAY(a_wait_is_no_negative_number)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -100,7 +100,7 @@ static void a_wait_is_no_negative_number(struct fixture *s)
     SAME(s, acquire(a, 0x7fffffff), HILOCK_OK);
 }
 
-static void no_more_wait_than_waiters_max(struct fixture *s)
+A_PLAY(no_more_wait_than_waiters_max)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = 3, .name_waiters_max = 2));
     store_take(&s->store, "stock", "another", 60000);
@@ -116,10 +116,9 @@ static void no_more_wait_than_waiters_max(struct fixture *s)
     SAME(s, acquire(handle_new(p, "f", "third", NULL), HILOCK_FOREVER), HILOCK_OK);
 }
 
-static void getters_follow_the_life_of_a_hold(struct fixture *s)
+A_PLAY(getters_follow_the_life_of_a_hold)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = handle_new(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     struct hilock_lock_info info = {.size = sizeof info};
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     acquire(a, HILOCK_FOREVER);
@@ -140,13 +139,12 @@ static void getters_follow_the_life_of_a_hold(struct fixture *s)
     SAME(s, info.hold_count, 1);
     SAME(s, info.fencing_token, hilock_lock_token(a->lock));
     HOLDS(s, info.user == a);
-    TEXT(s, hilock_client_uuid(p->client), p->uuid);
+    TEXT(s, hilock_client_uuid(the_client(s)->client), the_client(s)->uuid);
 }
 
-static void a_smaller_info_is_not_written_past_its_end(struct fixture *s)
+A_PLAY(a_smaller_info_is_not_written_past_its_end)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
     struct { struct hilock_lock_info info; } room;
     memset(&room, 0x5a, sizeof room);
     room.info.size = offsetof(struct hilock_lock_info, kind);
@@ -164,7 +162,7 @@ static void visit(const struct hilock_lock_info *info, void *user)
     snprintf(visited->text + used, sizeof visited->text - used, "%s%s:%d", used ? " " : "", info->name, (int)info->state);
 }
 
-static void each_lock_visits_who_waits_and_who_holds_once(struct fixture *s)
+A_PLAY(each_lock_visits_who_waits_and_who_holds_once)
 {
     struct client *p = fixture_connect(s, NULL);
     struct visited visited = {""};
@@ -185,17 +183,3 @@ static void each_lock_visits_who_waits_and_who_holds_once(struct fixture *s)
     HOLDS(s, strstr(visited.text, "three:1"));
     SAME(s, strlen(visited.text), strlen("one:2 two:1 one:1 three:1"));
 }
-
-static const struct play plays[] = {
-    PLAY(bad_names_are_BAD_NAME),
-    PLAY(a_tag_may_be_in_the_prefix),
-    PLAY(what_is_NULL_is_INVALID_or_nothing),
-    PLAY(a_handle_has_one_would_be_holder),
-    PLAY(a_wait_is_no_negative_number),
-    PLAY(no_more_wait_than_waiters_max),
-    PLAY(getters_follow_the_life_of_a_hold),
-    PLAY(a_smaller_info_is_not_written_past_its_end),
-    PLAY(each_lock_visits_who_waits_and_who_holds_once),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

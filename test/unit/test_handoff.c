@@ -1,64 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets reported, and when it ends. */
+/* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets reported, to whom it is handed on and
+ * to whom not; and what crosses a hand-off: a cancel, a free, a close, a pause, an outage. */
 #include <stdio.h>
 #include <string.h>
 
 #include "play.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
-
-static struct handle *waiting(struct client *p, const char *tag, const struct hilock_lock_options *options)
-{
-    struct handle *handle = handle_new(p, tag, "stock", options);
-    acquire(handle, HILOCK_FOREVER);
-    return handle;
-}
-
-static struct hilock_stats stats_of(struct client *p)
-{
-    struct hilock_stats stats = {.size = sizeof stats};
-    hilock_client_stats(p->client, &stats);
-    return stats;
-}
+static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
 
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
 /* ---- reports and costs ---- */
 
-static void a_release_hands_on_with_no_command(struct fixture *s)
+A_PLAY(all_in_line_have_their_turn_in_order)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
-    uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
-    run_ms(s, 10);
-    fixture_hush(s);
-    release(a);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_WAITING);
-    run_us(s, 1);
-    TELLS(s, "a:released b:OK");
-    SAME(s, a->result.attempts, 0);
-    TEXT(s, a->detail, "handed to the next handle of this client that waited for \"stock\", with no command");
-    SAME(s, b->result.attempts, 0);
-    SAME(s, b->result.fencing_token, token + 1);
-    SAME(s, b->result.state, HILOCK_STATE_HELD);
-    BELIEVES(s, b, granted_us + 3000000 - 37000);
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    SAME(s, asked(s, "mutex_release"), 0);
-    SAME(s, stats_of(p).granted, 2);
-    SAME(s, stats_of(p).granted_local, 1);
-    SAME(s, stats_of(p).released, 1);
-    SAME(s, release(a), HILOCK_NOT_HELD);
-}
-
-static void all_in_line_have_their_turn_in_order(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *line[4];
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *line[4];
     char tag[2] = "b";
     for (int i = 0; i < 4; i++, tag[0]++) {
-        line[i] = waiting(p, tag, NULL);
+        line[i] = asking(the_client(s), tag, "stock", NULL);
         when(line[i], "OK", release_it);
     }
     run_ms(s, 10);
@@ -72,10 +32,10 @@ static void all_in_line_have_their_turn_in_order(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void a_later_grant_has_a_higher_token_than_every_turn(struct fixture *s)
+A_PLAY(a_later_grant_has_a_higher_token_than_every_turn)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL), *c;
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL), *c;
     world_clock_step(&s->store.clock, -5000000);
     release_quietly(a);
     run_ms(s, 1);
@@ -85,10 +45,10 @@ static void a_later_grant_has_a_higher_token_than_every_turn(struct fixture *s)
     SAME(s, c->result.fencing_token, a->result.fencing_token + 16);
 }
 
-static void the_hold_is_renewed_as_if_it_had_one_owner(struct fixture *s)
+A_PLAY(the_hold_is_renewed_as_if_it_had_one_owner)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
     run_ms(s, 500);
     release_quietly(a);
@@ -101,12 +61,12 @@ static void the_hold_is_renewed_as_if_it_had_one_owner(struct fixture *s)
     SAME(s, hilock_lock_token(b->lock), a->result.fencing_token + 1);
 }
 
-static void hold_max_counts_from_the_begin_of_the_turn(struct fixture *s)
+A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *most = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000);
     struct handle *a = held(p, "a", "stock", most);
-    waiting(p, "b", most);
+    asking(p, "b", "stock", most);
     run_ms(s, 900);
     release_quietly(a);
     run_ms(s, 2990);
@@ -117,10 +77,10 @@ static void hold_max_counts_from_the_begin_of_the_turn(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_loss_is_told_to_whose_turn_it_is(struct fixture *s)
+A_PLAY(a_loss_is_told_to_whose_turn_it_is)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 1);
     s->is_tampered = 1;
@@ -130,11 +90,10 @@ static void a_loss_is_told_to_whose_turn_it_is(struct fixture *s)
     SAME(s, b->event.fencing_token, a->result.fencing_token + 1);
 }
 
-static void a_try_is_denied_all_the_while(struct fixture *s)
+A_PLAY(a_try_is_denied_all_the_while)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
-    waiting(p, "b", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *t = handle_new(the_client(s), "t", "stock", NULL);
+    asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
     fixture_hush(s);
     release_quietly(a);
@@ -149,10 +108,9 @@ static void a_try_is_denied_all_the_while(struct fixture *s)
 
 static void acquire_it(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
 
-static void the_old_handle_may_stand_in_line_again(struct fixture *s)
+A_PLAY(the_old_handle_may_stand_in_line_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
     fixture_hush(s);
     when(a, "released", acquire_it);
@@ -167,27 +125,11 @@ static void the_old_handle_may_stand_in_line_again(struct fixture *s)
 
 /* ---- what belonged to the old turn ---- */
 
-static void a_validity_ends_with_its_turn(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
-    hilock_validity *old = NULL, *next = NULL;
-    SAME(s, hilock_lock_validity(a->lock, &old), HILOCK_OK);
-    release_quietly(a);
-    SAME(s, hilock_validity_remaining_ms(old), 0);
-    run_ms(s, 1);
-    SAME(s, hilock_lock_validity(b->lock, &next), HILOCK_OK);
-    HOLDS(s, next != old && hilock_validity_remaining_ms(next) > 29000);
-    SAME(s, hilock_validity_remaining_ms(old), 0);
-    hilock_validity_unref(old);
-    hilock_validity_unref(next);
-}
-
-static void counts_end_with_their_turn(struct fixture *s)
+A_PLAY(counts_end_with_their_turn)
 {
     struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
-    struct handle *a = held(p, "a", "stock", again), *b = waiting(p, "b", again);
+    struct handle *a = held(p, "a", "stock", again), *b = asking(p, "b", "stock", again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     fixture_hush(s);
@@ -201,25 +143,10 @@ static void counts_end_with_their_turn(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void an_extended_hold_is_released(struct fixture *s)
+A_PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    waiting(p, "b", &three_seconds);
-    extend(a, 60000);
-    run_ms(s, 1);
-    fixture_hush(s);
-    release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:OK");
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 1);
-}
-
-static void an_extend_under_way_is_LOST_and_the_hold_goes_on(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t extended_us;
     run_ms(s, 1);
     fixture_hush(s);
@@ -233,75 +160,14 @@ static void an_extend_under_way_is_LOST_and_the_hold_goes_on(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void a_renewal_under_way_proves_nothing_of_a_longer_lease(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds);
-    struct handle *b = waiting(p, "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
-    run_ms(s, 10);
-    extend(a, 0);
-    run_us(s, 50);
-    release_quietly(a);
-    run_ms(s, 10);
-    SAME(s, asked(s, "mutex_release"), 1);
-    BELIEVES(s, b, sent_at_us(s, "mutex_release", 0) + 60000000 - 607000);
-}
-
-/* ---- the bound ---- */
-
-static void it_serves_so_many_and_is_released(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 3)), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    char tag[2] = "b";
-    for (int i = 0; i < 4; i++, tag[0]++)
-        when(waiting(p, tag, NULL), "OK", release_it);
-    waiting(q, "q", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
-    release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK c:OK q:OK");
-    release_quietly(TAILQ_LAST(&s->handles, handles));
-    run_ms(s, 10);
-    TELLS(s, "d:OK e:OK");
-}
-
-static void none_begins_when_a_third_of_the_lease_is_over(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = waiting(p, "b", &three_seconds), *c = waiting(p, "c", &three_seconds);
-    uint64_t granted_us = a->at_us;
-    run_to(s, granted_us + 999999);
-    release_quietly(a);
-    run_ms(s, 10);
-    SAME(s, asked(s, "mutex_release"), 0);
-    SAME(s, b->result.status, HILOCK_OK);
-    release_quietly(b);
-    run_ms(s, 10);
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, c->result.attempts, 1);
-}
-
-static void one_turn_is_no_hand_off(struct fixture *s)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", NULL);
-    release_quietly(a);
-    run_ms(s, 1);
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 1);
-}
-
 /* ---- a release that takes the next along ---- */
 
-static void others_in_the_queue_come_before_who_goes_along(struct fixture *s)
+A_PLAY(others_in_the_queue_come_before_who_goes_along)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *other;
-    waiting(p, "b", NULL);
-    other = waiting(q, "q", NULL);
+    asking(p, "b", "stock", NULL);
+    other = asking(q, "q", "stock", NULL);
     run_ms(s, 10);
     fixture_hush(s);
     store_forget(&s->store);
@@ -314,10 +180,10 @@ static void others_in_the_queue_come_before_who_goes_along(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 1); /* as its channel was confirmed */
 }
 
-static void who_gives_up_on_the_way_leaves_nothing(struct fixture *s)
+A_PLAY(who_gives_up_on_the_way_leaves_nothing)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
     release_quietly(a);
     run_ms(s, 1);
@@ -334,14 +200,14 @@ static void who_gives_up_on_the_way_leaves_nothing(struct fixture *s)
 }
 
 /* It is granted by a push before the answer comes that says that it waits. */
-static void a_push_may_overtake_the_answer(struct fixture *s)
+A_PLAY(a_push_may_overtake_the_answer)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
     struct handle *a, *b, *other;
     handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens already */
     a = held(p, "a", "stock", NULL);
-    b = waiting(p, "b", NULL);
-    other = waiting(q, "q", NULL);
+    b = asking(p, "b", "stock", NULL);
+    other = asking(q, "q", "stock", NULL);
     run_ms(s, 10);
     fixture_hush(s);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
@@ -357,26 +223,256 @@ static void a_push_may_overtake_the_answer(struct fixture *s)
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
-static const struct play plays[] = {
-    PLAY(others_in_the_queue_come_before_who_goes_along),
-    PLAY(who_gives_up_on_the_way_leaves_nothing),
-    PLAY(a_push_may_overtake_the_answer),
-    PLAY(a_release_hands_on_with_no_command),
-    PLAY(all_in_line_have_their_turn_in_order),
-    PLAY(a_later_grant_has_a_higher_token_than_every_turn),
-    PLAY(the_hold_is_renewed_as_if_it_had_one_owner),
-    PLAY(hold_max_counts_from_the_begin_of_the_turn),
-    PLAY(a_loss_is_told_to_whose_turn_it_is),
-    PLAY(a_try_is_denied_all_the_while),
-    PLAY(the_old_handle_may_stand_in_line_again),
-    PLAY(a_validity_ends_with_its_turn),
-    PLAY(counts_end_with_their_turn),
-    PLAY(an_extended_hold_is_released),
-    PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on),
-    PLAY(a_renewal_under_way_proves_nothing_of_a_longer_lease),
-    PLAY(it_serves_so_many_and_is_released),
-    PLAY(none_begins_when_a_third_of_the_lease_is_over),
-    PLAY(one_turn_is_no_hand_off),
-};
+/* ---- who fits ---- */
 
-int main(void) { return PLAYS_RUN(plays); }
+A_PLAY(to_a_SIMPLE_lock_and_from_one_nothing_is_handed)
+{
+    static const hilock_kind kinds[] = {HILOCK_MUTEX, HILOCK_SIMPLE};
+    for (size_t i = 0; i < 2; i++) {
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = kinds[i]));
+        struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+        release_quietly(a);
+        run_ms(s, 200);
+        TELLS(s, "b:WAITING b:OK");
+        SAME(s, asked(s, "mutex_release"), 1);
+        SAME(s, asked(s, "SET"), 1 + 2 * i);
+        SAME(s, b->result.fencing_token, 0);
+        release(b);
+        run_ms(s, 10);
+        fixture_hush(s);
+    }
+}
+
+/* What was extended may stand at the store until the next one's own lease would have ended, to the microsecond. */
+static void handed_on_after_an_extend(struct fixture *s, uint64_t early_us, size_t releases)
+{
+    enum { EXTENDED_US = 60000000 + 607000, OWN_US = 55000000 + 557000 };
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 55000));
+    extend(a, 60000);
+    run_ms(s, 10);
+    run_to(s, sent_at_us(s, "renew", 0) + EXTENDED_US - OWN_US - early_us);
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, asked(s, "mutex_release"), releases);
+}
+
+A_PLAY(what_was_extended_ends_with_the_next_ones_lease) { handed_on_after_an_extend(s, 0, 0); }
+A_PLAY(what_was_extended_ends_behind_the_next_ones_lease) { handed_on_after_an_extend(s, 1, 1); }
+
+A_PLAY(a_fixed_lease_that_was_refused_is_asked_for_again)
+{
+    struct handle *a = held(the_client(s), "a", "stock", &fixed), *b = asking(the_client(s), "b", "stock", &fixed);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
+    run_ms(s, 10);
+    release_quietly(a);
+    run_ms(s, 500);
+    SAME(s, asked(s, "renew"), 1);
+    BELIEVES(s, b, sent_at_us(s, "renew", 0) + 3000000 - 37000);
+}
+
+/* The second turn begins while the first one's renewal is out: that one does not count for it. */
+A_PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &fixed), *b = asking(p, "b", "stock", &fixed), *c = asking(p, "c", "stock", &fixed);
+    run_ms(s, 10);
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 50000);
+    release_quietly(a);
+    run_ms(s, 10);
+    release_quietly(b);
+    run_ms(s, 100);
+    SAME(s, asked(s, "renew"), 2);
+    HOLDS(s, sent_at_us(s, "renew", 1) >= c->at_us);
+    BELIEVES(s, c, sent_at_us(s, "renew", 1) + 3000000 - 37000);
+}
+
+A_PLAY(who_asks_already_is_not_handed_to)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *t = handle_new(p, "t", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 5000);
+    acquire(t, HILOCK_TRY);
+    asking(p, "b", "stock", NULL);
+    when(t, "OK", release_it);
+    run_ms(s, 10);
+    TELLS(s, "t:OK b:WAITING b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "mutex_acquire"), 3);
+}
+
+/* Its first request may still be on its way: by a hand-off that would be forgotten. */
+A_PLAY(who_may_have_left_something_is_not_handed_to)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *t = handle_new(p, "t", "stock", NULL), *b;
+    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_STRAY, .us = 2500000);
+    acquire(t, HILOCK_TRY);
+    b = asking(p, "b", "stock", NULL);
+    run_ms(s, 10);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 500);
+    TELLS(s, "t:OK b:WAITING");
+    release_quietly(t);
+    run_ms(s, 2);
+    TELLS(s, "b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    release_quietly(b);
+    run_ms(s, 2200);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+/* ---- what crosses it ---- */
+
+static struct handle *other;
+static void cancel_other(struct handle *handle) { SAME(handle->fixture, cancel(other), HILOCK_OK); }
+static void free_other(struct handle *handle) { (void)handle, handle_free(other); }
+
+A_PLAY(a_cancel_that_crosses_passes_it_on)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", NULL), *c;
+    uint64_t token = a->result.fencing_token;
+    other = asking(p, "b", "stock", NULL);
+    c = asking(p, "c", "stock", NULL);
+    run_ms(s, 1);
+    fixture_hush(s);
+    when(a, "released", cancel_other);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released b:CANCELLED c:OK");
+    SAME(s, c->result.fencing_token, token + 2);
+    SAME(s, asked(s, "mutex_acquire") + asked(s, "mutex_release"), 1);
+    SAME(s, counts_of(p).undone, 0);
+}
+
+A_PLAY(a_free_that_crosses_releases_it)
+{
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    other = asking(the_client(s), "b", "stock", NULL);
+    run_ms(s, 1);
+    fixture_hush(s);
+    when(a, "released", free_other);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released");
+    HOLDS(s, !is_ours(s, "stock"));
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, counts_of(the_client(s)).undone, 1);
+}
+
+static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
+
+/* Handed a hold it needed no place in the queue; asking again it needs one. (The first in line has brought one, the second has not.) */
+A_PLAY(what_aged_on_the_way_stands_in_the_queue)
+{
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL), *r = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *first = asking(p, "first", "stock", &three_seconds), *c;
+    asking(p, "second", "stock", &three_seconds);
+    c = asking(q, "c", "stock", &three_seconds);
+    run_ms(s, 1);
+    release_quietly(a);
+    run_ms(s, 1);
+    fixture_hush(s);
+    when(first, "released", block);
+    release(first);
+    run_ms(s, 1);
+    run_ms(s, 10);
+    TELLS(s, "first:released c:OK");
+    asking(r, "d", "stock", &three_seconds);
+    run_ms(s, 10);
+    fixture_hush(s);
+    release_quietly(c);
+    run_ms(s, 10);
+    TELLS(s, "second:OK");
+}
+
+/* The answer that says so is read between the hand-off and its telling. */
+A_PLAY(what_was_taken_before_it_is_told_is_waited_for)
+{
+    struct handle *a = held(the_client(s), "a", "stock", &fixed);
+    asking(the_client(s), "b", "stock", &fixed);
+    run_ms(s, 1);
+    fixture_hush(s);
+    s->is_tampered = 1;
+    store_take(&s->store, "stock", "another", 2000);
+    extend(a, 0);
+    run_us(s, 150);
+    world_jump_us(&s->world, 100);
+    release(a);
+    run_ms(s, 1000);
+    TELLS(s, "a:extend LOST a:released");
+    run_ms(s, 1500);
+    TELLS(s, "b:OK");
+}
+
+A_PLAY(closing_hands_on_to_nobody)
+{
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    asking(the_client(s), "b", "stock", NULL);
+    run_ms(s, 1);
+    fixture_hush(s);
+    release(a);
+    client_close(the_client(s), 1000);
+    run_ms(s, 10);
+    TELLS(s, "a:released b:CLOSED closed");
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+A_PLAY(a_store_that_is_away_does_not_stop_it)
+{
+    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
+    run_ms(s, 1);
+    cut_off(s);
+    run_ms(s, 1);
+    fixture_hush(s);
+    release(a);
+    run_ms(s, 1);
+    TELLS(s, "a:released b:OK");
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 5000);
+    TELLS(s, "");
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
+}
+
+/* The grant's own request was asked twice: the copy may run until not_after, in any later turn. */
+A_PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *a = asking(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    when(a, "OK", release_it);
+    when(b, "OK", release_it);
+    run_ms(s, 5000);
+    TELLS(s, "a:OK b:OK");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    SAME(s, asked(s, "mutex_release"), b->at_us < asked_at_us(s, "mutex_acquire", 0) + 1010000 ? 2 : 1);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+/* Its turn is found lost before its report. */
+A_PLAY(a_turn_that_is_lost_untold_asks_again)
+{
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
+    asking(p, "c", "stock", &three_seconds);
+    run_ms(s, 10);
+    release_quietly(a);
+    run_ms(s, 10);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_HELD);
+    fixture_hush(s);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    extend(b, 0);
+    run_us(s, 4500);
+    p->loop.late_us = 2000;
+    release_quietly(b);
+    run_us(s, 1000);
+    p->loop.late_us = 0;
+    run_ms(s, 10);
+    TELLS(s, "b:extend LOST c:OK");
+}

@@ -26,7 +26,7 @@ static int is_same_id(struct fixture *s, int one, int other)
 }
 
 /* It keeps what it has, and the lease is made whole. */
-static void a_grant_with_too_little_left_is_asked_for_again_by_the_same_id(struct fixture *s)
+A_PLAY(a_grant_with_too_little_left_is_asked_for_again_by_the_same_id)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 1, HILOCK_FOREVER);
@@ -39,7 +39,7 @@ static void a_grant_with_too_little_left_is_asked_for_again_by_the_same_id(struc
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void a_grant_that_stays_too_short_is_given_back_and_asked_for_anew(struct fixture *s)
+A_PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 3, HILOCK_FOREVER);
@@ -53,7 +53,7 @@ static void a_grant_that_stays_too_short_is_given_back_and_asked_for_anew(struct
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void giving_back_is_refused_and_repeated(struct fixture *s)
+A_PLAY(giving_back_is_refused_and_repeated)
 {
     struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
@@ -63,7 +63,7 @@ static void giving_back_is_refused_and_repeated(struct fixture *s)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void giving_back_is_unanswered_and_repeated(struct fixture *s)
+A_PLAY(giving_back_is_unanswered_and_repeated)
 {
     struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
@@ -75,10 +75,9 @@ static void giving_back_is_unanswered_and_repeated(struct fixture *s)
 
 static void ended_while_it_is_given_back(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a, *b = handle_new(p, "b", "stock", NULL);
+    struct handle *a, *b = handle_new(the_client(s), "b", "stock", NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 50000);
-    a = granted_late(s, p, 3, 1530);
+    a = granted_late(s, the_client(s), 3, 1530);
     run_ms(s, 5);
     acquire(b, HILOCK_FOREVER);
     if (end)
@@ -93,11 +92,11 @@ static void ended_while_it_is_given_back(struct fixture *s, hilock_status (*end)
 
 static hilock_status free_it(struct handle *handle) { return handle_free(handle), HILOCK_OK; }
 
-static void cancelled_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, cancel, "a:CANCELLED"); }
-static void freed_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, free_it, ""); }
-static void its_wait_ends_while_it_is_given_back(struct fixture *s) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
+A_PLAY(cancelled_while_it_is_given_back) { ended_while_it_is_given_back(s, cancel, "a:CANCELLED"); }
+A_PLAY(freed_while_it_is_given_back) { ended_while_it_is_given_back(s, free_it, ""); }
+A_PLAY(its_wait_ends_while_it_is_given_back) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
 
-static void a_try_granted_too_late_asks_again_within_its_time(struct fixture *s)
+A_PLAY(a_try_granted_too_late_asks_again_within_its_time)
 {
     struct client *p = fixture_connect(s, NULL);
     granted_late(s, p, 1, HILOCK_TRY);
@@ -105,10 +104,9 @@ static void a_try_granted_too_late_asks_again_within_its_time(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void always_too_late_is_UNREACHABLE_when_the_wait_ends(struct fixture *s)
+A_PLAY(always_too_late_is_UNREACHABLE_when_the_wait_ends)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", &picky);
+    struct handle *a = handle_new(the_client(s), "a", "stock", &picky);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000, .times = PLAN_ALWAYS);
     acquire(a, 3000);
     run_ms(s, 4000);
@@ -136,10 +134,10 @@ static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct
     SAME(s, b->result.attempts, 2);
 }
 
-static void a_grant_that_aged_untold_is_asked_for_anew(struct fixture *s) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
-static void a_grant_that_expired_untold_is_no_loss(struct fixture *s) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
+A_PLAY(a_grant_that_aged_untold_is_asked_for_anew) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
+A_PLAY(a_grant_that_expired_untold_is_no_loss) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
 
-static void taken_behind_its_grant_it_is_lost_when_asked_for(struct fixture *s)
+A_PLAY(taken_behind_its_grant_it_is_lost_when_asked_for)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -169,25 +167,22 @@ static void lost_together(struct fixture *s, void (*step)(struct handle *handle)
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &picky);
     held(p, "b", "two", &picky);
-    world_freeze(&p->loop.lane);
-    run_ms(s, 4000);
-    world_thaw(&s->world, &p->loop.lane);
+    frozen_ms(p, 4000);
     when(a, "LOST SUSPENDED", step);
     run_ms(s, 20);
     TELLS(s, told);
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
-static void released_before_its_loss_is_told_it_answers_LOST(struct fixture *s) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }
-static void released_quietly_before_its_loss_is_told(struct fixture *s) { lost_together(s, release_other_quietly, "a:LOST SUSPENDED"); }
-static void dropped_before_its_loss_is_told(struct fixture *s) { lost_together(s, drop_other, "a:LOST SUSPENDED"); }
-static void freed_before_its_loss_is_told(struct fixture *s) { lost_together(s, free_other, "a:LOST SUSPENDED"); }
-static void lost_and_untold_nothing_remains(struct fixture *s) { lost_together(s, other_has_nothing_left, "a:LOST SUSPENDED b:LOST SUSPENDED"); }
+A_PLAY(released_before_its_loss_is_told_it_answers_LOST) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }
+A_PLAY(released_quietly_before_its_loss_is_told) { lost_together(s, release_other_quietly, "a:LOST SUSPENDED"); }
+A_PLAY(dropped_before_its_loss_is_told) { lost_together(s, drop_other, "a:LOST SUSPENDED"); }
+A_PLAY(freed_before_its_loss_is_told) { lost_together(s, free_other, "a:LOST SUSPENDED"); }
+A_PLAY(lost_and_untold_nothing_remains) { lost_together(s, other_has_nothing_left, "a:LOST SUSPENDED b:LOST SUSPENDED"); }
 
-static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct fixture *s)
+A_PLAY(a_script_forgotten_while_a_wait_ends_is_no_matter)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     sim_store_flush_scripts(s->store.core);
     acquire(a, HILOCK_FOREVER);
     run_us(s, 150);
@@ -198,26 +193,3 @@ static void a_script_forgotten_while_a_wait_ends_is_no_matter(struct fixture *s)
     SAME(s, asked(s, "mutex_acquire"), 2);
     HOLDS(s, asked(s, "mutex_release") >= 1);
 }
-
-static const struct play plays[] = {
-    PLAY(a_grant_with_too_little_left_is_asked_for_again_by_the_same_id),
-    PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew),
-    PLAY(giving_back_is_refused_and_repeated),
-    PLAY(giving_back_is_unanswered_and_repeated),
-    PLAY(cancelled_while_it_is_given_back),
-    PLAY(freed_while_it_is_given_back),
-    PLAY(its_wait_ends_while_it_is_given_back),
-    PLAY(a_try_granted_too_late_asks_again_within_its_time),
-    PLAY(always_too_late_is_UNREACHABLE_when_the_wait_ends),
-    PLAY(a_grant_that_aged_untold_is_asked_for_anew),
-    PLAY(a_grant_that_expired_untold_is_no_loss),
-    PLAY(taken_behind_its_grant_it_is_lost_when_asked_for),
-    PLAY(released_before_its_loss_is_told_it_answers_LOST),
-    PLAY(released_quietly_before_its_loss_is_told),
-    PLAY(dropped_before_its_loss_is_told),
-    PLAY(freed_before_its_loss_is_told),
-    PLAY(lost_and_untold_nothing_remains),
-    PLAY(a_script_forgotten_while_a_wait_ends_is_no_matter),
-};
-
-int main(void) { return PLAYS_RUN(plays); }
