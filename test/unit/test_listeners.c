@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "node/listeners.h"
+#include "suite.h"
 
 #include <cmocka.h>
 
@@ -40,20 +41,13 @@ static const char *told(int first_goes, int second_goes, int third_goes)
     return heard;
 }
 
-static void all_are_called_though_some_go(void **state)
+TEST(all_are_called_though_some_go)
 {
-    (void)state;
+    hl_memory_init(&memory, NULL);
     assert_string_equal(told(-1, -1, -1), "abc");
     assert_string_equal(told(0, 1, 2), "abc");
     assert_string_equal(told(1, -1, -1), "ac");
     assert_string_equal(told(2, -1, -1), "ab");
     assert_string_equal(told(-1, 0, 1), "abc");
     assert_string_equal(told(1, -1, 0), "ac");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_called_though_some_go)};
-    hl_memory_init(&memory, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

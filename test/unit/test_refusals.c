@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "client/client.h"
-#include "play.h"
+#include "played.h"
 
 #define ON_LOST .on_lost = hilock_lost_ignored
 #define NEGATIVE ((uint32_t)-1000)
@@ -342,12 +342,5 @@ static void try_rows(struct fixture *s, const struct row *rows, size_t count)
     strike(&stage);
 }
 
-static void nothing_is_made(struct fixture *s) { try_rows(s, creates, sizeof creates / sizeof *creates); }
-static void nothing_is_done(struct fixture *s) { try_rows(s, calls, sizeof calls / sizeof *calls); }
-
-static const struct play plays[] = {
-    PLAY(nothing_is_made),
-    PLAY(nothing_is_done),
-};
-
-int main(void) { return PLAYS_RUN(plays); }
+IN_FIXTURE(nothing_is_made) { try_rows(s, creates, sizeof creates / sizeof *creates); }
+IN_FIXTURE(nothing_is_done) { try_rows(s, calls, sizeof calls / sizeof *calls); }

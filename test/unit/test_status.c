@@ -6,6 +6,8 @@
 
 #include <hilock/hilock.h>
 
+#include "suite.h"
+
 #include <cmocka.h>
 
 #define NAMES(X)                                                                                                                      \
@@ -20,16 +22,14 @@ static const struct { hilock_status status; const char *name; } all[] = {
 };
 enum { COUNT = sizeof all / sizeof *all };
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT; i++)
         assert_string_equal(hilock_status_name(all[i].status), all[i].name);
 }
 
-static void test_sentences(void **state)
+TEST(test_sentences)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         assert_true(strlen(hilock_status_text(all[i].status)) > 3);
         for (size_t j = 0; j < i; j++)
@@ -45,17 +45,10 @@ static int is_known(int number)
     return 0;
 }
 
-static void test_other_numbers(void **state)
+TEST(test_other_numbers)
 {
-    (void)state;
     for (int number = -200; number <= 200; number++) {
         assert_int_equal(strcmp(hilock_status_name((hilock_status)number), "?") == 0, !is_known(number));
         assert_int_equal(strcmp(hilock_status_text((hilock_status)number), "not a status of this version") == 0, !is_known(number));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_sentences), cmocka_unit_test(test_other_numbers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
