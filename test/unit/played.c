@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* played - see played.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
 #include "played.h"
-
-#include <cmocka.h>
 
 void played_run(void **state) { assert_true(play_holds(*state)); }
 

@@ -10,6 +10,9 @@
 #ifndef TEST_UNIT_PLAYED_H
 #define TEST_UNIT_PLAYED_H
 
+#include <stdio.h>
+#include <string.h>
+
 #include "play.h"
 #include "suite.h"
 

@@ -2,14 +2,8 @@
 /* suite - see suite.h. With the name of a test in PLAY it runs alone. */
 #include "suite.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { TESTS_MAX = 100 };
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects are found by their number and no other, in any order of coming and going; the buckets grow and shrink with them, and memory may run
  * out at any addition or removal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
 #include "base/id_table.h"
 #include "base/random.h"
 #include "suite.h"
 #include "world/memory.h"
-
-#include <cmocka.h>
 
 enum { MANY = 5000, STEP = 3 };
 

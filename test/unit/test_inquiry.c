@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peek and force_release: the truth about the holder, the end of exactly the one that was named, one answer in time whatever happens, and
  * nothing of the handle's own affairs is touched. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 
 IN_FIXTURE(a_free_name_has_no_holder)

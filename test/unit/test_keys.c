@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys and channels of a name lie in its slot, holders differ, and bad names are found. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/slot.h"
 #include "suite.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
-
-#include <cmocka.h>
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All clients that ask or wait see the holder in words, which costs no command. A client without a label, such as an older version, excludes and
  * hands over as before. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 #include "quorum_stage.h"
 

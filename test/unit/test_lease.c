@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arithmetic of leases: R1 in numbers, and its behaviour at the ends of the range. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
 #include "lock/lease.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 enum { MS = 1000 };
 

@@ -2,15 +2,11 @@
 /* How a link ends: by refusal, by the peer, and by its close, which is legal anywhere and silences it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "link_suite.h"
-
-#include <cmocka.h>
 
 TRIAL(refused)
 {

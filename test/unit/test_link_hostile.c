@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes from a server end in replies, on_down or silence; never in a crash, an assertion of hiredis, or growth without bound.
  * Each case is fed whole and byte by byte, to a link of commands and to a stream. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,8 +10,6 @@
 #include "base/quote.h"
 #include "node/slots.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 static void begin(struct link_trial *trial, int asked)
 {

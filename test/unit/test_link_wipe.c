@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a link has sent is not left in memory: not while it goes on, not when it is closed, after any outcome. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,8 +7,6 @@
 #include "base/memory.h"
 #include "link_suite.h"
 #include "needle.h"
-
-#include <cmocka.h>
 
 TEST(what_is_there_is_found)
 {

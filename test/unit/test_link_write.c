@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a link writes: once a turn, never with a signal, and no more than its peer takes. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "link_suite.h"
-
-#include <cmocka.h>
 
 static unsigned sends;
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All who listen to a channel are called in the order they came, and any of them may go while they are. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "node/listeners.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 static struct hl_memory memory;
 static struct hl_listeners listeners;

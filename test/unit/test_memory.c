@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The caller's allocator gets every call, libc stands in for none, and running out is an answer. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 static int context, is_empty;
 static long blocks;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names that look alike are different locks, one client may wait for any of them at once, and no name is a key that another lock keeps. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 
 static struct handle *fair(struct client *p, const char *tag, const char *name)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests to one server: sent in order within limits, answered once, given up in time; scripts and the server's clock at hand. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 #include "wire/scripts.h"
 
@@ -160,8 +157,7 @@ IN_FIXTURE(no_more_than_inflight_max_are_on_the_wire)
 
 IN_FIXTURE(a_request_waits_for_the_connection)
 {
-    struct client *p = fixture_open(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_open(s, NULL), "a", "stock", NULL);
     s->place->mood = NET_REFUSES;
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 5000, "");

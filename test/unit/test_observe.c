@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is counted, logged and reported of the client: every outcome once, and no secret. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 
 static uint64_t sum_of(const struct hilock_histogram *histogram)

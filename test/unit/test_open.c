@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening: what is refused with which words, what is left to the caller then, and a client whose program wants to hear nothing. */
-#include <stdio.h>
-#include <string.h>
-
 #include "client/client.h"
 #include "played.h"
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options: defaults, bounds, refusals with words, structs of older and newer headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/options.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 static struct hl_text why;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server that stalls, or is away, costs no more than it must: not the links of others, nor holds that it could still renew. */
-#include <string.h>
-
 #include "played.h"
 
 /* A stall that a short lease can hardly bear is no reason to take the link from all the others. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind SIMPLE and wake POLL in virtual time: what is asked when, without a subscription; native commands and scripts; handles of several
  * kinds on one name. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 
 #define SIMPLE(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, __VA_ARGS__)
@@ -95,8 +92,7 @@ IN_FIXTURE(what_the_second_command_took_unheard_is_adopted_too)
 
 IN_FIXTURE(what_came_after_the_end_of_the_wait_is_undone)
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct handle *a = simple(p, "a");
+    struct handle *a = simple(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), "a");
     PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
     acquire(a, 100);
     TELLS_AFTER(s, 150, "a:UNREACHABLE");

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The page for Prometheus is valid text format 0.0.4 for any label, has each member of the statistics once, and is cut
  * like snprintf's. Sums and pages accept structs of older and newer programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +8,6 @@
 #include <hilock/hilock.h>
 
 #include "suite.h"
-
-#include <cmocka.h>
 
 /* ---- a strict reader of the format ---- */
 

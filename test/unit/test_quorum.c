@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks decided by the votes of independent masters: from the question to the grant, or the way back. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 #include "quorum_stage.h"
 
@@ -10,8 +7,7 @@
 
 IN_FIXTURE(all_are_asked_at_once_and_the_third_answer_decides)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_DELAY_ANSWER, .us = 40000);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 4), .act = PLAN_DELAY_ANSWER, .us = 40000);
@@ -50,8 +46,7 @@ IN_FIXTURE(two_that_are_dead_cost_their_votes_alone)
 
 IN_FIXTURE(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     world_freeze(&store_at(s, 1)->lane);
     world_freeze(&store_at(s, 2)->lane);
     for (int i = 0; i < 5; i++) {
@@ -146,8 +141,7 @@ IN_FIXTURE(held_by_a_majority_it_waits_at_the_first_master)
 
 IN_FIXTURE(a_try_returns_the_minority_that_it_got)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     take_at(s, 0, 3, "another");
     acquire(a, HILOCK_TRY);
     TELLS_AFTER(s, 2, "a:TIMED_OUT");
@@ -157,8 +151,7 @@ IN_FIXTURE(a_try_returns_the_minority_that_it_got)
 
 IN_FIXTURE(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
     world_freeze(&store_at(s, 1)->lane);
     world_freeze(&store_at(s, 2)->lane);
@@ -174,8 +167,7 @@ IN_FIXTURE(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
 
 IN_FIXTURE(refused_for_good_by_a_majority)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     store_set_string(store_at(s, 0), "stock", "text");
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 5, "a:OK"); /* one of three is no matter */
@@ -229,8 +221,7 @@ IN_FIXTURE(a_split_vote_over_four_masters_resolves) { split(s, 2, 4); }
 /* node-redlock asks again while its own votes of the lost attempt still stand, and is refused by itself. */
 IN_FIXTURE(node_redlock_blocks_itself_after_a_split_vote_and_we_do_not)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     acquire(a, HILOCK_FOREVER);
     run_us(s, 250);
@@ -243,8 +234,7 @@ IN_FIXTURE(node_redlock_blocks_itself_after_a_split_vote_and_we_do_not)
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
 IN_FIXTURE(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_RESET_AFTER);
     acquire(a, HILOCK_TRY);
@@ -256,8 +246,7 @@ IN_FIXTURE(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
 
 IN_FIXTURE(a_vote_that_comes_after_the_end_is_undone)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_REQUEST, .us = 700000);
     acquire(a, HILOCK_TRY);
@@ -291,8 +280,7 @@ IN_FIXTURE(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, han
 /* The third master's vote is on its way when the attempt is lost. */
 IN_FIXTURE(the_next_try_is_not_blocked_by_the_votes_of_the_last)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     run_ms(s, 1);
     store_take(store_at(s, 0), "stock", "another", 60000);
     store_take(store_at(s, 1), "stock", "another", 60000);
@@ -343,8 +331,7 @@ IN_FIXTURE(siblings_stand_in_line)
 
 IN_FIXTURE(without_memory_votes_are_returned_all_the_same)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     acquire(a, HILOCK_FOREVER);
     s->memory.is_out = s->memory.spares_links = 1;
@@ -372,8 +359,7 @@ IN_FIXTURE(what_a_quorum_has_not_is_UNSUPPORTED)
 
 IN_FIXTURE(peek_tells_whom_most_masters_name)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     take_at(s, 0, 2, "one:1");
     take_at(s, 2, 3, "another:1");
     SAME(s, peek(a), HILOCK_OK);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold by the votes of masters: renewed, healed, extended, lost, released; and what the restart guard is for. */
-#include <string.h>
-
 #include "played.h"
 #include "quorum_stage.h"
 
 IN_FIXTURE(renewed_by_a_majority)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     crash(s, 1);
     world_freeze(&store_at(s, 4)->lane);
     TELLS_AFTER(s, 20000, "");
@@ -30,8 +27,7 @@ IN_FIXTURE(without_a_majority_renewals_fail_and_it_expires)
 
 IN_FIXTURE(without_a_majority_for_a_while_it_stands)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    struct handle *a = held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     crash(s, 0);
     crash(s, 1);
     run_ms(s, 8200);
@@ -43,8 +39,7 @@ IN_FIXTURE(without_a_majority_for_a_while_it_stands)
 
 IN_FIXTURE(a_member_that_restarted_empty_is_healed)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (unsigned i = 0; i < 3; i++) {
         restart_empty(s, i);
         SAME(s, kept(s, "stock"), 2);
@@ -71,8 +66,7 @@ IN_FIXTURE(one_that_was_away_joins_when_it_is_back)
 
 IN_FIXTURE(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     take_at(s, 0, 2, "another");
     TELLS_AFTER(s, 3000, "");
     store_free_name(store_at(s, 0), "stock");
@@ -84,8 +78,7 @@ IN_FIXTURE(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
 
 IN_FIXTURE(taken_at_a_majority_it_is_lost_and_never_healed)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
     for (unsigned i = 0; i < 3; i++)
         store_delete(store_at(s, i), "stock");
@@ -111,8 +104,7 @@ IN_FIXTURE(extended_by_a_majority_or_not_at_all)
 
 IN_FIXTURE(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(quorum(s, 3), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
     world_freeze(&store_at(s, 1)->lane);
     release(a);

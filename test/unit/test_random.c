@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* splitmix64 as published, the same row for the same seed, and numbers below their bound. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/random.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 TEST(test_published_row)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reentrant handle that holds counts up with no command, needs as many releases, and is never told OK when the hold has ended. */
-#include <stdio.h>
-#include <string.h>
-
 #include "lock/core.h"
 #include "played.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every refusal, call by call: its status, and a sentence that says what was wrong and what to do. A refused call does nothing: it sends
  * nothing, calls nobody back, keeps no memory, gives nothing out, and leaves the handle as it was. */
-#include <stdio.h>
-#include <string.h>
-
 #include "client/client.h"
 #include "played.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that replicas must confirm: when they are reported, what happens if too few confirm, and what all of it costs the others. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 #include "replicas_stage.h"
 
@@ -10,8 +7,7 @@
 
 IN_FIXTURE(it_is_told_when_replicas_have_it)
 {
-    struct client *p = shop(s);
-    struct handle *a = asking(p, "a", "stock", &confirmed);
+    struct handle *a = asking(shop(s), "a", "stock", &confirmed);
     TELLS_AFTER(s, 6, "a:OK");
     SAME(s, a->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
@@ -25,8 +21,7 @@ IN_FIXTURE(it_is_told_when_replicas_have_it)
 
 IN_FIXTURE(too_few_end_a_try)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
     TELLS_AFTER(s, 999, "");
@@ -37,8 +32,7 @@ IN_FIXTURE(too_few_end_a_try)
 
 IN_FIXTURE(who_waits_is_told_when_they_are_back)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, 60000);
     TELLS_AFTER(s, 3500, "");
@@ -50,8 +44,7 @@ IN_FIXTURE(who_waits_is_told_when_they_are_back)
 
 IN_FIXTURE(the_end_of_the_wait_comes_in_time)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     uint64_t begun_us = fixture_us(s);
     s->store.replicas_away = 1;
     acquire(a, 400);
@@ -63,8 +56,7 @@ IN_FIXTURE(the_end_of_the_wait_comes_in_time)
 
 IN_FIXTURE(one_that_ends_between_two_attempts_says_how_many)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, 1020);
     TELLS_AFTER(s, 1100, "a:NOT_REPLICATED");
@@ -73,8 +65,7 @@ IN_FIXTURE(one_that_ends_between_two_attempts_says_how_many)
 
 IN_FIXTURE(a_refused_WAIT_is_told)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command");
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 5, "a:DENIED");
@@ -97,8 +88,7 @@ IN_FIXTURE(a_WAIT_that_is_broken_off_is_tried_again)
 
 IN_FIXTURE(nonsense_for_an_answer_is_no_confirmation)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_string("many"));
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 5, "a:PROTOCOL");
@@ -171,8 +161,7 @@ IN_FIXTURE(many_go_with_one_WAIT)
 
 IN_FIXTURE(what_is_held_by_another_needs_no_WAIT)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_TRY);
     TELLS_AFTER(s, 10, "a:TIMED_OUT");
@@ -181,8 +170,7 @@ IN_FIXTURE(what_is_held_by_another_needs_no_WAIT)
 
 IN_FIXTURE(a_renewal_needs_no_WAIT)
 {
-    struct client *p = shop(s);
-    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
+    struct handle *a = asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
     run_ms(s, 3000);
     HOLDS(s, asked(s, "renew") >= 2);
     extend(a, 3000);
@@ -234,8 +222,7 @@ IN_FIXTURE(each_waits_for_as_long_as_it_asks_for)
 
 IN_FIXTURE(a_link_lost_in_WAIT_asks_again)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_RESET_AFTER);
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 200, "a:OK");
@@ -247,8 +234,7 @@ IN_FIXTURE(a_link_lost_in_WAIT_asks_again)
 
 IN_FIXTURE(a_lost_answer_to_the_acquire_asks_again)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 4000, "a:OK");
@@ -260,8 +246,7 @@ IN_FIXTURE(a_lost_answer_to_the_acquire_asks_again)
 
 IN_FIXTURE(a_WAIT_that_is_never_answered_ends_the_link)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 3900, "");
@@ -312,8 +297,7 @@ IN_FIXTURE(an_abandon_in_WAIT_is_quiet)
 
 IN_FIXTURE(a_third_link_alone_that_is_away_is_told)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->place->mood = NET_REFUSES;
     acquire(a, 500);
     TELLS_AFTER(s, 600, "a:UNREACHABLE");
@@ -325,8 +309,7 @@ IN_FIXTURE(a_third_link_alone_that_is_away_is_told)
 
 IN_FIXTURE(a_forgotten_script_is_loaded_over_the_third_link)
 {
-    struct client *p = shop(s);
-    struct handle *a = asking(p, "a", "stock", &confirmed);
+    struct handle *a = asking(shop(s), "a", "stock", &confirmed);
     run_ms(s, 10);
     release(a);
     run_ms(s, 10);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that replicas are to confirm, beside what else there is: kinds of lock, other handles in line, multis, deployments whose servers change. */
-#include <stdio.h>
-#include <string.h>
-
 #include "cluster_stage.h"
 #include "played.h"
 #include "replicas_stage.h"
@@ -95,8 +92,7 @@ IN_FIXTURE(who_stands_behind_is_told_that_it_is_held)
 IN_FIXTURE(all_parts_of_a_multi_are_confirmed)
 {
     static const char *const names[] = {"one", "two", "three", NULL};
-    struct client *p = shop(s);
-    struct handle *a = multi_new(p, "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
+    struct handle *a = multi_new(shop(s), "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
     acquire(a, HILOCK_TRY);
     TELLS_AFTER(s, 10, "a:OK");
     SAME(s, asked(s, "WAIT"), 1);

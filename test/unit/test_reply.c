@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Questions to a reply whose shape is the server's choice: an answer to each, and never past its end. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/reply.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 static const struct hl_reply items[] = {
     {.type = HL_REPLY_NIL},

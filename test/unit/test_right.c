@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which right is missing, read from what servers say. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +7,6 @@
 #include "suite.h"
 #include "wire/right.h"
 #include "wire/scripts.h"
-
-#include <cmocka.h>
 
 static void is(const char *words, const char *right) { assert_string_equal(hl_right_missing(words, strlen(words)).bytes, right); }
 

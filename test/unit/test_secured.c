@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rediss: the name that each server's certificate must have, in every deployment; and no link ever falls back to plain. */
-#include <string.h>
-
 #include "cluster_stage.h"
 #include "played.h"
 #include "quorum_stage.h"

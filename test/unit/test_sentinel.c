@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The master that Sentinel names: found, followed, left; and hostile sentinels. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 #include "sentinel_stage.h"
 

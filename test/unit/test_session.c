@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 
 IN_FIXTURE(open_says_nothing_but_the_name_without_a_password)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who stands in line behind another has next to nothing; when its turn comes there may be no memory for more. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "played.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What kind SIMPLE says, word by word, by scripts and by native commands, and what it makes of any answer. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +9,6 @@
 #include "wire/scripts.h"
 #include "wire/simple.h"
 #include "world/say.h"
-
-#include <cmocka.h>
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
 

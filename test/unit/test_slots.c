@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hash slots as a server counts them (the figures are a Redis 7.0's), and what servers say of slots: also what none would say. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "node/slots.h"
 #include "suite.h"
 #include "world/say.h"
-
-#include <cmocka.h>
 
 TEST(test_slots_of_keys)
 {

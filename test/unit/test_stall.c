@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A loop that stands still is reported, once each time, when it made a timer of ours late; and nothing else is taken for it. */
-#include <string.h>
-
 #include "played.h"
 
 static uint64_t stalls(const struct client *p)

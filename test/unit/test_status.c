@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every status of the header has its name and one sentence of its own; any other number has an answer too. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include <hilock/hilock.h>
 
 #include "suite.h"
-
-#include <cmocka.h>
 
 #define NAMES(X)                                                                                                                      \
     X(OK) X(INVALID) X(NO_MEMORY) X(CLOSED) X(IN_USE) X(TOO_MANY_WAITERS) X(NOT_HELD) X(NOT_PENDING) X(WRONG_THREAD) X(FORKED)        \

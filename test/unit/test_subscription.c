@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Channels: subscribed when wanted, again after a loss, left when nobody wants them; and a stream out of step is not believed. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects are found by all their bytes and nothing else, the order of arrival is kept, the hash is the published one, and memory may run
  * out at any addition. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/table.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 enum { MANY = 2000 };
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences stay within their space, and what comes from outside stays on one line. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/quote.h"
 #include "base/text.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 TEST(test_set_and_add)
 {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A day with everything in it, played once for every allocation, timer, link, command and query that may fail in it: nothing crashes,
  * nothing leaks, refusals say NO_MEMORY, every accepted call is answered, and nothing of ours stays at the store for longer than a lease. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +8,6 @@
 #include "play.h"
 #include "suite.h"
 #include "wanted.h"
-
-#include <cmocka.h>
 
 struct seat { /* a handle, and the calls it owes an answer to */
     struct fixture *fixture;

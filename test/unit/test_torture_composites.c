@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multis and quorums in which each allocation, timer, link and command in turn fails: refusals say NO_MEMORY, every accepted acquire is answered,
  * nothing leaks, and nothing of ours stays at any store for longer than its lease. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "quorum_stage.h"
 #include "suite.h"
 #include "wanted.h"
-
-#include <cmocka.h>
 
 enum { LEASE_MS = 3000, IN_A_ROW = 5 };
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A day behind Sentinel and one in a cluster, with a failover in each, one with replicas that confirm, and two of a queue, played once for every allocation, timer, link, command and query that may
  * fail in it: nothing crashes or leaks, the client ends, and where memory came back it works again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +9,6 @@
 #include "sentinel_stage.h"
 #include "suite.h"
 #include "wanted.h"
-
-#include <cmocka.h>
 
 typedef struct client *day_fn(struct fixture *s);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* on_trace gets each step of each handle, in order and with its time; unset it costs no look at the clock and no memory. */
-#include <stdio.h>
-#include <string.h>
-
 #include "played.h"
 
 /* The fixture uses the client's user itself, so the steps are kept here. */
@@ -127,8 +124,7 @@ IN_FIXTURE(a_hand_off_is_told_of_the_next)
 
 IN_FIXTURE(a_loss_and_failed_renewals_are_told)
 {
-    struct client *p = traced(s);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     forget(a);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY x", .times = 1);
     run_ms(s, 2000);
@@ -143,8 +139,7 @@ IN_FIXTURE(a_loss_and_failed_renewals_are_told)
 IN_FIXTURE(of_a_multi_its_handle_is_told_and_names_have_none)
 {
     static const char *const names[] = {"one", "two", NULL};
-    struct client *p = traced(s);
-    struct handle *a = multi_new(p, "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = multi_new(traced(s), "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     forget(a);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2000);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a url says, what is refused with which words, and that no refusal shows a secret. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/url.h"
 #include "suite.h"
-
-#include <cmocka.h>
 
 static struct hl_memory memory;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold is renewed in time, survives what is no loss, ends when it must, and says so once, with the right reason. */
-#include <string.h>
-
 #include "played.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};

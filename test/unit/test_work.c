@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What much of it costs is counted, not timed: walks over all holds, and addresses that are compared. */
-#include <stdio.h>
-#include <string.h>
-
 #include "cluster_stage.h"
 #include "node/address.h"
 #include "played.h"
