@@ -10,11 +10,15 @@ int played_tells(struct fixture *fixture, uint64_t span_ms, const char *story, c
     return fixture_tells(fixture, story, file, line);
 }
 
+struct handle *acquiring(struct handle *handle, uint32_t wait_ms)
+{
+    SAME(handle->fixture, acquire(handle, wait_ms), HILOCK_OK);
+    return handle;
+}
+
 struct handle *asks(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options)
 {
-    struct handle *handle = handle_new(client, tag, name, options);
-    acquire(handle, HILOCK_FOREVER);
-    return handle;
+    return acquiring(handle_new(client, tag, name, options), HILOCK_FOREVER);
 }
 
 struct handle *lone(struct fixture *fixture) { return handle_new(fixture_connect(fixture, NULL), "a", "stock", NULL); }

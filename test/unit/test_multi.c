@@ -23,8 +23,7 @@ static int has_none(struct fixture *s, const char *const *names)
 
 static struct handle *held_all(struct client *p, const char *tag, const char *const *names, const struct hilock_lock_options *options)
 {
-    struct handle *m = multi_new(p, tag, names, options);
-    acquire(m, HILOCK_FOREVER);
+    struct handle *m = acquiring(multi_new(p, tag, names, options), HILOCK_FOREVER);
     run_ms(p->fixture, 1);
     HOLDS(p->fixture, is_held(m) && has_all(p->fixture, names));
     fixture_hush(p->fixture);
@@ -35,9 +34,8 @@ static struct handle *held_all(struct client *p, const char *tag, const char *co
 
 WITH_CLIENT(eight_free_names_take_one_round_trip)
 {
-    struct handle *m = multi_new(p, "m", eight, NULL);
     uint64_t begun_us = fixture_us(s);
-    acquire(m, HILOCK_FOREVER);
+    struct handle *m = acquiring(multi_new(p, "m", eight, NULL), HILOCK_FOREVER);
     TELLS_AFTER(s, 1, "m:OK");
     SAME(s, asked(s, "mutex_acquire"), 8);
     SAME(s, asked_at_us(s, "mutex_acquire", 0), asked_at_us(s, "mutex_acquire", 7));
@@ -80,8 +78,7 @@ WITH_CLIENT(it_is_renewed_by_one_watchdog_and_extended_as_one)
 
 WITH_CLIENT(SIMPLE_names_too)
 {
-    struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
-    acquire(m, HILOCK_TRY);
+    struct handle *m = acquiring(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE)), HILOCK_TRY);
     TELLS_AFTER(s, 1, "m:OK");
     HOLDS(s, has_all(s, abc));
     SAME(s, hilock_multi_token(m->lock, 0), 0);
@@ -105,9 +102,8 @@ WITH_CLIENT(a_fixed_lease_ends_for_all_names_at_once)
 
 WITH_CLIENT(a_try_is_told_who_has_which_name)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    acquire(m, HILOCK_TRY);
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_TRY);
     TELLS_AFTER(s, 5, "m:TIMED_OUT");
     TEXT(s, m->holder, "another");
     HOLDS(s, strstr(m->detail, "\"b\" is held by") && has_none(s, abc));
@@ -115,9 +111,8 @@ WITH_CLIENT(a_try_is_told_who_has_which_name)
 
 WITH_CLIENT(a_wait_that_ends_is_told_who_has_which_name)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "c", "another", 60000);
-    acquire(m, 1000);
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), 1000);
     TELLS_AFTER(s, 1001, "m:WAITING m:TIMED_OUT");
     HOLDS(s, strstr(m->detail, "\"c\" was held by"));
     HOLDS(s, has_none(s, abc));
@@ -125,18 +120,16 @@ WITH_CLIENT(a_wait_that_ends_is_told_who_has_which_name)
 
 WITH_CLIENT(a_key_of_another_kind_ends_the_wait)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_set_string(&s->store, "b", "text");
-    acquire(m, HILOCK_FOREVER);
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     TELLS_AFTER(s, 5, "m:WRONG_KIND");
     HOLDS(s, strstr(m->detail, "\"b\"") && has_none(s, abc));
 }
 
 WITH_CLIENT(a_store_that_will_not_write_is_asked_again)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     TELLS_AFTER(s, 500, "m:OK");
     HOLDS(s, has_all(s, abc));
 }
@@ -215,9 +208,8 @@ WITH_CLIENT(multis_of_two_clients_in_opposite_orders)
 
 WITH_CLIENT(an_unanswered_grant_is_adopted)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER, .after = 1);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     TELLS_AFTER(s, 500, "m:OK");
     HOLDS(s, has_all(s, abc));
     SAME(s, asked(s, "mutex_release"), 0);
@@ -300,9 +292,8 @@ IN_FIXTURE(dropped_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, h
 
 WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     s->memory.is_out = s->memory.spares_links = 1;
     run_ms(s, 10);
     HOLDS(s, has_none(s, abc));
@@ -344,8 +335,7 @@ IN_FIXTURE(a_refused_login_ends_it_and_nothing_else)
 {
     sim_store_set_password(s->store.core, "right");
     struct client *p = fixture_open(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     TELLS_AFTER(s, 1000, "m:DENIED");
     asks(p, "x", "alone", NULL);
     TELLS_AFTER(s, 5000, "x:DENIED");

@@ -36,9 +36,8 @@ static unsigned kept_for_ms(struct fixture *s, const char *name, unsigned span_m
 
 WITH_CLIENT(behind_another_program_nothing_is_kept_for_long)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    acquire(m, HILOCK_FOREVER);
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     TELLS_AFTER(s, 5, "m:WAITING");
     TEXT(s, m->holder, "another");
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{b}"), 1);
@@ -54,8 +53,7 @@ WITH_CLIENT(behind_another_program_nothing_is_kept_for_long)
 IN_FIXTURE(behind_a_holder_that_hands_over_it_keeps_what_it_has)
 {
     struct handle *one = held(fixture_connect(s, NULL), "one", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct handle *m = multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
     TELLS_AFTER(s, 5, "m:WAITING");
     SAME(s, kept_for_ms(s, "a", 9000), 9000);
     HOLDS(s, !is_ours(s, "c"));
@@ -85,9 +83,8 @@ IN_FIXTURE(its_pauses_are_64_round_trips_at_most)
 
 WITH_CLIENT(it_wanders_to_the_next_busy_name)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "c", "another", 60000);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     run_ms(s, 20);
     while (is_ours(s, "a"))
         run_us(s, 200);

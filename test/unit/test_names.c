@@ -23,11 +23,10 @@ IN_FIXTURE(a_release_grants_no_other_name)
 /* Both are notified on Redisson's channel of {a}. */
 WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
 {
-    struct handle *a = handle_new(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asks(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
     SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
@@ -55,11 +54,10 @@ static void free_the_other(struct handle *handle)
 
 WITH_CLIENT(one_of_two_waits_may_end_while_both_are_told)
 {
-    struct handle *a = handle_new(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asks(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
     when(a, "OK", free_the_other);

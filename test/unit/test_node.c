@@ -75,9 +75,8 @@ WITH_CLIENT(many_at_once_find_a_script_forgotten)
 
 WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
-    acquire(a, 2000);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
     TELLS_AFTER(s, 3000, "a:SERVER");
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
@@ -131,11 +130,10 @@ WITH_CLIENT(several_scripts_are_loaded_once_each)
 /* What was under way when a link was lost is under way no more. */
 WITH_CLIENT(a_load_that_was_lost_with_its_link_is_sent_again)
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     sim_store_flush_scripts(s->store.core);
     PLAN(s, .on = "SCRIPT", .act = PLAN_RESET_BEFORE);
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "BUSY", .times = (int)scripts());
-    acquire(a, HILOCK_FOREVER);
+    asks(p, "a", "stock", NULL);
     TELLS_AFTER(s, 1000, "a:OK");
 }
 
@@ -181,11 +179,10 @@ IN_FIXTURE(a_loop_that_is_always_late_gives_the_link_up_too)
 IN_FIXTURE(an_unanswered_command_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     uint64_t sent_us = fixture_us(s);
     p->tells = 1;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(a, HILOCK_FOREVER);
+    asks(p, "a", "stock", NULL);
     HOLDS(s, run_until_told(s, 1000));
     TELLS(s, "down");
     SAME(s, fixture_us(s), sent_us + 700000);
@@ -199,9 +196,8 @@ IN_FIXTURE(an_unanswered_command_breaks_the_link_in_its_time)
 static void stands_still(struct fixture *s, uint64_t answer_us, const char *told)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = answer_us);
-    acquire(a, HILOCK_FOREVER);
+    asks(p, "a", "stock", NULL);
     run_ms(s, 10);
     world_freeze(&p->loop.lane);
     run_ms(s, 5000);
@@ -278,9 +274,8 @@ WITH_CLIENT(LATE_once_teaches_the_time_and_is_asked_again)
 
 WITH_CLIENT(LATE_twice_is_a_fault_that_passes)
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asks(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
     TELLS_AFTER(s, 300, "a:OK");
     SAME(s, a->result.attempts, 4); /* LATE, LATE; late in truth, for "1 1" was believed; granted */
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = PLAN_ALWAYS);

@@ -133,7 +133,7 @@ WITH_CLIENT(buckets_have_the_bounds_of_the_header)
     store_take(&s->store, "stock", "another", 600000000);
     s->is_untold = 1;
     for (size_t i = 0; i < sizeof waits_ms / sizeof *waits_ms; i++)
-        acquire(handle_new(p, "w", "stock", NULL), waits_ms[i]);
+        acquiring(handle_new(p, "w", "stock", NULL), waits_ms[i]);
     run_ms(s, 100000);
     struct hilock_stats stats = stats_of(p);
     for (size_t i = 3; i < HILOCK_BUCKETS; i++) /* a wait is whole milliseconds: see the next play for the others */
@@ -257,8 +257,7 @@ IN_FIXTURE(no_line_shows_a_password_or_a_whole_id)
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" FIXTURE_SECRET "@127.0.0.1", .command_timeout_ms = 500));
     q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
     held(q, "q", "stock", NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, 100);
+    acquiring(handle_new(p, "a", "stock", NULL), 100);
     TELLS_AFTER(s, 200, "a:WAITING a:TIMED_OUT");
     struct handle *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);

@@ -9,8 +9,7 @@ static struct handle *simple(struct client *p, const char *tag) { return handle_
 
 static struct handle *waits(struct client *p, const char *tag)
 {
-    struct handle *handle = simple(p, tag);
-    acquire(handle, HILOCK_FOREVER);
+    struct handle *handle = acquiring(simple(p, tag), HILOCK_FOREVER);
     return handle;
 }
 
@@ -40,9 +39,8 @@ WITH_CLIENT(a_free_name_costs_one_native_command_and_no_second_link)
 
 WITH_CLIENT(a_try_of_a_held_name_is_one_attempt_of_two_commands)
 {
-    struct handle *a = simple(p, "a");
     store_take_simple(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_TRY);
+    struct handle *a = acquiring(simple(p, "a"), HILOCK_TRY);
     TELLS_AFTER(s, 10, "a:TIMED_OUT");
     SAME(s, asked(s, "SET"), 1);
     SAME(s, asked(s, "simple_acquire"), 1);
@@ -53,9 +51,8 @@ WITH_CLIENT(a_try_of_a_held_name_is_one_attempt_of_two_commands)
 
 WITH_CLIENT(freed_between_the_two_commands_it_is_taken_by_the_second)
 {
-    struct handle *a = simple(p, "a");
     store_take_simple(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_TRY);
+    struct handle *a = acquiring(simple(p, "a"), HILOCK_TRY);
     run_us(s, 250);
     SAME(s, asked(s, "SET"), 1);
     store_delete(&s->store, "stock");
@@ -106,9 +103,8 @@ IN_FIXTURE(what_came_after_the_end_of_the_wait_is_undone)
 IN_FIXTURE(a_ghost_goes_with_the_second_release)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = handle_new(p, "a", "stock", SIMPLE(.lease_ms = 60000));
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 300000);
-    acquire(a, 50);
+    acquiring(handle_new(p, "a", "stock", SIMPLE(.lease_ms = 60000)), 50);
     TELLS_AFTER(s, 100, "a:UNREACHABLE");
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 300);
@@ -120,9 +116,8 @@ IN_FIXTURE(a_ghost_goes_with_the_second_release)
 
 WITH_CLIENT(another_type_at_the_key_is_WRONG_KIND)
 {
-    struct handle *a = simple(p, "a");
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = acquiring(simple(p, "a"), HILOCK_FOREVER);
     TELLS_AFTER(s, 5, "a:WRONG_KIND");
     TEXT(s, a->detail, "\"stock\" is not a lock string: another program's key, or a MUTEX or FAIR lock of the same name");
     SAME(s, asked(s, "simple_release"), 0);
@@ -198,9 +193,8 @@ WITH_CLIENT(a_key_without_an_expiry_is_polled_for)
 
 WITH_CLIENT(a_MUTEX_that_polls_needs_no_subscription)
 {
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
     store_take(&s->store, "stock", "another", 600000);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asks(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
     run_ms(s, 1000);
     HOLDS(s, asked(s, "mutex_acquire") > 10 && asked(s, "mutex_acquire") <= 21);
     store_delete(&s->store, "stock"); /* said nowhere */

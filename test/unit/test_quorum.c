@@ -31,8 +31,7 @@ IN_FIXTURE(two_that_are_dead_cost_their_votes_alone)
     fixture_masters(s, 5);
     s->net.places[0].mood = s->net.places[3].mood = NET_REFUSES;
     struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_TRY);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
     run_us(s, 250);
     TELLS(s, "a:OK");
     SAME(s, a->result.votes, 3);

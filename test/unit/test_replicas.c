@@ -211,8 +211,8 @@ IN_FIXTURE(each_waits_for_as_long_as_it_asks_for)
 {
     struct client *p = shop(s);
     s->store.replica_us = 200000;
-    acquire(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
-    acquire(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
+    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
+    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
     TELLS_AFTER(s, 110, "short:NOT_REPLICATED");
     TELLS_AFTER(s, 400, "long:OK");
     SAME(s, asked(s, "WAIT"), 2);
@@ -324,8 +324,7 @@ IN_FIXTURE(the_guard_stands_before_the_third_link_too)
     s->store.replicas = 1;
     store_restart(&s->store, 0);
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
-    acquire(a, HILOCK_TRY);
+    acquiring(handle_new(p, "a", "stock", &confirmed), HILOCK_TRY);
     TELLS_AFTER(s, 100, "a:UNWRITABLE");
     SAME(s, asked(s, "mutex_acquire"), 0);
 }

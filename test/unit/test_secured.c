@@ -80,7 +80,7 @@ IN_FIXTURE(masters_of_a_quorum_speak_as_their_urls_say)
     fixture_server(s, "10.0.1.2:6379");
     s->net.places[0].is_tls = s->net.places[2].is_tls = 1;
     s->is_tampered = 1; /* belief is held against one server only */
-    acquire(handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3, .restart_guard_ms = HILOCK_GUARD_OFF)), "a", "stock", NULL), 1000);
+    acquiring(handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3, .restart_guard_ms = HILOCK_GUARD_OFF)), "a", "stock", NULL), 1000);
     TELLS_AFTER(s, 100, "a:OK");
     TEXT(s, s->net.places[0].tls_host, "127.0.0.1");
     TEXT(s, s->net.places[1].tls_host, "");

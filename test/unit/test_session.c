@@ -57,8 +57,7 @@ static void refused_login(struct fixture *s, const char *word, const char *error
     PLAN(s, .on = word, .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://127.0.0.1/3", .password = FIXTURE_SECRET));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, 2000);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
     run_ms(s, 3000);
     snprintf(told, sizeof told, "a:%s", hilock_status_name(status));
     TELLS(s, told);
@@ -75,8 +74,7 @@ static void refused_with_its_words(struct fixture *s, const char *url, const cha
 {
     PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .log_level = HILOCK_LOG_DEBUG));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_TRY);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
     run_ms(s, 3000);
     HOLDS(s, strstr(a->detail, told));
     HOLDS(s, strstr(p->log, told));
@@ -123,7 +121,7 @@ IN_FIXTURE(a_password_is_in_no_other_quote_either)
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = error);
     release(a);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = error);
-    acquire(handle_new(p, "c", "other", NULL), 1000);
+    acquiring(handle_new(p, "c", "other", NULL), 1000);
     PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = error);
     peek(a);
     run_ms(s, 2000);

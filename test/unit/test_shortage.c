@@ -140,10 +140,9 @@ WITH_CLIENT(a_client_that_goes_meanwhile_leaves_nothing)
 WITH_CLIENT(a_multi_that_gives_back_without_memory_waits_for_the_answer)
 {
     static const char *const names[] = {"a", "b", NULL};
-    struct handle *m = multi_new(p, "m", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 1800000);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
     run_ms(s, 1790);
     run_out(s);
     run_ms(s, 50);

@@ -7,9 +7,8 @@
 
 static struct handle *waits(struct client *p, const char *tag, const char *name)
 {
-    struct handle *handle = handle_new(p, tag, name, NULL);
     store_take(&p->fixture->store, name, "another", 600000);
-    acquire(handle, HILOCK_FOREVER);
+    struct handle *handle = asks(p, tag, name, NULL);
     return handle;
 }
 

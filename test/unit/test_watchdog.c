@@ -209,9 +209,8 @@ static void restart(struct fixture *s, int keeps_data, const char *told)
 {
     struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
-    struct handle *w = handle_new(p, "w", "other", NULL);
     store_take(&s->store, "other", "another", 60000);
-    acquire(w, HILOCK_FOREVER);
+    asks(p, "w", "other", NULL);
     run_ms(s, 100);
     s->is_tampered = 1;
     server_goes(s);
