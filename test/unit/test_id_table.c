@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects are found by their number and no other, in any order of coming and going; the buckets grow and shrink with them, and memory may run
  * out at any addition or removal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
 #include "base/id_table.h"
 #include "base/random.h"
+#include "suite.h"
 #include "world/memory.h"
-
-#include <cmocka.h>
 
 enum { MANY = 5000, STEP = 3 };
 
@@ -19,16 +14,13 @@ static struct world_memory counted;
 static struct hl_memory memory;
 static struct hl_id_table id_table;
 
-static int begin(void **state)
+static void begin(void)
 {
-    struct hilock_allocator allocator;
-    (void)state;
     counted = (struct world_memory){.blocks = 0};
-    allocator = world_memory_allocator(&counted);
+    struct hilock_allocator allocator = world_memory_allocator(&counted);
     hl_memory_init(&memory, &allocator);
     hl_id_table_init(&id_table, &memory);
     memset(is_in, 0, sizeof is_in);
-    return 0;
 }
 
 static uint64_t number_of(unsigned i) { return 1 + STEP * (uint64_t)i; }
@@ -54,10 +46,10 @@ static void look(void)
     }
 }
 
-static void found_by_its_number(void **state)
+TEST(found_by_its_number)
 {
     struct hl_random random = {11};
-    (void)state;
+    begin();
     look();
     for (unsigned round = 0; round < 20; round++) {
         for (unsigned i = 0; i < MANY; i++) {
@@ -76,9 +68,9 @@ static void found_by_its_number(void **state)
     assert_int_equal(counted.blocks, 0); /* an empty one holds nothing */
 }
 
-static void as_large_as_what_it_has(void **state)
+TEST(as_large_as_what_it_has)
 {
-    (void)state;
+    begin();
     for (unsigned i = 0; i < MANY; i++) {
         assert_int_equal(add(i), 0);
         assert_true(id_table.room <= 8 || id_table.room <= 2 * id_table.count);
@@ -93,9 +85,9 @@ static void as_large_as_what_it_has(void **state)
 }
 
 /* Only the first one needs it. */
-static void without_memory(void **state)
+TEST(without_memory)
 {
-    (void)state;
+    begin();
     counted.is_out = 1;
     assert_int_equal(add(0), -1);
     look();
@@ -112,14 +104,4 @@ static void without_memory(void **state)
     }
     look();
     assert_int_equal(counted.blocks, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(found_by_its_number, begin),
-        cmocka_unit_test_setup(as_large_as_what_it_has, begin),
-        cmocka_unit_test_setup(without_memory, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

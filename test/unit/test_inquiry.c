@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peek and force_release: the truth about the holder, the end of exactly the one that was named, one answer in time whatever happens, and
  * nothing of the handle's own affairs is touched. */
-#include <stdio.h>
-#include <string.h>
+#include "played.h"
 
-#include "play.h"
-
-static void a_free_name_has_no_holder(struct fixture *s)
+IN_FIXTURE(a_free_name_has_no_holder)
 {
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = lone(s);
     SAME(s, peek(a), HILOCK_OK);
     SAME(s, a->calls, 0);
-    run_ms(s, 1);
-    TELLS(s, "a:peek OK");
+    TELLS_AFTER(s, 1, "a:peek OK");
     TEXT(s, a->result.holder, "");
     TEXT(s, a->result.detail, "nobody holds \"stock\"");
     SAME(s, a->result.holder_remaining_ms, 0);
@@ -20,15 +16,14 @@ static void a_free_name_has_no_holder(struct fixture *s)
     SAME(s, a->result.state, HILOCK_STATE_IDLE);
 }
 
-static void a_holder_is_named_with_what_is_left(struct fixture *s)
+WITH_CLIENT(a_holder_is_named_with_what_is_left)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000)), *b = handle_new(q, "b", "stock", NULL);
     char holder[80];
     run_ms(s, 1000);
     peek(b);
-    run_ms(s, 1);
-    TELLS(s, "b:peek OK");
+    TELLS_AFTER(s, 1, "b:peek OK");
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
     TEXT(s, b->result.holder, holder);
     SAME(s, b->result.holder_remaining_ms, store_left_ms(&s->store, "stock") + 1);
@@ -42,9 +37,9 @@ static void a_holder_is_named_with_what_is_left(struct fixture *s)
     TELLS(s, "a:peek OK");
 }
 
-static void a_lease_without_an_end_says_so(struct fixture *s)
+IN_FIXTURE(a_lease_without_an_end_says_so)
 {
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = lone(s);
     store_take(&s->store, "stock", "another:1", 0);
     peek(a);
     run_ms(s, 1);
@@ -53,56 +48,48 @@ static void a_lease_without_an_end_says_so(struct fixture *s)
     TELLS(s, "a:peek OK");
 }
 
-static void exactly_the_named_holder_is_released(struct fixture *s)
+WITH_CLIENT(exactly_the_named_holder_is_released)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(q, "b", "stock", NULL), *w = handle_new(q, "w", "stock", NULL);
     char holder[80];
     s->is_tampered = 1;
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
     acquire(w, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "w:WAITING");
+    TELLS_AFTER(s, 5, "w:WAITING");
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:2");
     force(b, "x");
-    run_ms(s, 1);
-    TELLS(s, "b:force LOST b:force LOST");
+    TELLS_AFTER(s, 1, "b:force LOST b:force LOST");
     TEXT(s, b->detail, "x no longer held \"stock\"");
     HOLDS(s, is_ours(s, "stock"));
     force(b, holder);
-    run_ms(s, 5);
-    TELLS(s, "b:force OK w:OK"); /* the waiter is woken at once, not at the end of the lease */
+    TELLS_AFTER(s, 5, "b:force OK w:OK"); /* the waiter is woken at once, not at the end of the lease */
     TEXT(s, b->result.holder, holder);
     HOLDS(s, strstr(b->detail, "the hold of 51000001..:1 on \"stock\" is ended"));
     HOLDS(s, strstr(q->log, "force_release of \"stock\": OK: "));
-    run_ms(s, 1500);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 1500, "a:LOST TAKEN");
     SAME(s, a->event.reason, HILOCK_REASON_TAKEN);
 }
 
-static void whoever_holds_is_peeked_at_first(struct fixture *s)
+WITH_CLIENT(whoever_holds_is_peeked_at_first)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     s->is_tampered = 1;
     force(a, NULL);
-    run_ms(s, 1);
-    TELLS(s, "a:force LOST");
+    TELLS_AFTER(s, 1, "a:force LOST");
     TEXT(s, a->detail, "nobody holds \"stock\"");
     SAME(s, a->result.attempts, 1);
     store_take(&s->store, "stock", "another program\x01:1", 60000);
     force(a, NULL);
-    run_ms(s, 2);
-    TELLS(s, "a:force OK");
+    TELLS_AFTER(s, 2, "a:force OK");
     TEXT(s, store_holder(&s->store, "stock"), "");
     TEXT(s, a->result.holder, "another program\x01:1");
     SAME(s, a->result.attempts, 2);
 }
 
 /* Seen, and gone when the release comes: the newcomer stays. */
-static void a_hold_that_began_meanwhile_is_spared(struct fixture *s)
+WITH_CLIENT(a_hold_that_began_meanwhile_is_spared)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "old:1", 60000);
@@ -110,19 +97,17 @@ static void a_hold_that_began_meanwhile_is_spared(struct fixture *s)
     force(a, NULL);
     run_ms(s, 2);
     store_take(&s->store, "stock", "new:1", 60000);
-    run_ms(s, 10);
-    TELLS(s, "a:force LOST");
+    TELLS_AFTER(s, 10, "a:force LOST");
     TEXT(s, store_holder(&s->store, "stock"), "new:1");
     TEXT(s, a->result.holder, "old:1");
 }
 
-static void any_state_of_the_handle_and_many_at_once(struct fixture *s)
+WITH_CLIENT(any_state_of_the_handle_and_many_at_once)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
     acquire(b, 1000);
-    run_ms(s, 5);
-    TELLS(s, "b:WAITING");
+    TELLS_AFTER(s, 5, "b:WAITING");
     s->is_untold = 1;
     for (int i = 0; i < 500; i++) {
         SAME(s, peek(a), HILOCK_OK);
@@ -139,7 +124,7 @@ static void any_state_of_the_handle_and_many_at_once(struct fixture *s)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
 }
 
-static void silence_ends_them_in_time(struct fixture *s)
+IN_FIXTURE(silence_ends_them_in_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
@@ -150,87 +135,75 @@ static void silence_ends_them_in_time(struct fixture *s)
     peek(a);
     force(b, "holder");
     force(c, NULL);
-    run_ms(s, 600);
-    TELLS(s, "a:peek UNREACHABLE b:force UNKNOWN c:force UNREACHABLE");
+    TELLS_AFTER(s, 600, "a:peek UNREACHABLE b:force UNKNOWN c:force UNREACHABLE");
     SAME(s, a->at_us, asked_us + 500000);
     SAME(s, b->result.waited_ms, 500);
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
 }
 
-static void what_never_left_is_UNREACHABLE(struct fixture *s)
+IN_FIXTURE(what_never_left_is_UNREACHABLE)
 {
-    struct client *p;
-    struct handle *a;
     s->place->mood = NET_REFUSES;
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    a = handle_new(p, "a", "stock", NULL);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     force(a, "holder");
     peek(a);
-    run_ms(s, 499);
-    TELLS(s, "");
-    run_ms(s, 1);
-    TELLS(s, "a:force UNREACHABLE a:peek UNREACHABLE");
+    TELLS_AFTER(s, 499, "");
+    TELLS_AFTER(s, 1, "a:force UNREACHABLE a:peek UNREACHABLE");
     SAME(s, a->result.attempts, 0);
     SAME(s, asked(s, "mutex_force"), 0);
 }
 
-static void what_was_lost_is_asked_again(struct fixture *s)
+WITH_CLIENT(what_was_lost_is_asked_again)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another:1", 60000);
     PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
     peek(a);
-    run_ms(s, 200);
-    TELLS(s, "a:peek OK");
+    TELLS_AFTER(s, 200, "a:peek OK");
     SAME(s, a->result.attempts, 2);
     PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
     force(a, "another:1");
-    run_ms(s, 300);
-    TELLS(s, "a:force OK"); /* "not held" to the second: the first did it */
+    TELLS_AFTER(s, 300, "a:force OK"); /* "not held" to the second: the first did it */
     SAME(s, a->result.attempts, 2);
     PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
     PLAN(s, .on = "mutex_force", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
     force(a, "another:1");
-    run_ms(s, 300);
-    TELLS(s, "a:force UNKNOWN");
+    TELLS_AFTER(s, 300, "a:force UNKNOWN");
 }
 
-static void errors_are_answers(struct fixture *s)
+IN_FIXTURE(errors_are_answers)
 {
     static const struct { const char *error, *told; } errors[] = {
         {"NOPERM this user has no permissions to run the 'evalsha' command", "a:peek DENIED"},
         {"LOADING Redis is loading the dataset in memory", "a:peek UNWRITABLE"},
         {"ERR something else", "a:peek SERVER"},
     };
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = lone(s);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = errors[i].error);
         peek(a);
-        run_ms(s, 1);
-        TELLS(s, errors[i].told);
+        TELLS_AFTER(s, 1, errors[i].told);
         HOLDS(s, strstr(a->detail, errors[i].error));
     }
     store_set_string(&s->store, "stock", "7");
     peek(a);
     force(a, "x");
     force(a, NULL);
-    run_ms(s, 1);
-    TELLS(s, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
+    TELLS_AFTER(s, 1, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
     TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's "
                        "for readers and writers)");
 }
 
 /* What Redisson's readers hold, and a map of another program. */
-static void what_is_no_lock_is_told_and_not_ended(struct fixture *s)
+IN_FIXTURE(what_is_no_lock_is_told_and_not_ended)
 {
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = lone(s);
     s->is_tampered = 1;
     PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("read")));
     peek(a);
-    run_ms(s, 1);
-    TELLS(s, "a:peek OK");
+    TELLS_AFTER(s, 1, "a:peek OK");
     TEXT(s, a->detail, "\"stock\" is held by java:57 and maybe others, who read (RReadWriteLock); its lease ends in 5000 ms");
     PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("rlock")));
     peek(a);
@@ -238,47 +211,42 @@ static void what_is_no_lock_is_told_and_not_ended(struct fixture *s)
     TEXT(s, a->detail, "\"stock\" is held by java:57, with an RLock; its lease ends in 5000 ms");
     PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(-1), say_string(""), say_string("other")));
     peek(a);
-    run_ms(s, 1);
-    TELLS(s, "a:peek OK a:peek WRONG_KIND");
+    TELLS_AFTER(s, 1, "a:peek OK a:peek WRONG_KIND");
     HOLDS(s, strstr(a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock"));
     PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
     force(a, NULL);
-    run_ms(s, 2);
-    TELLS(s, "a:force WRONG_KIND");
+    TELLS_AFTER(s, 2, "a:force WRONG_KIND");
     SAME(s, asked(s, "mutex_force"), 0); /* seen before it is said */
 }
 
-static void hostile_answers_are_no_answers(struct fixture *s)
+IN_FIXTURE(hostile_answers_are_no_answers)
 {
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = lone(s);
     struct hl_reply *replies[] = {say_integer(1), say_string("x"), say_array(0), say_array(1, say_integer(5)), say_array(2, say_integer(-3), say_string("x")),
                                   say_array(2, say_integer((int64_t)1 << 60), say_string("x")), say_array(2, say_integer(5), say_integer(5)), say_nil()};
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
         PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = replies[i]);
         peek(a);
-        run_ms(s, 1);
-        TELLS(s, "a:peek PROTOCOL");
+        TELLS_AFTER(s, 1, "a:peek PROTOCOL");
     }
 }
 
-static void a_holder_too_long_is_cut_and_cannot_be_forced(struct fixture *s)
+IN_FIXTURE(a_holder_too_long_is_cut_and_cannot_be_forced)
 {
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = lone(s);
     char holder[5001];
     memset(holder, 'h', sizeof holder - 1);
     memcpy(holder + 4998, ":1", 3);
     store_take(&s->store, "stock", holder, 60000);
     peek(a);
     force(a, NULL);
-    run_ms(s, 2);
-    TELLS(s, "a:peek OK a:force PROTOCOL");
+    TELLS_AFTER(s, 2, "a:peek OK a:force PROTOCOL");
     HOLDS(s, strstr(a->detail, "has 5000 bytes; hilock can name at most 1024"));
     TEXT(s, store_holder(&s->store, "stock"), holder);
 }
 
-static void bad_calls_are_refused(struct fixture *s)
+WITH_CLIENT(bad_calls_are_refused)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     char holder[1026];
     memset(holder, 'h', sizeof holder - 1);
@@ -294,8 +262,7 @@ static void bad_calls_are_refused(struct fixture *s)
     holder[1024] = '\0';
     SAME(s, force(a, holder), HILOCK_OK);
     SAME(s, hilock_force_release(a->lock, "x", NULL, NULL), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "a:force LOST");
+    TELLS_AFTER(s, 1, "a:force LOST");
     s->memory.is_out = 1;
     SAME(s, peek(a), HILOCK_NO_MEMORY);
     SAME(s, force(a, NULL), HILOCK_NO_MEMORY);
@@ -307,9 +274,8 @@ static void bad_calls_are_refused(struct fixture *s)
 }
 
 /* A silenced call is still done. */
-static void a_freed_handle_hears_nothing(struct fixture *s)
+WITH_CLIENT(a_freed_handle_hears_nothing)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL), *c = handle_new(p, "c", "stock", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another:1", 60000);
@@ -320,12 +286,10 @@ static void a_freed_handle_hears_nothing(struct fixture *s)
     handle_free(a);
     handle_drop(b);
     peek(c);
-    run_ms(s, 1);
-    TELLS(s, "c:peek OK");
+    TELLS_AFTER(s, 1, "c:peek OK");
     TEXT(s, c->result.holder, "");
     peek(b);
-    run_ms(s, 1);
-    TELLS(s, "b:peek OK");
+    TELLS_AFTER(s, 1, "b:peek OK");
 }
 
 static void free_it(struct handle *handle) { handle_free(handle); }
@@ -333,7 +297,7 @@ static void ask_once_more(struct handle *handle) { peek(handle); }
 static void close_now(struct handle *handle) { client_close(handle->client, 0); }
 static void abandon(struct handle *handle) { client_abandon(handle->client); }
 
-static void every_call_is_legal_in_its_callback(struct fixture *s)
+IN_FIXTURE(every_call_is_legal_in_its_callback)
 {
     static void (*const thens[])(struct handle *) = {free_it, close_now, abandon};
     for (size_t i = 0; i < sizeof thens / sizeof *thens; i++) {
@@ -348,19 +312,17 @@ static void every_call_is_legal_in_its_callback(struct fixture *s)
     }
 }
 
-static void it_may_be_asked_again_in_its_callback(struct fixture *s)
+IN_FIXTURE(it_may_be_asked_again_in_its_callback)
 {
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = lone(s);
     when(a, "peek OK", ask_once_more);
     peek(a);
-    run_ms(s, 2);
-    TELLS(s, "a:peek OK a:peek OK");
+    TELLS_AFTER(s, 2, "a:peek OK a:peek OK");
 }
 
 /* Answered before it is gone, either by the store or by the end of its time. */
-static void close_waits_for_the_answers(struct fixture *s)
+WITH_CLIENT(close_waits_for_the_answers)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 400000);
     peek(a);
@@ -368,13 +330,11 @@ static void close_waits_for_the_answers(struct fixture *s)
     client_close(p, 0);
     SAME(s, peek(a), HILOCK_CLOSED);
     SAME(s, force(a, NULL), HILOCK_CLOSED);
-    run_ms(s, 300);
-    TELLS(s, "");
-    run_ms(s, 200);
-    TELLS(s, "a:peek OK closed");
+    TELLS_AFTER(s, 300, "");
+    TELLS_AFTER(s, 200, "a:peek OK closed");
 }
 
-static void close_of_a_dead_link_answers_all(struct fixture *s)
+IN_FIXTURE(close_of_a_dead_link_answers_all)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -384,25 +344,21 @@ static void close_of_a_dead_link_answers_all(struct fixture *s)
     peek(a);
     force(b, "another:1");
     client_close(p, 0);
-    run_ms(s, 510);
-    TELLS(s, "a:peek UNREACHABLE b:force UNKNOWN closed");
+    TELLS_AFTER(s, 510, "a:peek UNREACHABLE b:force UNKNOWN closed");
 }
 
 /* Decided, told, and its request on the wire still. */
-static void an_answer_after_the_end_is_nobodys(struct fixture *s)
+IN_FIXTURE(an_answer_after_the_end_is_nobodys)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
     PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 490000);
     peek(a);
-    run_ms(s, 505);
-    TELLS(s, "a:peek UNREACHABLE");
-    run_ms(s, 300);
-    TELLS(s, "");
+    TELLS_AFTER(s, 505, "a:peek UNREACHABLE");
+    TELLS_AFTER(s, 300, "");
     peek(a);
-    run_ms(s, 1);
-    TELLS(s, "a:peek OK");
+    TELLS_AFTER(s, 1, "a:peek OK");
 }
 
 static void count(void *arg, struct hl_reply *message)
@@ -412,49 +368,19 @@ static void count(void *arg, struct hl_reply *message)
 }
 
 /* The first of Redisson's own fair queue listens to a channel of its own. */
-static void a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would(struct fixture *s)
+IN_FIXTURE(a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would)
 {
     static const char *const subscribe[] = {"SUBSCRIBE", "redisson_lock__channel:{stock}:java:2"},
                       *const push[] = {"RPUSH", "redisson_lock_queue:{stock}", "java:2"};
     static const size_t lengths[] = {9, 37}, push_lengths[] = {5, 27, 6};
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    struct handle *a = lone(s);
     unsigned heard = 0;
     struct store_peer *java = store_connect(&s->store, count, &heard);
     store_take(&s->store, "stock", "java:1", 60000);
     say_free(store_execute(java, 3, push, push_lengths));
     say_free(store_execute(java, 2, subscribe, lengths));
     force(a, "java:1");
-    run_ms(s, 5);
-    TELLS(s, "a:force OK");
+    TELLS_AFTER(s, 5, "a:force OK");
     SAME(s, heard, 1);
     store_disconnect(java);
-}
-
-int main(void)
-{
-    static const struct play plays[] = {
-        PLAY(a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would),
-        PLAY(a_free_name_has_no_holder),
-        PLAY(a_holder_is_named_with_what_is_left),
-        PLAY(a_lease_without_an_end_says_so),
-        PLAY(exactly_the_named_holder_is_released),
-        PLAY(whoever_holds_is_peeked_at_first),
-        PLAY(a_hold_that_began_meanwhile_is_spared),
-        PLAY(any_state_of_the_handle_and_many_at_once),
-        PLAY(silence_ends_them_in_time),
-        PLAY(what_never_left_is_UNREACHABLE),
-        PLAY(what_was_lost_is_asked_again),
-        PLAY(errors_are_answers),
-        PLAY(what_is_no_lock_is_told_and_not_ended),
-        PLAY(hostile_answers_are_no_answers),
-        PLAY(a_holder_too_long_is_cut_and_cannot_be_forced),
-        PLAY(bad_calls_are_refused),
-        PLAY(a_freed_handle_hears_nothing),
-        PLAY(every_call_is_legal_in_its_callback),
-        PLAY(it_may_be_asked_again_in_its_callback),
-        PLAY(close_waits_for_the_answers),
-        PLAY(close_of_a_dead_link_answers_all),
-        PLAY(an_answer_after_the_end_is_nobodys),
-    };
-    return PLAYS_RUN(plays);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All clients that ask or wait see the holder in words, which costs no command. A client without a label, such as an older version, excludes and
  * hands over as before. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 #include "quorum_stage.h"
 
 static const char till[] = "till@shop-7/4711";
@@ -28,7 +25,7 @@ static size_t pairs_cost(struct fixture *s, const char *label, hilock_kind kind)
     return commands;
 }
 
-static void a_label_costs_no_command(struct fixture *s)
+IN_FIXTURE(a_label_costs_no_command)
 {
     for (hilock_kind kind = HILOCK_MUTEX; kind <= HILOCK_SIMPLE; kind++) {
         SAME(s, pairs_cost(s, NULL, kind), 20);
@@ -64,11 +61,11 @@ static void is_seen(struct fixture *s, hilock_kind kind)
     fixture_hush(s);
 }
 
-static void who_holds_a_MUTEX_is_seen(struct fixture *s) { is_seen(s, HILOCK_MUTEX); }
-static void who_holds_a_FAIR_lock_is_seen(struct fixture *s) { is_seen(s, HILOCK_FAIR); }
-static void who_holds_a_SIMPLE_lock_is_seen(struct fixture *s) { is_seen(s, HILOCK_SIMPLE); }
+IN_FIXTURE(who_holds_a_MUTEX_is_seen) { is_seen(s, HILOCK_MUTEX); }
+IN_FIXTURE(who_holds_a_FAIR_lock_is_seen) { is_seen(s, HILOCK_FAIR); }
+IN_FIXTURE(who_holds_a_SIMPLE_lock_is_seen) { is_seen(s, HILOCK_SIMPLE); }
 
-static void one_without_a_label_has_none(struct fixture *s)
+IN_FIXTURE(one_without_a_label_has_none)
 {
     held(fixture_connect(s, NULL), "a", "stock", NULL);
     struct handle *b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), "b", "stock", NULL);
@@ -85,7 +82,7 @@ static void one_without_a_label_has_none(struct fixture *s)
 }
 
 /* By message, in both directions. */
-static void with_and_without_one_they_hand_over(struct fixture *s)
+IN_FIXTURE(with_and_without_one_they_hand_over)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), *q = fixture_connect(s, NULL);
     const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
@@ -97,44 +94,25 @@ static void with_and_without_one_they_hand_over(struct fixture *s)
     fixture_hush(s);
     size_t asks = asked(s, "mutex_acquire");
     release(a);
-    run_ms(s, 2);
-    TELLS(s, "b:OK a:released");
+    TELLS_AFTER(s, 2, "b:OK a:released");
     release(b);
-    run_ms(s, 2);
-    TELLS(s, "c:OK b:released");
+    TELLS_AFTER(s, 2, "c:OK b:released");
     SAME(s, asked(s, "mutex_acquire"), asks);
     HOLDS(s, strstr(store_holder(&s->store, "stock"), ":2:till@"));
 }
 
 /* Each vote has an id of its own, and the label stands behind it. */
-static void the_votes_of_a_labelled_holder_are_one(struct fixture *s)
+IN_FIXTURE(the_votes_of_a_labelled_holder_are_one)
 {
     struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .label = till});
     struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
     SAME(s, peek(b), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "b:peek OK");
+    TELLS_AFTER(s, 1, "b:peek OK");
     SAME(s, b->result.votes, 3);
     SAME(s, force(b, b->holder), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "b:force OK");
+    TELLS_AFTER(s, 1, "b:force OK");
     SAME(s, b->result.votes, 3);
-    run_ms(s, 1100);
-    TELLS(s, "a:LOST TAKEN");
-}
-
-int main(void)
-{
-    static const struct play plays[] = {
-        PLAY(a_label_costs_no_command),
-        PLAY(who_holds_a_MUTEX_is_seen),
-        PLAY(who_holds_a_FAIR_lock_is_seen),
-        PLAY(who_holds_a_SIMPLE_lock_is_seen),
-        PLAY(one_without_a_label_has_none),
-        PLAY(with_and_without_one_they_hand_over),
-            PLAY(the_votes_of_a_labelled_holder_are_one),
-    };
-    return PLAYS_RUN(plays);
+    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
 }

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arithmetic of leases: R1 in numbers, and its behaviour at the ends of the range. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
 #include "lock/lease.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 enum { MS = 1000 };
 
-static void the_margin_is_one_percent_and_seven_milliseconds(void **state)
+TEST(the_margin_is_one_percent_and_seven_milliseconds)
 {
-    (void)state;
     assert_int_equal(hl_lease_drift_us(100 * MS), 8 * MS);
     assert_int_equal(hl_lease_drift_us(30000 * MS), 307 * MS);
     assert_int_equal(hl_lease_drift_us(86400000u * (uint64_t)MS), 864007u * (uint64_t)MS);
 }
 
-static void a_deadline_is_send_and_lease_less_the_margin(void **state)
+TEST(a_deadline_is_send_and_lease_less_the_margin)
 {
-    (void)state;
     assert_int_equal(hl_lease_deadline_us(1000, 30000 * MS), 1000 + 30000 * MS - 307 * MS);
     for (uint64_t lease_ms = 100; lease_ms <= 86400000; lease_ms = lease_ms * 3 + 1) {
         uint64_t deadline = hl_lease_deadline_us(5, lease_ms * MS);
@@ -30,9 +23,8 @@ static void a_deadline_is_send_and_lease_less_the_margin(void **state)
 }
 
 /* Two tries fit between the first renewal and the deadline, for any lease. */
-static void a_renewal_that_times_out_leaves_time_for_another(void **state)
+TEST(a_renewal_that_times_out_leaves_time_for_another)
 {
-    (void)state;
     for (uint64_t lease_ms = 100; lease_ms <= 86400000; lease_ms = lease_ms * 3 + 1) {
         uint64_t sent = 0, lease = lease_ms * MS, first = hl_lease_renewal_us(sent, lease);
         uint64_t timeout = hl_lease_renewal_timeout_us(lease, 3000);
@@ -43,9 +35,8 @@ static void a_renewal_that_times_out_leaves_time_for_another(void **state)
     }
 }
 
-static void a_retry_is_sooner_than_a_third_and_never_at_once(void **state)
+TEST(a_retry_is_sooner_than_a_third_and_never_at_once)
 {
-    (void)state;
     struct hl_random random = {7};
     for (int i = 0; i < 2000; i++) {
         uint64_t lease = (100 + (uint64_t)i * 40) * MS, pause = hl_lease_retry_us(&random, lease);
@@ -53,9 +44,8 @@ static void a_retry_is_sooner_than_a_third_and_never_at_once(void **state)
     }
 }
 
-static void retries_of_two_clients_drift_apart(void **state)
+TEST(retries_of_two_clients_drift_apart)
 {
-    (void)state;
     struct hl_random a = {1}, b = {2};
     int apart = 0;
     for (int i = 0; i < 100; i++)
@@ -63,15 +53,13 @@ static void retries_of_two_clients_drift_apart(void **state)
     assert_true(apart > 90);
 }
 
-static void a_hold_is_over_when_lease_margin_and_one_command_have_passed(void **state)
+TEST(a_hold_is_over_when_lease_margin_and_one_command_have_passed)
 {
-    (void)state;
     assert_int_equal(hl_lease_over_us(1000, 3000 * MS, 500), 1000 + 3000 * MS + 37 * MS + 500 * MS);
 }
 
-static void spans_are_rounded_down_and_cut_below_forever(void **state)
+TEST(spans_are_rounded_down_and_cut_below_forever)
 {
-    (void)state;
     assert_int_equal(hl_lease_span_ms(0), 0);
     assert_int_equal(hl_lease_span_ms(999), 0);
     assert_int_equal(hl_lease_span_ms(1999), 1);
@@ -80,18 +68,4 @@ static void spans_are_rounded_down_and_cut_below_forever(void **state)
     assert_int_equal(hl_left_us(5, 5), 0);
     assert_int_equal(hl_left_us(5, 6), 0);
     assert_int_equal(hl_left_us(6, 5), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_margin_is_one_percent_and_seven_milliseconds),
-        cmocka_unit_test(a_deadline_is_send_and_lease_less_the_margin),
-        cmocka_unit_test(a_renewal_that_times_out_leaves_time_for_another),
-        cmocka_unit_test(a_retry_is_sooner_than_a_third_and_never_at_once),
-        cmocka_unit_test(retries_of_two_clients_drift_apart),
-        cmocka_unit_test(a_hold_is_over_when_lease_margin_and_one_command_have_passed),
-        cmocka_unit_test(spans_are_rounded_down_and_cut_below_forever),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

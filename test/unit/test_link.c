@@ -3,20 +3,16 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "link_trial.h"
-
-#include <cmocka.h>
+#include "link_suite.h"
 
 /* ---- replies ---- */
 
-static void all_types(struct link_trial *trial)
+TRIAL(all_types)
 {
     link_trial_connect(trial);
     for (int i = 0; i < 7; i++)
@@ -25,9 +21,8 @@ static void all_types(struct link_trial *trial)
     link_trial_until(trial, "[]]");
     assert_string_equal(trial->told, "up :-5 +OK -ERR no $a\\x0d\\x0a nil nil [:1 [$ nil] []]");
 }
-LINK_TEST(all_types)
 
-static void byte_by_byte(struct link_trial *trial)
+TRIAL(byte_by_byte)
 {
     static const char bytes[] = "*2\r\n$2\r\nab\r\n*1\r\n+x\r\n:7\r\n";
     link_trial_connect(trial);
@@ -40,9 +35,8 @@ static void byte_by_byte(struct link_trial *trial)
     link_trial_until(trial, ":7");
     assert_string_equal(trial->told, "up [$ab [+x]] :7");
 }
-LINK_TEST(byte_by_byte)
 
-static void long_arrays_are_seen_whole(struct link_trial *trial)
+TRIAL(long_arrays_are_seen_whole)
 {
     char bytes[1000] = "*100\r\n";
     for (int i = 0; i < 100; i++)
@@ -57,7 +51,6 @@ static void long_arrays_are_seen_whole(struct link_trial *trial)
         trial->told_length = (size_t)sprintf(trial->told, "up");
     }
 }
-LINK_TEST(long_arrays_are_seen_whole)
 
 /* ---- streams ---- */
 
@@ -68,7 +61,7 @@ static void to_stream(struct link_trial *trial)
     assert_int_equal(link_trial_send(trial, "SUBSCRIBE c"), 0);
 }
 
-static void stream_from_inside_the_last_reply(struct link_trial *trial)
+TRIAL(stream_from_inside_the_last_reply)
 {
     link_trial_connect(trial);
     trial->at_reply = to_stream;
@@ -86,9 +79,8 @@ static void stream_from_inside_the_last_reply(struct link_trial *trial)
     link_trial_hang_up(trial);
     link_trial_until(trial, "down(Server closed the connection)");
 }
-LINK_TEST(stream_from_inside_the_last_reply)
 
-static void stream_closed_inside_a_message(struct link_trial *trial)
+TRIAL(stream_closed_inside_a_message)
 {
     link_trial_connect(trial);
     trial->factory.stream(trial->link);
@@ -98,7 +90,6 @@ static void stream_closed_inside_a_message(struct link_trial *trial)
     link_trial_turns(trial, 3);
     assert_string_equal(trial->told, "up +long enough to be seen freed");
 }
-LINK_TEST(stream_closed_inside_a_message)
 
 /* ---- the descriptor ---- */
 
@@ -122,19 +113,17 @@ static int option(int fd, int level, int name)
     return value;
 }
 
-static void descriptor_is_tuned(struct link_trial *trial)
+TRIAL_ON_TCP(descriptor_is_tuned)
 {
-    int fd;
     link_trial_connect(trial);
-    fd = find_fd(trial);
+    int fd = find_fd(trial);
     assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
     assert_int_equal(option(fd, IPPROTO_TCP, TCP_NODELAY), 1);
     assert_int_equal(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
     assert_int_equal(option(fd, IPPROTO_TCP, TCP_KEEPIDLE), 15);
 }
-LINK_TEST_TCP(descriptor_is_tuned)
 
-static void stdin_was_closed(struct link_trial *trial)
+TRIAL(stdin_was_closed)
 {
     int saved = fcntl(0, F_DUPFD_CLOEXEC, 3);
     close(0);
@@ -144,20 +133,18 @@ static void stdin_was_closed(struct link_trial *trial)
     close(saved);
     link_trial_until(trial, "up");
 }
-LINK_TEST(stdin_was_closed)
 
 /* ---- what can run out ---- */
 
-static void watching_refused_at_once(struct link_trial *trial)
+TRIAL(watching_refused_at_once)
 {
     poll_loop_refuse_watching(trial->loop, 1);
     assert_int_equal(link_trial_open(trial), 0);
     link_trial_until(trial, "down");
     assert_string_equal(trial->told, "down(the loop cannot watch the connection)");
 }
-LINK_TEST(watching_refused_at_once)
 
-static void every_allocation_fails_once(struct link_trial *trial)
+TRIAL(every_allocation_fails_once)
 {
     int failures = 0;
     for (int is_failing = 1; is_failing; failures++) {
@@ -177,21 +164,4 @@ static void every_allocation_fails_once(struct link_trial *trial)
     }
     trial->blocks_fail = -1;
     assert_int_equal(failures, 3); /* the link, the items; and none */
-}
-LINK_TEST(every_allocation_fails_once)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_types),
-        cmocka_unit_test(test_byte_by_byte),
-        cmocka_unit_test(test_long_arrays_are_seen_whole),
-        cmocka_unit_test(test_stream_from_inside_the_last_reply),
-        cmocka_unit_test(test_stream_closed_inside_a_message),
-        cmocka_unit_test(test_descriptor_is_tuned),
-        cmocka_unit_test(test_stdin_was_closed),
-        cmocka_unit_test(test_watching_refused_at_once),
-        cmocka_unit_test(test_every_allocation_fails_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes from a server end in replies, on_down or silence; never in a crash, an assertion of hiredis, or growth without bound.
  * Each case is fed whole and byte by byte, to a link of commands and to a stream. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,8 +9,7 @@
 #include "../wanted.h"
 #include "base/quote.h"
 #include "node/slots.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static void begin(struct link_trial *trial, int asked)
 {
@@ -115,16 +112,15 @@ static void feed_all_cases(int is_stream, size_t piece)
     }
 }
 
-static void test_commands(void **state) { (void)state; feed_all_cases(0, SIZE_MAX / 2); }
-static void test_commands_byte_by_byte(void **state) { (void)state; feed_all_cases(0, 1); }
-static void test_stream(void **state) { (void)state; feed_all_cases(1, SIZE_MAX / 2); }
-static void test_stream_byte_by_byte(void **state) { (void)state; feed_all_cases(1, 1); }
+TEST(test_commands) { feed_all_cases(0, SIZE_MAX / 2); }
+TEST(test_commands_byte_by_byte) { feed_all_cases(0, 1); }
+TEST(test_stream) { feed_all_cases(1, SIZE_MAX / 2); }
+TEST(test_stream_byte_by_byte) { feed_all_cases(1, 1); }
 
-static void test_unasked_before_anything(void **state)
+TEST(test_unasked_before_anything)
 {
     static const struct { const char *bytes, *told; } first[] = {
         {"+OK\r\n", "up " UNASKED}, {"-ERR max number of clients reached\r\n", "up down(ERR max number of clients reached)"}, {"*1\r\n", "up " UNASKED}};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct link_trial trial;
         begin(&trial, 0);
@@ -136,10 +132,9 @@ static void test_unasked_before_anything(void **state)
 
 /* Behind the last reply of a link that becomes a stream inside it, in the same read: nothing can have been asked for this. */
 static void make_stream(struct link_trial *trial) { trial->factory.stream(trial->link); }
-static void test_unasked_behind_the_turn_to_a_stream(void **state)
+TEST(test_unasked_behind_the_turn_to_a_stream)
 {
     struct link_trial trial;
-    (void)state;
     begin(&trial, 1);
     trial.at_reply = make_stream;
     say(&trial, "+OK\r\n+surprise\r\n", 16, 16);
@@ -162,7 +157,7 @@ static size_t feed_until_down(struct link_trial *trial, const char *head, const 
     return fed;
 }
 
-static void test_endless(void **state)
+TEST(test_endless)
 {
     char bulk[1 + 4 + 2 + 1000 + 2 + 1] = "$1000\r\n";
     const struct { const char *head, *more; size_t max; } kinds[] = {{"$9223372036854775807\r\n", "a", HL_READER_BYTES_MAX},
@@ -170,7 +165,6 @@ static void test_endless(void **state)
                                                                      {"+", "a", HL_READER_LINE_MAX},
                                                                      {":", "1", HL_READER_LINE_MAX},
                                                                      {"*2\r\n-", "a\n\r", HL_READER_LINE_MAX}};
-    (void)state;
     memset(bulk + 7, 'a', 1000);
     memcpy(bulk + 1007, "\r\n", 3);
     for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
@@ -186,12 +180,11 @@ static void test_endless(void **state)
 
 static void forget(struct link_trial *trial) { trial->told_length = 0; }
 
-static void test_largest_that_passes(void **state)
+TEST(test_largest_that_passes)
 {
     struct link_trial trial;
     char *bytes = malloc(16 + HL_REPLY_ITEMS_MAX * 4);
     size_t length = (size_t)sprintf(bytes, "*%d\r\n", HL_REPLY_ITEMS_MAX);
-    (void)state;
     for (int i = 0; i < HL_REPLY_ITEMS_MAX; i++, length += 4)
         memcpy(bytes + length, ":1\r\n", 4);
     begin(&trial, 3);
@@ -235,12 +228,11 @@ static void count_range(void *arg, unsigned from, unsigned to, const struct hl_s
 
 static void read_slots(const struct hl_reply *reply) { (void)hl_slots_read(reply, count_range, NULL); }
 
-static void test_slots_of_a_fragmented_cluster(void **state)
+TEST(test_slots_of_a_fragmented_cluster)
 {
     struct link_trial trial;
     size_t room = 8 << 20;
     char *bytes = malloc(room);
-    (void)state;
     begin(&trial, 1);
     trial.look = read_slots;
     ranges = 0;
@@ -281,10 +273,9 @@ static void maybe_close(struct link_trial *trial)
         link_trial_close(trial, 1);
 }
 
-static void test_chance(void **state)
+TEST(test_chance)
 {
     unsigned seed = 7 + (unsigned)wanted("HILOCK_SEED", 0); /* others for each commit that CI sees */
-    (void)state;
     for (int i = 0; i < 400; i++) {
         struct link_trial trial;
         char bytes[256];
@@ -299,21 +290,4 @@ static void test_chance(void **state)
         say(&trial, bytes, length, 1 + draw(&seed, 64));
         link_trial_end(&trial);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_commands_byte_by_byte),
-        cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_stream_byte_by_byte),
-        cmocka_unit_test(test_unasked_before_anything),
-        cmocka_unit_test(test_unasked_behind_the_turn_to_a_stream),
-        cmocka_unit_test(test_endless),
-        cmocka_unit_test(test_largest_that_passes),
-        cmocka_unit_test(test_slots_of_a_fragmented_cluster),
-        cmocka_unit_test(test_chance),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a link has sent is not left in memory: not while it goes on, not when it is closed, after any outcome. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/memory.h"
-#include "link_trial.h"
+#include "link_suite.h"
 #include "needle.h"
 
-#include <cmocka.h>
-
-static void test_what_is_there_is_found(void **state)
+TEST(what_is_there_is_found)
 {
     char *block = malloc(100);
-    (void)state;
     assert_int_equal(needle_count(), 0);
     needle_write(block + 17);
     assert_int_equal(needle_count(), 1);
@@ -39,7 +34,7 @@ static void drain_all(struct link_trial *trial)
         drain(trial), link_trial_turns(trial, 1);
 }
 
-static void written(struct link_trial *trial)
+TRIAL(written)
 {
     link_trial_connect(trial);
     link_trial_send_needle(trial);
@@ -52,18 +47,16 @@ static void written(struct link_trial *trial)
     link_trial_close(trial, 0);
     assert_int_equal(needle_count(), 0);
 }
-LINK_TEST(written)
 
-static void closed_before_it_was_written(struct link_trial *trial)
+TRIAL(closed_before_it_was_written)
 {
     link_trial_connect(trial);
     link_trial_send_needle(trial);
     link_trial_close(trial, 1);
     assert_int_equal(needle_count(), 0);
 }
-LINK_TEST(closed_before_it_was_written)
 
-static void written_by_a_stream(struct link_trial *trial)
+TRIAL(written_by_a_stream)
 {
     link_trial_connect(trial);
     trial->factory.stream(trial->link);
@@ -71,10 +64,9 @@ static void written_by_a_stream(struct link_trial *trial)
     link_trial_turns(trial, 2);
     assert_int_equal(needle_count(), 0);
 }
-LINK_TEST(written_by_a_stream)
 
 /* The rest of a write moves to where its begin was. */
-static void written_in_parts(struct link_trial *trial)
+TRIAL(written_in_parts)
 {
     link_trial_connect(trial);
     while (trial->factory.backlog(trial->link) == 0) {
@@ -85,17 +77,4 @@ static void written_in_parts(struct link_trial *trial)
     link_trial_send_needle(trial);
     drain_all(trial);
     assert_int_equal(needle_count(), 0);
-}
-LINK_TEST(written_in_parts)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_there_is_found),
-        cmocka_unit_test(test_written),
-        cmocka_unit_test(test_closed_before_it_was_written),
-        cmocka_unit_test(test_written_by_a_stream),
-        cmocka_unit_test(test_written_in_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

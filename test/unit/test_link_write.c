@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a link writes: once a turn, never with a signal, and no more than its peer takes. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "link_trial.h"
-
-#include <cmocka.h>
+#include "link_suite.h"
 
 static unsigned sends;
 
@@ -28,7 +24,7 @@ static void ask_hundred(struct link_trial *trial)
         link_trial_ask(trial);
 }
 
-static void one_write_a_turn(struct link_trial *trial)
+TRIAL(one_write_a_turn)
 {
     sends = 0;
     trial->at_up = ask_hundred;
@@ -41,7 +37,6 @@ static void one_write_a_turn(struct link_trial *trial)
     link_trial_turns(trial, 2);
     assert_int_equal(sends, 2);
 }
-LINK_TEST(one_write_a_turn)
 
 enum { MANY = 10000 };
 
@@ -59,7 +54,7 @@ static size_t drain(struct link_trial *trial)
     return got > 0 ? (size_t)got : 0;
 }
 
-static void ten_thousand_in_few_writes(struct link_trial *trial)
+TRIAL(ten_thousand_in_few_writes)
 {
     const size_t length = MANY * strlen("*1\r\n$4\r\nPING\r\n");
     size_t got = 0;
@@ -81,7 +76,6 @@ static void ten_thousand_in_few_writes(struct link_trial *trial)
         link_trial_turns(trial, 1);
     assert_false(trial->is_down);
 }
-LINK_TEST(ten_thousand_in_few_writes)
 
 /* Until the peer, which does not read, has no room left. */
 static size_t fill(struct link_trial *trial)
@@ -97,7 +91,7 @@ static size_t fill(struct link_trial *trial)
     return sent;
 }
 
-static void peer_that_does_not_read(struct link_trial *trial)
+TRIAL(peer_that_does_not_read)
 {
     const size_t length = strlen("*1\r\n$4\r\nPING\r\n");
     size_t sent = fill(trial), got = 0, backlog;
@@ -116,18 +110,16 @@ static void peer_that_does_not_read(struct link_trial *trial)
     link_trial_ask(trial), link_trial_answer(trial, "+OK\r\n");
     link_trial_until(trial, "+OK");
 }
-LINK_TEST(peer_that_does_not_read)
 
-static void lost_with_a_backlog(struct link_trial *trial)
+TRIAL(lost_with_a_backlog)
 {
     fill(trial);
     link_trial_hang_up(trial);
     link_trial_until(trial, "down");
     assert_string_equal(trial->told, "up down(Connection reset by peer)");
 }
-LINK_TEST(lost_with_a_backlog)
 
-static void closed_with_a_backlog(struct link_trial *trial)
+TRIAL(closed_with_a_backlog)
 {
     fill(trial);
     trial->at_reply = link_trial_close_it;
@@ -139,7 +131,6 @@ static void closed_with_a_backlog(struct link_trial *trial)
     link_trial_turns(trial, 2);
     assert_int_equal(sends, 0);
 }
-LINK_TEST(closed_with_a_backlog)
 
 /* Each leave writes, before anything can be read. TCP: the first is answered by a reset, the next meets it. */
 static void write_into_the_end(struct link_trial *trial)
@@ -154,7 +145,7 @@ static void write_into_the_end(struct link_trial *trial)
     }
 }
 
-static void send_into_a_closed_peer(struct link_trial *trial)
+TRIAL(send_into_a_closed_peer)
 {
     link_trial_connect(trial);
     assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
@@ -164,9 +155,8 @@ static void send_into_a_closed_peer(struct link_trial *trial)
     assert_string_equal(trial->told, "up -ERR last words down(Broken pipe)"); /* what came before it was lost is heard */
     assert_int_equal(link_trial_send(trial, "PING"), -1);
 }
-LINK_TEST(send_into_a_closed_peer)
 
-static void watching_refused_later(struct link_trial *trial)
+TRIAL(watching_refused_later)
 {
     link_trial_connect(trial);
     poll_loop_refuse_watching(trial->loop, 1);
@@ -177,29 +167,12 @@ static void watching_refused_later(struct link_trial *trial)
     link_trial_until(trial, "down");
     assert_string_equal(trial->told, "up down(the loop cannot watch the connection)");
 }
-LINK_TEST(watching_refused_later)
 
-static void fail_then_close(struct link_trial *trial) /* a failure is under way when it is closed */
+TRIAL(fail_then_close) /* a failure is under way when it is closed */
 {
     link_trial_connect(trial);
     write_into_the_end(trial);
     link_trial_close(trial, 0);
     link_trial_turns(trial, 3);
     assert_string_equal(trial->told, "up");
-}
-LINK_TEST(fail_then_close)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_write_a_turn),
-        cmocka_unit_test(test_ten_thousand_in_few_writes),
-        cmocka_unit_test(test_peer_that_does_not_read),
-        cmocka_unit_test(test_lost_with_a_backlog),
-        cmocka_unit_test(test_closed_with_a_backlog),
-        cmocka_unit_test(test_send_into_a_closed_peer),
-        cmocka_unit_test(test_watching_refused_later),
-        cmocka_unit_test(test_fail_then_close),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

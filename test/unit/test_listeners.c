@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All who listen to a channel are called in the order they came, and any of them may go while they are. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "node/listeners.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static struct hl_memory memory;
 static struct hl_listeners listeners;
@@ -40,20 +37,13 @@ static const char *told(int first_goes, int second_goes, int third_goes)
     return heard;
 }
 
-static void all_are_called_though_some_go(void **state)
+TEST(all_are_called_though_some_go)
 {
-    (void)state;
+    hl_memory_init(&memory, NULL);
     assert_string_equal(told(-1, -1, -1), "abc");
     assert_string_equal(told(0, 1, 2), "abc");
     assert_string_equal(told(1, -1, -1), "ac");
     assert_string_equal(told(2, -1, -1), "ab");
     assert_string_equal(told(-1, 0, 1), "abc");
     assert_string_equal(told(1, -1, 0), "ac");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_called_though_some_go)};
-    hl_memory_init(&memory, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

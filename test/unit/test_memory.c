@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The caller's allocator gets every call, libc stands in for none, and running out is an answer. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static int context, is_empty;
 static long blocks;
@@ -55,20 +52,18 @@ static void life(const struct hilock_allocator *allocator)
     hl_memory_free(&memory, NULL);
 }
 
-static void test_life(void **state)
+TEST(test_life)
 {
-    (void)state;
     life(NULL);
     assert_int_equal(blocks, 0);
     life(&own);
     assert_int_equal(blocks, 0);
 }
 
-static void test_none_left(void **state)
+TEST(test_none_left)
 {
     struct hl_memory memory;
     char *block;
-    (void)state;
     hl_memory_init(&memory, &own);
     block = hl_memory_copy(&memory, "kept", 4);
     is_empty = 1;
@@ -81,17 +76,10 @@ static void test_none_left(void **state)
     assert_int_equal(blocks, 0);
 }
 
-static void test_wipe(void **state)
+TEST(test_wipe)
 {
     char secret[] = "secret";
-    (void)state;
     hl_memory_wipe(secret, sizeof secret);
     for (size_t i = 0; i < sizeof secret; i++)
         assert_int_equal(secret[i], 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_life), cmocka_unit_test(test_none_left), cmocka_unit_test(test_wipe)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

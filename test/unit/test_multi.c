@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Several names at once: all or none. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};
 static const char *const abc[] = {"a", "b", "c", NULL}, *const cba[] = {"c", "b", "a", NULL};
@@ -25,24 +23,20 @@ static int has_none(struct fixture *s, const char *const *names)
 
 static struct handle *held_all(struct client *p, const char *tag, const char *const *names, const struct hilock_lock_options *options)
 {
-    struct handle *m = multi_new(p, tag, names, options);
-    acquire(m, HILOCK_FOREVER);
+    struct handle *m = acquiring(multi_new(p, tag, names, options), HILOCK_FOREVER);
     run_ms(p->fixture, 1);
-    HOLDS(p->fixture, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && has_all(p->fixture, names));
+    HOLDS(p->fixture, is_held(m) && has_all(p->fixture, names));
     fixture_hush(p->fixture);
     return m;
 }
 
 /* ---- granted ---- */
 
-static void eight_free_names_take_one_round_trip(struct fixture *s)
+WITH_CLIENT(eight_free_names_take_one_round_trip)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", eight, NULL);
     uint64_t begun_us = fixture_us(s);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 1);
-    TELLS(s, "m:OK");
+    struct handle *m = acquiring(multi_new(p, "m", eight, NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 1, "m:OK");
     SAME(s, asked(s, "mutex_acquire"), 8);
     SAME(s, asked_at_us(s, "mutex_acquire", 0), asked_at_us(s, "mutex_acquire", 7));
     SAME(s, m->at_us - begun_us, s->net.there_us + s->net.back_us);
@@ -50,9 +44,8 @@ static void eight_free_names_take_one_round_trip(struct fixture *s)
     HOLDS(s, has_all(s, eight));
 }
 
-static void each_name_has_its_token_in_the_order_given(struct fixture *s)
+WITH_CLIENT(each_name_has_its_token_in_the_order_given)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = held_all(p, "m", cba, NULL);
     struct hilock_lock_info info = {.size = sizeof info};
     for (size_t i = 0; cba[i]; i++)
@@ -65,139 +58,109 @@ static void each_name_has_its_token_in_the_order_given(struct fixture *s)
     SAME(s, info.fencing_token, 0);
     SAME(s, info.state, HILOCK_STATE_HELD);
     release(m);
-    run_ms(s, 1);
-    TELLS(s, "m:released");
+    TELLS_AFTER(s, 1, "m:released");
     HOLDS(s, has_none(s, abc));
     SAME(s, hilock_multi_token(m->lock, 0), 0);
 }
 
-static void it_is_renewed_by_one_watchdog_and_extended_as_one(struct fixture *s)
+WITH_CLIENT(it_is_renewed_by_one_watchdog_and_extended_as_one)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    run_ms(s, 10000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 10000, "");
     SAME(s, asked(s, "renew"), 3 * (10000 / 1000));
     extend(m, 60000);
-    run_ms(s, 5);
-    TELLS(s, "m:extended");
+    TELLS_AFTER(s, 5, "m:extended");
     SAME(s, m->result.attempts, 3);
     for (size_t i = 0; abc[i]; i++)
         HOLDS(s, store_left_ms(&s->store, abc[i]) > 59000);
     HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
 }
 
-static void SIMPLE_names_too(struct fixture *s)
+WITH_CLIENT(SIMPLE_names_too)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
-    acquire(m, HILOCK_TRY);
-    run_ms(s, 1);
-    TELLS(s, "m:OK");
+    struct handle *m = acquiring(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE)), HILOCK_TRY);
+    TELLS_AFTER(s, 1, "m:OK");
     HOLDS(s, has_all(s, abc));
     SAME(s, hilock_multi_token(m->lock, 0), 0);
 }
 
-static void a_fixed_lease_ends_for_all_names_at_once(struct fixture *s)
+WITH_CLIENT(a_fixed_lease_ends_for_all_names_at_once)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
-    int64_t left_ms;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
     acquire(m, HILOCK_FOREVER);
-    run_ms(s, 500);
-    TELLS(s, "m:OK");
-    left_ms = store_left_ms(&s->store, "a");
+    TELLS_AFTER(s, 500, "m:OK");
+    int64_t left_ms = store_left_ms(&s->store, "a");
     SAME(s, store_left_ms(&s->store, "b"), left_ms);
     SAME(s, store_left_ms(&s->store, "c"), left_ms);
     SAME(s, asked(s, "renew"), 3);
-    run_ms(s, 4000);
-    TELLS(s, "m:LOST EXPIRED");
+    TELLS_AFTER(s, 4000, "m:LOST EXPIRED");
 }
 
 /* ---- refused ---- */
 
-static void a_try_is_told_who_has_which_name(struct fixture *s)
+WITH_CLIENT(a_try_is_told_who_has_which_name)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    acquire(m, HILOCK_TRY);
-    run_ms(s, 5);
-    TELLS(s, "m:TIMED_OUT");
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_TRY);
+    TELLS_AFTER(s, 5, "m:TIMED_OUT");
     TEXT(s, m->holder, "another");
     HOLDS(s, strstr(m->detail, "\"b\" is held by") && has_none(s, abc));
 }
 
-static void a_wait_that_ends_is_told_who_has_which_name(struct fixture *s)
+WITH_CLIENT(a_wait_that_ends_is_told_who_has_which_name)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "c", "another", 60000);
-    acquire(m, 1000);
-    run_ms(s, 1001);
-    TELLS(s, "m:WAITING m:TIMED_OUT");
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), 1000);
+    TELLS_AFTER(s, 1001, "m:WAITING m:TIMED_OUT");
     HOLDS(s, strstr(m->detail, "\"c\" was held by"));
     HOLDS(s, has_none(s, abc));
 }
 
-static void a_key_of_another_kind_ends_the_wait(struct fixture *s)
+WITH_CLIENT(a_key_of_another_kind_ends_the_wait)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_set_string(&s->store, "b", "text");
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "m:WRONG_KIND");
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 5, "m:WRONG_KIND");
     HOLDS(s, strstr(m->detail, "\"b\"") && has_none(s, abc));
 }
 
-static void a_store_that_will_not_write_is_asked_again(struct fixture *s)
+WITH_CLIENT(a_store_that_will_not_write_is_asked_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 500);
-    TELLS(s, "m:OK");
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 500, "m:OK");
     HOLDS(s, has_all(s, abc));
 }
 
 /* ---- siblings ---- */
 
-static void a_name_that_a_sibling_holds_is_not_asked_for(struct fixture *s)
+WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *one = held(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL), *t = multi_new(p, "t", cba, NULL);
     acquire(m, HILOCK_FOREVER);
     acquire(t, HILOCK_TRY);
-    run_ms(s, 20);
-    TELLS(s, "t:TIMED_OUT m:WAITING");
+    TELLS_AFTER(s, 20, "t:TIMED_OUT m:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 1 + 1); /* for "a" */
     release(one);
-    run_ms(s, 5);
-    TELLS(s, "one:released m:OK");
+    TELLS_AFTER(s, 5, "one:released m:OK");
 }
 
-static void siblings_wait_for_a_name_of_a_multi(struct fixture *s)
+WITH_CLIENT(siblings_wait_for_a_name_of_a_multi)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = held_all(p, "m", abc, NULL), *one = handle_new(p, "one", "c", NULL), *t = handle_new(p, "t", "b", NULL);
     acquire(one, HILOCK_FOREVER);
     acquire(t, HILOCK_TRY);
-    run_ms(s, 5);
-    TELLS(s, "one:WAITING t:TIMED_OUT");
+    TELLS_AFTER(s, 5, "one:WAITING t:TIMED_OUT");
     SAME(s, asked(s, "mutex_acquire"), 3);
     release(m);
-    run_ms(s, 5);
-    TELLS(s, "one:OK m:released");
+    TELLS_AFTER(s, 5, "one:OK m:released");
     SAME(s, asked(s, "mutex_acquire"), 3); /* handed on */
 }
 
-static void it_does_not_overtake_siblings_that_wait(struct fixture *s)
+WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *one = handle_new(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
     acquire(one, HILOCK_FOREVER);
@@ -205,29 +168,24 @@ static void it_does_not_overtake_siblings_that_wait(struct fixture *s)
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 5);
     store_free_name(&s->store, "b");
-    run_ms(s, 5);
-    TELLS(s, "one:WAITING m:WAITING one:OK");
+    TELLS_AFTER(s, 5, "one:WAITING m:WAITING one:OK");
     release(one);
-    run_ms(s, 5);
-    TELLS(s, "one:released m:OK");
+    TELLS_AFTER(s, 5, "one:released m:OK");
 }
 
-static void multis_of_one_client_in_opposite_orders(struct fixture *s)
+WITH_CLIENT(multis_of_one_client_in_opposite_orders)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = multi_new(p, "m", abc, NULL), *w = multi_new(p, "w", cba, NULL);
     acquire(m, HILOCK_FOREVER);
     acquire(w, HILOCK_FOREVER);
-    run_ms(s, 20);
-    TELLS(s, "m:OK w:WAITING");
+    TELLS_AFTER(s, 20, "m:OK w:WAITING");
     release(m);
-    run_ms(s, 20);
-    TELLS(s, "m:released w:OK");
+    TELLS_AFTER(s, 20, "m:released w:OK");
 }
 
-static void multis_of_two_clients_in_opposite_orders(struct fixture *s)
+WITH_CLIENT(multis_of_two_clients_in_opposite_orders)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct handle *m = multi_new(p, "m", abc, NULL), *w = multi_new(q, "w", cba, NULL);
     unsigned served = 0;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 30, .after = 1, .times = 2); /* each gets one first */
@@ -235,7 +193,7 @@ static void multis_of_two_clients_in_opposite_orders(struct fixture *s)
     acquire(m, HILOCK_FOREVER);
     acquire(w, HILOCK_FOREVER);
     for (int i = 0; i < 1000 && served < 2; i++) {
-        struct handle *winner = hilock_lock_state(m->lock) == HILOCK_STATE_HELD ? m : hilock_lock_state(w->lock) == HILOCK_STATE_HELD ? w : NULL;
+        struct handle *winner = is_held(m) ? m : is_held(w) ? w : NULL;
         if (winner) {
             release_quietly(winner);
             served++;
@@ -248,78 +206,64 @@ static void multis_of_two_clients_in_opposite_orders(struct fixture *s)
 
 /* ---- faults ---- */
 
-static void an_unanswered_grant_is_adopted(struct fixture *s)
+WITH_CLIENT(an_unanswered_grant_is_adopted)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER, .after = 1);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 500);
-    TELLS(s, "m:OK");
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 500, "m:OK");
     HOLDS(s, has_all(s, abc));
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void lost_when_any_name_is_lost_and_the_others_are_released(struct fixture *s)
+WITH_CLIENT(lost_when_any_name_is_lost_and_the_others_are_released)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
     store_take(&s->store, "b", "another", 60000);
-    run_ms(s, 1100);
-    TELLS(s, "m:LOST TAKEN");
+    TELLS_AFTER(s, 1100, "m:LOST TAKEN");
     HOLDS(s, strstr(m->detail, "\"b\" is not ours any more; all 3 names"));
     HOLDS(s, has_none(s, abc));
     TEXT(s, store_holder(&s->store, "b"), "another");
     SAME(s, hilock_lock_state(m->lock), HILOCK_STATE_IDLE);
 }
 
-static void the_release_of_a_multi_that_lost_a_name_says_LOST(struct fixture *s)
+WITH_CLIENT(the_release_of_a_multi_that_lost_a_name_says_LOST)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = held_all(p, "m", abc, NULL);
     s->is_tampered = 1;
     store_delete(&s->store, "c");
     release(m);
-    run_ms(s, 5);
-    TELLS(s, "m:release LOST");
+    TELLS_AFTER(s, 5, "m:release LOST");
     HOLDS(s, strstr(m->detail, "our hold of \"c\""));
     HOLDS(s, has_none(s, abc));
 }
 
-static void renewals_that_fail_for_one_name_are_told(struct fixture *s)
+WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 2); /* the same name's again */
-    run_ms(s, 5000);
-    TELLS(s, "m:RENEWAL_FAILED m:RENEWED");
+    TELLS_AFTER(s, 5000, "m:RENEWAL_FAILED m:RENEWED");
     release(m);
-    run_ms(s, 5);
-    TELLS(s, "m:released");
+    TELLS_AFTER(s, 5, "m:released");
 }
 
-static void expired_for_all_when_nothing_gets_through(struct fixture *s)
+WITH_CLIENT(expired_for_all_when_nothing_gets_through)
 {
-    struct client *p = fixture_connect(s, NULL);
     held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .times = PLAN_ALWAYS);
-    run_ms(s, 3000);
-    TELLS(s, "m:RENEWAL_FAILED m:LOST EXPIRED");
+    TELLS_AFTER(s, 3000, "m:RENEWAL_FAILED m:LOST EXPIRED");
     run_ms(s, 10);
     HOLDS(s, has_none(s, abc));
 }
 
 /* The one that came too late is asked for again, and the others are extended before it is granted. */
-static void names_that_aged_are_made_whole_before_it_is_granted(struct fixture *s)
+WITH_CLIENT(names_that_aged_are_made_whole_before_it_is_granted)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 600000, .after = 2);
     acquire(m, HILOCK_FOREVER);
-    run_ms(s, 700);
-    TELLS(s, "m:OK");
+    TELLS_AFTER(s, 700, "m:OK");
     HOLDS(s, m->result.remaining_ms >= 2500 && has_all(s, abc));
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "renew"), 2);
@@ -335,24 +279,21 @@ static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *
         run_us(s, at_us);
         fixture_hush(s);
         end(m);
-        run_ms(s, 10);
-        TELLS(s, told);
+        TELLS_AFTER(s, 10, told);
         HOLDS(s, has_none(s, abc));
         store_delete(&s->store, "b");
     }
 }
 
 static void cancel_it(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_OK); }
-static void cancelled_at_any_moment_it_leaves_nothing(struct fixture *s) { ended_while_under_way(s, cancel_it, "m:CANCELLED"); }
-static void freed_at_any_moment_it_leaves_nothing(struct fixture *s) { ended_while_under_way(s, handle_free, ""); }
-static void dropped_at_any_moment_it_leaves_nothing(struct fixture *s) { ended_while_under_way(s, handle_drop, ""); }
+IN_FIXTURE(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "m:CANCELLED"); }
+IN_FIXTURE(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
+IN_FIXTURE(dropped_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_drop, ""); }
 
-static void without_memory_it_returns_what_it_got_all_the_same(struct fixture *s)
+WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     s->memory.is_out = s->memory.spares_links = 1;
     run_ms(s, 10);
     HOLDS(s, has_none(s, abc));
@@ -363,19 +304,16 @@ static void without_memory_it_returns_what_it_got_all_the_same(struct fixture *s
     fixture_hush(s);
 }
 
-static void closing_releases_every_name(struct fixture *s)
+WITH_CLIENT(closing_releases_every_name)
 {
-    struct client *p = fixture_connect(s, NULL);
     held_all(p, "m", abc, NULL);
     client_close(p, 100);
-    run_ms(s, 200);
-    TELLS(s, "m:LOST CLOSING closed");
+    TELLS_AFTER(s, 200, "m:LOST CLOSING closed");
     HOLDS(s, has_none(s, abc));
 }
 
-static void a_handle_that_outlives_its_client(struct fixture *s)
+WITH_CLIENT(a_handle_that_outlives_its_client)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = held_all(p, "m", abc, NULL);
     s->is_tampered = 1;
     client_abandon(p);
@@ -384,9 +322,8 @@ static void a_handle_that_outlives_its_client(struct fixture *s)
     TEXT(s, hilock_lock_name(m->lock), "a");
 }
 
-static void what_needs_one_holder_is_UNSUPPORTED(struct fixture *s)
+WITH_CLIENT(what_needs_one_holder_is_UNSUPPORTED)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *m = multi_new(p, "m", abc, NULL);
     SAME(s, peek(m), HILOCK_UNSUPPORTED);
     TEXT(s, hilock_client_refusal(p->client), "a multi has no single holder: make a handle for one of its names");
@@ -394,51 +331,12 @@ static void what_needs_one_holder_is_UNSUPPORTED(struct fixture *s)
 }
 
 /* Both names' requests wait for the login: the first refusal takes the other one back. */
-static void a_refused_login_ends_it_and_nothing_else(struct fixture *s)
+IN_FIXTURE(a_refused_login_ends_it_and_nothing_else)
 {
-    struct client *p;
-    struct handle *m, *a;
     sim_store_set_password(s->store.core, "right");
-    p = fixture_open(s, NULL);
-    m = multi_new(p, "m", abc, NULL);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 1000);
-    TELLS(s, "m:DENIED");
-    a = handle_new(p, "x", "alone", NULL);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5000);
-    TELLS(s, "x:DENIED");
+    struct client *p = fixture_open(s, NULL);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 1000, "m:DENIED");
+    asks(p, "x", "alone", NULL);
+    TELLS_AFTER(s, 5000, "x:DENIED");
 }
-
-static const struct play plays[] = {
-    PLAY(eight_free_names_take_one_round_trip),
-    PLAY(each_name_has_its_token_in_the_order_given),
-    PLAY(it_is_renewed_by_one_watchdog_and_extended_as_one),
-    PLAY(SIMPLE_names_too),
-    PLAY(a_fixed_lease_ends_for_all_names_at_once),
-    PLAY(a_try_is_told_who_has_which_name),
-    PLAY(a_wait_that_ends_is_told_who_has_which_name),
-    PLAY(a_key_of_another_kind_ends_the_wait),
-    PLAY(a_store_that_will_not_write_is_asked_again),
-    PLAY(a_name_that_a_sibling_holds_is_not_asked_for),
-    PLAY(siblings_wait_for_a_name_of_a_multi),
-    PLAY(it_does_not_overtake_siblings_that_wait),
-    PLAY(multis_of_one_client_in_opposite_orders),
-    PLAY(multis_of_two_clients_in_opposite_orders),
-    PLAY(an_unanswered_grant_is_adopted),
-    PLAY(lost_when_any_name_is_lost_and_the_others_are_released),
-    PLAY(the_release_of_a_multi_that_lost_a_name_says_LOST),
-    PLAY(renewals_that_fail_for_one_name_are_told),
-    PLAY(expired_for_all_when_nothing_gets_through),
-    PLAY(names_that_aged_are_made_whole_before_it_is_granted),
-    PLAY(cancelled_at_any_moment_it_leaves_nothing),
-    PLAY(freed_at_any_moment_it_leaves_nothing),
-    PLAY(dropped_at_any_moment_it_leaves_nothing),
-    PLAY(without_memory_it_returns_what_it_got_all_the_same),
-    PLAY(closing_releases_every_name),
-    PLAY(a_refused_login_ends_it_and_nothing_else),
-    PLAY(a_handle_that_outlives_its_client),
-    PLAY(what_needs_one_holder_is_UNSUPPORTED),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

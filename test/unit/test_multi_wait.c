@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a multi keeps while it waits: next to nothing behind another program, all that it has behind a holder that hands over. */
-#include "play.h"
+#include "played.h"
 
 static const char *const abc[] = {"a", "b", "c", NULL};
 
@@ -34,48 +34,39 @@ static unsigned kept_for_ms(struct fixture *s, const char *name, unsigned span_m
     return longest;
 }
 
-static void behind_another_program_nothing_is_kept_for_long(struct fixture *s)
+WITH_CLIENT(behind_another_program_nothing_is_kept_for_long)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
-    unsigned longest_ms;
     store_take(&s->store, "b", "another", 60000);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "m:WAITING");
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 5, "m:WAITING");
     TEXT(s, m->holder, "another");
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{b}"), 1);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
-    longest_ms = kept_for_ms(s, "a", 4000);
+    unsigned longest_ms = kept_for_ms(s, "a", 4000);
     HOLDS(s, longest_ms > 0 && longest_ms < 3 * KEPT_MS); /* pauses may be shorter than a millisecond */
     store_free_name(&s->store, "b");
-    run_ms(s, 100);
-    TELLS(s, "m:OK");
+    TELLS_AFTER(s, 100, "m:OK");
     HOLDS(s, has_all(s, abc));
 }
 
 /* Its release hands over: who comes with the name that is waited for in the queue has the others already. */
-static void behind_a_holder_that_hands_over_it_keeps_what_it_has(struct fixture *s)
+IN_FIXTURE(behind_a_holder_that_hands_over_it_keeps_what_it_has)
 {
     struct handle *one = held(fixture_connect(s, NULL), "one", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct handle *m = multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "m:WAITING");
+    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
+    TELLS_AFTER(s, 5, "m:WAITING");
     SAME(s, kept_for_ms(s, "a", 9000), 9000);
     HOLDS(s, !is_ours(s, "c"));
     release_quietly(one);
-    run_ms(s, 5);
-    TELLS(s, "m:OK");
+    TELLS_AFTER(s, 5, "m:OK");
     HOLDS(s, has_all(s, abc));
 }
 
 /* Here a round trip takes 20 ms, and nobody says that the name is free. */
-static void its_pauses_are_64_round_trips_at_most(struct fixture *s)
+IN_FIXTURE(its_pauses_are_64_round_trips_at_most)
 {
-    struct handle *m;
     s->net.there_us = s->net.back_us = 10000;
-    m = multi_new(fixture_open(s, NULL), "m", abc, NULL);
+    struct handle *m = multi_new(fixture_open(s, NULL), "m", abc, NULL);
     run_ms(s, 1000);
     s->is_untold = 1;
     for (int i = 0; i < 8; i++) {
@@ -84,18 +75,16 @@ static void its_pauses_are_64_round_trips_at_most(struct fixture *s)
         run_ms(s, 10000);
         store_delete(&s->store, "b");
         run_ms(s, 64 * 20 + 200);
-        HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD);
+        HOLDS(s, is_held(m));
         release_quietly(m);
         run_ms(s, 100);
     }
 }
 
-static void it_wanders_to_the_next_busy_name(struct fixture *s)
+WITH_CLIENT(it_wanders_to_the_next_busy_name)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "c", "another", 60000);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     run_ms(s, 20);
     while (is_ours(s, "a"))
         run_us(s, 200);
@@ -104,15 +93,5 @@ static void it_wanders_to_the_next_busy_name(struct fixture *s)
     run_ms(s, 200);
     HOLDS(s, has_none(s, abc));
     store_free_name(&s->store, "a");
-    run_ms(s, 100);
-    TELLS(s, "m:WAITING m:OK");
+    TELLS_AFTER(s, 100, "m:WAITING m:OK");
 }
-
-static const struct play plays[] = {
-    PLAY(behind_another_program_nothing_is_kept_for_long),
-    PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has),
-    PLAY(its_pauses_are_64_round_trips_at_most),
-    PLAY(it_wanders_to_the_next_busy_name),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,53 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names that look alike are different locks, one client may wait for any of them at once, and no name is a key that another lock keeps. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static struct handle *fair(struct client *p, const char *tag, const char *name)
 {
-    struct handle *handle = handle_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    acquire(handle, HILOCK_FOREVER);
+    struct handle *handle = asks(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     run_ms(p->fixture, 2);
     return handle;
 }
 
-static void a_release_grants_no_other_name(struct fixture *s)
+IN_FIXTURE(a_release_grants_no_other_name)
 {
     struct handle *a = fair(fixture_connect(s, NULL), "a", "a");
     fair(fixture_connect(s, NULL), "braces", "{a}");
     fair(fixture_connect(s, NULL), "waits", "{a}");
     TELLS(s, "a:OK braces:OK waits:WAITING");
     release_quietly(a);
-    run_ms(s, 10);
-    TELLS(s, "");
+    TELLS_AFTER(s, 10, "");
     HOLDS(s, is_ours(s, "{a}") && !is_ours(s, "a"));
 }
 
 /* Both are notified on Redisson's channel of {a}. */
-static void one_client_waits_for_two_names_of_one_channel(struct fixture *s)
+WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asks(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
     SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
     TELLS(s, "a:WAITING b:WAITING");
     store_free_name(&s->store, "{a}");
-    run_ms(s, 10);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 10, "b:OK");
     release_quietly(b);
     handle_free(b);
     run_ms(s, 3000);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 1); /* the other one listens still */
     store_free_name(&s->store, "a");
-    run_ms(s, 10);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 10, "a:OK");
     handle_free(a);
     run_ms(s, 3000);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
@@ -61,22 +52,19 @@ static void free_the_other(struct handle *handle)
             handle_free(other);
 }
 
-static void one_of_two_waits_may_end_while_both_are_told(struct fixture *s)
+WITH_CLIENT(one_of_two_waits_may_end_while_both_are_told)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asks(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
     when(a, "OK", free_the_other);
     store_free_name(&s->store, "a");
     run_ms(s, 10);
     net_reset(&s->net, NULL, NET_STREAMS);
-    run_ms(s, 3000);
-    TELLS(s, "a:WAITING b:WAITING a:OK");
+    TELLS_AFTER(s, 3000, "a:WAITING b:WAITING a:OK");
 }
 
 static void is_refused(struct fixture *s, struct client *p, const char *name, const char *full)
@@ -88,7 +76,7 @@ static void is_refused(struct fixture *s, struct client *p, const char *name, co
     HOLDS(s, !lock && strstr(hilock_client_refusal(p->client), words));
 }
 
-static void keys_of_other_locks_are_no_names(struct fixture *s)
+IN_FIXTURE(keys_of_other_locks_are_no_names)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "hil"));
     is_refused(s, p, "hilock:token:{x}", "hilock:token:{x}");
@@ -97,12 +85,3 @@ static void keys_of_other_locks_are_no_names(struct fixture *s)
     held(p, "a", "hilock", NULL);
     held(q, "b", "hilock:token:{x}", NULL); /* hilhilock:.. */
 }
-
-static const struct play plays[] = {
-    PLAY(a_release_grants_no_other_name),
-    PLAY(one_client_waits_for_two_names_of_one_channel),
-    PLAY(one_of_two_waits_may_end_while_both_are_told),
-    PLAY(keys_of_other_locks_are_no_names),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

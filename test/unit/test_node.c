@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests to one server: sent in order within limits, answered once, given up in time; scripts and the server's clock at hand. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 #include "wire/scripts.h"
 
 static uint32_t inflight(const struct client *p)
 {
-    struct hilock_stats stats = {.size = sizeof stats};
-    hilock_client_stats(p->client, &stats);
+    struct hilock_stats stats = stats_of(p);
     return stats.inflight;
 }
 
@@ -26,16 +22,15 @@ static void acquire_many(struct client *p, int count)
     char name[16];
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        acquire(handle_new(p, name, name, NULL), HILOCK_FOREVER);
+        asks(p, name, name, NULL);
     }
 }
 
-static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct fixture *s)
+IN_FIXTURE(before_anything_else_scripts_are_loaded_and_the_time_is_asked)
 {
     struct client *p = fixture_open(s, NULL);
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
-    run_ms(s, 2);
-    TELLS(s, "a:OK");
+    asks(p, "a", "stock", NULL);
+    TELLS_AFTER(s, 2, "a:OK");
     TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
     SAME(s, asked(s, "SCRIPT"), scripts());
     SAME(s, asked(s, "COMMAND"), 1);
@@ -44,14 +39,12 @@ static void before_anything_else_scripts_are_loaded_and_the_time_is_asked(struct
     HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
 }
 
-static void a_forgotten_script_is_loaded_and_asked_again(struct fixture *s)
+WITH_CLIENT(a_forgotten_script_is_loaded_and_asked_again)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "other", NULL);
     sim_store_flush_scripts(s->store.core);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 1, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 3);
     SAME(s, asked(s, "SCRIPT"), scripts() + 1);
     SAME(s, b->result.attempts, 2);
@@ -61,13 +54,11 @@ static void a_forgotten_script_is_loaded_and_asked_again(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
     sim_store_flush_scripts(s->store.core);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 1, "a:released");
 }
 
-static void many_at_once_find_a_script_forgotten(struct fixture *s)
+WITH_CLIENT(many_at_once_find_a_script_forgotten)
 {
-    struct client *p = fixture_connect(s, NULL);
     sim_store_flush_scripts(s->store.core);
     s->is_untold = 1;
     acquire_many(p, 200);
@@ -82,18 +73,15 @@ static void many_at_once_find_a_script_forgotten(struct fixture *s)
     }
 }
 
-static void a_script_that_stays_unknown_is_an_error_of_the_server(struct fixture *s)
+WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
-    acquire(a, 2000);
-    run_ms(s, 3000);
-    TELLS(s, "a:SERVER");
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
+    TELLS_AFTER(s, 3000, "a:SERVER");
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
-static void a_script_is_missed_where_none_was_asked_for(struct fixture *s)
+IN_FIXTURE(a_script_is_missed_where_none_was_asked_for)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
@@ -101,28 +89,22 @@ static void a_script_is_missed_where_none_was_asked_for(struct fixture *s)
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
     run_ms(s, 1500);
     acquire(a, 2000);
-    run_ms(s, 10);
-    TELLS(s, "a:SERVER");
+    TELLS_AFTER(s, 10, "a:SERVER");
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
-static void a_script_that_may_not_be_loaded_says_so(struct fixture *s)
+IN_FIXTURE(a_script_that_may_not_be_loaded_says_so)
 {
-    struct client *p;
-    struct handle *a;
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
-    p = fixture_connect(s, NULL);
-    a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "a:DENIED");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = asks(p, "a", "stock", NULL);
+    TELLS_AFTER(s, 10, "a:DENIED");
     HOLDS(s, strstr(a->detail, "'script|load'"));
 }
 
 /* Each script that is missing has a load of its own under way, in any order. */
-static void several_scripts_are_loaded_once_each(struct fixture *s)
+WITH_CLIENT(several_scripts_are_loaded_once_each)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a[4], *b[4];
     char name[16];
     s->is_untold = 1;
@@ -146,19 +128,16 @@ static void several_scripts_are_loaded_once_each(struct fixture *s)
 }
 
 /* What was under way when a link was lost is under way no more. */
-static void a_load_that_was_lost_with_its_link_is_sent_again(struct fixture *s)
+WITH_CLIENT(a_load_that_was_lost_with_its_link_is_sent_again)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     sim_store_flush_scripts(s->store.core);
     PLAN(s, .on = "SCRIPT", .act = PLAN_RESET_BEFORE);
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "BUSY", .times = (int)scripts());
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 1000);
-    TELLS(s, "a:OK");
+    asks(p, "a", "stock", NULL);
+    TELLS_AFTER(s, 1000, "a:OK");
 }
 
-static void no_more_than_inflight_max_are_on_the_wire(struct fixture *s)
+IN_FIXTURE(no_more_than_inflight_max_are_on_the_wire)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8));
     s->is_untold = 1;
@@ -174,83 +153,75 @@ static void no_more_than_inflight_max_are_on_the_wire(struct fixture *s)
     SAME(s, inflight(p), 0);
 }
 
-static void a_request_waits_for_the_connection(struct fixture *s)
+IN_FIXTURE(a_request_waits_for_the_connection)
 {
-    struct client *p = fixture_open(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_open(s, NULL), "a", "stock", NULL);
     s->place->mood = NET_REFUSES;
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 5000, "");
     s->place->mood = NET_LISTENS;
-    run_ms(s, 2100);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 2100, "a:OK");
     SAME(s, a->result.attempts, 1);
 }
 
 /* Every timer is late: the server has had its moments after the first few. */
-static void a_loop_that_is_always_late_gives_the_link_up_too(struct fixture *s)
+IN_FIXTURE(a_loop_that_is_always_late_gives_the_link_up_too)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     p->tells = 1;
     p->loop.late_us = 200000;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    asks(p, "a", "stock", NULL);
     HOLDS(s, run_until_told(s, 2500));
     TELLS(s, "down");
 }
 
-static void an_unanswered_command_breaks_the_link_in_its_time(struct fixture *s)
+IN_FIXTURE(an_unanswered_command_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     uint64_t sent_us = fixture_us(s);
     p->tells = 1;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(a, HILOCK_FOREVER);
+    asks(p, "a", "stock", NULL);
     HOLDS(s, run_until_told(s, 1000));
     TELLS(s, "down");
     SAME(s, fixture_us(s), sent_us + 700000);
     HOLDS(s, strstr(p->event_detail, "a command was not answered in its time" "; next try in "));
     TEXT(s, p->event_node, "127.0.0.1:6379");
     HOLDS(s, p->event.retry_ms > 0 && p->event.retry_ms <= 50);
-    run_ms(s, 100);
-    TELLS(s, "up a:OK");
+    TELLS_AFTER(s, 100, "up a:OK");
 }
 
 /* The loop stood still, not the server: what waits to be read is read before the link is judged, whichever the loop looks at first. */
 static void stands_still(struct fixture *s, uint64_t answer_us, const char *told)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = answer_us);
-    acquire(a, HILOCK_FOREVER);
+    asks(p, "a", "stock", NULL);
     run_ms(s, 10);
     world_freeze(&p->loop.lane);
     run_ms(s, 5000);
     p->tells = 1;
     world_thaw(&s->world, &p->loop.lane);
-    run_ms(s, 100);
-    TELLS(s, told);
+    TELLS_AFTER(s, 100, told);
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void a_loop_that_stood_still_reads_its_answers_first(struct fixture *s) { stands_still(s, 650000, "a:OK STALLED"); }
-static void a_loop_that_stood_still_gives_its_answers_a_moment(struct fixture *s) { stands_still(s, 900000, "STALLED a:OK"); }
+IN_FIXTURE(a_loop_that_stood_still_reads_its_answers_first) { stands_still(s, 650000, "a:OK STALLED"); }
+IN_FIXTURE(a_loop_that_stood_still_gives_its_answers_a_moment) { stands_still(s, 900000, "STALLED a:OK"); }
 
-static void a_loop_that_stood_still_finds_a_dead_link_all_the_same(struct fixture *s)
+IN_FIXTURE(a_loop_that_stood_still_finds_a_dead_link_all_the_same)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    asks(p, "a", "stock", NULL);
     run_ms(s, 10);
     world_jump_us(&s->world, 5000000);
     p->tells = 1;
-    run_ms(s, 200);
-    TELLS(s, "STALLED down up a:OK");
+    TELLS_AFTER(s, 200, "STALLED down up a:OK");
 }
 
-static void an_idle_link_is_probed(struct fixture *s)
+IN_FIXTURE(an_idle_link_is_probed)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
@@ -259,18 +230,16 @@ static void an_idle_link_is_probed(struct fixture *s)
     SAME(s, asked(s, "UNSUBSCRIBE"), 5);
 }
 
-static void a_dead_idle_link_is_found_by_the_probe(struct fixture *s)
+IN_FIXTURE(a_dead_idle_link_is_found_by_the_probe)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     p->tells = 1;
     PLAN(s, .on = "TIME", .act = PLAN_LOSE_REQUEST);
-    run_ms(s, 2400);
-    TELLS(s, "");
-    run_ms(s, 200);
-    TELLS(s, "down up");
+    TELLS_AFTER(s, 2400, "");
+    TELLS_AFTER(s, 200, "down up");
 }
 
-static void a_busy_link_is_not_probed(struct fixture *s)
+IN_FIXTURE(a_busy_link_is_not_probed)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -278,12 +247,12 @@ static void a_busy_link_is_not_probed(struct fixture *s)
     SAME(s, asked(s, "TIME"), 1);
 }
 
-static void an_acquire_carries_the_servers_time(struct fixture *s)
+IN_FIXTURE(an_acquire_carries_the_servers_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     unsigned long long not_after_us = 0, sampled_us;
     run_ms(s, 5000);
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    asks(p, "a", "stock", NULL);
     run_ms(s, 1);
     sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 15 "), " 15 %llu", &not_after_us);
     /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
@@ -291,106 +260,64 @@ static void an_acquire_carries_the_servers_time(struct fixture *s)
     SAME(s, not_after_us, (sampled_us / 1000 + 1000 + 1) * 1000);
 }
 
-static void LATE_once_teaches_the_time_and_is_asked_again(struct fixture *s)
+WITH_CLIENT(LATE_once_teaches_the_time_and_is_asked_again)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     world_clock_step(&s->store.clock, 3600000000); /* the server's clock jumped: our sample is an hour old */
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 1);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 1, "a:OK");
     SAME(s, asked(s, "mutex_acquire"), 2);
-    acquire(handle_new(p, "b", "other", NULL), HILOCK_FOREVER);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    asks(p, "b", "other", NULL);
+    TELLS_AFTER(s, 1, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
 
-static void LATE_twice_is_a_fault_that_passes(struct fixture *s)
+WITH_CLIENT(LATE_twice_is_a_fault_that_passes)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 300);
-    TELLS(s, "a:OK");
+    struct handle *a = asks(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
+    TELLS_AFTER(s, 300, "a:OK");
     SAME(s, a->result.attempts, 4); /* LATE, LATE; late in truth, for "1 1" was believed; granted */
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = PLAN_ALWAYS);
     acquire(b, 1000);
-    run_ms(s, 1100);
-    TELLS(s, "b:UNREACHABLE");
+    TELLS_AFTER(s, 1100, "b:UNREACHABLE");
 }
 
-static void an_answer_to_nothing_breaks_the_link(struct fixture *s)
+WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct hl_reply *odd = say_integer(1);
     p->tells = 1;
     net_say(&s->net, &p->loop, NET_COMMANDS, odd);
     say_free(odd);
-    run_ms(s, 100);
-    TELLS(s, "down up");
+    TELLS_AFTER(s, 100, "down up");
     TEXT(s, p->event_detail, "");
     HOLDS(s, strstr(p->log, "a reply that no command asked for"));
 }
 
-static void a_refused_script_or_TIME_does_not_stop_the_node(struct fixture *s)
+IN_FIXTURE(a_refused_script_or_TIME_does_not_stop_the_node)
 {
-    struct client *p;
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'time'");
-    p = fixture_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
     held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
     HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }
 
-static void a_nonsense_TIME_is_no_time(struct fixture *s)
+IN_FIXTURE(a_nonsense_TIME_is_no_time)
 {
-    struct client *p;
     PLAN(s, .on = "TIME", .act = PLAN_ANSWER, .reply = say_array(2, say_string("soon"), say_string("9999999999999999999999")));
-    p = fixture_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", NULL);
     HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }
 
-static void a_silent_handshake_is_given_up(struct fixture *s)
+IN_FIXTURE(a_silent_handshake_is_given_up)
 {
-    struct client *p;
     PLAN(s, .on = "TIME", .act = PLAN_LOSE_ANSWER);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     run_ms(s, 400);
     HOLDS(s, !hilock_client_is_connected(p->client));
     run_ms(s, 300);
     HOLDS(s, hilock_client_is_connected(p->client));
 }
-
-static const struct play plays[] = {
-    PLAY(before_anything_else_scripts_are_loaded_and_the_time_is_asked),
-    PLAY(a_forgotten_script_is_loaded_and_asked_again),
-    PLAY(many_at_once_find_a_script_forgotten),
-    PLAY(several_scripts_are_loaded_once_each),
-    PLAY(a_load_that_was_lost_with_its_link_is_sent_again),
-    PLAY(a_script_that_stays_unknown_is_an_error_of_the_server),
-    PLAY(no_more_than_inflight_max_are_on_the_wire),
-    PLAY(a_request_waits_for_the_connection),
-    PLAY(a_loop_that_is_always_late_gives_the_link_up_too),
-    PLAY(an_unanswered_command_breaks_the_link_in_its_time),
-    PLAY(a_loop_that_stood_still_reads_its_answers_first),
-    PLAY(a_loop_that_stood_still_gives_its_answers_a_moment),
-    PLAY(a_loop_that_stood_still_finds_a_dead_link_all_the_same),
-    PLAY(a_script_is_missed_where_none_was_asked_for),
-    PLAY(a_script_that_may_not_be_loaded_says_so),
-    PLAY(an_idle_link_is_probed),
-    PLAY(a_dead_idle_link_is_found_by_the_probe),
-    PLAY(a_busy_link_is_not_probed),
-    PLAY(an_acquire_carries_the_servers_time),
-    PLAY(LATE_once_teaches_the_time_and_is_asked_again),
-    PLAY(LATE_twice_is_a_fault_that_passes),
-    PLAY(an_answer_to_nothing_breaks_the_link),
-    PLAY(a_refused_script_or_TIME_does_not_stop_the_node),
-    PLAY(a_nonsense_TIME_is_no_time),
-    PLAY(a_silent_handshake_is_given_up),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

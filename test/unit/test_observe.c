@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is counted, logged and reported of the client: every outcome once, and no secret. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
-
-static struct hilock_stats stats_of(const struct client *p)
-{
-    struct hilock_stats stats = {.size = sizeof stats};
-    hilock_client_stats(p->client, &stats);
-    return stats;
-}
+#include "played.h"
 
 static uint64_t sum_of(const struct hilock_histogram *histogram)
 {
@@ -20,11 +10,9 @@ static uint64_t sum_of(const struct hilock_histogram *histogram)
     return sum;
 }
 
-static void every_outcome_of_an_acquire_is_counted_once(struct fixture *s)
+WITH_CLIENT(every_outcome_of_an_acquire_is_counted_once)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL), *c = handle_new(p, "c", "one", NULL);
-    struct hilock_stats stats;
     acquire(b, HILOCK_FOREVER);
     cancel(b);
     acquire(c, HILOCK_TRY);
@@ -36,7 +24,7 @@ static void every_outcome_of_an_acquire_is_counted_once(struct fixture *s)
     acquire(b, HILOCK_FOREVER);
     handle_drop(b);
     run_ms(s, 10);
-    stats = stats_of(p);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.acquires, 5);
     SAME(s, stats.granted, 1);
     SAME(s, stats.cancelled, 2);
@@ -56,10 +44,8 @@ static void every_outcome_of_an_acquire_is_counted_once(struct fixture *s)
     SAME(s, stats.connects, 1);
 }
 
-static void every_end_of_a_hold_is_counted_once(struct fixture *s)
+WITH_CLIENT(every_end_of_a_hold_is_counted_once)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct hilock_stats stats;
     s->is_tampered = 1;
     release(held(p, "a", "released", NULL));
     handle_free(held(p, "b", "freed", NULL));
@@ -75,7 +61,7 @@ static void every_end_of_a_hold_is_counted_once(struct fixture *s)
     client_close(p, 100);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
     run_ms(s, 200);
-    stats = stats_of(p);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.released, 2);
     SAME(s, stats.lost_taken, 1);
     SAME(s, stats.lost_hold_max, 1);
@@ -87,11 +73,9 @@ static void every_end_of_a_hold_is_counted_once(struct fixture *s)
     SAME(s, stats.held, 0);
 }
 
-static void commands_wakeups_undos_and_connections_are_counted(struct fixture *s)
+WITH_CLIENT(commands_wakeups_undos_and_connections_are_counted)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
-    struct hilock_stats stats;
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
@@ -104,7 +88,7 @@ static void commands_wakeups_undos_and_connections_are_counted(struct fixture *s
     run_ms(s, 20);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 100);
-    stats = stats_of(p);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.wakeups, 1);
     SAME(s, stats.undone, 1);
     SAME(s, stats.connects, 2);
@@ -116,16 +100,14 @@ static void commands_wakeups_undos_and_connections_are_counted(struct fixture *s
 }
 
 /* What stands now, and what the histograms are of. */
-static void what_waits_holds_and_flies_is_told_as_it_is(struct fixture *s)
+WITH_CLIENT(what_waits_holds_and_flies_is_told_as_it_is)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "one", NULL), *c = handle_new(p, "c", "two", NULL);
-    struct hilock_stats stats;
     acquire(b, HILOCK_FOREVER);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 70000);
     acquire(c, HILOCK_FOREVER);
     run_ms(s, 60);
-    stats = stats_of(p);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.waiting, 2);
     SAME(s, stats.held, 1);
     SAME(s, stats.inflight, 1);
@@ -134,8 +116,7 @@ static void what_waits_holds_and_flies_is_told_as_it_is(struct fixture *s)
     run_ms(s, 2000);
     handle_drop(b);
     release(a);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    server_goes(s);
     run_ms(s, 10);
     stats = stats_of(p);
     SAME(s, stats.renewals_failed, 2);
@@ -146,28 +127,25 @@ static void what_waits_holds_and_flies_is_told_as_it_is(struct fixture *s)
     SAME(s, stats.command.buckets[9], 1); /* 50 to 100 ms */
 }
 
-static void buckets_have_the_bounds_of_the_header(struct fixture *s)
+WITH_CLIENT(buckets_have_the_bounds_of_the_header)
 {
     static const uint32_t waits_ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 60001};
-    struct client *p = fixture_connect(s, NULL);
-    struct hilock_stats stats;
     store_take(&s->store, "stock", "another", 600000000);
     s->is_untold = 1;
     for (size_t i = 0; i < sizeof waits_ms / sizeof *waits_ms; i++)
-        acquire(handle_new(p, "w", "stock", NULL), waits_ms[i]);
+        acquiring(handle_new(p, "w", "stock", NULL), waits_ms[i]);
     run_ms(s, 100000);
-    stats = stats_of(p);
+    struct hilock_stats stats = stats_of(p);
     for (size_t i = 3; i < HILOCK_BUCKETS; i++) /* a wait is whole milliseconds: see the next play for the others */
         SAME(s, stats.wait.buckets[i], 1);
     SAME(s, stats.wait.sum_us / 1000, 1 + 2 + 5 + 10 + 20 + 50 + 100 + 200 + 500 + 1000 + 2000 + 5000 + 10000 + 30000 + 60000 + 60001);
 }
 
 /* A round trip is often far below a millisecond: nothing of it is cut off. Here one takes 200 us, and longer as planned. */
-static void microseconds_are_kept(struct fixture *s)
+WITH_CLIENT(microseconds_are_kept)
 {
     static const uint64_t longer_us[] = {0, 50, 51, 300, 301, 800}; /* and as many releases, which are not longer */
     static const uint64_t are[] = {0, 6 + 2, 2, 2};
-    struct client *p = fixture_connect(s, NULL);
     struct hilock_histogram before, after;
     handle_free(held(p, "first", "one", NULL)); /* the first one asks more */
     run_ms(s, 10);
@@ -187,11 +165,10 @@ static void microseconds_are_kept(struct fixture *s)
     SAME(s, after.sum_us - before.sum_us, 12 * 200 + 50 + 51 + 300 + 301 + 800);
 }
 
-static void releases_lost_and_unknown_are_counted(struct fixture *s)
+IN_FIXTURE(releases_lost_and_unknown_are_counted)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL), *c = held(p, "c", "three", NULL), *d = held(p, "d", "four", NULL);
-    struct hilock_stats stats;
     s->is_tampered = 1;
     store_delete(&s->store, "one");
     store_delete(&s->store, "two");
@@ -202,24 +179,23 @@ static void releases_lost_and_unknown_are_counted(struct fixture *s)
     release(c);
     handle_drop(d);
     run_ms(s, 2000);
-    stats = stats_of(p);
+    struct hilock_stats stats = stats_of(p);
     fixture_hush(s);
     SAME(s, stats.released, 4);
     SAME(s, stats.release_lost, 2);
     SAME(s, stats.release_unknown, 2);
 }
 
-static void the_oldest_hold_and_wait_are_told(struct fixture *s)
+WITH_CLIENT(the_oldest_hold_and_wait_are_told)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *a, *b, *c;
+    struct client *q = fixture_connect(s, NULL);
     struct hilock_stats stats = stats_of(p), more;
     SAME(s, stats.oldest_hold_ms + stats.oldest_wait_ms, 0);
-    a = held(p, "a", "one", NULL);
+    struct handle *a = held(p, "a", "one", NULL);
     run_ms(s, 3000);
     held(p, "b", "two", NULL);
-    b = handle_new(p, "c", "one", NULL);
-    c = handle_new(p, "d", "two", NULL);
+    struct handle *b = handle_new(p, "c", "one", NULL);
+    struct handle *c = handle_new(p, "d", "two", NULL);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 2000);
     acquire(c, HILOCK_FOREVER);
@@ -238,9 +214,9 @@ static void the_oldest_hold_and_wait_are_told(struct fixture *s)
     fixture_hush(s);
 }
 
-static void parts_add_up(struct fixture *s)
+WITH_CLIENT(parts_add_up)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct hilock_stats total = {.size = sizeof total}, part;
     held(p, "a", "one", NULL);
     held(q, "b", "two", NULL);
@@ -261,9 +237,8 @@ static void parts_add_up(struct fixture *s)
     SAME(s, total.wait.buckets[1], 3);
 }
 
-static void a_smaller_struct_is_not_written_past_its_end(struct fixture *s)
+WITH_CLIENT(a_smaller_struct_is_not_written_past_its_end)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct hilock_stats stats;
     held(p, "a", "stock", NULL);
     memset(&stats, 0x5a, sizeof stats);
@@ -274,20 +249,17 @@ static void a_smaller_struct_is_not_written_past_its_end(struct fixture *s)
 }
 
 /* The fixture looks at every line and text of every play for the password and for whole ids; here are many of them, with all there is to hide. */
-static void no_line_shows_a_password_or_a_whole_id(struct fixture *s)
+IN_FIXTURE(no_line_shows_a_password_or_a_whole_id)
 {
     struct client *p, *q;
-    struct handle *a, *b;
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     s->is_tampered = 1;
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" FIXTURE_SECRET "@127.0.0.1", .command_timeout_ms = 500));
     q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
     held(q, "q", "stock", NULL);
-    a = handle_new(p, "a", "stock", NULL);
-    acquire(a, 100);
-    run_ms(s, 200);
-    TELLS(s, "a:WAITING a:TIMED_OUT");
-    b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    acquiring(handle_new(p, "a", "stock", NULL), 100);
+    TELLS_AFTER(s, 200, "a:WAITING a:TIMED_OUT");
+    struct handle *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
     run_ms(s, 3000);
     store_delete(&s->store, "other");
@@ -299,8 +271,7 @@ static void no_line_shows_a_password_or_a_whole_id(struct fixture *s)
     run_ms(s, 10);
     PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER);
     release(b);
-    run_ms(s, 3000);
-    TELLS(s, "b:RENEWAL_FAILED b:RENEWED b:LOST TAKEN b:OK b:release UNKNOWN b:SETTLED");
+    TELLS_AFTER(s, 3000, "b:RENEWAL_FAILED b:RENEWED b:LOST TAKEN b:OK b:release UNKNOWN b:SETTLED");
     HOLDS(s, p->lines > 12);
     HOLDS(s, strstr(p->log, "AUTH refused: WRONGPASS"));
 }
@@ -314,16 +285,15 @@ static unsigned count_of(const char *text, const char *word)
 }
 
 /* At the default level, WARN: a server that is not there, and what is wrong then. Not each attempt. */
-static void what_is_wrong_from_the_begin_is_warned_of_once(struct fixture *s)
+IN_FIXTURE(what_is_wrong_from_the_begin_is_warned_of_once)
 {
-    struct client *p;
     s->place->mood = NET_REFUSES;
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET, .log_level = HILOCK_LOG_WARN));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET, .log_level = HILOCK_LOG_WARN));
     run_ms(s, 5000);
     SAME(s, count_of(p->log, "Connection refused"), 1);
     PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 2);
-    s->place->mood = NET_LISTENS;
+    server_is_back(s);
     run_ms(s, 5000);
     SAME(s, count_of(p->log, "AUTH refused"), 1);
     HOLDS(s, hilock_client_is_connected(p->client));
@@ -333,7 +303,7 @@ static void what_is_wrong_from_the_begin_is_warned_of_once(struct fixture *s)
     SAME(s, count_of(p->log, "AUTH refused"), 2);
 }
 
-static void a_refused_open_shows_no_password(struct fixture *s)
+IN_FIXTURE(a_refused_open_shows_no_password)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@host:99999"));
     SAME(s, p->status, HILOCK_INVALID);
@@ -341,23 +311,21 @@ static void a_refused_open_shows_no_password(struct fixture *s)
     SAME(s, p->loop.ends, 0);
 }
 
-static void the_password_is_wiped_at_close(struct fixture *s)
+IN_FIXTURE(the_password_is_wiped_at_close)
 {
-    struct client *p;
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
     HOLDS(s, s->memory.blocks > 0);
     client_close(p, 0);
     run_ms(s, 1);
     SAME(s, s->memory.secrets, 0);
 }
 
-static void the_client_tells_when_commands_flow(struct fixture *s)
+IN_FIXTURE(the_client_tells_when_commands_flow)
 {
     struct client *p = fixture_open(s, NULL);
     p->tells = 1;
-    run_ms(s, 2);
-    TELLS(s, "up");
+    TELLS_AFTER(s, 2, "up");
     TEXT(s, p->event_node, "127.0.0.1:6379");
     HOLDS(s, p->event.client == p->client && !p->event.lock);
     net_reset(&s->net, NULL, NET_ALL);
@@ -366,44 +334,19 @@ static void the_client_tells_when_commands_flow(struct fixture *s)
     HOLDS(s, strstr(p->event_detail, "Connection reset by peer" "; next try in "));
     HOLDS(s, p->event.retry_ms >= 25 && p->event.retry_ms <= 50);
     HOLDS(s, !hilock_client_is_connected(p->client));
-    run_ms(s, 60);
-    TELLS(s, "up");
+    TELLS_AFTER(s, 60, "up");
 }
 
-static void a_lost_connection_tells_what_is_at_risk(struct fixture *s)
+WITH_CLIENT(a_lost_connection_tells_what_is_at_risk)
 {
-    struct client *p = fixture_connect(s, NULL);
-    uint64_t granted_us;
     held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    granted_us = fixture_us(s);
+    uint64_t granted_us = fixture_us(s);
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 20000));
     handle_new(p, "c", "three", NULL);
     run_to(s, granted_us + 1390000); /* 20 s, less 207 ms for clocks and lateness, less 1.39 s */
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    server_goes(s);
     run_us(s, 150);
     HOLDS(s, strstr(p->event_detail, "127.0.0.1:6379: Connection reset by peer; next try in "));
     TEXT(s, strstr(p->event_detail, " ms, "), " ms, 2 holds at risk in 18.4 s");
     HOLDS(s, strstr(p->log, p->event_detail));
 }
-
-static const struct play plays[] = {
-    PLAY(every_outcome_of_an_acquire_is_counted_once),
-    PLAY(every_end_of_a_hold_is_counted_once),
-    PLAY(commands_wakeups_undos_and_connections_are_counted),
-    PLAY(what_waits_holds_and_flies_is_told_as_it_is),
-    PLAY(buckets_have_the_bounds_of_the_header),
-    PLAY(microseconds_are_kept),
-        PLAY(releases_lost_and_unknown_are_counted),
-        PLAY(the_oldest_hold_and_wait_are_told),
-        PLAY(parts_add_up),
-    PLAY(a_smaller_struct_is_not_written_past_its_end),
-    PLAY(no_line_shows_a_password_or_a_whole_id),
-    PLAY(what_is_wrong_from_the_begin_is_warned_of_once),
-    PLAY(a_refused_open_shows_no_password),
-    PLAY(the_password_is_wiped_at_close),
-    PLAY(the_client_tells_when_commands_flow),
-    PLAY(a_lost_connection_tells_what_is_at_risk),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening: what is refused with which words, what is left to the caller then, and a client whose program wants to hear nothing. */
-#include <stdio.h>
-#include <string.h>
-
 #include "client/client.h"
-#include "play.h"
+#include "played.h"
 
 struct attempt {
     struct world_loop loop;
@@ -97,7 +94,7 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.allocator = &half_an_allocator), HILOCK_INVALID, "allocator lacks a function: give allocate, reallocate and release, or none"},
 };
 
-static void bad_options_are_refused_in_words(struct fixture *s)
+IN_FIXTURE(bad_options_are_refused_in_words)
 {
     struct { struct hilock_client_options known; char unknown[8]; } newer = {{.size = sizeof newer}, {1}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -105,7 +102,7 @@ static void bad_options_are_refused_in_words(struct fixture *s)
     is_refused(s, &newer.known, HILOCK_INVALID, "options has unknown members set beyond byte");
 }
 
-static void a_bad_loop_is_refused(struct fixture *s)
+IN_FIXTURE(a_bad_loop_is_refused)
 {
     struct attempt attempt;
     prepare(&attempt, s);
@@ -123,7 +120,7 @@ static void a_bad_loop_is_refused(struct fixture *s)
 static void told_nothing(const struct hilock_result *result, void *user) { *(hilock_status *)user = result->status; }
 
 /* No log, no events, the C library's memory, and a loop that needs no end. */
-static void a_client_works_whose_program_hears_nothing(struct fixture *s)
+IN_FIXTURE(a_client_works_whose_program_hears_nothing)
 {
     struct attempt attempt;
     hilock_lock *lock = NULL;
@@ -147,9 +144,9 @@ static void a_client_works_whose_program_hears_nothing(struct fixture *s)
     SAME(s, s->net.links, 0);
 }
 
-static void the_version_is_that_of_the_header(struct fixture *s) { TEXT(s, hilock_version(), "0.1.0"); }
+IN_FIXTURE(the_version_is_that_of_the_header) { TEXT(s, hilock_version(), "0.1.0"); }
 
-static void a_loss_that_is_ignored_is_not_looked_at(struct fixture *s)
+IN_FIXTURE(a_loss_that_is_ignored_is_not_looked_at)
 {
     struct hilock_event event;
     memset(&event, 0xff, sizeof event);
@@ -157,21 +154,10 @@ static void a_loss_that_is_ignored_is_not_looked_at(struct fixture *s)
     hilock_lost_ignored(NULL, s);
 }
 
-static void what_only_later_versions_do_links_and_does_nothing(struct fixture *s)
+IN_FIXTURE(what_only_later_versions_do_links_and_does_nothing)
 {
     SAME(s, hilock_multi_token(NULL, 0), 0);
     SAME(s, hilock_validity_remaining_ms(NULL), 0);
     HOLDS(s, !hilock_validity_ref(NULL));
     hilock_validity_unref(NULL);
 }
-
-static const struct play plays[] = {
-    PLAY(bad_options_are_refused_in_words),
-    PLAY(a_bad_loop_is_refused),
-    PLAY(a_client_works_whose_program_hears_nothing),
-    PLAY(the_version_is_that_of_the_header),
-    PLAY(a_loss_that_is_ignored_is_not_looked_at),
-    PLAY(what_only_later_versions_do_links_and_does_nothing),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options: defaults, bounds, refusals with words, structs of older and newer headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/options.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static struct hl_text why;
 
@@ -27,11 +22,10 @@ static hilock_status read_lock(struct hilock_lock_options *to, const struct hilo
     return hl_options_read_lock(to, from, 30000, &why);
 }
 
-static void defaults_are_those_of_the_header(void **state)
+TEST(defaults_are_those_of_the_header)
 {
     struct hilock_client_options options;
     struct hilock_lock_options lock;
-    (void)state;
     assert_int_equal(read_client(&options, NULL), HILOCK_OK);
     assert_null(options.url);
     assert_int_equal(options.connect_timeout_ms, 5000);
@@ -71,10 +65,9 @@ static const struct { size_t at; uint32_t number; const char *name; } good_clien
     CLIENT(connect_timeout_ms, HILOCK_GUARD_OFF), CLIENT(stall_report_ms, UINT32_MAX),
 };
 
-static void bounds_of_a_client(void **state)
+TEST(bounds_of_a_client)
 {
     struct hilock_client_options from, to;
-    (void)state;
     for (size_t i = 0; i < sizeof good_client / sizeof *good_client; i++) {
         from = hilock_client_options_default();
         memcpy((char *)&from + good_client[i].at, &good_client[i].number, 4);
@@ -90,19 +83,17 @@ static void bounds_of_a_client(void **state)
     }
 }
 
-static void a_name_has_no_more_waiters_than_the_client(void **state)
+TEST(a_name_has_no_more_waiters_than_the_client)
 {
     struct hilock_client_options to;
-    (void)state;
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.waiters_max = 10, .name_waiters_max = 20)), HILOCK_OK);
     assert_int_equal(to.name_waiters_max, 10);
 }
 
 /* Long enough for a replica, and short enough for the grant to be worth something. */
-static void replicas_have_a_second_or_half_of_the_lease(void **state)
+TEST(replicas_have_a_second_or_half_of_the_lease)
 {
     struct hilock_lock_options lock;
-    (void)state;
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 1)), HILOCK_OK);
     assert_int_equal(lock.replica_timeout_ms, 1000);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .replicas = 64, .lease_ms = 500)), HILOCK_OK);
@@ -114,20 +105,18 @@ static void replicas_have_a_second_or_half_of_the_lease(void **state)
 }
 
 /* How much must be left of a grant depends on how it came. */
-static void a_FAIR_lock_has_no_least_validity_of_its_own(void **state)
+TEST(a_FAIR_lock_has_no_least_validity_of_its_own)
 {
     struct hilock_lock_options lock;
-    (void)state;
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR)), HILOCK_OK);
     assert_int_equal(lock.min_validity_ms, 0);
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_FAIR, .min_validity_ms = 17)), HILOCK_OK);
     assert_int_equal(lock.min_validity_ms, 17);
 }
 
-static void polls_have_defaults_and_a_ceiling(void **state)
+TEST(polls_have_defaults_and_a_ceiling)
 {
     struct hilock_lock_options lock;
-    (void)state;
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost)), HILOCK_OK);
     assert_int_equal(lock.wake, HILOCK_WAKE_SUBSCRIBE);
     assert_int_equal(lock.poll_min_ms, 50);
@@ -142,19 +131,17 @@ static void polls_have_defaults_and_a_ceiling(void **state)
     assert_string_equal(why.bytes, "poll_jitter_ms 4294967295: a negative number by mistake? at most 2147483647");
 }
 
-static void a_SIMPLE_lock_always_polls(void **state)
+TEST(a_SIMPLE_lock_always_polls)
 {
     struct hilock_lock_options lock;
-    (void)state;
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_SIMPLE)), HILOCK_OK);
     assert_int_equal(lock.wake, HILOCK_WAKE_POLL);
 }
 
-static void mistakes_are_named(void **state)
+TEST(mistakes_are_named)
 {
     static const struct hilock_allocator half = {.allocate = NULL};
     struct hilock_client_options to;
-    (void)state;
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_key_file = "x")), HILOCK_INVALID);
     assert_non_null(strstr(why.bytes, "tls_key_file is set, but tls_cert_file is not"));
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_server_name = "")), HILOCK_INVALID);
@@ -172,11 +159,10 @@ static void mistakes_are_named(void **state)
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "a.B_9-+@/=,")), HILOCK_OK);
 }
 
-static void a_prefix_must_leave_room_for_a_name(void **state)
+TEST(a_prefix_must_leave_room_for_a_name)
 {
     char prefix[1100];
     struct hilock_client_options to;
-    (void)state;
     memset(prefix, 'p', sizeof prefix);
     prefix[1024] = '\0';
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.name_prefix = prefix)), HILOCK_INVALID);
@@ -184,7 +170,7 @@ static void a_prefix_must_leave_room_for_a_name(void **state)
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.name_prefix = prefix)), HILOCK_OK);
 }
 
-static void mistakes_of_a_lock_are_named(void **state)
+TEST(mistakes_of_a_lock_are_named)
 {
     static const struct { struct hilock_lock_options options; const char *words; } cases[] = {
         {{.size = sizeof(struct hilock_lock_options)}, "on_lost is NULL"},
@@ -203,7 +189,6 @@ static void mistakes_of_a_lock_are_named(void **state)
         {{.size = sizeof(struct hilock_lock_options), .on_lost = lost, .reentrant = -1}, "bad reentrant -1: must be 0 or 1"},
     };
     struct hilock_lock_options to;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(read_lock(&to, &cases[i].options), HILOCK_INVALID);
         if (!strstr(why.bytes, cases[i].words))
@@ -214,21 +199,19 @@ static void mistakes_of_a_lock_are_named(void **state)
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .hold_max_ms = 100)), HILOCK_OK);
 }
 
-static void a_lease_may_not_outlast_the_restart_guard(void **state)
+TEST(a_lease_may_not_outlast_the_restart_guard)
 {
-    (void)state;
     assert_true(hl_options_void_guard(60000, 30000, &why));
     assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store could grant the lock to others too early; raise the guard or lower the lease");
     assert_false(hl_options_void_guard(30000, 30000, &why));
     assert_false(hl_options_void_guard(60000, 0, &why));
 }
 
-static void an_older_program_gets_the_defaults(void **state)
+TEST(an_older_program_gets_the_defaults)
 {
     /* exactly as long as it says: reading behind it is found by the sanitizers */
     size_t size = offsetof(struct hilock_lock_options, lease_ms);
     struct hilock_lock_options *old = malloc(size), to;
-    (void)state;
     assert_non_null(old);
     memset(old, 0, size);
     memcpy((char *)old + offsetof(struct hilock_lock_options, size), &size, sizeof size);
@@ -238,11 +221,10 @@ static void an_older_program_gets_the_defaults(void **state)
     free(old);
 }
 
-static void a_newer_program_may_only_say_what_is_known(void **state)
+TEST(a_newer_program_may_only_say_what_is_known)
 {
     struct { struct hilock_client_options known; char unknown[32]; } newer;
     struct hilock_client_options to;
-    (void)state;
     memset(&newer, 0, sizeof newer);
     newer.known.size = sizeof newer;
     newer.known.lease_ms = 5000;
@@ -254,24 +236,4 @@ static void a_newer_program_may_only_say_what_is_known(void **state)
     newer.known.size = 3;
     assert_int_equal(read_client(&to, &newer.known), HILOCK_INVALID);
     assert_non_null(strstr(why.bytes, "options.size is 3: use HILOCK_CLIENT_OPTIONS(...)"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_those_of_the_header),
-        cmocka_unit_test(bounds_of_a_client),
-        cmocka_unit_test(a_name_has_no_more_waiters_than_the_client),
-        cmocka_unit_test(replicas_have_a_second_or_half_of_the_lease),
-        cmocka_unit_test(a_FAIR_lock_has_no_least_validity_of_its_own),
-        cmocka_unit_test(polls_have_defaults_and_a_ceiling),
-        cmocka_unit_test(a_SIMPLE_lock_always_polls),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(a_prefix_must_leave_room_for_a_name),
-        cmocka_unit_test(mistakes_of_a_lock_are_named),
-        cmocka_unit_test(a_lease_may_not_outlast_the_restart_guard),
-        cmocka_unit_test(an_older_program_gets_the_defaults),
-        cmocka_unit_test(a_newer_program_may_only_say_what_is_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

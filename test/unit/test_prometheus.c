@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The page for Prometheus is valid text format 0.0.4 for any label, has each member of the statistics once, and is cut
  * like snprintf's. Sums and pages accept structs of older and newer programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <hilock/hilock.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 /* ---- a strict reader of the format ---- */
 
@@ -251,12 +248,11 @@ static char *page_of(const struct hilock_stats *stats, const char *label)
     return page;
 }
 
-static void every_member_is_on_the_page(void **state)
+TEST(every_member_is_on_the_page)
 {
     struct hilock_stats stats = some_stats();
     uint64_t values[VALUES];
     char *page = page_of(&stats, "shop");
-    (void)state;
     assert_int_equal(offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires), (COUNTERS + BY_STATUS) * sizeof(uint64_t));
     assert_int_equal(offsetof(struct hilock_stats, wait) - offsetof(struct hilock_stats, waiting), GAUGES * sizeof(uint32_t));
     assert_int_equal(read_page(page, &stats, "shop", values), FAMILIES);
@@ -276,7 +272,7 @@ static void every_member_is_on_the_page(void **state)
     free(page);
 }
 
-static void hostile_labels_stay_one_value(void **state)
+TEST(hostile_labels_stay_one_value)
 {
     static const struct { const char *label, *is; } cases[] = {
         {"", ""},
@@ -295,7 +291,6 @@ static void hostile_labels_stay_one_value(void **state)
     };
     struct hilock_stats stats = some_stats();
     uint64_t values[VALUES];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *page = page_of(&stats, cases[i].label);
         assert_int_equal(read_page(page, &stats, cases[i].is, values), FAMILIES);
@@ -304,12 +299,11 @@ static void hostile_labels_stay_one_value(void **state)
 }
 
 /* Each buffer is exactly as long as it says: one byte too many is found by the sanitizers. */
-static void any_buffer_is_filled_and_ended(void **state)
+TEST(any_buffer_is_filled_and_ended)
 {
     struct hilock_stats stats = some_stats();
     char *page = page_of(&stats, "a \"b\"");
     size_t length = strlen(page);
-    (void)state;
     for (size_t room = 1; room <= length + 1; room += room < 300 ? 1 : 97) {
         char *buffer = malloc(room);
         assert_non_null(buffer);
@@ -320,7 +314,7 @@ static void any_buffer_is_filled_and_ended(void **state)
     free(page);
 }
 
-static void a_struct_of_another_version_is_borne(void **state)
+TEST(a_struct_of_another_version_is_borne)
 {
     size_t size = offsetof(struct hilock_stats, granted_local);
     struct { struct hilock_stats known; uint64_t unknown[4]; } newer = {.known = some_stats(), .unknown = {1, 2, 3, 4}};
@@ -328,7 +322,6 @@ static void a_struct_of_another_version_is_borne(void **state)
     uint64_t values[VALUES];
     struct hilock_stats expected = {.size = sizeof expected, .acquires = all.acquires, .granted = all.granted};
     char *page;
-    (void)state;
     assert_non_null(old);
     memcpy(old, &all, size);
     memcpy(old, &size, sizeof size);
@@ -352,11 +345,10 @@ static void a_struct_of_another_version_is_borne(void **state)
     free(old);
 }
 
-static void every_member_is_summed(void **state)
+TEST(every_member_is_summed)
 {
     struct hilock_stats total = some_stats(), part = some_stats(), all = some_stats();
     const uint64_t *is = &total.acquires, *was = &all.acquires;
-    (void)state;
     hilock_stats_add(&total, &part);
     for (unsigned i = 0; i < COUNTERS; i++)
         assert_true(is[i] == 2 * was[i]);
@@ -370,16 +362,4 @@ static void every_member_is_summed(void **state)
         for (unsigned j = 0; j < HILOCK_BUCKETS; j++)
             assert_true((&total.wait)[i].buckets[j] == 2 * (&all.wait)[i].buckets[j]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_member_is_on_the_page),
-        cmocka_unit_test(hostile_labels_stay_one_value),
-        cmocka_unit_test(any_buffer_is_filled_and_ended),
-        cmocka_unit_test(a_struct_of_another_version_is_borne),
-        cmocka_unit_test(every_member_is_summed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks decided by the votes of independent masters: from the question to the grant, or the way back. */
-#include <stdio.h>
-#include <string.h>
-
+#include "played.h"
 #include "quorum_stage.h"
 
 /* ---- granted ---- */
 
-static void all_are_asked_at_once_and_the_third_answer_decides(struct fixture *s)
+IN_FIXTURE(all_are_asked_at_once_and_the_third_answer_decides)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_DELAY_ANSWER, .us = 40000);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 4), .act = PLAN_DELAY_ANSWER, .us = 40000);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 1);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 1, "a:OK");
     SAME(s, a->at_us - begun_us, s->net.there_us + s->net.back_us);
     SAME(s, a->result.votes, 3);
     SAME(s, a->result.attempts, 5);
@@ -25,21 +21,17 @@ static void all_are_asked_at_once_and_the_third_answer_decides(struct fixture *s
     BELIEVES(s, a, begun_us + 30000000 - 300000 - 7000);
     run_ms(s, 100);
     extend(a, 0);
-    run_ms(s, 1);
-    TELLS(s, "a:extended");
+    TELLS_AFTER(s, 1, "a:extended");
     SAME(s, a->result.votes, 5); /* late votes join */
     SAME(s, asked_all(s, "mutex_acquire"), 5);
 }
 
-static void two_that_are_dead_cost_their_votes_alone(struct fixture *s)
+IN_FIXTURE(two_that_are_dead_cost_their_votes_alone)
 {
-    struct client *p;
-    struct handle *a;
     fixture_masters(s, 5);
     s->net.places[0].mood = s->net.places[3].mood = NET_REFUSES;
-    p = quorum(s, 5);
-    a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_TRY);
+    struct client *p = quorum(s, 5);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
     run_us(s, 250);
     TELLS(s, "a:OK");
     SAME(s, a->result.votes, 3);
@@ -51,10 +43,9 @@ static void two_that_are_dead_cost_their_votes_alone(struct fixture *s)
     SAME(s, kept(s, "stock"), 0);
 }
 
-static void two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer(struct fixture *s)
+IN_FIXTURE(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     world_freeze(&store_at(s, 1)->lane);
     world_freeze(&store_at(s, 2)->lane);
     for (int i = 0; i < 5; i++) {
@@ -64,8 +55,7 @@ static void two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answ
         SAME(s, a->result.votes, 3);
         SAME(s, a->result.attempts, i < 1 ? 5 : 3);
         release(a);
-        run_ms(s, 200);
-        TELLS(s, "a:released");
+        TELLS_AFTER(s, 200, "a:released");
     }
     world_thaw(&s->world, &store_at(s, 1)->lane);
     world_thaw(&s->world, &store_at(s, 2)->lane);
@@ -77,47 +67,40 @@ static void two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answ
     SAME(s, a->result.attempts, 5);
 }
 
-static void quorum_needed_may_be_all_of_them(struct fixture *s)
+IN_FIXTURE(quorum_needed_may_be_all_of_them)
 {
     struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .quorum_needed = 3});
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 1);
-    TELLS(s, "a:OK");
+    struct handle *a = asks(p, "a", "stock", NULL);
+    TELLS_AFTER(s, 1, "a:OK");
     SAME(s, a->result.votes, 3);
     release(a);
     run_ms(s, 1);
     crash(s, 2);
     run_ms(s, 1);
     acquire(a, 500);
-    run_ms(s, 600);
-    TELLS(s, "a:released a:UNREACHABLE");
+    TELLS_AFTER(s, 600, "a:released a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "no answer from 3 of 3 masters") && strstr(a->detail, "away: 127.0.0.1:6381"));
     SAME(s, kept(s, "stock"), 0);
 }
 
-static void SIMPLE_locks_too(struct fixture *s)
+IN_FIXTURE(SIMPLE_locks_too)
 {
     struct client *p = quorum(s, 3), *q = quorum(s, 3);
     const struct hilock_lock_options options = {.size = sizeof options, .kind = HILOCK_SIMPLE};
-    struct handle *a = handle_new(p, "a", "stock", &options), *b = handle_new(q, "b", "stock", &options);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asks(p, "a", "stock", &options), *b = handle_new(q, "b", "stock", &options);
     run_ms(s, 1);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 500);
-    TELLS(s, "a:OK b:WAITING");
+    TELLS_AFTER(s, 500, "a:OK b:WAITING");
     release(a);
-    run_ms(s, 200);
-    TELLS(s, "a:released b:OK");
+    TELLS_AFTER(s, 200, "a:released b:OK");
 }
 
 /* It is known by its run, where the user may ask for that, and told once for each pair. */
-static void two_addresses_of_one_server_are_told(struct fixture *s)
+IN_FIXTURE(two_addresses_of_one_server_are_told)
 {
-    struct client *p;
     fixture_masters(s, 3);
     sim_store_set_started(store_at(s, 2)->core, sim_store_started_us(store_at(s, 1)->core));
-    p = quorum(s, 3);
+    struct client *p = quorum(s, 3);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 1000);
     HOLDS(s, strstr(p->log, "127.0.0.1:6381: is the same server as 127.0.0.1:6380") ||
@@ -128,62 +111,51 @@ static void two_addresses_of_one_server_are_told(struct fixture *s)
     HOLDS(s, !strstr(p->log, "is the same server"));
 }
 
-static void before_the_first_connection_it_waits_for_enough(struct fixture *s)
+IN_FIXTURE(before_the_first_connection_it_waits_for_enough)
 {
     struct hilock_client_options options = hilock_client_options_default();
-    struct client *p;
-    struct handle *a;
     fixture_masters(s, 3);
     options.quorum_urls = urls_of(3);
-    p = fixture_open(s, &options);
-    a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "a:OK");
+    struct client *p = fixture_open(s, &options);
+    asks(p, "a", "stock", NULL);
+    TELLS_AFTER(s, 5, "a:OK");
 }
 
 /* ---- refused ---- */
 
-static void held_by_a_majority_it_waits_at_the_first_master(struct fixture *s)
+IN_FIXTURE(held_by_a_majority_it_waits_at_the_first_master)
 {
     struct client *p = quorum(s, 3), *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
-    size_t before;
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 100);
-    TELLS(s, "b:WAITING");
+    TELLS_AFTER(s, 100, "b:WAITING");
     HOLDS(s, strncmp(b->holder, p->uuid, 36) == 0);
-    before = asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire");
+    size_t before = asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire");
     run_ms(s, 4000);
     SAME(s, asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire"), before); /* it stands in the first one's queue alone */
     release(a);
-    run_ms(s, 20);
-    TELLS(s, "a:released b:OK");
+    TELLS_AFTER(s, 20, "a:released b:OK");
     SAME(s, kept(s, "stock"), 3);
 }
 
-static void a_try_returns_the_minority_that_it_got(struct fixture *s)
+IN_FIXTURE(a_try_returns_the_minority_that_it_got)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     take_at(s, 0, 3, "another");
     acquire(a, HILOCK_TRY);
-    run_ms(s, 2);
-    TELLS(s, "a:TIMED_OUT");
+    TELLS_AFTER(s, 2, "a:TIMED_OUT");
     TEXT(s, a->holder, "another");
     SAME(s, kept(s, "stock"), 0);
 }
 
-static void without_a_majority_it_is_UNREACHABLE_and_nothing_stays(struct fixture *s)
+IN_FIXTURE(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
     world_freeze(&store_at(s, 1)->lane);
     world_freeze(&store_at(s, 2)->lane);
     acquire(a, 1000);
-    run_ms(s, 1001);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_AFTER(s, 1001, "a:UNREACHABLE");
     SAME(s, store_left_ms(store_at(s, 3), "stock"), -2);
     SAME(s, store_left_ms(store_at(s, 4), "stock"), -2);
     for (unsigned i = 0; i < 3; i++)
@@ -192,20 +164,17 @@ static void without_a_majority_it_is_UNREACHABLE_and_nothing_stays(struct fixtur
     SAME(s, kept(s, "stock"), 0);
 }
 
-static void refused_for_good_by_a_majority(struct fixture *s)
+IN_FIXTURE(refused_for_good_by_a_majority)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     store_set_string(store_at(s, 0), "stock", "text");
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "a:OK"); /* one of three is no matter */
+    TELLS_AFTER(s, 5, "a:OK"); /* one of three is no matter */
     release(a);
     run_ms(s, 5);
     store_set_string(store_at(s, 1), "stock", "text");
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "a:released a:WRONG_KIND");
+    TELLS_AFTER(s, 5, "a:released a:WRONG_KIND");
     SAME(s, kept(s, "stock"), 0);
 }
 
@@ -243,50 +212,44 @@ static void split(struct fixture *s, unsigned clients, unsigned masters)
     fixture_hush(s);
 }
 
-static void a_split_vote_of_two_resolves(struct fixture *s) { split(s, 2, 5); }
-static void a_split_vote_of_three_resolves(struct fixture *s) { split(s, 3, 5); }
-static void a_split_vote_of_five_resolves(struct fixture *s) { split(s, 5, 5); }
-static void a_split_vote_over_four_masters_resolves(struct fixture *s) { split(s, 2, 4); }
+IN_FIXTURE(a_split_vote_of_two_resolves) { split(s, 2, 5); }
+IN_FIXTURE(a_split_vote_of_three_resolves) { split(s, 3, 5); }
+IN_FIXTURE(a_split_vote_of_five_resolves) { split(s, 5, 5); }
+IN_FIXTURE(a_split_vote_over_four_masters_resolves) { split(s, 2, 4); }
 
 /* node-redlock asks again while its own votes of the lost attempt still stand, and is refused by itself. */
-static void node_redlock_blocks_itself_after_a_split_vote_and_we_do_not(struct fixture *s)
+IN_FIXTURE(node_redlock_blocks_itself_after_a_split_vote_and_we_do_not)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     acquire(a, HILOCK_FOREVER);
     run_us(s, 250);
     store_free_name(store_at(s, 0), "stock");
     store_free_name(store_at(s, 1), "stock");
-    run_ms(s, 50);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_AFTER(s, 50, "a:WAITING a:OK");
     SAME(s, kept(s, "stock"), 3);
 }
 
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
-static void redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not(struct fixture *s)
+IN_FIXTURE(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_RESET_AFTER);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    TELLS(s, "a:TIMED_OUT");
+    TELLS_AFTER(s, 1, "a:TIMED_OUT");
     SAME(s, kept(s, "stock"), 1);
     run_ms(s, 4000);
     SAME(s, kept(s, "stock"), 0);
 }
 
-static void a_vote_that_comes_after_the_end_is_undone(struct fixture *s)
+IN_FIXTURE(a_vote_that_comes_after_the_end_is_undone)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_REQUEST, .us = 700000);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 150);
-    TELLS(s, "a:TIMED_OUT");
+    TELLS_AFTER(s, 150, "a:TIMED_OUT");
     run_ms(s, 1000);
     SAME(s, kept(s, "stock"), 0);
     SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 1);
@@ -302,8 +265,7 @@ static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *
         run_us(s, at_us);
         fixture_hush(s);
         end(a);
-        run_ms(s, 10);
-        TELLS(s, told);
+        TELLS_AFTER(s, 10, told);
         SAME(s, kept(s, "stock"), 0);
         store_delete(store_at(s, 0), "stock");
         store_delete(store_at(s, 1), "stock");
@@ -311,14 +273,13 @@ static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *
 }
 
 static void cancel_it(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_OK); }
-static void cancelled_at_any_moment_it_leaves_nothing(struct fixture *s) { ended_while_under_way(s, cancel_it, "a:CANCELLED"); }
-static void freed_at_any_moment_it_leaves_nothing(struct fixture *s) { ended_while_under_way(s, handle_free, ""); }
+IN_FIXTURE(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "a:CANCELLED"); }
+IN_FIXTURE(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
 
 /* The third master's vote is on its way when the attempt is lost. */
-static void the_next_try_is_not_blocked_by_the_votes_of_the_last(struct fixture *s)
+IN_FIXTURE(the_next_try_is_not_blocked_by_the_votes_of_the_last)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     run_ms(s, 1);
     store_take(store_at(s, 0), "stock", "another", 60000);
     store_take(store_at(s, 1), "stock", "another", 60000);
@@ -327,8 +288,7 @@ static void the_next_try_is_not_blocked_by_the_votes_of_the_last(struct fixture 
     run_us(s, 250);
     store_delete(store_at(s, 1), "stock");
     acquire(a, HILOCK_TRY);
-    run_ms(s, 5);
-    TELLS(s, "a:TIMED_OUT a:OK");
+    TELLS_AFTER(s, 5, "a:TIMED_OUT a:OK");
 }
 
 static void release_and_ask_again(struct handle *handle)
@@ -337,7 +297,7 @@ static void release_and_ask_again(struct handle *handle)
     acquire(handle, HILOCK_FOREVER);
 }
 
-static void of_three_who_want_it_all_the_time_each_has_his_turn(struct fixture *s)
+IN_FIXTURE(of_three_who_want_it_all_the_time_each_has_his_turn)
 {
     struct handle *handles[3];
     for (int i = 0; i < 3; i++) {
@@ -353,27 +313,24 @@ static void of_three_who_want_it_all_the_time_each_has_his_turn(struct fixture *
     TELLS(s, "b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING");
 }
 
-static void siblings_stand_in_line(struct fixture *s)
+IN_FIXTURE(siblings_stand_in_line)
 {
     struct client *p = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
     acquire(b, HILOCK_FOREVER);
     acquire(t, HILOCK_TRY);
-    run_ms(s, 5);
-    TELLS(s, "b:WAITING t:TIMED_OUT");
+    TELLS_AFTER(s, 5, "b:WAITING t:TIMED_OUT");
     SAME(s, asked_all(s, "mutex_acquire"), 3);
     release(a);
-    run_ms(s, 5);
-    TELLS(s, "a:released b:OK");
+    TELLS_AFTER(s, 5, "a:released b:OK");
     SAME(s, asked_all(s, "mutex_acquire"), 5); /* the first vote is handed on, the others are new */
 }
 
 /* ---- the rest ---- */
 
-static void without_memory_votes_are_returned_all_the_same(struct fixture *s)
+IN_FIXTURE(without_memory_votes_are_returned_all_the_same)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     acquire(a, HILOCK_FOREVER);
     s->memory.is_out = s->memory.spares_links = 1;
@@ -387,7 +344,7 @@ static void without_memory_votes_are_returned_all_the_same(struct fixture *s)
     fixture_hush(s);
 }
 
-static void what_a_quorum_has_not_is_UNSUPPORTED(struct fixture *s)
+IN_FIXTURE(what_a_quorum_has_not_is_UNSUPPORTED)
 {
     static const char *const names[] = {"a", "b", NULL};
     struct client *p = quorum(s, 3);
@@ -399,33 +356,29 @@ static void what_a_quorum_has_not_is_UNSUPPORTED(struct fixture *s)
     (void)a;
 }
 
-static void peek_tells_whom_most_masters_name(struct fixture *s)
+IN_FIXTURE(peek_tells_whom_most_masters_name)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
+    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     take_at(s, 0, 2, "one:1");
     take_at(s, 2, 3, "another:1");
     SAME(s, peek(a), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "a:peek OK");
+    TELLS_AFTER(s, 1, "a:peek OK");
     TEXT(s, a->holder, "another:1");
     SAME(s, a->result.votes, 3);
     SAME(s, a->result.attempts, 5);
     crash(s, 4);
     run_ms(s, 1);
     peek(a);
-    run_ms(s, 1);
-    TELLS(s, "a:peek OK");
+    TELLS_AFTER(s, 1, "a:peek OK");
     SAME(s, a->result.attempts, 4);
     crash(s, 3);
     crash(s, 2);
     run_ms(s, 1);
     peek(a);
-    run_ms(s, 3100);
-    TELLS(s, "a:peek UNREACHABLE");
+    TELLS_AFTER(s, 3100, "a:peek UNREACHABLE");
 }
 
-static void force_release_needs_a_majority(struct fixture *s)
+IN_FIXTURE(force_release_needs_a_majority)
 {
     struct client *p = quorum(s, 3), *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(q, "b", "stock", NULL);
@@ -433,14 +386,11 @@ static void force_release_needs_a_majority(struct fixture *s)
     s->is_tampered = 1;
     snprintf(holder, sizeof holder, "%s", store_holder(store_at(s, 0), "stock"));
     SAME(s, force(b, "somebody:1"), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "b:force LOST");
+    TELLS_AFTER(s, 1, "b:force LOST");
     SAME(s, force(b, holder), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "b:force OK");
+    TELLS_AFTER(s, 1, "b:force OK");
     SAME(s, b->result.votes, 3);
-    run_ms(s, 1100);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
     run_ms(s, 10);
     SAME(s, kept(s, "stock"), 0);
     SAME(s, force(b, NULL), HILOCK_OK);
@@ -449,50 +399,16 @@ static void force_release_needs_a_majority(struct fixture *s)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
-static void connected_means_that_enough_are(struct fixture *s)
+IN_FIXTURE(connected_means_that_enough_are)
 {
     struct client *p = quorum(s, 3);
-    struct hilock_stats stats = {.size = sizeof stats};
     crash(s, 0);
     run_ms(s, 1);
     HOLDS(s, hilock_client_is_connected(p->client));
     crash(s, 1);
     run_ms(s, 1);
     HOLDS(s, !hilock_client_is_connected(p->client));
-    hilock_client_stats(p->client, &stats);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.nodes, 3);
     SAME(s, stats.nodes_up, 1);
 }
-
-static const struct play plays[] = {
-    PLAY(all_are_asked_at_once_and_the_third_answer_decides),
-    PLAY(two_that_are_dead_cost_their_votes_alone),
-    PLAY(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer),
-    PLAY(quorum_needed_may_be_all_of_them),
-    PLAY(SIMPLE_locks_too),
-    PLAY(two_addresses_of_one_server_are_told),
-    PLAY(before_the_first_connection_it_waits_for_enough),
-    PLAY(held_by_a_majority_it_waits_at_the_first_master),
-    PLAY(a_try_returns_the_minority_that_it_got),
-    PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays),
-    PLAY(refused_for_good_by_a_majority),
-    PLAY(a_split_vote_of_two_resolves),
-    PLAY(a_split_vote_of_three_resolves),
-    PLAY(a_split_vote_of_five_resolves),
-    PLAY(a_split_vote_over_four_masters_resolves),
-    PLAY(node_redlock_blocks_itself_after_a_split_vote_and_we_do_not),
-    PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not),
-    PLAY(a_vote_that_comes_after_the_end_is_undone),
-    PLAY(cancelled_at_any_moment_it_leaves_nothing),
-    PLAY(freed_at_any_moment_it_leaves_nothing),
-    PLAY(the_next_try_is_not_blocked_by_the_votes_of_the_last),
-    PLAY(of_three_who_want_it_all_the_time_each_has_his_turn),
-    PLAY(siblings_stand_in_line),
-    PLAY(without_memory_votes_are_returned_all_the_same),
-    PLAY(what_a_quorum_has_not_is_UNSUPPORTED),
-    PLAY(peek_tells_whom_most_masters_name),
-    PLAY(force_release_needs_a_majority),
-    PLAY(connected_means_that_enough_are),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,54 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold by the votes of masters: renewed, healed, extended, lost, released; and what the restart guard is for. */
-#include <string.h>
-
+#include "played.h"
 #include "quorum_stage.h"
 
-static void renewed_by_a_majority(struct fixture *s)
+IN_FIXTURE(renewed_by_a_majority)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     crash(s, 1);
     world_freeze(&store_at(s, 4)->lane);
-    run_ms(s, 20000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 20000, "");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
     release(a);
-    run_ms(s, 5);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 5, "a:released");
     SAME(s, a->result.votes, 3);
 }
 
-static void without_a_majority_renewals_fail_and_it_expires(struct fixture *s)
+IN_FIXTURE(without_a_majority_renewals_fail_and_it_expires)
 {
     struct client *p = quorum(s, 3);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     crash(s, 0);
     crash(s, 1);
-    run_ms(s, 5700);
-    TELLS(s, "a:RENEWAL_FAILED");
-    run_ms(s, 1300);
-    TELLS(s, "a:LOST EXPIRED");
+    TELLS_AFTER(s, 5700, "a:RENEWAL_FAILED");
+    TELLS_AFTER(s, 1300, "a:LOST EXPIRED");
 }
 
-static void without_a_majority_for_a_while_it_stands(struct fixture *s)
+IN_FIXTURE(without_a_majority_for_a_while_it_stands)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    struct handle *a = held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     crash(s, 0);
     crash(s, 1);
     run_ms(s, 8200);
     s->net.places[0].mood = s->net.places[1].mood = NET_LISTENS;
-    run_ms(s, 10000);
-    TELLS(s, "a:RENEWAL_FAILED a:RENEWED");
+    TELLS_AFTER(s, 10000, "a:RENEWAL_FAILED a:RENEWED");
     SAME(s, kept(s, "stock"), 3);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
 }
 
-static void a_member_that_restarted_empty_is_healed(struct fixture *s)
+IN_FIXTURE(a_member_that_restarted_empty_is_healed)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (unsigned i = 0; i < 3; i++) {
         restart_empty(s, i);
         SAME(s, kept(s, "stock"), 2);
@@ -57,53 +48,47 @@ static void a_member_that_restarted_empty_is_healed(struct fixture *s)
     }
     TELLS(s, "");
     release(a);
-    run_ms(s, 5);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 5, "a:released");
     SAME(s, kept(s, "stock"), 0);
 }
 
-static void one_that_was_away_joins_when_it_is_back(struct fixture *s)
+IN_FIXTURE(one_that_was_away_joins_when_it_is_back)
 {
     struct client *p = quorum(s, 3);
-    struct handle *a;
     crash(s, 2);
     run_ms(s, 5);
-    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 24000));
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 24000));
     SAME(s, a->result.votes, 2);
     s->net.places[2].mood = NET_LISTENS;
     run_ms(s, 25000);
     SAME(s, kept(s, "stock"), 3);
 }
 
-static void taken_at_a_minority_it_stands_and_is_healed_when_that_is_free(struct fixture *s)
+IN_FIXTURE(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     take_at(s, 0, 2, "another");
-    run_ms(s, 3000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 3000, "");
     store_free_name(store_at(s, 0), "stock");
     store_free_name(store_at(s, 1), "stock");
     run_ms(s, 2000);
     SAME(s, kept(s, "stock"), 5);
-    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
+    HOLDS(s, is_held(a));
 }
 
-static void taken_at_a_majority_it_is_lost_and_never_healed(struct fixture *s)
+IN_FIXTURE(taken_at_a_majority_it_is_lost_and_never_healed)
 {
-    struct client *p = quorum(s, 5);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
     for (unsigned i = 0; i < 3; i++)
         store_delete(store_at(s, i), "stock");
-    run_ms(s, 1100);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
     run_ms(s, 4000);
     SAME(s, kept(s, "stock"), 0);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
-static void extended_by_a_majority_or_not_at_all(struct fixture *s)
+IN_FIXTURE(extended_by_a_majority_or_not_at_all)
 {
     struct client *p = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
@@ -113,38 +98,31 @@ static void extended_by_a_majority_or_not_at_all(struct fixture *s)
     TELLS(s, "a:extended");
     PLAN(s, .on = "renew", .at = store_at(s, 1), .act = PLAN_REFUSE, .error = "OOM command not allowed");
     extend(a, 30000);
-    run_ms(s, 4000);
-    TELLS(s, "a:extend UNWRITABLE");
+    TELLS_AFTER(s, 4000, "a:extend UNWRITABLE");
     world_thaw(&s->world, &store_at(s, 0)->lane);
 }
 
-static void a_release_that_most_do_not_answer_is_UNKNOWN_and_settles(struct fixture *s)
+IN_FIXTURE(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
 {
-    struct client *p = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL);
+    struct handle *a = held(quorum(s, 3), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
     world_freeze(&store_at(s, 1)->lane);
     release(a);
-    run_ms(s, 2900);
-    TELLS(s, "");
-    run_ms(s, 200);
-    TELLS(s, "a:release UNKNOWN");
+    TELLS_AFTER(s, 2900, "");
+    TELLS_AFTER(s, 200, "a:release UNKNOWN");
     world_thaw(&s->world, &store_at(s, 0)->lane);
     world_thaw(&s->world, &store_at(s, 1)->lane);
-    run_ms(s, 5000);
-    TELLS(s, "a:SETTLED");
+    TELLS_AFTER(s, 5000, "a:SETTLED");
     SAME(s, kept(s, "stock"), 0);
 }
 
 /* A request to heal is lost with its link and still runs, behind a refusal. */
-static void a_master_that_refuses_to_be_healed_is_released_too(struct fixture *s)
+IN_FIXTURE(a_master_that_refuses_to_be_healed_is_released_too)
 {
     struct client *p = quorum(s, 3);
-    struct plan *stray;
-    struct handle *a;
     run_ms(s, 1);
-    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
-    stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_STRAY, .us = 500000);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    struct plan *stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_STRAY, .us = 500000);
     store_restart(store_at(s, 2), 0);
     net_reset_at(&s->net, &s->net.places[2]);
     for (int i = 0; i < 4000 && !stray->met; i++)
@@ -157,8 +135,7 @@ static void a_master_that_refuses_to_be_healed_is_released_too(struct fixture *s
     run_ms(s, 200);
     HOLDS(s, strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
     release(a);
-    run_ms(s, 5);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 5, "a:released");
     run_ms(s, 4000); /* until that request can run no more */
     TEXT(s, store_holder(store_at(s, 2), "stock"), "");
 }
@@ -188,21 +165,20 @@ static struct handle *restarted_under_a_holder(struct fixture *s, uint32_t guard
     return b;
 }
 
-static void by_default_a_restarted_master_gives_no_vote_for_a_lease(struct fixture *s)
+IN_FIXTURE(by_default_a_restarted_master_gives_no_vote_for_a_lease)
 {
     struct handle *b = restarted_under_a_holder(s, 0);
     HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
-    run_ms(s, 1500);
-    TELLS(s, "b:UNWRITABLE");
+    TELLS_AFTER(s, 1500, "b:UNWRITABLE");
     HOLDS(s, strstr(b->detail, "127.0.0.1:6380 started "));
     run_ms(s, 5000);
     acquire(b, 5000);
     run_ms(s, 5000);
-    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_HELD);
+    HOLDS(s, is_held(b));
     fixture_hush(s);
 }
 
-static void without_the_guard_two_hold_at_a_time(struct fixture *s)
+IN_FIXTURE(without_the_guard_two_hold_at_a_time)
 {
     struct handle *b = restarted_under_a_holder(s, HILOCK_GUARD_OFF);
     TELLS(s, "b:OK");
@@ -212,7 +188,7 @@ static void without_the_guard_two_hold_at_a_time(struct fixture *s)
 /* Holds for a millisecond whenever it can. */
 static unsigned take_turn(struct handle *handle)
 {
-    unsigned had_it = hilock_lock_state(handle->lock) == HILOCK_STATE_HELD;
+    unsigned had_it = (unsigned)is_held(handle);
     if (had_it)
         release_quietly(handle);
     if (hilock_lock_state(handle->lock) == HILOCK_STATE_IDLE)
@@ -231,7 +207,7 @@ static void share(struct fixture *s, struct handle *const handles[2], unsigned g
 }
 
 /* A request to the master under its guard is answered by the client itself, and shows nothing of the network. */
-static void two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard(struct fixture *s)
+IN_FIXTURE(two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard)
 {
     const struct hilock_client_options options = {.size = sizeof options, .turns_max = 1};
     struct handle *handles[2] = {handle_new(quorum_with(s, 3, options), "a", "stock", NULL),
@@ -245,21 +221,3 @@ static void two_share_a_name_as_before_while_a_restarted_master_is_under_its_gua
     HOLDS(s, 4 * (grants[0] + grants[1]) > 3 * (before[0] + before[1]));
     HOLDS(s, 5 * grants[0] > grants[0] + grants[1] && 5 * grants[1] > grants[0] + grants[1]);
 }
-
-static const struct play plays[] = {
-    PLAY(renewed_by_a_majority),
-    PLAY(without_a_majority_renewals_fail_and_it_expires),
-    PLAY(without_a_majority_for_a_while_it_stands),
-    PLAY(a_member_that_restarted_empty_is_healed),
-    PLAY(one_that_was_away_joins_when_it_is_back),
-    PLAY(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free),
-    PLAY(taken_at_a_majority_it_is_lost_and_never_healed),
-    PLAY(extended_by_a_majority_or_not_at_all),
-    PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles),
-    PLAY(a_master_that_refuses_to_be_healed_is_released_too),
-    PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease),
-    PLAY(without_the_guard_two_hold_at_a_time),
-    PLAY(two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* splitmix64 as published, the same row for the same seed, and numbers below their bound. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "suite.h"
 
-#include <cmocka.h>
-
-static void test_published_row(void **state)
+TEST(test_published_row)
 {
     static const uint64_t row[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u,
                                    16408922859458223821u};
     struct hl_random random = {1234567};
-    (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         assert_int_equal(hl_random_next(&random), row[i]);
 }
 
-static void test_below(void **state)
+TEST(test_below)
 {
     struct hl_random random = {42};
     unsigned seen[10] = {0};
-    (void)state;
     for (int i = 0; i < 10000; i++)
         seen[hl_random_below(&random, 10)]++;
     for (int i = 0; i < 10; i++)
@@ -32,10 +27,4 @@ static void test_below(void **state)
         assert_int_equal(hl_random_below(&random, 0), 0);
         assert_true(hl_random_below(&random, UINT64_MAX) < UINT64_MAX);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published_row), cmocka_unit_test(test_below)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

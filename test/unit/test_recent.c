@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was released shortly before a server was lost is released again where another took over, and nothing else is. */
 #include "cluster_stage.h"
-#include "play.h"
+#include "played.h"
 #include "sentinel_stage.h"
 
 /* The master goes for so long, five seconds after the release. */
@@ -14,12 +14,11 @@ static void release_and_go(struct fixture *s, struct handle *a, struct net_place
     run_ms(s, away_ms);
 }
 
-static void a_failover_that_takes_long_loses_no_release(struct fixture *s)
+IN_FIXTURE(a_failover_that_takes_long_loses_no_release)
 {
     struct stage stage;
-    struct handle *a;
     stage_set(&stage, s);
-    a = held(stage_connect(&stage), "a", "stock", NULL);
+    struct handle *a = held(stage_connect(&stage), "a", "stock", NULL);
     store_copy(stage.other, &s->store);
     release_and_go(s, a, s->place, 8000);
     stage_fail_over(&stage, 3, 1, 0);
@@ -28,12 +27,11 @@ static void a_failover_that_takes_long_loses_no_release(struct fixture *s)
 }
 
 /* Neither its lease nor its place in the queue would last until then. */
-static void what_is_over_is_not_repeated(struct fixture *s)
+IN_FIXTURE(what_is_over_is_not_repeated)
 {
     struct stage stage;
-    struct handle *a;
     stage_set(&stage, s);
-    a = held(stage_connect(&stage), "a", "stock", NULL);
+    struct handle *a = held(stage_connect(&stage), "a", "stock", NULL);
     release_and_go(s, a, s->place, 100);
     s->place->mood = NET_LISTENS;
     run_ms(s, 70000);
@@ -44,18 +42,15 @@ static void what_is_over_is_not_repeated(struct fixture *s)
 
 static struct handle *held_in_a_cluster(struct fixture *s, struct cluster_stage *stage)
 {
-    struct client *p;
-    struct handle *a;
     cluster_set(stage, s);
-    p = cluster_connect(stage);
-    a = handle_new(p, "a", cluster_name(1, 0), NULL);
-    acquire(a, HILOCK_FOREVER);
+    struct client *p = cluster_connect(stage);
+    struct handle *a = asks(p, "a", cluster_name(1, 0), NULL);
     run_ms(s, 10);
     store_copy(stage->stores[2], stage->stores[1]);
     return a;
 }
 
-static void a_failover_of_a_cluster_that_takes_long_loses_no_release(struct fixture *s)
+IN_FIXTURE(a_failover_of_a_cluster_that_takes_long_loses_no_release)
 {
     struct cluster_stage stage;
     struct handle *a = held_in_a_cluster(s, &stage);
@@ -65,7 +60,7 @@ static void a_failover_of_a_cluster_that_takes_long_loses_no_release(struct fixt
     TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
 }
 
-static void what_is_over_is_not_repeated_in_a_cluster(struct fixture *s)
+IN_FIXTURE(what_is_over_is_not_repeated_in_a_cluster)
 {
     struct cluster_stage stage;
     struct handle *a = held_in_a_cluster(s, &stage);
@@ -78,12 +73,3 @@ static void what_is_over_is_not_repeated_in_a_cluster(struct fixture *s)
     run_ms(s, 4000);
     SAME(s, store_count(stage.stores[2], "mutex_release"), 0);
 }
-
-static const struct play plays[] = {
-    PLAY(a_failover_that_takes_long_loses_no_release),
-    PLAY(what_is_over_is_not_repeated),
-    PLAY(a_failover_of_a_cluster_that_takes_long_loses_no_release),
-    PLAY(what_is_over_is_not_repeated_in_a_cluster),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reentrant handle that holds counts up with no command, needs as many releases, and is never told OK when the hold has ended. */
-#include <stdio.h>
-#include <string.h>
-
 #include "lock/core.h"
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
-static void it_counts_up_and_down_with_no_command(struct fixture *s)
+WITH_CLIENT(it_counts_up_and_down_with_no_command)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &again);
     struct hilock_lock_info info = {.size = sizeof info};
     size_t asked_before = asked(s, NULL);
@@ -18,8 +14,7 @@ static void it_counts_up_and_down_with_no_command(struct fixture *s)
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     TELLS(s, "");
-    run_ms(s, 1);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 1, "a:OK");
     SAME(s, a->at_us, asked_us); /* the very next turn */
     SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
     SAME(s, a->result.state, HILOCK_STATE_HELD);
@@ -31,8 +26,7 @@ static void it_counts_up_and_down_with_no_command(struct fixture *s)
     SAME(s, info.hold_count, 2);
     SAME(s, release(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
-    run_ms(s, 1);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 1, "a:released");
     SAME(s, a->result.operation, HILOCK_OP_RELEASE);
     SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 1);
@@ -41,8 +35,7 @@ static void it_counts_up_and_down_with_no_command(struct fixture *s)
     SAME(s, asked(s, NULL), asked_before);
     HOLDS(s, is_ours(s, "stock"));
     SAME(s, release(a), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 1, "a:released");
     SAME(s, a->result.hold_count, 0);
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, release(a), HILOCK_NOT_HELD);
@@ -50,11 +43,9 @@ static void it_counts_up_and_down_with_no_command(struct fixture *s)
 
 enum { DEEP = 1000 };
 
-static void a_thousand_deep_costs_no_command(struct fixture *s)
+WITH_CLIENT(a_thousand_deep_costs_no_command)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1));
-    struct hilock_stats stats = {.size = sizeof stats};
     size_t asked_before = asked(s, NULL), blocks;
     for (int i = 2; i <= DEEP / 2; i++) {
         SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
@@ -66,7 +57,7 @@ static void a_thousand_deep_costs_no_command(struct fixture *s)
     run_ms(s, 5);
     SAME(s, a->result.hold_count, DEEP);
     SAME(s, a->calls, DEEP);
-    hilock_client_stats(p->client, &stats);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.reentered, DEEP - 1);
     SAME(s, stats.granted, 1);
     SAME(s, stats.acquires, DEEP);
@@ -88,22 +79,18 @@ static void a_thousand_deep_costs_no_command(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_handle_that_waits_is_IN_USE_all_the_same(struct fixture *s)
+WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", &again);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asks(p, "a", "stock", &again);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" already waits: it can be entered again once it holds");
-    run_ms(s, 1);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 1, "a:OK");
     SAME(s, hilock_acquire(a->lock, 0, NULL, NULL), HILOCK_INVALID);
     SAME(s, acquire(a, 0x80000000u), HILOCK_INVALID);
 }
 
-static void no_count_overflows(struct fixture *s)
+WITH_CLIENT(no_count_overflows)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
@@ -114,61 +101,50 @@ static void no_count_overflows(struct fixture *s)
     TELLS(s, "a:OK");
 }
 
-static void other_handles_of_the_name_wait_until_the_last_release(struct fixture *s)
+WITH_CLIENT(other_handles_of_the_name_wait_until_the_last_release)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &again), *b = handle_new(p, "b", "stock", &again);
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "a:OK b:WAITING");
+    TELLS_AFTER(s, 5, "a:OK b:WAITING");
     release_quietly(a);
-    run_ms(s, 500);
-    TELLS(s, "");
+    TELLS_AFTER(s, 500, "");
     release_quietly(a);
-    run_ms(s, 5);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 5, "b:OK");
 }
 
 /* ---- the hold ends ---- */
 
-static void drop_and_free_end_all_counts(struct fixture *s)
+WITH_CLIENT(drop_and_free_end_all_counts)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again), *b = held(p, "b", "two", &again);
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_TRY);
-    run_ms(s, 1);
-    TELLS(s, "a:OK b:OK");
+    TELLS_AFTER(s, 1, "a:OK b:OK");
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_TRY);
     handle_drop(a);
     handle_free(b);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    run_ms(s, 5);
-    TELLS(s, "");
+    TELLS_AFTER(s, 5, "");
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     SAME(s, a->result.hold_count, 1);
 }
 
-static void a_loss_ends_all_counts(struct fixture *s)
+WITH_CLIENT(a_loss_ends_all_counts)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    TELLS(s, "a:OK a:OK");
+    TELLS_AFTER(s, 1, "a:OK a:OK");
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
-    run_ms(s, 1100);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
     SAME(s, release(a), HILOCK_NOT_HELD);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "a:TIMED_OUT");
+    TELLS_AFTER(s, 1, "a:TIMED_OUT");
 }
 
 static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
@@ -182,18 +158,15 @@ static void block_and_enter(struct handle *handle)
 
 static void pending(struct fixture *s, struct client *p, void (*meanwhile)(struct handle *handle))
 {
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquire(b, HILOCK_FOREVER);
+    struct handle *b = asks(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     when(b, "OK", meanwhile);
     run_ms(s, 1);
     run_ms(s, 10);
 }
 
-static void entered_behind_the_deadline_it_is_LOST_behind_on_lost(struct fixture *s)
+WITH_CLIENT(entered_behind_the_deadline_it_is_LOST_behind_on_lost)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
-    struct hilock_stats stats = {.size = sizeof stats};
     pending(s, p, block_and_enter);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
     SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
@@ -201,7 +174,7 @@ static void entered_behind_the_deadline_it_is_LOST_behind_on_lost(struct fixture
     SAME(s, a->result.hold_count, 0);
     SAME(s, a->result.fencing_token, 0);
     TEXT(s, a->detail, "the hold had ended before this re-entry was answered");
-    hilock_client_stats(p->client, &stats);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.reentered, 0);
     SAME(s, stats.failed, 1);
     HOLDS(s, !is_ours(s, "one"));
@@ -213,9 +186,8 @@ static void enter_and_block(struct handle *handle)
     block_for_five_seconds(handle);
 }
 
-static void one_that_aged_in_the_queue_is_LOST_too(struct fixture *s)
+WITH_CLIENT(one_that_aged_in_the_queue_is_LOST_too)
 {
-    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "one", &again);
     pending(s, p, enter_and_block);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
@@ -224,9 +196,8 @@ static void one_that_aged_in_the_queue_is_LOST_too(struct fixture *s)
 static void enter_the_next(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
 
 /* Lost, and granted again by the time the old entry is answered: that was of another hold. */
-static void a_later_hold_of_the_handle_is_not_the_one_that_was_entered(struct fixture *s)
+WITH_CLIENT(a_later_hold_of_the_handle_is_not_the_one_that_was_entered)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     when(a, "LOST SUSPENDED", enter_the_next);
     pending(s, p, enter_and_block);
@@ -235,9 +206,8 @@ static void a_later_hold_of_the_handle_is_not_the_one_that_was_entered(struct fi
 }
 
 /* The release of a hold that is over says so, all counts at once; on_lost does not run as well. */
-static void release_of_a_count_behind_the_deadline_is_LOST_for_all(struct fixture *s)
+WITH_CLIENT(release_of_a_count_behind_the_deadline_is_LOST_for_all)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
@@ -246,31 +216,26 @@ static void release_of_a_count_behind_the_deadline_is_LOST_for_all(struct fixtur
     SAME(s, release(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, release(a), HILOCK_NOT_HELD);
-    run_ms(s, 5);
-    TELLS(s, "a:OK a:LOST a:release LOST");
+    TELLS_AFTER(s, 5, "a:OK a:LOST a:release LOST");
 }
 
-static void released_for_good_before_it_was_told_it_is_LOST(struct fixture *s)
+WITH_CLIENT(released_for_good_before_it_was_told_it_is_LOST)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     SAME(s, release(a), HILOCK_OK);
     SAME(s, release(a), HILOCK_OK);
     SAME(s, release(a), HILOCK_NOT_HELD);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST a:released a:released");
+    TELLS_AFTER(s, 5, "a:LOST a:released a:released");
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void released_once_before_it_was_told_it_holds_on(struct fixture *s)
+WITH_CLIENT(released_once_before_it_was_told_it_holds_on)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     SAME(s, release(a), HILOCK_OK);
-    run_ms(s, 5);
-    TELLS(s, "a:OK a:released");
+    TELLS_AFTER(s, 5, "a:OK a:released");
     HOLDS(s, is_ours(s, "one"));
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 1);
@@ -278,17 +243,15 @@ static void released_once_before_it_was_told_it_holds_on(struct fixture *s)
 
 /* ---- cancel ---- */
 
-static void cancel_takes_back_the_newest(struct fixture *s)
+WITH_CLIENT(cancel_takes_back_the_newest)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     struct hilock_lock_info info = {.size = sizeof info};
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     SAME(s, cancel(a), HILOCK_OK);
-    run_ms(s, 5);
-    TELLS(s, "a:OK a:CANCELLED");
+    TELLS_AFTER(s, 5, "a:OK a:CANCELLED");
     SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 2);
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
@@ -297,8 +260,7 @@ static void cancel_takes_back_the_newest(struct fixture *s)
     acquire(a, HILOCK_TRY);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
-    run_ms(s, 5);
-    TELLS(s, "a:CANCELLED");
+    TELLS_AFTER(s, 5, "a:CANCELLED");
     release_quietly(a);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
     release_quietly(a);
@@ -306,9 +268,8 @@ static void cancel_takes_back_the_newest(struct fixture *s)
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void cancel_of_one_whose_count_was_released_gives_back_another(struct fixture *s)
+WITH_CLIENT(cancel_of_one_whose_count_was_released_gives_back_another)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
@@ -316,14 +277,12 @@ static void cancel_of_one_whose_count_was_released_gives_back_another(struct fix
     release(a);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST a:released a:CANCELLED a:released");
+    TELLS_AFTER(s, 5, "a:LOST a:released a:CANCELLED a:released");
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void cancel_among_many_keeps_the_count(struct fixture *s)
+WITH_CLIENT(cancel_among_many_keeps_the_count)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     for (int i = 0; i < 3; i++)
         acquire(a, HILOCK_TRY);
@@ -332,37 +291,31 @@ static void cancel_among_many_keeps_the_count(struct fixture *s)
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, cancel(a), HILOCK_OK); /* 4 - 1 - 3 */
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    run_ms(s, 5);
-    TELLS(s, "a:CANCELLED a:CANCELLED a:CANCELLED");
+    TELLS_AFTER(s, 5, "a:CANCELLED a:CANCELLED a:CANCELLED");
     HOLDS(s, !is_ours(s, "one"));
 }
 
 /* ---- close, memory ---- */
 
-static void closing_answers_CLOSED_and_the_hold_lives_on(struct fixture *s)
+WITH_CLIENT(closing_answers_CLOSED_and_the_hold_lives_on)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
     client_close(p, HILOCK_FOREVER);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
-    run_ms(s, 5);
-    TELLS(s, "a:OK a:CLOSED");
+    TELLS_AFTER(s, 5, "a:OK a:CLOSED");
     SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 2);
     SAME(s, release(a), HILOCK_OK);
-    run_ms(s, 5);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 5, "a:released");
     release_quietly(a);
-    run_ms(s, 5);
-    TELLS(s, "closed");
+    TELLS_AFTER(s, 5, "closed");
 }
 
-static void releases_need_no_memory(struct fixture *s)
+WITH_CLIENT(releases_need_no_memory)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     for (uint64_t fail = 1; fail <= 2; fail++) {
         s->memory.fail_at = s->memory.asked + fail;
@@ -378,14 +331,12 @@ static void releases_need_no_memory(struct fixture *s)
     release(a);
     release(a);
     release(a);
-    run_ms(s, 5);
-    TELLS(s, "a:OK a:OK a:released a:released a:released");
+    TELLS_AFTER(s, 5, "a:OK a:OK a:released a:released a:released");
     HOLDS(s, !is_ours(s, "one"));
 }
 
-static void an_abandoned_client_answers_nothing(struct fixture *s)
+WITH_CLIENT(an_abandoned_client_answers_nothing)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
@@ -394,8 +345,7 @@ static void an_abandoned_client_answers_nothing(struct fixture *s)
     cancel(a);
     release(a);
     client_abandon(p);
-    run_ms(s, 5);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 5, "a:OK");
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
@@ -414,7 +364,7 @@ static void abandon_and_free(struct handle *handle)
     handle_free(handle);
 }
 
-static void everything_is_legal_inside(struct fixture *s)
+IN_FIXTURE(everything_is_legal_inside)
 {
     static void (*const steps[])(struct handle *handle) = {free_it, drop_it, release_it, acquire_it, cancel_it, abandon, close_now, abandon_and_free};
     s->is_tampered = 1;
@@ -438,9 +388,8 @@ static void everything_is_legal_inside(struct fixture *s)
     }
 }
 
-static void a_peek_tells_the_count_of_its_handle(struct fixture *s)
+WITH_CLIENT(a_peek_tells_the_count_of_its_handle)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1));
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
@@ -451,29 +400,3 @@ static void a_peek_tells_the_count_of_its_handle(struct fixture *s)
     SAME(s, a->result.hold_count, 2);
     SAME(s, a->result.votes, 0);
 }
-
-static const struct play plays[] = {
-    PLAY(it_counts_up_and_down_with_no_command),
-    PLAY(a_peek_tells_the_count_of_its_handle),
-    PLAY(a_thousand_deep_costs_no_command),
-    PLAY(a_handle_that_waits_is_IN_USE_all_the_same),
-    PLAY(no_count_overflows),
-    PLAY(other_handles_of_the_name_wait_until_the_last_release),
-    PLAY(drop_and_free_end_all_counts),
-    PLAY(a_loss_ends_all_counts),
-    PLAY(entered_behind_the_deadline_it_is_LOST_behind_on_lost),
-    PLAY(one_that_aged_in_the_queue_is_LOST_too),
-    PLAY(a_later_hold_of_the_handle_is_not_the_one_that_was_entered),
-    PLAY(release_of_a_count_behind_the_deadline_is_LOST_for_all),
-    PLAY(released_for_good_before_it_was_told_it_is_LOST),
-    PLAY(released_once_before_it_was_told_it_holds_on),
-    PLAY(cancel_takes_back_the_newest),
-    PLAY(cancel_of_one_whose_count_was_released_gives_back_another),
-    PLAY(cancel_among_many_keeps_the_count),
-    PLAY(closing_answers_CLOSED_and_the_hold_lives_on),
-    PLAY(releases_need_no_memory),
-    PLAY(an_abandoned_client_answers_nothing),
-    PLAY(everything_is_legal_inside),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every refusal, call by call: its status, and a sentence that says what was wrong and what to do. A refused call does nothing: it sends
  * nothing, calls nobody back, keeps no memory, gives nothing out, and leaves the handle as it was. */
-#include <stdio.h>
-#include <string.h>
-
 #include "client/client.h"
-#include "play.h"
+#include "played.h"
 
 #define ON_LOST .on_lost = hilock_lost_ignored
 #define NEGATIVE ((uint32_t)-1000)
@@ -342,12 +339,5 @@ static void try_rows(struct fixture *s, const struct row *rows, size_t count)
     strike(&stage);
 }
 
-static void nothing_is_made(struct fixture *s) { try_rows(s, creates, sizeof creates / sizeof *creates); }
-static void nothing_is_done(struct fixture *s) { try_rows(s, calls, sizeof calls / sizeof *calls); }
-
-static const struct play plays[] = {
-    PLAY(nothing_is_made),
-    PLAY(nothing_is_done),
-};
-
-int main(void) { return PLAYS_RUN(plays); }
+IN_FIXTURE(nothing_is_made) { try_rows(s, creates, sizeof creates / sizeof *creates); }
+IN_FIXTURE(nothing_is_done) { try_rows(s, calls, sizeof calls / sizeof *calls); }

@@ -1,96 +1,79 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that replicas must confirm: when they are reported, what happens if too few confirm, and what all of it costs the others. */
-#include <stdio.h>
-#include <string.h>
-
+#include "played.h"
 #include "replicas_stage.h"
 
 /* ---- reports ---- */
 
-static void it_is_told_when_replicas_have_it(struct fixture *s)
+IN_FIXTURE(it_is_told_when_replicas_have_it)
 {
-    struct client *p = shop(s);
-    struct handle *a = asking(p, "a", "stock", &confirmed);
-    run_ms(s, 6);
-    TELLS(s, "a:OK");
+    struct handle *a = asking(shop(s), "a", "stock", &confirmed);
+    TELLS_AFTER(s, 6, "a:OK");
     SAME(s, a->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
     TEXT(s, store_line(&s->store, "WAIT", 0)->text, "WAIT 1 1000");
     SAME(s, store_line(&s->store, "WAIT", 0)->peer, store_line(&s->store, "mutex_acquire", 0)->peer);
     SAME(s, a->result.attempts, 1);
     release(a);
-    run_ms(s, 5);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 5, "a:released");
     HOLDS(s, store_line(&s->store, "mutex_release", 0)->peer != store_line(&s->store, "WAIT", 0)->peer);
 }
 
-static void too_few_end_a_try(struct fixture *s)
+IN_FIXTURE(too_few_end_a_try)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
-    run_ms(s, 999);
-    TELLS(s, "");
-    run_ms(s, 5);
-    TELLS(s, "a:NOT_REPLICATED");
+    TELLS_AFTER(s, 999, "");
+    TELLS_AFTER(s, 5, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-static void who_waits_is_told_when_they_are_back(struct fixture *s)
+IN_FIXTURE(who_waits_is_told_when_they_are_back)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, 60000);
-    run_ms(s, 3500);
-    TELLS(s, "");
+    TELLS_AFTER(s, 3500, "");
     HOLDS(s, asked(s, "mutex_acquire") >= 3 && asked(s, "mutex_release") >= 2);
     s->store.replicas_away = 0;
-    run_ms(s, 1500);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 1500, "a:OK");
     SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
 }
 
-static void the_end_of_the_wait_comes_in_time(struct fixture *s)
+IN_FIXTURE(the_end_of_the_wait_comes_in_time)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     uint64_t begun_us = fixture_us(s);
     s->store.replicas_away = 1;
     acquire(a, 400);
-    run_ms(s, 410);
-    TELLS(s, "a:NOT_REPLICATED");
+    TELLS_AFTER(s, 410, "a:NOT_REPLICATED");
     SAME(s, a->at_us, begun_us + 400000);
     TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
     TEXT(s, holder_of(s, "stock"), ""); /* though the WAIT is still out */
 }
 
-static void one_that_ends_between_two_attempts_says_how_many(struct fixture *s)
+IN_FIXTURE(one_that_ends_between_two_attempts_says_how_many)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, 1020);
-    run_ms(s, 1100);
-    TELLS(s, "a:NOT_REPLICATED");
+    TELLS_AFTER(s, 1100, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
 }
 
-static void a_refused_WAIT_is_told(struct fixture *s)
+IN_FIXTURE(a_refused_WAIT_is_told)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command");
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "a:DENIED");
+    TELLS_AFTER(s, 5, "a:DENIED");
     HOLDS(s, strstr(a->detail, "WAIT: +wait is missing") != NULL);
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-static void a_WAIT_that_is_broken_off_is_tried_again(struct fixture *s)
+IN_FIXTURE(a_WAIT_that_is_broken_off_is_tried_again)
 {
     static const char *const errors[] = {"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
                                          "ERR WAIT cannot be used with replica instances. Please also note that ..."};
@@ -99,29 +82,25 @@ static void a_WAIT_that_is_broken_off_is_tried_again(struct fixture *s)
     for (int i = 0; i < 2; i++)
         PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 500);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 500, "a:OK");
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
-static void nonsense_for_an_answer_is_no_confirmation(struct fixture *s)
+IN_FIXTURE(nonsense_for_an_answer_is_no_confirmation)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_string("many"));
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "a:PROTOCOL");
+    TELLS_AFTER(s, 5, "a:PROTOCOL");
     PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_integer(-1));
     acquire(a, HILOCK_TRY);
-    run_ms(s, 5);
-    TELLS(s, "a:NOT_REPLICATED");
+    TELLS_AFTER(s, 5, "a:NOT_REPLICATED");
     TEXT(s, holder_of(s, "stock"), "");
 }
 
 /* ---- what it costs ---- */
 
-static void there_is_no_third_link_before_it_is_asked_for(struct fixture *s)
+IN_FIXTURE(there_is_no_third_link_before_it_is_asked_for)
 {
     struct client *p = shop(s);
     held(p, "a", "stock", NULL);
@@ -137,7 +116,7 @@ static void there_is_no_third_link_before_it_is_asked_for(struct fixture *s)
     TELLS(s, "c:OK d:OK");
 }
 
-static void a_blocked_WAIT_delays_nobody_else(struct fixture *s)
+IN_FIXTURE(a_blocked_WAIT_delays_nobody_else)
 {
     struct client *p = shop(s);
     struct handle *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 900)), *c;
@@ -147,24 +126,21 @@ static void a_blocked_WAIT_delays_nobody_else(struct fixture *s)
     SAME(s, asked(s, "WAIT"), 1);
     c = handle_new(p, "c", "third", NULL);
     acquire(c, HILOCK_TRY);
-    run_ms(s, 1);
-    TELLS(s, "c:OK");
+    TELLS_AFTER(s, 1, "c:OK");
     run_ms(s, 400);
     SAME(s, asked(s, "renew"), 1);
     release(b);
-    run_ms(s, 1);
-    TELLS(s, "b:released");
+    TELLS_AFTER(s, 1, "b:released");
 }
 
 enum { MANY = 12 };
 
-static void many_go_with_one_WAIT(struct fixture *s)
+IN_FIXTURE(many_go_with_one_WAIT)
 {
     struct client *p = shop(s);
-    struct handle *first;
     char name[16];
     s->is_untold = 1;
-    first = asking(p, "first", "first", &confirmed);
+    struct handle *first = asking(p, "first", "first", &confirmed);
     run_ms(s, 4); /* its WAIT is out */
     SAME(s, asked(s, "WAIT"), 1);
     for (int i = 0; i < MANY; i++) {
@@ -183,31 +159,27 @@ static void many_go_with_one_WAIT(struct fixture *s)
     }
 }
 
-static void what_is_held_by_another_needs_no_WAIT(struct fixture *s)
+IN_FIXTURE(what_is_held_by_another_needs_no_WAIT)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 10);
-    TELLS(s, "a:TIMED_OUT");
+    TELLS_AFTER(s, 10, "a:TIMED_OUT");
     SAME(s, asked(s, "WAIT"), 0);
 }
 
-static void a_renewal_needs_no_WAIT(struct fixture *s)
+IN_FIXTURE(a_renewal_needs_no_WAIT)
 {
-    struct client *p = shop(s);
-    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
+    struct handle *a = asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
     run_ms(s, 3000);
     HOLDS(s, asked(s, "renew") >= 2);
     extend(a, 3000);
-    run_ms(s, 10);
-    TELLS(s, "a:OK a:extended");
+    TELLS_AFTER(s, 10, "a:OK a:extended");
     SAME(s, asked(s, "WAIT"), 1);
 }
 
 /* One replica of two is away: handles that ask for one do not wait for those that ask for both. */
-static void each_gets_as_many_as_it_asks_for(struct fixture *s)
+IN_FIXTURE(each_gets_as_many_as_it_asks_for)
 {
     struct client *p = shop(s);
     struct handle *two = handle_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
@@ -215,88 +187,74 @@ static void each_gets_as_many_as_it_asks_for(struct fixture *s)
     s->store.replicas_away = 1;
     acquire(two, HILOCK_TRY);
     asking(p, "one", "other", &confirmed);
-    run_ms(s, 10);
-    TELLS(s, "one:OK");
-    run_ms(s, 310);
-    TELLS(s, "two:NOT_REPLICATED");
+    TELLS_AFTER(s, 10, "one:OK");
+    TELLS_AFTER(s, 310, "two:NOT_REPLICATED");
     TEXT(s, two->detail, "1 of 2 replicas confirmed within 300 ms; the grant was undone");
     s->store.replicas_away = 0;
     acquire(two, HILOCK_TRY);
-    run_ms(s, 10);
-    TELLS(s, "two:OK");
+    TELLS_AFTER(s, 10, "two:OK");
 }
 
 /* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
-static void a_WAIT_that_finds_more_than_it_asked_for_is_enough(struct fixture *s)
+IN_FIXTURE(a_WAIT_that_finds_more_than_it_asked_for_is_enough)
 {
     struct client *p = shop(s);
     s->store.replicas = 2;
     asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
     asking(p, "one", "other", &confirmed);
-    run_ms(s, 20);
-    TELLS(s, "two:OK one:OK");
+    TELLS_AFTER(s, 20, "two:OK one:OK");
     SAME(s, asked(s, "WAIT"), 1);
 }
 
 /* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
-static void each_waits_for_as_long_as_it_asks_for(struct fixture *s)
+IN_FIXTURE(each_waits_for_as_long_as_it_asks_for)
 {
     struct client *p = shop(s);
     s->store.replica_us = 200000;
-    acquire(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
-    acquire(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
-    run_ms(s, 110);
-    TELLS(s, "short:NOT_REPLICATED");
-    run_ms(s, 400);
-    TELLS(s, "long:OK");
+    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
+    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
+    TELLS_AFTER(s, 110, "short:NOT_REPLICATED");
+    TELLS_AFTER(s, 400, "long:OK");
     SAME(s, asked(s, "WAIT"), 2);
 }
 
 /* ---- faults ---- */
 
-static void a_link_lost_in_WAIT_asks_again(struct fixture *s)
+IN_FIXTURE(a_link_lost_in_WAIT_asks_again)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_RESET_AFTER);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 200);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 200, "a:OK");
     SAME(s, asked(s, "mutex_acquire"), 2);
     SAME(s, asked(s, "WAIT"), 2);
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 1) + 30000000 - 307000);
     SAME(s, store_line(&s->store, "WAIT", 1)->peer, store_line(&s->store, "mutex_acquire", 1)->peer);
 }
 
-static void a_lost_answer_to_the_acquire_asks_again(struct fixture *s)
+IN_FIXTURE(a_lost_answer_to_the_acquire_asks_again)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 4000);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 4000, "a:OK");
     SAME(s, asked(s, "mutex_acquire"), 2);
     release(a);
-    run_ms(s, 5000);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 5000, "a:released");
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-static void a_WAIT_that_is_never_answered_ends_the_link(struct fixture *s)
+IN_FIXTURE(a_WAIT_that_is_never_answered_ends_the_link)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 3900);
-    TELLS(s, "");
-    run_ms(s, 300);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 3900, "");
+    TELLS_AFTER(s, 300, "a:OK");
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-static void a_cancel_in_WAIT_leaves_nothing(struct fixture *s)
+IN_FIXTURE(a_cancel_in_WAIT_leaves_nothing)
 {
     struct client *p = shop(s);
     struct handle *a = asking(p, "a", "stock", &confirmed), *b;
@@ -304,19 +262,16 @@ static void a_cancel_in_WAIT_leaves_nothing(struct fixture *s)
     run_ms(s, 10);
     SAME(s, asked(s, "WAIT"), 1);
     cancel(a);
-    run_ms(s, 1);
-    TELLS(s, "a:CANCELLED");
+    TELLS_AFTER(s, 1, "a:CANCELLED");
     TEXT(s, holder_of(s, "stock"), "");
     s->store.replicas_away = 0;
     b = asking(p, "b", "stock", &confirmed);
-    run_ms(s, 900);
-    TELLS(s, ""); /* behind the WAIT that goes on */
-    run_ms(s, 200);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 900, ""); /* behind the WAIT that goes on */
+    TELLS_AFTER(s, 200, "b:OK");
     HOLDS(s, b->result.fencing_token > 0);
 }
 
-static void a_close_in_WAIT_leaves_nothing(struct fixture *s)
+IN_FIXTURE(a_close_in_WAIT_leaves_nothing)
 {
     struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
@@ -324,95 +279,52 @@ static void a_close_in_WAIT_leaves_nothing(struct fixture *s)
     s->store.replicas_away = 1;
     run_ms(s, 10);
     client_close(p, HILOCK_FOREVER);
-    run_ms(s, 2);
-    TELLS(s, "a:CLOSED b:CLOSED closed");
+    TELLS_AFTER(s, 2, "a:CLOSED b:CLOSED closed");
     HOLDS(s, p->is_closed);
     TEXT(s, holder_of(s, "stock"), "");
     TEXT(s, holder_of(s, "other"), "");
 }
 
-static void an_abandon_in_WAIT_is_quiet(struct fixture *s)
+IN_FIXTURE(an_abandon_in_WAIT_is_quiet)
 {
     struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);
     client_abandon(p);
-    run_ms(s, 3000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 3000, "");
 }
 
-static void a_third_link_alone_that_is_away_is_told(struct fixture *s)
+IN_FIXTURE(a_third_link_alone_that_is_away_is_told)
 {
-    struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->place->mood = NET_REFUSES;
     acquire(a, 500);
-    run_ms(s, 600);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_AFTER(s, 600, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
     s->place->mood = NET_LISTENS;
     acquire(a, 5000);
-    run_ms(s, 5000);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 5000, "a:OK");
 }
 
-static void a_forgotten_script_is_loaded_over_the_third_link(struct fixture *s)
+IN_FIXTURE(a_forgotten_script_is_loaded_over_the_third_link)
 {
-    struct client *p = shop(s);
-    struct handle *a = asking(p, "a", "stock", &confirmed);
+    struct handle *a = asking(shop(s), "a", "stock", &confirmed);
     run_ms(s, 10);
     release(a);
     run_ms(s, 10);
     sim_store_flush_scripts(s->store.core);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 10);
-    TELLS(s, "a:OK a:released a:OK");
+    TELLS_AFTER(s, 10, "a:OK a:released a:OK");
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-static void the_guard_stands_before_the_third_link_too(struct fixture *s)
+IN_FIXTURE(the_guard_stands_before_the_third_link_too)
 {
-    struct client *p;
-    struct handle *a;
     s->store.replicas = 1;
     store_restart(&s->store, 0);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
-    a = handle_new(p, "a", "stock", &confirmed);
-    acquire(a, HILOCK_TRY);
-    run_ms(s, 100);
-    TELLS(s, "a:UNWRITABLE");
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
+    acquiring(handle_new(p, "a", "stock", &confirmed), HILOCK_TRY);
+    TELLS_AFTER(s, 100, "a:UNWRITABLE");
     SAME(s, asked(s, "mutex_acquire"), 0);
-}
-
-int main(void)
-{
-    const struct play plays[] = {
-        PLAY(it_is_told_when_replicas_have_it),
-        PLAY(too_few_end_a_try),
-        PLAY(who_waits_is_told_when_they_are_back),
-        PLAY(the_end_of_the_wait_comes_in_time),
-        PLAY(one_that_ends_between_two_attempts_says_how_many),
-        PLAY(a_refused_WAIT_is_told),
-        PLAY(a_WAIT_that_is_broken_off_is_tried_again),
-        PLAY(nonsense_for_an_answer_is_no_confirmation),
-        PLAY(there_is_no_third_link_before_it_is_asked_for),
-        PLAY(a_blocked_WAIT_delays_nobody_else),
-        PLAY(many_go_with_one_WAIT),
-        PLAY(what_is_held_by_another_needs_no_WAIT),
-        PLAY(a_renewal_needs_no_WAIT),
-        PLAY(each_gets_as_many_as_it_asks_for),
-    PLAY(a_WAIT_that_finds_more_than_it_asked_for_is_enough),
-    PLAY(each_waits_for_as_long_as_it_asks_for),
-        PLAY(a_link_lost_in_WAIT_asks_again),
-        PLAY(a_lost_answer_to_the_acquire_asks_again),
-        PLAY(a_WAIT_that_is_never_answered_ends_the_link),
-        PLAY(a_cancel_in_WAIT_leaves_nothing),
-        PLAY(a_close_in_WAIT_leaves_nothing),
-        PLAY(an_abandon_in_WAIT_is_quiet),
-        PLAY(a_third_link_alone_that_is_away_is_told),
-        PLAY(a_forgotten_script_is_loaded_over_the_third_link),
-        PLAY(the_guard_stands_before_the_third_link_too),
-    };
-    return PLAYS_RUN(plays);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that replicas are to confirm, beside what else there is: kinds of lock, other handles in line, multis, deployments whose servers change. */
-#include <stdio.h>
-#include <string.h>
-
 #include "cluster_stage.h"
+#include "played.h"
 #include "replicas_stage.h"
 #include "sentinel_stage.h"
 
@@ -11,57 +9,50 @@ static const struct hilock_lock_options fair = {.size = sizeof fair, .kind = HIL
 
 /* ---- kinds, lines, hand-overs ---- */
 
-static void a_SIMPLE_lock_is_confirmed(struct fixture *s)
+IN_FIXTURE(a_SIMPLE_lock_is_confirmed)
 {
     struct client *p = shop(s);
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100));
     acquire(a, HILOCK_TRY);
-    run_ms(s, 10);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 10, "a:OK");
     release(a);
     run_ms(s, 10);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
-    run_ms(s, 110);
-    TELLS(s, "a:released a:NOT_REPLICATED");
+    TELLS_AFTER(s, 110, "a:released a:NOT_REPLICATED");
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-static void a_pushed_grant_is_written_by_who_gets_it(struct fixture *s)
+IN_FIXTURE(a_pushed_grant_is_written_by_who_gets_it)
 {
     struct client *p = shop(s);
     struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)), *b;
     run_ms(s, 10);
     b = asking(p, "b", "stock", &fair);
-    run_ms(s, 20);
-    TELLS(s, "a:OK b:WAITING");
+    TELLS_AFTER(s, 20, "a:OK b:WAITING");
     release_quietly(a);
-    run_ms(s, 10);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 10, "b:OK");
     SAME(s, asked(s, "WAIT"), 1);
     SAME(s, b->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
     BELIEVES(s, b, sent_at_us(s, "mutex_acquire", -1) + 30000000 - 307000);
 }
 
-static void a_FAIR_lock_that_is_not_confirmed_goes_to_the_next(struct fixture *s)
+IN_FIXTURE(a_FAIR_lock_that_is_not_confirmed_goes_to_the_next)
 {
     struct client *p = shop(s);
-    struct handle *b;
     asking(p, "a", "stock", &fair);
     s->store.replicas_away = 1;
     run_ms(s, 10);
-    b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    run_ms(s, 1050);
-    TELLS(s, "b:WAITING b:OK a:WAITING");
+    struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    TELLS_AFTER(s, 1050, "b:WAITING b:OK a:WAITING");
     s->store.replicas_away = 0;
     run_ms(s, 200);
     fixture_hush(s);
     release_quietly(b);
-    run_ms(s, 20);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 20, "a:OK");
 }
 
-static void a_hold_is_handed_to_who_asks_for_no_more(struct fixture *s)
+IN_FIXTURE(a_hold_is_handed_to_who_asks_for_no_more)
 {
     struct client *p = shop(s);
     struct handle *a = asking(p, "a", "stock", &confirmed);
@@ -71,24 +62,22 @@ static void a_hold_is_handed_to_who_asks_for_no_more(struct fixture *s)
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 1, "b:OK");
     SAME(s, asked(s, "WAIT"), 1);
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-static void who_asks_for_less_is_not_kept_behind(struct fixture *s)
+IN_FIXTURE(who_asks_for_less_is_not_kept_behind)
 {
     struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);
     asking(p, "b", "stock", NULL);
-    run_ms(s, 1100);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 1100, "b:OK");
 }
 
-static void who_stands_behind_is_told_that_it_is_held(struct fixture *s)
+IN_FIXTURE(who_stands_behind_is_told_that_it_is_held)
 {
     struct client *p = shop(s);
     struct handle *b = handle_new(p, "b", "stock", NULL);
@@ -96,96 +85,82 @@ static void who_stands_behind_is_told_that_it_is_held(struct fixture *s)
     s->store.replicas_away = 1;
     run_ms(s, 10);
     acquire(b, 500);
-    run_ms(s, 510);
-    TELLS(s, "b:TIMED_OUT");
+    TELLS_AFTER(s, 510, "b:TIMED_OUT");
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
 }
 
-static void all_parts_of_a_multi_are_confirmed(struct fixture *s)
+IN_FIXTURE(all_parts_of_a_multi_are_confirmed)
 {
     static const char *const names[] = {"one", "two", "three", NULL};
-    struct client *p = shop(s);
-    struct handle *a = multi_new(p, "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
+    struct handle *a = multi_new(shop(s), "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
     acquire(a, HILOCK_TRY);
-    run_ms(s, 10);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 10, "a:OK");
     SAME(s, asked(s, "WAIT"), 1);
     release_quietly(a);
     run_ms(s, 10);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
-    run_ms(s, 250);
-    TELLS(s, "a:NOT_REPLICATED");
+    TELLS_AFTER(s, 250, "a:NOT_REPLICATED");
     for (int i = 0; names[i]; i++)
         TEXT(s, holder_of(s, names[i]), "");
     acquire(a, 60000);
     run_ms(s, 1000);
     s->store.replicas_away = 0;
-    run_ms(s, 3000);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 3000, "a:OK");
 }
 
 /* ---- deployments ---- */
 
-static void in_a_cluster_each_server_is_waited_at(struct fixture *s)
+IN_FIXTURE(in_a_cluster_each_server_is_waited_at)
 {
     struct cluster_stage stage;
-    struct client *p;
     char one[16], two[16];
     cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_connect(&stage);
     snprintf(one, sizeof one, "%s", cluster_name(1, 0));
     snprintf(two, sizeof two, "%s", cluster_name(2, 0));
     stage.stores[1]->replicas = stage.stores[2]->replicas = 1;
     stage.stores[2]->replicas_away = 1;
     asking(p, "a", one, &confirmed);
     asking(p, "b", two, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 100, "a:OK");
     SAME(s, store_count(stage.stores[1], "WAIT"), 1);
     stage.stores[2]->replicas_away = 0;
-    run_ms(s, 1000);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 1000, "b:OK");
     SAME(s, store_count(stage.stores[0], "WAIT"), 0);
 }
 
-static void a_slot_that_moved_is_waited_for_at_its_new_place(struct fixture *s)
+IN_FIXTURE(a_slot_that_moved_is_waited_for_at_its_new_place)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     unsigned slot = cluster_slot(cluster_name(1, 0));
     cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_connect(&stage);
     for (int i = 0; i < CLUSTER_MASTERS; i++)
         stage.stores[i]->replicas = 1;
-    a = asking(p, "a", cluster_name(1, 0), &confirmed);
+    struct handle *a = asking(p, "a", cluster_name(1, 0), &confirmed);
     run_ms(s, 100);
     release(a);
     run_ms(s, 10);
     cluster_begin_move(&stage, slot, 1, 2);
     cluster_end_move(&stage, slot, 2);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 100);
-    TELLS(s, "a:OK a:released a:OK");
+    TELLS_AFTER(s, 100, "a:OK a:released a:OK");
     SAME(s, store_count(stage.stores[1], "WAIT"), 1);
     SAME(s, store_count(stage.stores[2], "WAIT"), 1);
     release(a);
-    run_ms(s, 100);
-    TELLS(s, "a:released");
+    TELLS_AFTER(s, 100, "a:released");
 }
 
 /* Only the third link is asked something: its node is to find out who serves by now. */
-static void a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone(struct fixture *s)
+IN_FIXTURE(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
     cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_connect(&stage);
     for (int i = 0; i < CLUSTER_MASTERS; i++)
         stage.stores[i]->replicas = 1;
-    a = asking(p, "a", cluster_name(1, 0), &confirmed);
+    struct handle *a = asking(p, "a", cluster_name(1, 0), &confirmed);
     run_ms(s, 100);
     release(a);
     run_ms(s, 2000);
@@ -193,90 +168,58 @@ static void a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_a
     acquire(a, 12000);
     run_ms(s, 2500);
     cluster_take_over(&stage, 1, 2, 0);
-    run_ms(s, 1500);
-    TELLS(s, "a:OK a:released a:OK");
+    TELLS_AFTER(s, 1500, "a:OK a:released a:OK");
     SAME(s, store_count(stage.stores[2], "WAIT"), 1);
     world_thaw(&s->world, &stage.stores[1]->lane);
 }
 
-static void links_that_nobody_needs_are_closed_in_a_cluster(struct fixture *s)
+IN_FIXTURE(links_that_nobody_needs_are_closed_in_a_cluster)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a;
-    unsigned before;
     cluster_set(&stage, s);
-    p = cluster_connect(&stage);
+    struct client *p = cluster_connect(&stage);
     stage.stores[1]->replicas = 1;
-    a = asking(p, "a", cluster_name(1, 0), NULL);
+    struct handle *a = asking(p, "a", cluster_name(1, 0), NULL);
     run_ms(s, 100);
     release(a);
     run_ms(s, 200000);
-    before = s->net.links;
+    unsigned before = s->net.links;
     a = asking(p, "a", cluster_name(1, 0), &confirmed);
     run_ms(s, 100);
     SAME(s, s->net.links, before + 1);
     release(a);
-    run_ms(s, 200000);
-    TELLS(s, "a:OK a:released a:OK a:released");
+    TELLS_AFTER(s, 200000, "a:OK a:released a:OK a:released");
     SAME(s, s->net.links, before);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 100, "a:OK");
 }
 
-static void a_failover_in_WAIT_asks_the_new_master(struct fixture *s)
+IN_FIXTURE(a_failover_in_WAIT_asks_the_new_master)
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a;
     stage_set(&stage, s);
-    p = stage_connect(&stage);
+    struct client *p = stage_connect(&stage);
     s->store.replicas = s->store.replicas_away = stage.other->replicas = 1;
-    a = asking(p, "a", "stock", &confirmed);
+    struct handle *a = asking(p, "a", "stock", &confirmed);
     run_ms(s, 100);
     SAME(s, asked(s, "WAIT"), 1);
     stage_fail_over(&stage, 3, 1, 0);
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 100, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
     SAME(s, store_count(stage.other, "WAIT"), 1);
 }
 
-static void a_master_that_is_read_only_is_left_over_the_third_link(struct fixture *s)
+IN_FIXTURE(a_master_that_is_read_only_is_left_over_the_third_link)
 {
     struct stage stage;
-    struct client *p;
-    struct handle *a;
     stage_set(&stage, s);
-    p = stage_connect(&stage);
+    struct client *p = stage_connect(&stage);
     s->store.replicas = stage.other->replicas = 1;
-    a = asking(p, "a", "other", &confirmed);
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    struct handle *a = asking(p, "a", "other", &confirmed);
+    TELLS_AFTER(s, 100, "a:OK");
     a = handle_new(p, "a", "stock", &confirmed);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);
     run_ms(s, 3000);
-    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD && stage_is_at(stage.other, a));
-}
-
-int main(void)
-{
-    const struct play plays[] = {
-        PLAY(a_SIMPLE_lock_is_confirmed),
-        PLAY(a_pushed_grant_is_written_by_who_gets_it),
-        PLAY(a_FAIR_lock_that_is_not_confirmed_goes_to_the_next),
-        PLAY(a_hold_is_handed_to_who_asks_for_no_more),
-        PLAY(who_asks_for_less_is_not_kept_behind),
-        PLAY(who_stands_behind_is_told_that_it_is_held),
-        PLAY(all_parts_of_a_multi_are_confirmed),
-        PLAY(in_a_cluster_each_server_is_waited_at),
-        PLAY(a_slot_that_moved_is_waited_for_at_its_new_place),
-        PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone),
-        PLAY(links_that_nobody_needs_are_closed_in_a_cluster),
-        PLAY(a_failover_in_WAIT_asks_the_new_master),
-        PLAY(a_master_that_is_read_only_is_left_over_the_third_link),
-    };
-    return PLAYS_RUN(plays);
+    HOLDS(s, is_held(a) && stage_is_at(stage.other, a));
 }

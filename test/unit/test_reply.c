@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Questions to a reply whose shape is the server's choice: an answer to each, and never past its end. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/reply.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static const struct hl_reply items[] = {
     {.type = HL_REPLY_NIL},
@@ -19,10 +16,9 @@ static const struct hl_reply items[] = {
 };
 enum { COUNT = sizeof items / sizeof *items };
 
-static void test_item(void **state)
+TEST(test_item)
 {
     const struct hl_reply array = {.type = HL_REPLY_ARRAY, .items = items, .count = COUNT};
-    (void)state;
     for (size_t i = 0; i < COUNT; i++)
         for (int type = HL_REPLY_NIL; type <= HL_REPLY_ARRAY; type++) {
             const struct hl_reply *item = hl_reply_item(&array, i, (enum hl_reply_type)type);
@@ -33,12 +29,11 @@ static void test_item(void **state)
     assert_null(hl_reply_item(&array, SIZE_MAX, HL_REPLY_NIL));
 }
 
-static void test_is(void **state)
+TEST(test_is)
 {
     const struct hl_reply binary = {.type = HL_REPLY_STRING, .bytes = "OK\0", .length = 3};
     const struct hl_reply part = {.type = HL_REPLY_STRING, .bytes = "OK and more", .length = 2};
     const struct hl_reply empty = {.type = HL_REPLY_STRING, .bytes = "", .length = 0};
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(hl_reply_is(&items[i], "message"), i == 2);
         assert_int_equal(hl_reply_is(&items[i], "OK"), i == 3);
@@ -50,10 +45,9 @@ static void test_is(void **state)
     assert_true(hl_reply_is(&empty, ""));
 }
 
-static void test_starts(void **state)
+TEST(test_starts)
 {
     const struct hl_reply part = {.type = HL_REPLY_ERROR, .bytes = "NOSCRIPT", .length = 2};
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(hl_reply_starts(&items[i], "NOSCRIPT "), i == 4);
         assert_int_equal(hl_reply_starts(&items[i], "mess"), i == 2);
@@ -62,10 +56,4 @@ static void test_starts(void **state)
     }
     assert_false(hl_reply_starts(&part, "NOSCRIPT"));
     assert_true(hl_reply_starts(&part, "NO"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_item), cmocka_unit_test(test_is), cmocka_unit_test(test_starts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which right is missing, read from what servers say. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "suite.h"
 #include "wire/right.h"
 #include "wire/scripts.h"
 
-#include <cmocka.h>
-
 static void is(const char *words, const char *right) { assert_string_equal(hl_right_missing(words, strlen(words)).bytes, right); }
 
-static void test_as_servers_say_it(void **state)
+TEST(test_as_servers_say_it)
 {
-    (void)state;
     is("NOPERM this user has no permissions to run the 'evalsha' command", "+evalsha");
     is("NOPERM User shop has no permissions to run the 'script|load' command", "+script|load");
     is("ERR ACL failure in script: User shop has no permissions to run the 'hset' command script: 12, on @user_script:37.", "+hset");
@@ -41,19 +37,17 @@ static void at_line(const struct hl_script *script, const char *code, const char
 }
 
 /* Redis 7.0 tells the place alone. */
-static void test_by_a_scripts_line(void **state)
+TEST(test_by_a_scripts_line)
 {
-    (void)state;
     at_line(&hl_script_mutex_acquire, "call('HSET'", "+hset");
     at_line(&hl_script_mutex_acquire, "call('PTTL'", "+pttl");
     at_line(&hl_script_simple_acquire, "call('GET'", "+get or +pttl");
 }
 
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
     static const char head[] = "ERR The user executing the script can't run this command or subcommand script: ";
     char words[700];
-    (void)state;
     is(head, "");
     snprintf(words, sizeof words, "%s%s, on @user_script:0.", head, hl_script_renew.sha1);
     is(words, "");
@@ -65,14 +59,4 @@ static void test_nonsense(void **state)
     memset(words, 'X', sizeof words);
     memcpy(words, "to run the '", 12);
     assert_int_equal(strlen(hl_right_missing(words, sizeof words).bytes), 33);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_servers_say_it),
-        cmocka_unit_test(test_by_a_scripts_line),
-        cmocka_unit_test(test_nonsense),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

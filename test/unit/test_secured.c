@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rediss: the name that each server's certificate must have, in every deployment; and no link ever falls back to plain. */
-#include <string.h>
-
 #include "cluster_stage.h"
-#include "play.h"
+#include "played.h"
 #include "quorum_stage.h"
 #include "sentinel_stage.h"
 
@@ -17,39 +15,37 @@ static void all_speak_tls(struct fixture *s)
 static void works(struct fixture *s, struct client *p)
 {
     store_take(&s->store, "taken", "another", 600000);
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
-    acquire(handle_new(p, "b", "taken", NULL), HILOCK_FOREVER);
-    run_ms(s, 100);
-    TELLS(s, "a:OK b:WAITING");
+    asks(p, "a", "stock", NULL);
+    asks(p, "b", "taken", NULL);
+    TELLS_AFTER(s, 100, "a:OK b:WAITING");
     SAME(s, s->net.secured, 1);
 }
 
-static void a_certificate_is_of_the_urls_host(struct fixture *s)
+IN_FIXTURE(a_certificate_is_of_the_urls_host)
 {
-    struct client *p;
     all_speak_tls(s);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 100, .addresses = {"127.0.0.1"}};
     works(s, p);
     SAME(s, s->place->tried, 2);
     TEXT(s, s->place->tls_host, "locks.example");
 }
 
-static void a_certificate_is_of_the_urls_address(struct fixture *s)
+IN_FIXTURE(a_certificate_is_of_the_urls_address)
 {
     all_speak_tls(s);
     works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1")));
     TEXT(s, s->place->tls_host, "127.0.0.1");
 }
 
-static void a_certificate_is_of_the_name_in_the_options(struct fixture *s)
+IN_FIXTURE(a_certificate_is_of_the_name_in_the_options)
 {
     all_speak_tls(s);
     works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .tls_server_name = "locks.example")));
     TEXT(s, s->place->tls_host, "locks.example");
 }
 
-static void sentinels_and_the_master_have_their_own(struct fixture *s)
+IN_FIXTURE(sentinels_and_the_master_have_their_own)
 {
     struct stage stage;
     stage_set(&stage, s);
@@ -63,44 +59,40 @@ static void sentinels_and_the_master_have_their_own(struct fixture *s)
     TEXT(s, s->net.places[1].tls_host, "10.0.0.2");
 }
 
-static void servers_of_a_cluster_have_their_own(struct fixture *s)
+IN_FIXTURE(servers_of_a_cluster_have_their_own)
 {
     struct cluster_stage stage;
-    struct client *p;
     cluster_set(&stage, s);
     all_speak_tls(s);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+cluster://127.0.0.1,10.0.0.2"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+cluster://127.0.0.1,10.0.0.2"));
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        acquire(handle_new(p, "a", cluster_name(i, 0), NULL), HILOCK_FOREVER);
-    run_ms(s, 100);
-    TELLS(s, "a:OK a:OK a:OK");
+        asks(p, "a", cluster_name(i, 0), NULL);
+    TELLS_AFTER(s, 100, "a:OK a:OK a:OK");
     TEXT(s, stage.places[0]->tls_host, "127.0.0.1");
     TEXT(s, stage.places[1]->tls_host, "10.0.0.2");
     TEXT(s, stage.places[2]->tls_host, "10.0.0.3");
 }
 
-static void masters_of_a_quorum_speak_as_their_urls_say(struct fixture *s)
+IN_FIXTURE(masters_of_a_quorum_speak_as_their_urls_say)
 {
     static const char *const urls[] = {"rediss://127.0.0.1", "redis://10.0.1.1", "rediss://10.0.1.2", NULL};
     fixture_server(s, "10.0.1.1:6379");
     fixture_server(s, "10.0.1.2:6379");
     s->net.places[0].is_tls = s->net.places[2].is_tls = 1;
     s->is_tampered = 1; /* belief is held against one server only */
-    acquire(handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3, .restart_guard_ms = HILOCK_GUARD_OFF)), "a", "stock", NULL), 1000);
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    acquiring(handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3, .restart_guard_ms = HILOCK_GUARD_OFF)), "a", "stock", NULL), 1000);
+    TELLS_AFTER(s, 100, "a:OK");
     TEXT(s, s->net.places[0].tls_host, "127.0.0.1");
     TEXT(s, s->net.places[1].tls_host, "");
     TEXT(s, s->net.places[2].tls_host, "10.0.1.2");
 }
 
-static void silence_in_a_handshake_is_given_up(struct fixture *s)
+IN_FIXTURE(silence_in_a_handshake_is_given_up)
 {
-    struct client *p;
     uint64_t begun_us = fixture_us(s);
     all_speak_tls(s);
     s->place->mood = NET_IS_SILENT;
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .connect_timeout_ms = 700));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .connect_timeout_ms = 700));
     p->tells = 1;
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
@@ -108,25 +100,11 @@ static void silence_in_a_handshake_is_given_up(struct fixture *s)
     HOLDS(s, strstr(p->event_detail, "no TLS connection within 700 ms"));
 }
 
-static void a_client_that_is_abandoned_gives_its_settings_back(struct fixture *s)
+IN_FIXTURE(a_client_that_is_abandoned_gives_its_settings_back)
 {
-    struct client *p;
     all_speak_tls(s);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1"));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1"));
     SAME(s, s->net.secured, 1);
     client_abandon(p);
     SAME(s, s->net.secured, 0);
 }
-
-static const struct play plays[] = {
-    PLAY(a_certificate_is_of_the_urls_host),
-    PLAY(a_certificate_is_of_the_urls_address),
-    PLAY(a_certificate_is_of_the_name_in_the_options),
-    PLAY(sentinels_and_the_master_have_their_own),
-    PLAY(servers_of_a_cluster_have_their_own),
-    PLAY(masters_of_a_quorum_speak_as_their_urls_say),
-    PLAY(silence_in_a_handshake_is_given_up),
-    PLAY(a_client_that_is_abandoned_gives_its_settings_back),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

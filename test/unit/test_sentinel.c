@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The master that Sentinel names: found, followed, left; and hostile sentinels. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 #include "sentinel_stage.h"
 
-static void the_master_is_asked_for_and_its_role(struct fixture *s)
+IN_FIXTURE(the_master_is_asked_for_and_its_role)
 {
     struct stage stage;
-    struct client *p;
     stage_set(&stage, s);
-    p = stage_connect(&stage);
+    struct client *p = stage_connect(&stage);
     SAME(s, asked(s, "ROLE"), 1);
     SAME(s, store_count(stage.other, NULL), 0);
     SAME(s, store_listeners(stage.sentinels[0], "+switch-master"), 1);
@@ -19,114 +15,96 @@ static void the_master_is_asked_for_and_its_role(struct fixture *s)
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void a_request_waits_until_somebody_knows_the_master(struct fixture *s)
+IN_FIXTURE(a_request_waits_until_somebody_knows_the_master)
 {
     struct stage stage;
-    struct handle *a;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
         stage.places[i]->mood = NET_REFUSES;
-    a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
+    struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
     acquire(a, 1000);
-    run_ms(s, 1100);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_AFTER(s, 1100, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "master mymaster could not be asked within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
     acquire(a, HILOCK_FOREVER);
     stage.places[1]->mood = NET_LISTENS;
-    run_ms(s, 2500);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 2500, "a:OK");
 }
 
-static void a_switch_is_followed_at_once(struct fixture *s)
+IN_FIXTURE(a_switch_is_followed_at_once)
 {
-    struct hilock_stats stats = {.size = sizeof stats};
     struct stage stage;
-    struct client *p;
-    struct handle *a;
     stage_set(&stage, s);
-    p = stage_connect(&stage);
-    a = held(p, "a", "stock", NULL);
+    struct client *p = stage_connect(&stage);
+    struct handle *a = held(p, "a", "stock", NULL);
     store_copy(stage.other, &s->store);
     p->tells = 1;
     stage_fail_over(&stage, 1, 1, 0); /* one sentinel says so, the others know nothing yet */
-    run_ms(s, 10);
-    TELLS(s, "failover down up");
+    TELLS_AFTER(s, 10, "failover down up");
     SAME(s, store_count(stage.other, "renew"), 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 29000);
     HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
-    hilock_client_stats(p->client, &stats);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.failovers, 1);
 }
 
 /* Sentinels that were never through a failover tell the epoch 0: an old one, when others know of the first. */
-static void the_first_failover_of_all_is_followed_and_not_back(struct fixture *s)
+IN_FIXTURE(the_first_failover_of_all_is_followed_and_not_back)
 {
     struct stage stage;
-    struct client *p;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
         store_knows(stage.sentinels[i], "127.0.0.1", 6379, 0);
-    p = stage_connect(&stage);
+    struct client *p = stage_connect(&stage);
     p->tells = 1;
     stage_fail_over(&stage, 1, 1, 0);
-    run_ms(s, 9000);
-    TELLS(s, "failover down up");
+    TELLS_AFTER(s, 9000, "failover down up");
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void what_the_new_master_does_not_know_is_lost(struct fixture *s)
+IN_FIXTURE(what_the_new_master_does_not_know_is_lost)
 {
     struct stage stage;
-    struct handle *a;
     stage_set(&stage, s);
-    a = held(stage_connect(&stage), "a", "stock", NULL);
+    struct handle *a = held(stage_connect(&stage), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 1, 0);
-    run_ms(s, 10);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 10, "a:LOST TAKEN");
     HOLDS(s, strstr(a->detail, ": a failover, 10.0.0.2:6379 had it for "));
 }
 
-static void a_waiter_tries_again_at_the_new_master(struct fixture *s)
+IN_FIXTURE(a_waiter_tries_again_at_the_new_master)
 {
     struct stage stage;
-    struct handle *b;
     stage_set(&stage, s);
     store_take(&s->store, "stock", "another", 600000);
-    b = handle_new(stage_connect(&stage), "b", "stock", NULL);
-    acquire(b, HILOCK_FOREVER);
+    asks(stage_connect(&stage), "b", "stock", NULL);
     run_ms(s, 100);
     stage_fail_over(&stage, 3, 1, 0);
-    run_ms(s, 20);
-    TELLS(s, "b:WAITING b:OK");
+    TELLS_AFTER(s, 20, "b:WAITING b:OK");
     SAME(s, store_count(stage.other, "SUBSCRIBE"), 2); /* to its grants, and to releases by others */
 }
 
 /* Its answer is on the way while the switch is heard: it extends nothing. */
-static void nothing_that_the_old_master_still_says_is_read(struct fixture *s)
+IN_FIXTURE(nothing_that_the_old_master_still_says_is_read)
 {
     struct stage stage;
-    struct plan *slow;
-    struct handle *a;
     stage_set(&stage, s);
-    a = held(stage_connect(&stage), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    slow = PLAN(s, .on = "renew", .act = PLAN_HOLD);
+    struct handle *a = held(stage_connect(&stage), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct plan *slow = PLAN(s, .on = "renew", .act = PLAN_HOLD);
     run_ms(s, 1100);
     SAME(s, slow->met, 1);
     stage_fail_over(&stage, 3, 1, 0);
     run_ms(s, 10);
     plan_let_go(&s->plans, slow);
-    run_ms(s, 10);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 10, "a:LOST TAKEN");
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
 }
 
-static void a_promotion_is_asked_after(struct fixture *s)
+IN_FIXTURE(a_promotion_is_asked_after)
 {
     struct stage stage;
-    struct client *p;
     stage_set(&stage, s);
-    p = stage_connect(&stage);
+    struct client *p = stage_connect(&stage);
     stage_fail_over(&stage, 1, 0, 0);
     store_publish(stage.sentinels[0], "+promoted-slave", "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 127.0.0.1 6379");
     run_ms(s, 10);
@@ -134,38 +112,33 @@ static void a_promotion_is_asked_after(struct fixture *s)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-static void a_lost_master_is_sought(struct fixture *s)
+IN_FIXTURE(a_lost_master_is_sought)
 {
     struct stage stage;
-    struct handle *a;
     stage_set(&stage, s);
-    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    struct handle *a = handle_new(stage_connect(&stage), "a", "stock", NULL);
+    server_goes(s);
     run_ms(s, 2000);
     acquire(a, HILOCK_FOREVER);
     stage_fail_over(&stage, 3, 0, 0);
-    run_ms(s, 1000);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 1000, "a:OK");
 }
 
-static void sentinels_that_were_set_up_anew_are_believed(struct fixture *s)
+IN_FIXTURE(sentinels_that_were_set_up_anew_are_believed)
 {
     struct stage stage;
-    struct handle *a;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
         store_knows(stage.sentinels[i], "127.0.0.1", 6379, 50);
-    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
+    struct handle *a = handle_new(stage_connect(&stage), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 15000);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 15000, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
 /* One of three is no majority, though it is the only one that answers: it may just have been away. */
-static void one_that_was_set_up_anew_is_not_believed(struct fixture *s)
+IN_FIXTURE(one_that_was_set_up_anew_is_not_believed)
 {
     struct stage stage;
     stage_set(&stage, s);
@@ -180,25 +153,23 @@ static void one_that_was_set_up_anew_is_not_believed(struct fixture *s)
 }
 
 /* One of them calls the same master by another address, or got another by hand: no failover, because the epoch is the same. */
-static void one_who_names_another_master_of_the_same_epoch_is_outvoted(struct fixture *s)
+IN_FIXTURE(one_who_names_another_master_of_the_same_epoch_is_outvoted)
 {
     struct stage stage;
-    struct client *p;
     stage_set(&stage, s);
     sim_store_set_replica(stage.other->core, 0);
     store_knows(stage.sentinels[1], STAGE_OTHER, 6379, 1);
-    p = stage_connect(&stage);
+    struct client *p = stage_connect(&stage);
     run_ms(s, 2000);
     held(p, "a", "stock", NULL);
     fixture_hush(s);
     p->tells = 1;
-    run_ms(s, 60000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 60000, "");
     HOLDS(s, is_ours(s, "stock"));
 }
 
 /* Neither of the two that they name answers. */
-static void those_who_disagree_lead_to_and_fro_within_bounds(struct fixture *s)
+IN_FIXTURE(those_who_disagree_lead_to_and_fro_within_bounds)
 {
     struct stage stage;
     stage_set(&stage, s);
@@ -210,26 +181,24 @@ static void those_who_disagree_lead_to_and_fro_within_bounds(struct fixture *s)
     HOLDS(s, s->place->tried + s->net.places[1].tried < 100);
 }
 
-static void a_master_that_nobody_knows_is_told(struct fixture *s)
+IN_FIXTURE(a_master_that_nobody_knows_is_told)
 {
     struct stage stage;
     struct handle *a;
     stage_set(&stage, s);
     a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11/nobody")), "a", "stock", NULL);
     acquire(a, 500);
-    run_ms(s, 600);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_AFTER(s, 600, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "sentinel 10.0.0.11:26379 knows no master called nobody"));
 }
 
 /* A wait without an end would never tell by its own end. */
-static void a_server_that_is_no_sentinel_is_reported_once(struct fixture *s)
+IN_FIXTURE(a_server_that_is_no_sentinel_is_reported_once)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://127.0.0.1:6379/mymaster", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
-    run_ms(s, 20000);
-    TELLS(s, "down");
+    asks(p, "a", "stock", NULL);
+    TELLS_AFTER(s, 20000, "down");
     HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, strstr(p->log, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, asked(s, "SENTINEL") > 40 && asked(s, "SENTINEL") < 100);
@@ -238,35 +207,31 @@ static void a_server_that_is_no_sentinel_is_reported_once(struct fixture *s)
 static const char unknown[] = "ERR No such master with that name";
 
 /* While another sentinel knows better nobody is alarmed. */
-static void one_sentinel_that_knows_nothing_is_no_news(struct fixture *s)
+IN_FIXTURE(one_sentinel_that_knows_nothing_is_no_news)
 {
     struct stage stage;
-    struct client *p;
     stage_set(&stage, s);
     PLAN(s, .on = "SENTINEL", .at = stage.sentinels[0], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
-    run_ms(s, 5000);
-    TELLS(s, "up");
+    TELLS_AFTER(s, 5000, "up");
 }
 
-static void a_master_that_sentinels_come_to_know_is_found(struct fixture *s)
+IN_FIXTURE(a_master_that_sentinels_come_to_know_is_found)
 {
     struct plan *plans[STAGE_SENTINELS];
     struct stage stage;
-    struct client *p;
     stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
         plans[i] = PLAN(s, .on = "SENTINEL", .at = stage.sentinels[i], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
     run_ms(s, 5000);
     plan_end(plans[1]);
-    run_ms(s, 1000);
-    TELLS(s, "down up");
+    TELLS_AFTER(s, 1000, "down up");
 }
 
-static void sentinels_have_a_login_of_their_own(struct fixture *s)
+IN_FIXTURE(sentinels_have_a_login_of_their_own)
 {
     struct stage stage;
     struct client *p;
@@ -300,7 +265,7 @@ static struct hl_reply *odd(int i)
     }
 }
 
-static void odd_answers_lead_nowhere(struct fixture *s)
+IN_FIXTURE(odd_answers_lead_nowhere)
 {
     static const char *const messages[] = {
         "", "mymaster", "mymaster 127.0.0.1 6379 10.0.0.2", "mymaster 127.0.0.1 6379 10.0.0.2 0", "mymaster 127.0.0.1 6379  6379",
@@ -325,13 +290,12 @@ static void odd_answers_lead_nowhere(struct fixture *s)
 }
 
 /* All that was released of late is said again to the next master, one by one; what is held cannot wait for that. */
-static void a_renewal_goes_before_releases_that_are_said_again(struct fixture *s)
+IN_FIXTURE(a_renewal_goes_before_releases_that_are_said_again)
 {
     struct stage stage;
-    struct client *p;
     char name[16];
     stage_set(&stage, s);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof name, "other%d", i);
@@ -347,28 +311,3 @@ static void a_renewal_goes_before_releases_that_are_said_again(struct fixture *s
     HOLDS(s, store_count(stage.other, "renew") >= 2);
     TELLS(s, "");
 }
-
-static const struct play plays[] = {
-    PLAY(the_master_is_asked_for_and_its_role),
-    PLAY(a_request_waits_until_somebody_knows_the_master),
-    PLAY(a_switch_is_followed_at_once),
-    PLAY(the_first_failover_of_all_is_followed_and_not_back),
-    PLAY(what_the_new_master_does_not_know_is_lost),
-    PLAY(a_renewal_goes_before_releases_that_are_said_again),
-    PLAY(a_waiter_tries_again_at_the_new_master),
-    PLAY(nothing_that_the_old_master_still_says_is_read),
-    PLAY(a_promotion_is_asked_after),
-    PLAY(a_lost_master_is_sought),
-    PLAY(sentinels_that_were_set_up_anew_are_believed),
-    PLAY(one_that_was_set_up_anew_is_not_believed),
-    PLAY(one_who_names_another_master_of_the_same_epoch_is_outvoted),
-    PLAY(those_who_disagree_lead_to_and_fro_within_bounds),
-    PLAY(a_master_that_nobody_knows_is_told),
-    PLAY(a_server_that_is_no_sentinel_is_reported_once),
-    PLAY(one_sentinel_that_knows_nothing_is_no_news),
-    PLAY(a_master_that_sentinels_come_to_know_is_found),
-    PLAY(sentinels_have_a_login_of_their_own),
-    PLAY(odd_answers_lead_nowhere),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

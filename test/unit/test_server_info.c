@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* INFO, read: the start is never believed to be later than it can be true, another run is another, and any bytes will do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "node/server_info.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 #define RUN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define RUN_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -28,10 +24,9 @@ static enum hl_server_info_news memory(struct hl_server_info *server_info, const
     return hl_server_info_read_memory(server_info, &reply);
 }
 
-static void an_uptime_counts_a_second_less(void **state)
+TEST(an_uptime_counts_a_second_less)
 {
     struct hl_server_info server_info = {.run_id = ""};
-    (void)state;
     assert_int_equal(server(&server_info, "# Server\r\nrun_id:" RUN_A "\r\nuptime_in_seconds:40\r\nuptime_in_days:0\r\n", now_us, 0), HL_SERVER_INFO_AS_BEFORE);
     assert_int_equal(server_info.started_us, now_us - 39000000);
     assert_string_equal(server_info.run_id, RUN_A);
@@ -45,18 +40,16 @@ static void an_uptime_counts_a_second_less(void **state)
 }
 
 /* A host that has just booted, and a server elsewhere that is up for long: its guard is over. */
-static void it_may_have_started_before_our_clock(void **state)
+TEST(it_may_have_started_before_our_clock)
 {
     struct hl_server_info server_info = {.run_id = ""};
-    (void)state;
     server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:3601\r\n", 5000000, 0);
     assert_int_equal(server_info.started_us, 5000000 - (int64_t)3600000000);
 }
 
-static void another_run_id_is_another_run(void **state)
+TEST(another_run_id_is_another_run)
 {
     struct hl_server_info server_info = {.run_id = ""};
-    (void)state;
     server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:40\r\n", now_us, 0);
     assert_int_equal(server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:45\r\n", now_us + 5000000, now_us), HL_SERVER_INFO_AS_BEFORE);
     assert_int_equal(server(&server_info, "run_id:" RUN_B "\r\nuptime_in_seconds:3\r\n", now_us + 9000000, now_us), HL_SERVER_INFO_NEWS);
@@ -64,19 +57,17 @@ static void another_run_id_is_another_run(void **state)
 }
 
 /* The wall clock of the server was set forward: what had answered as another run has not been up for so long. */
-static void a_run_began_after_the_latest_answer_of_the_one_before(void **state)
+TEST(a_run_began_after_the_latest_answer_of_the_one_before)
 {
     struct hl_server_info server_info = {.run_id = ""};
-    (void)state;
     server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:40\r\n", now_us, 0);
     assert_int_equal(server(&server_info, "run_id:" RUN_B "\r\nuptime_in_seconds:3600\r\n", now_us + 9000000, now_us + 4000000), HL_SERVER_INFO_NEWS);
     assert_int_equal(server_info.started_us, now_us + 4000000);
 }
 
-static void a_run_that_was_read_keeps_its_start(void **state)
+TEST(a_run_that_was_read_keeps_its_start)
 {
     struct hl_server_info server_info = {.run_id = ""};
-    (void)state;
     server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:40\r\n", now_us, 0);
     assert_int_equal(server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:4000\r\n", now_us + 1000000, 0), HL_SERVER_INFO_AS_BEFORE);
     assert_int_equal(server_info.started_us, now_us - 39000000);
@@ -84,10 +75,9 @@ static void a_run_that_was_read_keeps_its_start(void **state)
     assert_int_equal(server_info.started_us, now_us - 39000000);
 }
 
-static void without_run_ids_the_uptime_tells(void **state)
+TEST(without_run_ids_the_uptime_tells)
 {
     struct hl_server_info server_info = {.run_id = ""};
-    (void)state;
     assert_int_equal(server(&server_info, "uptime_in_seconds:40\r\n", now_us, 0), HL_SERVER_INFO_AS_BEFORE);
     assert_int_equal(server(&server_info, "uptime_in_seconds:44\r\n", now_us + 5000000, 0), HL_SERVER_INFO_AS_BEFORE);
     assert_int_equal(server(&server_info, "uptime_in_seconds:4\r\n", now_us + 10000000, 0), HL_SERVER_INFO_AS_BEFORE);
@@ -95,13 +85,12 @@ static void without_run_ids_the_uptime_tells(void **state)
     assert_int_equal(server_info.started_us, now_us + 13000000);
 }
 
-static void what_cannot_be_read_counts_as_just_started(void **state)
+TEST(what_cannot_be_read_counts_as_just_started)
 {
     static const char *const texts[] = {"", "uptime_in_seconds", "uptime_in_seconds:", "uptime_in_seconds:-5\r\n", "uptime_in_seconds:4x\r\n",
                                         "xuptime_in_seconds:40\r\n", "uptime_in_seconds:1234567890123\r\n", "\r\n\n\n:\n", "uptime_in_seconds:\r\n40"};
     const struct hl_reply error = {.type = HL_REPLY_ERROR, .bytes = "NOPERM", .length = 6}, list = {.type = HL_REPLY_ARRAY};
     struct hl_server_info server_info = {.run_id = ""};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         server(&server_info, "uptime_in_seconds:40\r\n", now_us, 0);
         assert_int_equal(server(&server_info, texts[i], now_us + 1000000, 0), HL_SERVER_INFO_UNREADABLE);
@@ -113,12 +102,11 @@ static void what_cannot_be_read_counts_as_just_started(void **state)
 }
 
 /* Its bytes end where they end, and a value that is no run id is none. */
-static void hostile_values_are_not_kept(void **state)
+TEST(hostile_values_are_not_kept)
 {
     struct hl_server_info server_info = {.run_id = ""};
     const char cut[] = {'r', 'u', 'n', '_', 'i', 'd', ':', 'x'};
     struct hl_reply reply = {.type = HL_REPLY_STRING, .bytes = cut, .length = sizeof cut};
-    (void)state;
     assert_int_equal(hl_server_info_read_server(&server_info, &reply, now_us, 0), HL_SERVER_INFO_UNREADABLE);
     server(&server_info, "run_id:" RUN_A RUN_A "\r\nuptime_in_seconds:40\r\n", now_us, 0);
     assert_string_equal(server_info.run_id, "");
@@ -126,10 +114,9 @@ static void hostile_values_are_not_kept(void **state)
     assert_string_equal(server_info.policy, "");
 }
 
-static void a_policy_that_evicts_is_news_once(void **state)
+TEST(a_policy_that_evicts_is_news_once)
 {
     struct hl_server_info server_info = {.run_id = ""};
-    (void)state;
     assert_int_equal(memory(&server_info, "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n"), HL_SERVER_INFO_AS_BEFORE);
     assert_int_equal(memory(&server_info, "# Memory\r\nmaxmemory:5\r\nmaxmemory_policy:noeviction\r\n"), HL_SERVER_INFO_AS_BEFORE);
     assert_int_equal(memory(&server_info, "# Memory\r\nmaxmemory:5\r\nmaxmemory_human:5B\r\nmaxmemory_policy:volatile-ttl\r\n"), HL_SERVER_INFO_NEWS);
@@ -138,20 +125,4 @@ static void a_policy_that_evicts_is_news_once(void **state)
     assert_int_equal(memory(&server_info, "maxmemory_policy:allkeys-lru\r\n"), HL_SERVER_INFO_NEWS); /* no limit told: it may have one */
     assert_int_equal(memory(&server_info, "maxmemory:1099511627776000\r\nmaxmemory_policy:noeviction\r\n"), HL_SERVER_INFO_AS_BEFORE);
     assert_int_equal(memory(&server_info, "maxmemory:1099511627776000\r\nmaxmemory_policy:allkeys-lru\r\n"), HL_SERVER_INFO_NEWS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_uptime_counts_a_second_less),
-        cmocka_unit_test(it_may_have_started_before_our_clock),
-        cmocka_unit_test(another_run_id_is_another_run),
-        cmocka_unit_test(a_run_began_after_the_latest_answer_of_the_one_before),
-        cmocka_unit_test(a_run_that_was_read_keeps_its_start),
-        cmocka_unit_test(without_run_ids_the_uptime_tells),
-        cmocka_unit_test(what_cannot_be_read_counts_as_just_started),
-        cmocka_unit_test(hostile_values_are_not_kept),
-        cmocka_unit_test(a_policy_that_evicts_is_news_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
-#include <stdio.h>
-#include <string.h>
+#include "played.h"
 
-#include "play.h"
-
-static void open_says_nothing_but_the_name_without_a_password(struct fixture *s)
+IN_FIXTURE(open_says_nothing_but_the_name_without_a_password)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7"));
     char line[FIXTURE_TEXT];
@@ -18,7 +15,7 @@ static void open_says_nothing_but_the_name_without_a_password(struct fixture *s)
     SAME(s, asked(s, "SELECT"), 0);
 }
 
-static void a_user_and_a_database_are_said_first(struct fixture *s)
+IN_FIXTURE(a_user_and_a_database_are_said_first)
 {
     sim_store_set_user(s->store.core, "shop", FIXTURE_SECRET);
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@127.0.0.1/7"));
@@ -28,44 +25,39 @@ static void a_user_and_a_database_are_said_first(struct fixture *s)
         HOLDS(s, !store_line(&s->store, "SCRIPT", i)->is_default && store_line(&s->store, "SCRIPT", i)->db == 7);
 }
 
-static void the_options_user_goes_before_the_urls(struct fixture *s)
+IN_FIXTURE(the_options_user_goes_before_the_urls)
 {
     sim_store_set_user(s->store.core, "other", FIXTURE_SECRET);
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:wrong@127.0.0.1", .username = "other", .password = FIXTURE_SECRET));
     TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH other " FIXTURE_SECRET);
 }
 
-static void a_password_alone_is_the_default_users(struct fixture *s)
+IN_FIXTURE(a_password_alone_is_the_default_users)
 {
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
     TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH " FIXTURE_SECRET);
 }
 
-static void nothing_else_is_sent_before_AUTH_is_accepted(struct fixture *s)
+IN_FIXTURE(nothing_else_is_sent_before_AUTH_is_accepted)
 {
-    struct client *p;
     struct plan *slow = PLAN(s, .on = "AUTH", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    asks(p, "a", "stock", NULL);
     run_ms(s, 100);
     SAME(s, s->net.requests, 2); /* AUTH of either link */
     plan_let_go(&s->plans, slow);
-    run_ms(s, 5);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 5, "a:OK");
 }
 
 static void refused_login(struct fixture *s, const char *word, const char *error, hilock_status status)
 {
-    struct client *p;
-    struct handle *a;
     char told[64];
     PLAN(s, .on = word, .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://127.0.0.1/3", .password = FIXTURE_SECRET));
-    a = handle_new(p, "a", "stock", NULL);
-    acquire(a, 2000);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://127.0.0.1/3", .password = FIXTURE_SECRET));
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
     run_ms(s, 3000);
     snprintf(told, sizeof told, "a:%s", hilock_status_name(status));
     TELLS(s, told);
@@ -75,17 +67,14 @@ static void refused_login(struct fixture *s, const char *word, const char *error
     SAME(s, asked(s, "TIME"), 0);
 }
 
-static void a_wrong_password_is_DENIED(struct fixture *s) { refused_login(s, "AUTH", "WRONGPASS", HILOCK_DENIED); }
+IN_FIXTURE(a_wrong_password_is_DENIED) { refused_login(s, "AUTH", "WRONGPASS", HILOCK_DENIED); }
 
 /* Old servers, proxies and renamed commands repeat what they do not know; some change or cut it. */
 static void refused_with_its_words(struct fixture *s, const char *url, const char *error, const char *told)
 {
-    struct client *p;
-    struct handle *a;
     PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .log_level = HILOCK_LOG_DEBUG));
-    a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_TRY);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = url, .log_level = HILOCK_LOG_DEBUG));
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
     run_ms(s, 3000);
     HOLDS(s, strstr(a->detail, told));
     HOLDS(s, strstr(p->log, told));
@@ -95,30 +84,29 @@ static void refused_with_its_words(struct fixture *s, const char *url, const cha
     HOLDS(s, !strstr(p->event_detail, "hunter"));
 }
 
-static void a_server_that_knows_no_AUTH_is_quoted_without_the_password(struct fixture *s)
+IN_FIXTURE(a_server_that_knows_no_AUTH_is_quoted_without_the_password)
 {
     refused_with_its_words(s, "redis://shop:hunter@127.0.0.1",
                            "ERR unknown command 'AUTH', with args beginning with: 'shop' 'hunter' ", "ERR unknown command");
 }
 
-static void a_password_that_comes_back_cut_is_not_told(struct fixture *s)
+IN_FIXTURE(a_password_that_comes_back_cut_is_not_told)
 {
     refused_with_its_words(s, "redis://:hunter2-and-much-more@127.0.0.1",
                            "ERR unknown command 'AUTH', with args beginning with: 'hunter2-",
                            "ERR unknown");
 }
 
-static void a_password_as_a_code_word_is_not_told(struct fixture *s)
+IN_FIXTURE(a_password_as_a_code_word_is_not_told)
 {
     refused_with_its_words(s, "redis://:HUNTER@127.0.0.1", "HUNTER", "***");
 }
 
 /* All else that a server says. */
-static void a_password_is_in_no_other_quote_either(struct fixture *s)
+IN_FIXTURE(a_password_is_in_no_other_quote_either)
 {
     static const char error[] = "ERR who is shop, and what is " FIXTURE_SECRET "?";
     struct client *p;
-    struct handle *a;
     sim_store_set_user(s->store.core, "shop", FIXTURE_SECRET);
     PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "ERR unknown command: shop " FIXTURE_SECRET, .times = 2);
@@ -126,14 +114,14 @@ static void a_password_is_in_no_other_quote_either(struct fixture *s)
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = error, .times = 1);
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = error, .times = 1);
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@127.0.0.1", .log_level = HILOCK_LOG_DEBUG));
-    a = held(p, "a", "stock", NULL);
-    acquire(handle_new(p, "b", "stock", NULL), HILOCK_FOREVER);
+    struct handle *a = held(p, "a", "stock", NULL);
+    asks(p, "b", "stock", NULL);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = error, .times = 2);
     run_ms(s, 15000);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = error);
     release(a);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = error);
-    acquire(handle_new(p, "c", "other", NULL), 1000);
+    acquiring(handle_new(p, "c", "other", NULL), 1000);
     PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = error);
     peek(a);
     run_ms(s, 2000);
@@ -143,50 +131,44 @@ static void a_password_is_in_no_other_quote_either(struct fixture *s)
 }
 
 /* A server without that command repeats it. That no text has it is claimed of every text. */
-static void a_holder_that_comes_back_is_not_told_whole(struct fixture *s)
+WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
     char error[FIXTURE_TEXT], told[FIXTURE_TEXT];
     snprintf(error, sizeof error, "ERR unknown command 'SET', with args beginning with: 'stock' '%s:1' 'NX' 'PX' ", p->uuid);
     snprintf(told, sizeof told, "beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = error);
     acquire(a, 1000);
-    run_ms(s, 100);
-    TELLS(s, "a:SERVER");
+    TELLS_AFTER(s, 100, "a:SERVER");
     HOLDS(s, strstr(a->detail, told));
 }
 
-static void a_refused_database_ends_the_link(struct fixture *s) { refused_login(s, "SELECT", "ERR DB index is out of range", HILOCK_SERVER); }
-static void a_forbidden_SELECT_is_DENIED(struct fixture *s) { refused_login(s, "SELECT", "NOPERM this user has no permissions", HILOCK_DENIED); }
-static void a_missing_AUTH_is_DENIED(struct fixture *s) { refused_login(s, "CLIENT", "NOAUTH Authentication required.", HILOCK_DENIED); }
+IN_FIXTURE(a_refused_database_ends_the_link) { refused_login(s, "SELECT", "ERR DB index is out of range", HILOCK_SERVER); }
+IN_FIXTURE(a_forbidden_SELECT_is_DENIED) { refused_login(s, "SELECT", "NOPERM this user has no permissions", HILOCK_DENIED); }
+IN_FIXTURE(a_missing_AUTH_is_DENIED) { refused_login(s, "CLIENT", "NOAUTH Authentication required.", HILOCK_DENIED); }
 
-static void a_loading_server_is_waited_for(struct fixture *s)
+IN_FIXTURE(a_loading_server_is_waited_for)
 {
-    struct client *p;
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory", .times = 6);
-    p = fixture_open(s, NULL);
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
-    run_ms(s, 5000);
-    TELLS(s, "a:OK");
+    struct client *p = fixture_open(s, NULL);
+    asks(p, "a", "stock", NULL);
+    TELLS_AFTER(s, 5000, "a:OK");
 }
 
-static void the_connections_name_is_nice_to_have(struct fixture *s)
+IN_FIXTURE(the_connections_name_is_nice_to_have)
 {
-    struct client *p;
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'client|setname'", .times = PLAN_ALWAYS);
-    p = fixture_connect(s, NULL);
+    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", NULL);
     HOLDS(s, strstr(p->log, "CLIENT SETNAME refused: NOPERM"));
 }
 
-static void pauses_double_with_a_random_half_up_to_retry_max(struct fixture *s)
+IN_FIXTURE(pauses_double_with_a_random_half_up_to_retry_max)
 {
-    struct client *p;
     uint64_t last_us = 0, longest = 0, most[] = {50, 100, 200, 400, 800, 1000, 1000, 1000};
     unsigned tried = 0;
     s->place->mood = NET_REFUSES;
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.retry_max_ms = 1000));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.retry_max_ms = 1000));
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
     p->tells = 1;
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
@@ -207,9 +189,9 @@ static void pauses_double_with_a_random_half_up_to_retry_max(struct fixture *s)
     HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
 }
 
-static void two_clients_do_not_come_back_in_step(struct fixture *s)
+WITH_CLIENT(two_clients_do_not_come_back_in_step)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     net_reset(&s->net, NULL, NET_ALL);
     run_us(s, 150);
     p->tells = q->tells = 1;
@@ -218,11 +200,10 @@ static void two_clients_do_not_come_back_in_step(struct fixture *s)
     HOLDS(s, asked_at_us(s, "TIME", 2) != asked_at_us(s, "TIME", 3));
 }
 
-static void a_link_that_was_good_is_retried_at_once_again(struct fixture *s)
+IN_FIXTURE(a_link_that_was_good_is_retried_at_once_again)
 {
-    struct client *p;
     s->place->mood = NET_REFUSES;
-    p = fixture_open(s, NULL);
+    struct client *p = fixture_open(s, NULL);
     run_ms(s, 10000);
     s->place->mood = NET_LISTENS;
     run_ms(s, 5000);
@@ -232,9 +213,8 @@ static void a_link_that_was_good_is_retried_at_once_again(struct fixture *s)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-static void a_link_that_breaks_again_and_again_is_retried_slower(struct fixture *s)
+WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
 {
-    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "TIME", .act = PLAN_RESET_AFTER, .times = PLAN_ALWAYS);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 30000);
@@ -242,12 +222,11 @@ static void a_link_that_breaks_again_and_again_is_retried_slower(struct fixture 
     HOLDS(s, !hilock_client_is_connected(p->client));
 }
 
-static void silence_while_connecting_is_given_up_after_connect_timeout(struct fixture *s)
+IN_FIXTURE(silence_while_connecting_is_given_up_after_connect_timeout)
 {
-    struct client *p;
     uint64_t begun_us = fixture_us(s);
     s->place->mood = NET_IS_SILENT;
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
     p->tells = 1;
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
@@ -255,27 +234,24 @@ static void silence_while_connecting_is_given_up_after_connect_timeout(struct fi
     HOLDS(s, strstr(p->event_detail, "no connection within 700 ms" "; next try in "));
 }
 
-static void silence_while_logging_in_is_given_up_after_connect_timeout(struct fixture *s)
+IN_FIXTURE(silence_while_logging_in_is_given_up_after_connect_timeout)
 {
-    struct client *p;
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER, .times = 2);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
     p->tells = 1;
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
     SAME(s, fixture_us(s), begun_us + 700000);
-    run_ms(s, 100);
-    TELLS(s, "up");
+    TELLS_AFTER(s, 100, "up");
 }
 
-static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct fixture *s)
+IN_FIXTURE(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
 {
-    struct client *p;
     struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
     net_listen(&s->net, "10.0.0.1:6380", &s->store)->mood = NET_REFUSES;
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "fe80::7", "10.0.0.3", "10.0.0.4"}};
     run_ms(s, 7);
@@ -285,13 +261,12 @@ static void a_name_is_resolved_and_its_addresses_are_tried_in_turn(struct fixtur
 }
 
 /* Each once, the last one too, before any pause. */
-static void the_last_address_of_a_name_is_tried_without_a_pause(struct fixture *s)
+IN_FIXTURE(the_last_address_of_a_name_is_tried_without_a_pause)
 {
-    struct client *p;
     struct net_place *first = net_listen(&s->net, "10.0.0.1:6380", &s->store);
     struct net_place *last = net_listen(&s->net, "10.0.0.3:6380", &s->store);
     first->mood = last->mood = NET_REFUSES;
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};
     run_ms(s, 7);
     SAME(s, first->tried, 1);
@@ -299,7 +274,7 @@ static void the_last_address_of_a_name_is_tried_without_a_pause(struct fixture *
 }
 
 /* The first swallows what it is sent. What was good is stayed with. */
-static void an_address_that_is_silent_hides_no_other(struct fixture *s)
+IN_FIXTURE(an_address_that_is_silent_hides_no_other)
 {
     struct client *p;
     struct net_place *silent = net_listen(&s->net, "10.0.0.1:6380", &s->store), *good = net_listen(&s->net, "10.0.0.3:6380", &s->store);
@@ -321,40 +296,36 @@ static void an_address_that_is_silent_hides_no_other(struct fixture *s)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-static void addresses_that_cannot_be_used_are_none(struct fixture *s)
+IN_FIXTURE(addresses_that_cannot_be_used_are_none)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"not an address"}};
     p->tells = 1;
-    run_ms(s, 6);
-    TELLS(s, "down");
+    TELLS_AFTER(s, 6, "down");
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address" "; next try in "));
 }
 
-static void more_addresses_than_fit_are_cut(struct fixture *s)
+IN_FIXTURE(more_addresses_than_fit_are_cut)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 1000};
     for (int i = 0; i < WORLD_ADDRESSES_MAX; i++)
         p->loop.name.addresses[i] = "10.9.9.9";
     p->tells = 1;
-    run_ms(s, 10);
-    TELLS(s, "down");
+    TELLS_AFTER(s, 10, "down");
 }
 
-static void a_name_that_does_not_resolve_is_tried_again(struct fixture *s)
+IN_FIXTURE(a_name_that_does_not_resolve_is_tried_again)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->tells = 1;
-    run_ms(s, 2);
-    TELLS(s, "down");
+    TELLS_AFTER(s, 2, "down");
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: no such name" "; next try in "));
     p->loop.name.addresses[0] = "127.0.0.1";
-    run_ms(s, 100);
-    TELLS(s, "up");
+    TELLS_AFTER(s, 100, "up");
 }
 
-static void a_query_without_an_answer_is_cancelled(struct fixture *s)
+IN_FIXTURE(a_query_without_an_answer_is_cancelled)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example", .connect_timeout_ms = 300));
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
@@ -365,12 +336,11 @@ static void a_query_without_an_answer_is_cancelled(struct fixture *s)
     run_ms(s, 100);
     SAME(s, p->loop.queries, 2);
     client_close(p, 0);
-    run_ms(s, 5000);
-    TELLS(s, "closed");
+    TELLS_AFTER(s, 5000, "closed");
     SAME(s, p->loop.queries, 0);
 }
 
-static void an_address_is_not_resolved(struct fixture *s)
+IN_FIXTURE(an_address_is_not_resolved)
 {
     static const struct { const char *url, *where; } places[] = {
         {"redis://10.0.0.7:6380", "10.0.0.7:6380"}, {"redis://[fd00::7]", "[fd00::7]:6379"}, {"redis://[fe80::7%25eth0]", "[fe80::7%eth0]:6379"}};
@@ -384,48 +354,11 @@ static void an_address_is_not_resolved(struct fixture *s)
     }
 }
 
-static void a_unix_socket_is_not_resolved(struct fixture *s)
+IN_FIXTURE(a_unix_socket_is_not_resolved)
 {
-    struct client *p;
     net_listen(&s->net, "/run/locks.sock", &s->store);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "unix:///run/locks.sock?db=2"));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "unix:///run/locks.sock?db=2"));
     held(p, "a", "stock", NULL);
     SAME(s, p->loop.queries_begun, 0);
     SAME(s, store_line(&s->store, "mutex_acquire", 0)->db, 2);
 }
-
-static const struct play plays[] = {
-    PLAY(open_says_nothing_but_the_name_without_a_password),
-    PLAY(a_user_and_a_database_are_said_first),
-    PLAY(the_options_user_goes_before_the_urls),
-    PLAY(a_password_alone_is_the_default_users),
-    PLAY(nothing_else_is_sent_before_AUTH_is_accepted),
-    PLAY(a_wrong_password_is_DENIED),
-    PLAY(a_server_that_knows_no_AUTH_is_quoted_without_the_password),
-    PLAY(a_password_that_comes_back_cut_is_not_told),
-    PLAY(a_password_as_a_code_word_is_not_told),
-    PLAY(a_password_is_in_no_other_quote_either),
-    PLAY(a_holder_that_comes_back_is_not_told_whole),
-    PLAY(a_refused_database_ends_the_link),
-    PLAY(a_forbidden_SELECT_is_DENIED),
-    PLAY(a_missing_AUTH_is_DENIED),
-    PLAY(a_loading_server_is_waited_for),
-    PLAY(the_connections_name_is_nice_to_have),
-    PLAY(pauses_double_with_a_random_half_up_to_retry_max),
-    PLAY(two_clients_do_not_come_back_in_step),
-    PLAY(a_link_that_was_good_is_retried_at_once_again),
-    PLAY(a_link_that_breaks_again_and_again_is_retried_slower),
-    PLAY(silence_while_connecting_is_given_up_after_connect_timeout),
-    PLAY(silence_while_logging_in_is_given_up_after_connect_timeout),
-    PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn),
-    PLAY(the_last_address_of_a_name_is_tried_without_a_pause),
-    PLAY(an_address_that_is_silent_hides_no_other),
-    PLAY(addresses_that_cannot_be_used_are_none),
-    PLAY(more_addresses_than_fit_are_cut),
-    PLAY(a_name_that_does_not_resolve_is_tried_again),
-    PLAY(a_query_without_an_answer_is_cancelled),
-    PLAY(an_address_is_not_resolved),
-    PLAY(a_unix_socket_is_not_resolved),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who stands in line behind another has next to nothing; when its turn comes there may be no memory for more. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "play.h"
+#include "played.h"
 
 static struct handle *waiting(struct client *p, const char *tag, uint32_t wait_ms)
 {
@@ -22,9 +21,8 @@ static struct handle *waiting_otherwise(struct client *p, const char *tag, uint3
 
 static void run_out(struct fixture *s) { s->memory.is_out = s->memory.spares_links = 1; }
 
-static void who_waits_behind_another_costs_one_block(struct fixture *s)
+WITH_CLIENT(who_waits_behind_another_costs_one_block)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *c = handle_new(p, "c", "stock", NULL), *d = handle_new(p, "d", "stock", NULL);
     size_t blocks, bytes;
     held(p, "a", "stock", NULL);
@@ -40,54 +38,45 @@ static void who_waits_behind_another_costs_one_block(struct fixture *s)
     run_ms(s, 1);
     SAME(s, s->memory.blocks, blocks + 2);
     TELLS(s, "b:WAITING c:WAITING d:WAITING");
-    run_ms(s, 5000);
-    TELLS(s, "d:TIMED_OUT");
+    TELLS_AFTER(s, 5000, "d:TIMED_OUT");
     SAME(s, s->memory.blocks, blocks + 1);
 }
 
-static void the_call_of_who_would_ask_at_once_is_refused(struct fixture *s)
+WITH_CLIENT(the_call_of_who_would_ask_at_once_is_refused)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     s->memory.fail_at = s->memory.asked + 2; /* the second block is its hold */
     s->memory.fails = 1;
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
     TEXT(s, hilock_client_refusal(p->client), "out of memory for an acquire");
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
-    run_ms(s, 1);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 1, "a:OK");
 }
 
 /* The holder's lease runs out unheard: nothing else would make it ask. */
-static void a_turn_without_memory_is_had_when_there_is_some(struct fixture *s)
+WITH_CLIENT(a_turn_without_memory_is_had_when_there_is_some)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a, *b;
     store_take(&s->store, "stock", "another", 2000);
-    a = waiting(p, "a", HILOCK_FOREVER);
+    struct handle *a = waiting(p, "a", HILOCK_FOREVER);
     run_ms(s, 10);
-    b = waiting_otherwise(p, "b", HILOCK_FOREVER);
+    struct handle *b = waiting_otherwise(p, "b", HILOCK_FOREVER);
     run_ms(s, 10);
     fixture_hush(s);
     run_out(s);
     cancel(a);
-    run_ms(s, 200);
-    TELLS(s, "a:CANCELLED");
+    TELLS_AFTER(s, 200, "a:CANCELLED");
     HOLDS(s, s->memory.refused >= 4 && s->memory.refused <= 6);
     s->memory.is_out = 0;
-    run_ms(s, 3000);
-    TELLS(s, "b:OK");
+    TELLS_AFTER(s, 3000, "b:OK");
     SAME(s, b->result.attempts, 2);
 }
 
-static void who_has_no_memory_until_its_end_is_told_so(struct fixture *s)
+WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a, *b;
     store_take(&s->store, "stock", "another", 60000);
-    a = waiting(p, "a", HILOCK_FOREVER);
+    struct handle *a = waiting(p, "a", HILOCK_FOREVER);
     run_ms(s, 10);
-    b = waiting_otherwise(p, "b", 100);
+    struct handle *b = waiting_otherwise(p, "b", 100);
     waiting(p, "c", HILOCK_FOREVER);
     run_ms(s, 10);
     fixture_hush(s);
@@ -95,17 +84,14 @@ static void who_has_no_memory_until_its_end_is_told_so(struct fixture *s)
     cancel(a);
     run_ms(s, 60);
     s->memory.is_out = 0; /* it comes to its end before the line is looked at again */
-    run_ms(s, 200);
-    TELLS(s, "a:CANCELLED b:NO_MEMORY");
+    TELLS_AFTER(s, 200, "a:CANCELLED b:NO_MEMORY");
     TEXT(s, b->result.detail, "\"stock\": out of memory from its turn until the wait ended");
     store_free_name(&s->store, "stock");
-    run_ms(s, 10);
-    TELLS(s, "c:OK");
+    TELLS_AFTER(s, 10, "c:OK");
 }
 
-static void a_release_that_nobody_is_told_of_is_handed_on_without_memory(struct fixture *s)
+WITH_CLIENT(a_release_that_nobody_is_told_of_is_handed_on_without_memory)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
     run_ms(s, 1);
     fixture_hush(s);
@@ -120,28 +106,24 @@ static void a_release_that_nobody_is_told_of_is_handed_on_without_memory(struct 
     release_quietly(c);
 }
 
-static void without_memory_for_its_answer_a_release_goes_to_the_store(struct fixture *s)
+WITH_CLIENT(without_memory_for_its_answer_a_release_goes_to_the_store)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     waiting(p, "b", HILOCK_FOREVER);
     run_ms(s, 1);
     fixture_hush(s);
     run_out(s);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:OK");
+    TELLS_AFTER(s, 1, "a:released b:OK");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, a->result.attempts, 1);
     s->memory.is_out = 0;
 }
 
-static void a_client_that_goes_meanwhile_leaves_nothing(struct fixture *s)
+WITH_CLIENT(a_client_that_goes_meanwhile_leaves_nothing)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a;
     store_take(&s->store, "stock", "another", 60000);
-    a = waiting(p, "a", HILOCK_FOREVER);
+    struct handle *a = waiting(p, "a", HILOCK_FOREVER);
     run_ms(s, 10);
     waiting_otherwise(p, "b", HILOCK_FOREVER);
     waiting(p, "c", 60000);
@@ -155,36 +137,19 @@ static void a_client_that_goes_meanwhile_leaves_nothing(struct fixture *s)
 }
 
 /* One of its names was granted too late: without memory for another hold it sleeps until the release of this one is answered. */
-static void a_multi_that_gives_back_without_memory_waits_for_the_answer(struct fixture *s)
+WITH_CLIENT(a_multi_that_gives_back_without_memory_waits_for_the_answer)
 {
     static const char *const names[] = {"a", "b", NULL};
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    uint64_t steps;
     PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 1800000);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
-    acquire(m, HILOCK_FOREVER);
+    acquiring(multi_new(p, "m", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
     run_ms(s, 1790);
     run_out(s);
     run_ms(s, 50);
     SAME(s, asked(s, "mutex_release"), 1);
-    steps = s->world.steps;
+    uint64_t steps = s->world.steps;
     run_ms(s, 100);
     HOLDS(s, s->world.steps - steps < 10);
     s->memory.is_out = 0;
-    run_ms(s, 1000);
-    TELLS(s, "m:OK");
+    TELLS_AFTER(s, 1000, "m:OK");
 }
-
-static const struct play plays[] = {
-    PLAY(who_waits_behind_another_costs_one_block),
-    PLAY(the_call_of_who_would_ask_at_once_is_refused),
-    PLAY(a_turn_without_memory_is_had_when_there_is_some),
-    PLAY(who_has_no_memory_until_its_end_is_told_so),
-    PLAY(a_release_that_nobody_is_told_of_is_handed_on_without_memory),
-    PLAY(without_memory_for_its_answer_a_release_goes_to_the_store),
-    PLAY(a_client_that_goes_meanwhile_leaves_nothing),
-    PLAY(a_multi_that_gives_back_without_memory_waits_for_the_answer),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What kind SIMPLE says, word by word, by scripts and by native commands, and what it makes of any answer. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "suite.h"
 #include "wire/natives.h"
 #include "wire/scripts.h"
 #include "wire/simple.h"
 #include "world/say.h"
-
-#include <cmocka.h>
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
 
@@ -41,45 +38,40 @@ static void assert_script(hl_encode_fn *say, const struct hl_params *params, con
     assert_said(say, params, HL_FORM_SCRIPT, expected);
 }
 
-static void acquire_is_said_so(void **state)
+TEST(acquire_is_said_so)
 {
-    (void)state;
     assert_said(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000, .natives = 3}, HL_FORM_NATIVE, "SET|stock|" UUID ":7|NX|PX|30000");
     assert_script(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000, .is_second = 1}, &hl_script_simple_acquire, UUID ":7|30000");
 }
 
-static void renew_is_said_so(void **state)
+TEST(renew_is_said_so)
 {
     const struct hl_params script = {.lease_ms = 30000}, native = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX};
-    (void)state;
     assert_script(hl_simple_renew, &script, &hl_script_simple_renew, UUID ":7|30000");
     assert_said(hl_simple_renew, &native, HL_FORM_NATIVE, "SET|stock|" UUID ":7|IFEQ|" UUID ":7|PX|30000");
 }
 
 /* SET sets the TTL outright, the script never shortens it. */
-static void what_was_extended_is_renewed_by_the_script(void **state)
+TEST(what_was_extended_is_renewed_by_the_script)
 {
     const struct hl_params extended = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX | HL_NATIVE_DELIFEQ, .is_extended = 1};
-    (void)state;
     assert_script(hl_simple_renew, &extended, &hl_script_simple_renew, UUID ":7|30000");
 }
 
-static void release_is_said_so(void **state)
+TEST(release_is_said_so)
 {
-    (void)state;
     assert_script(hl_simple_release, &(struct hl_params){0}, &hl_script_simple_release, UUID ":7");
     assert_said(hl_simple_release, &(struct hl_params){.natives = HL_NATIVE_DELIFEQ}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
     assert_said(hl_simple_release, &(struct hl_params){.natives = HL_NATIVE_DELEX}, HL_FORM_NATIVE, "DELEX|stock|IFEQ|" UUID ":7");
     assert_said(hl_simple_release, &(struct hl_params){.natives = 3}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
 }
 
-static void the_longest_name_fits(void **state)
+TEST(the_longest_name_fits)
 {
     char name[HILOCK_NAME_MAX];
     const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "sh@db1/4711"};
     const struct hl_params params = {.lease_ms = UINT64_MAX, .natives = HL_NATIVE_DELEX};
     struct hl_command command;
-    (void)state;
     memset(name, 0xff, sizeof name);
     hl_simple_renew(&command, &longest, &params);
     assert_int_equal(command.lengths[1], sizeof name);
@@ -110,9 +102,8 @@ static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *r
 
 static struct hl_reply *held(int64_t left_ms, const char *value) { return say_array(2, say_integer(left_ms), say_string(value)); }
 
-static void answers_to_acquire(void **state)
+TEST(answers_to_acquire)
 {
-    (void)state;
     ACQUIRE(NATIVE, say_status("OK"), "YES");
     ACQUIRE(NATIVE, say_nil(), "AGAIN");
     ACQUIRE(NATIVE, say_error("OOM x"), "UNWRITABLE \"OOM x\"");
@@ -125,9 +116,8 @@ static void answers_to_acquire(void **state)
 }
 
 /* An endless row of second questions is as bad as a grant that is none. */
-static void nonsense_about_acquire_is_no_grant(void **state)
+TEST(nonsense_about_acquire_is_no_grant)
 {
-    (void)state;
     ACQUIRE(NATIVE, say_string("OK"), "PROTOCOL \"\"");
     ACQUIRE(NATIVE, say_status("OKAY"), "PROTOCOL \"\"");
     ACQUIRE(NATIVE, say_status("QUEUED"), "PROTOCOL \"\"");
@@ -147,9 +137,8 @@ static void nonsense_about_acquire_is_no_grant(void **state)
     ACQUIRE(SCRIPT, say_array(2, say_integer(5), say_array(1, say_string("other"))), "PROTOCOL \"\"");
 }
 
-static void answers_to_renew(void **state)
+TEST(answers_to_renew)
 {
-    (void)state;
     RENEW(SCRIPT, say_integer(0), "NO");
     RENEW(SCRIPT, say_integer(1), "YES left 0");
     RENEW(SCRIPT, say_integer(20001), "YES left 20000");
@@ -165,9 +154,8 @@ static void answers_to_renew(void **state)
     RENEW(NATIVE, say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
 }
 
-static void answers_to_release(void **state)
+TEST(answers_to_release)
 {
-    (void)state;
     RELEASE(SCRIPT, say_integer(0), "NO");
     RELEASE(SCRIPT, say_integer(1), "YES");
     RELEASE(NATIVE, say_integer(0), "NO");
@@ -188,10 +176,9 @@ static unsigned natives(struct hl_reply *reply)
 
 static struct hl_reply *entry(const char *name) { return say_array(3, say_string(name), say_integer(3), say_array(0)); }
 
-static void what_a_server_has_is_asked_once(void **state)
+TEST(what_a_server_has_is_asked_once)
 {
     struct hl_command command;
-    (void)state;
     hl_natives_ask(&command);
     assert_string_equal(text_of(&command), "COMMAND|INFO|DELIFEQ|DELEX");
     assert_int_equal(natives(say_array(2, say_nil(), say_nil())), 0);
@@ -200,31 +187,12 @@ static void what_a_server_has_is_asked_once(void **state)
     assert_int_equal(natives(say_array(2, entry("delifeq"), entry("delex"))), HL_NATIVE_DELIFEQ | HL_NATIVE_DELEX);
 }
 
-static void any_other_answer_means_that_it_has_none(void **state)
+TEST(any_other_answer_means_that_it_has_none)
 {
-    (void)state;
     assert_int_equal(natives(say_error("NOPERM this user has no permissions")), 0);
     assert_int_equal(natives(say_nil()), 0);
     assert_int_equal(natives(say_array(0)), 0);
     assert_int_equal(natives(say_array(2, say_string("delifeq"), say_string("delex"))), 0);
     assert_int_equal(natives(say_array(2, entry("delex"), entry("delifeq"))), 0);
     assert_int_equal(natives(say_array(2, say_array(0), say_array(1, say_integer(1)))), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(acquire_is_said_so),
-        cmocka_unit_test(renew_is_said_so),
-        cmocka_unit_test(what_was_extended_is_renewed_by_the_script),
-        cmocka_unit_test(release_is_said_so),
-        cmocka_unit_test(the_longest_name_fits),
-        cmocka_unit_test(answers_to_acquire),
-        cmocka_unit_test(nonsense_about_acquire_is_no_grant),
-        cmocka_unit_test(answers_to_renew),
-        cmocka_unit_test(answers_to_release),
-        cmocka_unit_test(what_a_server_has_is_asked_once),
-        cmocka_unit_test(any_other_answer_means_that_it_has_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hash slots as a server counts them (the figures are a Redis 7.0's), and what servers say of slots: also what none would say. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "node/slots.h"
+#include "suite.h"
 #include "world/say.h"
 
-#include <cmocka.h>
-
-static void test_slots_of_keys(void **state)
+TEST(test_slots_of_keys)
 {
     static const struct { const char *key; unsigned slot; } keys[] = {
         {"123456789", 12739}, {"foo", 12182}, {"bar", 5061}, {"hello", 866}, {"{user1000}.following", 3443}, {"foo{}{bar}", 8363},
         {"foo{{bar}}zap", 4015}, {"foo{bar}{zap}", 5061}, {"{bar", 4015}, {"", 0}, {"a}b{c}", 7365}, {"x{", 3596}, {"stock:42", 2594},
         {"hilock:token:{stock:42}", 2594}, {"}{x", 12645}, {"k0", 8579}, {"\xc3\xbc", 9552},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assert_int_equal(hl_slot_of(keys[i].key, strlen(keys[i].key)), keys[i].slot);
     assert_int_equal(hl_slot_of("{a\0b}x", 7), hl_slot_of("a\0b", 3));
 }
 
 /* Every slot has a tag of its own, and of letters: no braces, nothing that a pattern would take apart. */
-static void test_a_tag_for_every_slot(void **state)
+TEST(test_a_tag_for_every_slot)
 {
     char tag[HL_SLOT_TAG + 1], key[64];
-    (void)state;
     for (unsigned slot = 0; slot < HL_SLOTS; slot++) {
         hl_slot_tag(slot, tag);
         assert_int_equal(strlen(tag), HL_SLOT_TAG);
@@ -40,7 +35,7 @@ static void test_a_tag_for_every_slot(void **state)
 
 struct redirect_case { const char *text; int is_one; unsigned slot; const char *host; int port; };
 
-static void test_redirects(void **state)
+TEST(test_redirects)
 {
     static const struct redirect_case cases[] = {
         {"MOVED 3999 127.0.0.1:6381", 1, 3999, "127.0.0.1", 6381},
@@ -67,7 +62,6 @@ static void test_redirects(void **state)
         {"MOVEDX 1 h:1", 0, 0, "", 0},
         {"ASK 1 h:1", 0, 0, "", 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hl_reply *reply = say_error("%s", cases[i].text);
         struct hl_address address = {"untouched", -1};
@@ -107,9 +101,8 @@ static void reads(struct hl_reply *reply, const char *should)
     say_free(reply);
 }
 
-static void test_tables(void **state)
+TEST(test_tables)
 {
-    (void)state;
     reads(say_array(3, range(0, 5000, say_string("10.0.0.1"), say_integer(1)), range(5001, 16383, say_string("::1"), say_integer(65535)),
                     range(7, 7, say_nil(), say_integer(3))),
           "0-5000 10.0.0.1:1 id 5001-16383 ::1:65535 id 7-7 :3 id ");
@@ -126,15 +119,4 @@ static void test_tables(void **state)
     reads(say_array(6, say_nil(), say_integer(1), say_array(0), say_array(1, say_integer(0)), say_array(2, say_integer(0), say_integer(1)),
                     say_array(3, say_integer(0), say_integer(1), say_array(0))), "");
     reads(say_array(1, say_array(3, say_integer(0), say_integer(1), say_array(1, say_array(1, say_array(1, say_nil()))))), "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots_of_keys),
-        cmocka_unit_test(test_a_tag_for_every_slot),
-        cmocka_unit_test(test_redirects),
-        cmocka_unit_test(test_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

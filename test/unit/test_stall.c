@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A loop that stands still is reported, once each time, when it made a timer of ours late; and nothing else is taken for it. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static uint64_t stalls(const struct client *p)
 {
-    struct hilock_stats stats = {.size = sizeof stats};
-    hilock_client_stats(p->client, &stats);
+    struct hilock_stats stats = stats_of(p);
     return stats.stalls;
 }
 
@@ -28,7 +25,7 @@ static void freeze_ms(struct fixture *s, struct client *p, uint64_t span_ms)
     run_ms(s, 10);
 }
 
-static void a_late_timer_tells_of_it(struct fixture *s)
+IN_FIXTURE(a_late_timer_tells_of_it)
 {
     struct client *p = holding(s, NULL);
     freeze_ms(s, p, 3500);
@@ -42,7 +39,7 @@ static void a_late_timer_tells_of_it(struct fixture *s)
 }
 
 /* To the microsecond: not at the limit, but above it. */
-static void no_more_than_the_limit_is_no_stall(struct fixture *s)
+IN_FIXTURE(no_more_than_the_limit_is_no_stall)
 {
     for (uint64_t more_us = 0; more_us < 2; more_us++) {
         struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 300));
@@ -54,14 +51,13 @@ static void no_more_than_the_limit_is_no_stall(struct fixture *s)
         world_freeze(&p->loop.lane);
         run_to(s, due_us + 300000 + more_us);
         world_thaw(&s->world, &p->loop.lane);
-        run_ms(s, 1);
-        TELLS(s, "a:UNREACHABLE");
+        TELLS_AFTER(s, 1, "a:UNREACHABLE");
         SAME(s, stalls(p), more_us);
         client_abandon(p);
     }
 }
 
-static void many_late_timers_are_one_stall(struct fixture *s)
+IN_FIXTURE(many_late_timers_are_one_stall)
 {
     struct client *p = holding(s, NULL);
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
@@ -76,7 +72,7 @@ static void many_late_timers_are_one_stall(struct fixture *s)
 
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2500000); }
 
-static void a_callback_that_takes_long_is_one(struct fixture *s)
+IN_FIXTURE(a_callback_that_takes_long_is_one)
 {
     struct client *p = holding(s, NULL);
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
@@ -84,13 +80,12 @@ static void a_callback_that_takes_long_is_one(struct fixture *s)
     acquire(b, HILOCK_FOREVER);
     when(b, "OK", block);
     run_ms(s, 10);
-    run_ms(s, 10);
-    TELLS(s, "b:OK STALLED");
+    TELLS_AFTER(s, 10, "b:OK STALLED");
     SAME(s, stalls(p), 1);
 }
 
 /* Nothing of ours was due: nothing was late. */
-static void a_stall_that_delays_nothing_is_not_told(struct fixture *s)
+IN_FIXTURE(a_stall_that_delays_nothing_is_not_told)
 {
     struct client *p = holding(s, NULL);
     freeze_ms(s, p, 1900);
@@ -100,7 +95,7 @@ static void a_stall_that_delays_nothing_is_not_told(struct fixture *s)
 }
 
 /* Idle for long, away for long, busy for long: the loop turns. */
-static void a_loop_that_turns_is_not_stalled(struct fixture *s)
+IN_FIXTURE(a_loop_that_turns_is_not_stalled)
 {
     struct client *p = holding(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 1));
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000)), *c = handle_new(p, "c", "one", NULL);
@@ -112,25 +107,11 @@ static void a_loop_that_turns_is_not_stalled(struct fixture *s)
         release(b);
         run_ms(s, 10);
     }
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    server_goes(s);
     run_ms(s, 20000);
-    s->place->mood = NET_LISTENS;
+    server_is_back(s);
     run_ms(s, 20000);
     world_jump_us(&s->world, 0);
     SAME(s, stalls(p), 0);
     fixture_hush(s);
-}
-
-int main(void)
-{
-    static const struct play plays[] = {
-        PLAY(a_late_timer_tells_of_it),
-        PLAY(no_more_than_the_limit_is_no_stall),
-        PLAY(many_late_timers_are_one_stall),
-        PLAY(a_callback_that_takes_long_is_one),
-        PLAY(a_stall_that_delays_nothing_is_not_told),
-        PLAY(a_loop_that_turns_is_not_stalled),
-    };
-    return PLAYS_RUN(plays);
 }

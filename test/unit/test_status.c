@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every status of the header has its name and one sentence of its own; any other number has an answer too. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include <hilock/hilock.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 #define NAMES(X)                                                                                                                      \
     X(OK) X(INVALID) X(NO_MEMORY) X(CLOSED) X(IN_USE) X(TOO_MANY_WAITERS) X(NOT_HELD) X(NOT_PENDING) X(WRONG_THREAD) X(FORKED)        \
@@ -20,16 +18,14 @@ static const struct { hilock_status status; const char *name; } all[] = {
 };
 enum { COUNT = sizeof all / sizeof *all };
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT; i++)
         assert_string_equal(hilock_status_name(all[i].status), all[i].name);
 }
 
-static void test_sentences(void **state)
+TEST(test_sentences)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         assert_true(strlen(hilock_status_text(all[i].status)) > 3);
         for (size_t j = 0; j < i; j++)
@@ -45,17 +41,10 @@ static int is_known(int number)
     return 0;
 }
 
-static void test_other_numbers(void **state)
+TEST(test_other_numbers)
 {
-    (void)state;
     for (int number = -200; number <= 200; number++) {
         assert_int_equal(strcmp(hilock_status_name((hilock_status)number), "?") == 0, !is_known(number));
         assert_int_equal(strcmp(hilock_status_text((hilock_status)number), "not a status of this version") == 0, !is_known(number));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_sentences), cmocka_unit_test(test_other_numbers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

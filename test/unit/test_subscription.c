@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Channels: subscribed when wanted, again after a loss, left when nobody wants them; and a stream out of step is not believed. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"
 #define TO_OTHERS "SUBSCRIBE redisson_lock__channel:" /* besides there is the channel of grants, once for a client */
 
 static struct handle *waits(struct client *p, const char *tag, const char *name)
 {
-    struct handle *handle = handle_new(p, tag, name, NULL);
     store_take(&p->fixture->store, name, "another", 600000);
-    acquire(handle, HILOCK_FOREVER);
+    struct handle *handle = asks(p, tag, name, NULL);
     return handle;
 }
 
-static void at_most_256_answers_are_outstanding(struct fixture *s)
+WITH_CLIENT(at_most_256_answers_are_outstanding)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     char name[16];
     s->is_untold = 1;
@@ -34,9 +29,8 @@ static void at_most_256_answers_are_outstanding(struct fixture *s)
     HOLDS(s, asked(s, "mutex_acquire") >= 1200 && asked(s, "mutex_acquire") < 1300);
 }
 
-static void everything_wanted_is_subscribed_again_after_a_loss(struct fixture *s)
+WITH_CLIENT(everything_wanted_is_subscribed_again_after_a_loss)
 {
-    struct client *p = fixture_connect(s, NULL);
     waits(p, "a", "one");
     waits(p, "b", "two");
     waits(p, "c", "three");
@@ -49,9 +43,8 @@ static void everything_wanted_is_subscribed_again_after_a_loss(struct fixture *s
     SAME(s, asked(s, "mutex_acquire"), 9);
 }
 
-static void what_lingers_is_not_subscribed_again(struct fixture *s)
+WITH_CLIENT(what_lingers_is_not_subscribed_again)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = waits(p, "a", "stock");
     run_ms(s, 10);
     cancel(a);
@@ -62,13 +55,11 @@ static void what_lingers_is_not_subscribed_again(struct fixture *s)
     SAME(s, asked(s, "UNSUBSCRIBE"), 0);
 }
 
-static void wanted_again_while_it_leaves_it_comes_back(struct fixture *s)
+WITH_CLIENT(wanted_again_while_it_leaves_it_comes_back)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = waits(p, "a", "stock");
-    struct plan *slow;
     run_ms(s, 10);
-    slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_HOLD);
+    struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_HOLD);
     cancel(a);
     run_ms(s, 1050);
     SAME(s, asked(s, "UNSUBSCRIBE"), 1);
@@ -79,13 +70,11 @@ static void wanted_again_while_it_leaves_it_comes_back(struct fixture *s)
     run_ms(s, 10);
     SAME(s, asked_for(s, TO_OTHERS), 2);
     store_free_name(&s->store, "stock");
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING a:CANCELLED a:WAITING a:OK");
+    TELLS_AFTER(s, 10, "a:WAITING a:CANCELLED a:WAITING a:OK");
 }
 
-static void a_refused_channel_is_asked_for_again_by_the_next_who_waits(struct fixture *s)
+WITH_CLIENT(a_refused_channel_is_asked_for_again_by_the_next_who_waits)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
     struct handle *a = waits(p, "a", "stock");
     run_ms(s, 10);
@@ -99,28 +88,24 @@ static void a_refused_channel_is_asked_for_again_by_the_next_who_waits(struct fi
     SAME(s, store_listeners(&s->store, CHANNEL), 1);
 }
 
-static void refused_when_nobody_wants_it_any_more_it_is_forgotten(struct fixture *s)
+WITH_CLIENT(refused_when_nobody_wants_it_any_more_it_is_forgotten)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct plan *slow;
     struct handle *a = waits(p, "a", "stock");
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 2000000);
     run_ms(s, 10);
-    slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);
+    struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);
     cancel(a);
     run_ms(s, 5000);
     SAME(s, slow->met, 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     store_free_name(&s->store, "stock");
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING a:CANCELLED a:WAITING a:OK");
+    TELLS_AFTER(s, 10, "a:WAITING a:CANCELLED a:WAITING a:OK");
 }
 
 /* More are wanted than may be asked for at once; some are still to be asked for when the link dies. */
-static void what_was_not_asked_for_yet_is_asked_for_on_the_new_link(struct fixture *s)
+WITH_CLIENT(what_was_not_asked_for_yet_is_asked_for_on_the_new_link)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     char name[64];
     s->is_untold = 1;
@@ -141,7 +126,7 @@ static void what_was_not_asked_for_yet_is_asked_for_on_the_new_link(struct fixtu
 }
 
 /* An answer may be slow as long as the link says something. */
-static void a_slow_answer_on_a_lively_link_is_waited_for(struct fixture *s)
+IN_FIXTURE(a_slow_answer_on_a_lively_link_is_waited_for)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     waits(p, "a", "one");
@@ -157,16 +142,14 @@ static void a_slow_answer_on_a_lively_link_is_waited_for(struct fixture *s)
 }
 
 /* Every error, also one that is about another command, is the answer to the oldest; the link lives on. */
-static void a_refusal_does_not_cost_the_other_channels(struct fixture *s)
+WITH_CLIENT(a_refusal_does_not_cost_the_other_channels)
 {
-    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel");
     waits(p, "a", "one");
     waits(p, "b", "two");
     run_ms(s, 10);
     store_free_name(&s->store, "two");
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING b:WAITING b:OK");
+    TELLS_AFTER(s, 10, "a:WAITING b:WAITING b:OK");
     SAME(s, s->place->tried, 2);
 }
 
@@ -181,14 +164,13 @@ static void breaks_the_stream(struct fixture *s, struct hl_reply *said)
     SAME(s, asked_for(s, TO_OTHERS), 2);
     HOLDS(s, hilock_client_is_connected(p->client));
     store_free_name(&s->store, "stock");
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_AFTER(s, 10, "a:WAITING a:OK");
     handle_free(a);
     run_ms(s, 5);
     say_free(said);
 }
 
-static void a_stream_out_of_step_is_given_up(struct fixture *s)
+IN_FIXTURE(a_stream_out_of_step_is_given_up)
 {
     breaks_the_stream(s, say_array(3, say_string("subscribe"), say_string(CHANNEL), say_integer(1)));
     breaks_the_stream(s, say_array(3, say_string("unsubscribe"), say_string(CHANNEL), say_integer(1)));
@@ -210,9 +192,8 @@ static void is_ignored(struct fixture *s, struct client *p, struct hl_reply *sai
     say_free(said);
 }
 
-static void messages_that_are_none_are_ignored(struct fixture *s)
+WITH_CLIENT(messages_that_are_none_are_ignored)
 {
-    struct client *p = fixture_connect(s, NULL);
     waits(p, "a", "stock");
     run_ms(s, 10);
     is_ignored(s, p, say_array(3, say_string("message"), say_string("another channel"), say_string("0")), 0);
@@ -223,9 +204,8 @@ static void messages_that_are_none_are_ignored(struct fixture *s)
     is_ignored(s, p, say_array(3, say_string("message"), say_string(CHANNEL), say_string("0")), 1);
 }
 
-static void a_flood_of_messages_asks_no_faster_than_answers_come(struct fixture *s)
+WITH_CLIENT(a_flood_of_messages_asks_no_faster_than_answers_come)
 {
-    struct client *p = fixture_connect(s, NULL);
     waits(p, "a", "stock");
     run_ms(s, 10);
     for (int i = 0; i < 5000; i++)
@@ -234,7 +214,7 @@ static void a_flood_of_messages_asks_no_faster_than_answers_come(struct fixture 
     HOLDS(s, asked(s, "mutex_acquire") <= 2 + 2);
 }
 
-static void an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time(struct fixture *s)
+IN_FIXTURE(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 800));
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_LOSE_REQUEST);
@@ -246,7 +226,7 @@ static void an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time(struct fixture *
     HOLDS(s, strstr(p->log, "a subscription was not answered in its time"));
 }
 
-static void a_dead_idle_stream_is_found_by_its_beat(struct fixture *s)
+IN_FIXTURE(a_dead_idle_stream_is_found_by_its_beat)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_LOSE_REQUEST);
@@ -261,7 +241,7 @@ static void a_dead_idle_stream_is_found_by_its_beat(struct fixture *s)
     TEXT(s, store_line(&s->store, "UNSUBSCRIBE", 0)->text, "UNSUBSCRIBE hilock:beat");
 }
 
-static void a_refused_beat_keeps_nobody_from_living(struct fixture *s)
+IN_FIXTURE(a_refused_beat_keeps_nobody_from_living)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);
@@ -269,43 +249,19 @@ static void a_refused_beat_keeps_nobody_from_living(struct fixture *s)
     run_ms(s, 20000);
     SAME(s, asked_for(s, TO_OTHERS), 1);
     store_free_name(&s->store, "stock");
-    run_ms(s, 5);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_AFTER(s, 5, "a:WAITING a:OK");
 }
 
-static void the_loss_of_the_stream_is_said_once_while_it_stays_away(struct fixture *s)
+WITH_CLIENT(the_loss_of_the_stream_is_said_once_while_it_stays_away)
 {
-    struct client *p = fixture_connect(s, NULL);
-    unsigned lines;
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
     run_ms(s, 1);
     PLAN(s, .on = "CLIENT", .act = PLAN_RESET_BEFORE, .times = PLAN_ALWAYS);
     run_ms(s, 2000);
     net_reset(&s->net, NULL, NET_STREAMS);
     run_ms(s, 1);
-    lines = p->lines;
+    unsigned lines = p->lines;
     TEXT(s, strstr(p->line, "subscriptions: Connection reset by peer") ? "said" : p->line, "said");
     run_ms(s, 20000);
     SAME(s, p->lines, lines);
 }
-
-static const struct play plays[] = {
-    PLAY(at_most_256_answers_are_outstanding),
-    PLAY(everything_wanted_is_subscribed_again_after_a_loss),
-    PLAY(what_lingers_is_not_subscribed_again),
-    PLAY(wanted_again_while_it_leaves_it_comes_back),
-    PLAY(a_refused_channel_is_asked_for_again_by_the_next_who_waits),
-    PLAY(refused_when_nobody_wants_it_any_more_it_is_forgotten),
-    PLAY(what_was_not_asked_for_yet_is_asked_for_on_the_new_link),
-    PLAY(a_slow_answer_on_a_lively_link_is_waited_for),
-    PLAY(a_refusal_does_not_cost_the_other_channels),
-    PLAY(a_stream_out_of_step_is_given_up),
-    PLAY(messages_that_are_none_are_ignored),
-    PLAY(a_flood_of_messages_asks_no_faster_than_answers_come),
-    PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time),
-    PLAY(a_dead_idle_stream_is_found_by_its_beat),
-    PLAY(a_refused_beat_keeps_nobody_from_living),
-    PLAY(the_loss_of_the_stream_is_said_once_while_it_stays_away),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects are found by all their bytes and nothing else, the order of arrival is kept, the hash is the published one, and memory may run
  * out at any addition. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/table.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 enum { MANY = 2000 };
 
@@ -50,10 +47,9 @@ static void make_things(void)
 static int add(struct hl_table *table, struct thing *thing) { return hl_table_add(table, &thing->entry, thing->key, thing->length); }
 static void *find(struct hl_table *table, const struct thing *thing) { return hl_table_find(table, thing->key, thing->length); }
 
-static void test_add_find_remove(void **state)
+TEST(test_add_find_remove)
 {
     struct hl_table table;
-    (void)state;
     make_things();
     hl_table_init(&table, &memory, 1, 2);
     assert_null(find(&table, &things[0]));
@@ -72,11 +68,10 @@ static void test_add_find_remove(void **state)
     assert_int_equal(blocks, 0); /* an empty table holds nothing */
 }
 
-static void test_order_of_arrival(void **state)
+TEST(test_order_of_arrival)
 {
     struct hl_table table;
     struct hl_table_entry *entry = NULL;
-    (void)state;
     make_things();
     hl_table_init(&table, &memory, 1, 2);
     for (size_t i = 0; i < 100; i++)
@@ -94,13 +89,12 @@ static void test_order_of_arrival(void **state)
     assert_int_equal(blocks, 0);
 }
 
-static void test_keys_are_bytes(void **state)
+TEST(test_keys_are_bytes)
 {
     static const struct { const char *key; size_t length; } keys[] = {{"", 0}, {"\0", 1}, {"\0\0", 2}, {"a", 1}, {"a\0", 2}, {"a\0b", 3}, {"a\0c", 3}, {"ab", 2}};
     enum { COUNT = sizeof keys / sizeof *keys };
     struct hl_table_entry entries[COUNT];
     struct hl_table table;
-    (void)state;
     hl_table_init(&table, &memory, 1, 2);
     for (size_t i = 0; i < COUNT; i++) {
         assert_null(hl_table_find(&table, keys[i].key, keys[i].length));
@@ -113,13 +107,12 @@ static void test_keys_are_bytes(void **state)
 }
 
 /* SipHash-1-3 under the key 00 01 .. 0f of the bytes 00 01 02 .., lower half. */
-static void test_published_hash(void **state)
+TEST(test_published_hash)
 {
     static const struct { size_t length; unsigned hash; } vectors[] = {{0, 0x050fc4dcu},  {1, 0x7d57ca93u},  {7, 0x9bb11140u},  {8, 0x8d299a8eu},
                                                                        {9, 0x6c063de4u},  {15, 0x2a519956u}, {16, 0x7d908b66u}, {63, 0xb7bbb3a8u}};
     struct hl_table table;
     unsigned char bytes[64];
-    (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)i;
     hl_table_init(&table, &memory, 0x0706050403020100u, 0x0f0e0d0c0b0a0908u);
@@ -127,11 +120,10 @@ static void test_published_hash(void **state)
         assert_int_equal(hl_table_hash(&table, bytes, vectors[i].length), vectors[i].hash);
 }
 
-static void test_seed_decides(void **state)
+TEST(test_seed_decides)
 {
     struct hl_table one, other;
     int same = 0;
-    (void)state;
     make_things();
     hl_table_init(&one, &memory, 1, 2);
     hl_table_init(&other, &memory, 1, 3);
@@ -141,12 +133,11 @@ static void test_seed_decides(void **state)
 }
 
 /* A refused addition leaves the table as it was: all others are still found, and the same object can be added later. */
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
     int refusals = 0;
     struct hl_table table;
     struct hl_table_entry *entry;
-    (void)state;
     make_things();
     hl_table_init(&table, &memory, 1, 2);
     for (size_t i = 0; i < MANY; i++) {
@@ -163,13 +154,4 @@ static void test_out_of_memory(void **state)
     while ((entry = hl_table_next(&table, NULL)) != NULL)
         hl_table_remove(&table, entry);
     assert_int_equal(blocks, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_add_find_remove), cmocka_unit_test(test_order_of_arrival), cmocka_unit_test(test_keys_are_bytes),
-        cmocka_unit_test(test_published_hash),  cmocka_unit_test(test_seed_decides),     cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences stay within their space, and what comes from outside stays on one line. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/quote.h"
 #include "base/text.h"
+#include "suite.h"
 
-#include <cmocka.h>
-
-static void test_set_and_add(void **state)
+TEST(test_set_and_add)
 {
     struct hl_text text;
-    (void)state;
     hl_text_set(&text, "port %d", 7);
     assert_string_equal(text.bytes, "port 7");
     hl_text_add(&text, " of %s", "h");
@@ -22,11 +18,10 @@ static void test_set_and_add(void **state)
     assert_string_equal(text.bytes, "");
 }
 
-static void test_full(void **state)
+TEST(test_full)
 {
     struct { struct hl_text text; char guard; } space;
     char longer[2 * HL_TEXT_MAX];
-    (void)state;
     space.guard = '#';
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
@@ -40,7 +35,7 @@ static void test_full(void **state)
     assert_int_equal(space.guard, '#');
 }
 
-static void test_quote(void **state)
+TEST(test_quote)
 {
     static const struct { const char *bytes; size_t length; const char *quoted; } cases[] = {
         {"", 0, ""},
@@ -51,15 +46,13 @@ static void test_quote(void **state)
         {"\x7f\x80\xff ~", 5, "\\x7f\\x80\\xff ~"},
         {"not the end", 3, "not"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(hl_quote(cases[i].bytes, cases[i].length).bytes, cases[i].quoted);
 }
 
 /* Every length, in letters of one and of four: the cut is marked, and nothing else is. */
-static void test_quote_cuts(void **state)
+TEST(test_quote_cuts)
 {
-    (void)state;
     for (int letter = 'a'; letter >= 0; letter -= 'a') {
         for (size_t length = 0; length < 400; length++) {
             char bytes[400];
@@ -76,7 +69,7 @@ static void test_quote_cuts(void **state)
     }
 }
 
-static void test_quote_said(void **state)
+TEST(test_quote_said)
 {
     static const char *const secrets[] = {"shop", "shop-hunter2", NULL};
 #define NINETY_FIVE "12345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345"
@@ -90,12 +83,11 @@ static void test_quote_said(void **state)
         {"5f0c1a2b-7d60-4e1c-9a2f_0123456789ab", "5f0c1a2b-7d60-4e1c-9a2f_0123456789ab"},
         {NINETY_FIVE "shop", NINETY_FIVE "**.."},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(hl_quote_said(secrets, cases[i].said, strlen(cases[i].said)).bytes, cases[i].quoted);
 }
 
-static void test_quote_holder(void **state)
+TEST(test_quote_holder)
 {
     static const struct { const char *holder, *quoted; } cases[] = {
         {"", ""},
@@ -112,29 +104,17 @@ static void test_quote_holder(void **state)
         {"m:5f0c1a2b-7d60-4e1c-9a2f-0123456789ab", "m:5f0c1a.."},
         {"\n\n\n\n\n\n\n\n\n:\n", "\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a..:\\x0a"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(hl_quote_holder(cases[i].holder, strlen(cases[i].holder)).bytes, cases[i].quoted);
 }
 
-static void test_quote_holder_fits(void **state)
+TEST(test_quote_holder_fits)
 {
     char holder[300];
-    (void)state;
     for (int letter = 0; letter < 256; letter += 'a')
         for (size_t length = 0; length < sizeof holder; length++) {
             memset(holder, letter, sizeof holder);
             holder[length / 2] = ':';
             assert_true(strlen(hl_quote_holder(holder, length).bytes) < sizeof(struct hl_quoted));
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_set_and_add), cmocka_unit_test(test_full),         cmocka_unit_test(test_quote),
-        cmocka_unit_test(test_quote_cuts),  cmocka_unit_test(test_quote_holder), cmocka_unit_test(test_quote_holder_fits),
-        cmocka_unit_test(test_quote_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A day with everything in it, played once for every allocation, timer, link, command and query that may fail in it: nothing crashes,
  * nothing leaks, refusals say NO_MEMORY, every accepted call is answered, and nothing of ours stays at the store for longer than a lease. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "play.h"
+#include "suite.h"
 #include "wanted.h"
-
-#include <cmocka.h>
 
 struct seat { /* a handle, and the calls it owes an answer to */
     struct fixture *fixture;
@@ -142,7 +138,6 @@ static uint64_t play_day(uint64_t fail_at, uint64_t fails)
 {
     struct fixture fixture, *s = &fixture;
     struct client *p;
-    uint64_t asked_for;
     fixture_begin(s);
     s->is_untold = s->is_tampered = 1;
     s->memory.fail_at = fail_at;
@@ -160,47 +155,41 @@ static uint64_t play_day(uint64_t fail_at, uint64_t fails)
         HOLDS(s, !is_ours(s, "shop:stock") && !is_ours(s, "shop:other") && !is_ours(s, "shop:third") && !is_ours(s, "shop:fourth"));
     } else
         TEXT(s, p->error.text, "out of memory");
-    asked_for = s->memory.asked;
+    uint64_t asked_for = s->memory.asked;
     HOLDS(s, fail_at == 0 || fail_at > asked_for || s->memory.refused > 0);
     return fixture_end(s) ? asked_for : 0;
 }
 
-static void a_good_day_is_good(void **state)
+TEST(a_good_day_is_good)
 {
-    (void)state;
     assert_true(play_day(0, 0) > 100);
 }
 
-static void each_in_turn_may_fail(void **state)
+TEST(each_in_turn_may_fail)
 {
     uint64_t most = play_day(0, 0);
-    (void)state;
     for (uint64_t at = wanted_first(); at <= most; at += wanted_stride())
         if (!play_day(at, 1))
             fail_msg("when allocation %llu of %llu fails", (unsigned long long)at, (unsigned long long)most);
 }
 
-static void ten_in_a_row_may_fail(void **state)
+TEST(ten_in_a_row_may_fail)
 {
     uint64_t most = play_day(0, 0);
-    (void)state;
     for (uint64_t at = wanted_first(); at <= most; at += wanted_stride())
         if (!play_day(at, 10))
             fail_msg("when allocations %llu to %llu fail", (unsigned long long)at, (unsigned long long)at + 9);
 }
 
 /* Release, close and free need no memory. */
-static void the_end_needs_no_memory(void **state)
+TEST(the_end_needs_no_memory)
 {
     struct fixture s;
-    struct client *p;
-    struct handle *a, *b, *w;
-    (void)state;
     fixture_begin(&s);
-    p = fixture_connect(&s, NULL);
-    a = held(p, "a", "one", NULL);
-    b = held(p, "b", "two", NULL);
-    w = handle_new(p, "w", "one", NULL);
+    struct client *p = fixture_connect(&s, NULL);
+    struct handle *a = held(p, "a", "one", NULL);
+    struct handle *b = held(p, "b", "two", NULL);
+    struct handle *w = handle_new(p, "w", "one", NULL);
     acquire(w, HILOCK_FOREVER);
     run_ms(&s, 5);
     s.memory.is_out = 1;
@@ -218,15 +207,4 @@ static void the_end_needs_no_memory(void **state)
     HOLDS(&s, !is_ours(&s, "one") && !is_ours(&s, "two"));
     handle_free(b);
     assert_true(fixture_end(&s));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_day_is_good),
-        cmocka_unit_test(each_in_turn_may_fail),
-        cmocka_unit_test(ten_in_a_row_may_fail),
-        cmocka_unit_test(the_end_needs_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multis and quorums in which each allocation, timer, link and command in turn fails: refusals say NO_MEMORY, every accepted acquire is answered,
  * nothing leaks, and nothing of ours stays at any store for longer than its lease. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "quorum_stage.h"
+#include "suite.h"
 #include "wanted.h"
-
-#include <cmocka.h>
 
 enum { LEASE_MS = 3000, IN_A_ROW = 5 };
 
@@ -68,7 +65,6 @@ static void play(struct fixture *s, unsigned masters)
 static uint64_t play_once(unsigned masters, uint64_t at)
 {
     struct fixture s;
-    uint64_t asked_for;
     fixture_begin(&s);
     s.is_untold = 1;
     s.is_tampered = 1; /* somebody else had it first */
@@ -79,7 +75,7 @@ static uint64_t play_once(unsigned masters, uint64_t at)
     s.memory.fail_at = at;
     s.memory.fails = IN_A_ROW;
     play(&s, masters);
-    asked_for = s.memory.asked;
+    uint64_t asked_for = s.memory.asked;
     HOLDS(&s, s.memory.refused > 0 || at + 20 > asked_for || !at); /* the last ones are asked for when none fails any more */
     return fixture_end(&s) ? (at ? 1 : asked_for) : 0;
 }
@@ -93,11 +89,5 @@ static void each_in_turn_may_fail(unsigned masters)
             fail_msg("when allocations %llu to %llu of %llu fail", (unsigned long long)at, (unsigned long long)at + IN_A_ROW - 1, (unsigned long long)most);
 }
 
-static void of_a_multi(void **state) { (void)state, each_in_turn_may_fail(1); }
-static void of_a_quorum(void **state) { (void)state, each_in_turn_may_fail(3); }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_multi), cmocka_unit_test(of_a_quorum)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(of_a_multi) { each_in_turn_may_fail(1); }
+TEST(of_a_quorum) { each_in_turn_may_fail(3); }

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A day behind Sentinel and one in a cluster, with a failover in each, one with replicas that confirm, and two of a queue, played once for every allocation, timer, link, command and query that may
  * fail in it: nothing crashes or leaks, the client ends, and where memory came back it works again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cluster_stage.h"
 #include "play.h"
 #include "sentinel_stage.h"
+#include "suite.h"
 #include "wanted.h"
-
-#include <cmocka.h>
 
 typedef struct client *day_fn(struct fixture *s);
 
@@ -33,10 +29,9 @@ static void hold_and_wait(struct client *p, const char *one, const char *other)
 static struct client *sentinel_day(struct fixture *s)
 {
     struct stage stage;
-    struct client *p;
     stage_set(&stage, s);
     store_take(&s->store, "other", "another", 60000);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .command_timeout_ms = 1000));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
@@ -51,13 +46,12 @@ static struct client *sentinel_day(struct fixture *s)
 static struct client *cluster_day(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct client *p;
     char one[16], other[16];
     cluster_set(&stage, s);
     snprintf(one, sizeof one, "%s", cluster_name(0, 0));
     snprintf(other, sizeof other, "%s", cluster_name(1, 0));
     store_take(stage.stores[1], other, "another", 60000);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
@@ -127,15 +121,14 @@ static void let_go(struct handle *handle)
 static struct client *queue_day(struct fixture *s)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)), *q = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a, *b, *c, *d, *e;
     if (p->status != HILOCK_OK || q->status != HILOCK_OK)
         return p;
     run_ms(s, 2000);
-    a = queues(p, "a", "queue", HILOCK_FOREVER);
-    b = queues(p, "b", "queue", HILOCK_FOREVER);
-    c = queues(p, "c", "queue", HILOCK_FOREVER);
-    d = queues(q, "d", "queue", 20000);
-    e = queues(p, "e", "queue", 1500);
+    struct handle *a = queues(p, "a", "queue", HILOCK_FOREVER);
+    struct handle *b = queues(p, "b", "queue", HILOCK_FOREVER);
+    struct handle *c = queues(p, "c", "queue", HILOCK_FOREVER);
+    struct handle *d = queues(q, "d", "queue", 20000);
+    struct handle *e = queues(p, "e", "queue", 1500);
     run_ms(s, 3500);
     let_go(a);
     if (c->lock)
@@ -166,19 +159,17 @@ static struct client *queue_day(struct fixture *s)
 static struct client *queue_in_a_cluster_day(struct fixture *s)
 {
     struct cluster_stage stage;
-    struct client *p;
-    struct handle *a, *b, *c;
     char name[16], token[64];
     cluster_set(&stage, s);
     snprintf(name, sizeof name, "%s", cluster_name(1, 0));
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
-    a = queues(p, "a", name, HILOCK_FOREVER);
-    b = queues(p, "b", name, HILOCK_FOREVER);
-    c = queues(p, "c", name, HILOCK_FOREVER);
+    struct handle *a = queues(p, "a", name, HILOCK_FOREVER);
+    struct handle *b = queues(p, "b", name, HILOCK_FOREVER);
+    struct handle *c = queues(p, "c", name, HILOCK_FOREVER);
     cluster_begin_move(&stage, cluster_slot(name), 1, 2);
     cluster_move_key(&stage, token, 1, 2);
     if (c->lock)
@@ -205,15 +196,13 @@ static struct client *queue_in_a_cluster_day(struct fixture *s)
 static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
 {
     struct fixture s;
-    struct client *p;
     struct handle *last, *tail;
-    uint64_t asked_for;
     fixture_begin(&s);
     s.is_untold = 1;
     s.memory.fail_at = fail_at;
     s.memory.fails = fails;
-    p = day(&s);
-    asked_for = s.memory.asked;
+    struct client *p = day(&s);
+    uint64_t asked_for = s.memory.asked;
     s.memory.fail_at = 0;
     HOLDS(&s, p->status == HILOCK_OK || (p->status == HILOCK_NO_MEMORY && s.memory.refused));
     if (p->status == HILOCK_OK) {
@@ -240,30 +229,13 @@ static void play_days(day_fn *day, uint64_t fails)
             fail_msg("when allocation %llu of %llu fails", (unsigned long long)at, (unsigned long long)most);
 }
 
-static void behind_sentinel_each_may_fail(void **state) { (void)state, play_days(sentinel_day, 1); }
-static void behind_sentinel_ten_may_fail(void **state) { (void)state, play_days(sentinel_day, 10); }
-static void in_a_cluster_each_may_fail(void **state) { (void)state, play_days(cluster_day, 1); }
-static void in_a_cluster_ten_may_fail(void **state) { (void)state, play_days(cluster_day, 10); }
-static void with_replicas_each_may_fail(void **state) { (void)state, play_days(replicas_day, 1); }
-static void with_replicas_ten_may_fail(void **state) { (void)state, play_days(replicas_day, 10); }
-static void in_a_queue_each_may_fail(void **state) { (void)state, play_days(queue_day, 1); }
-static void in_a_queue_ten_may_fail(void **state) { (void)state, play_days(queue_day, 10); }
-static void in_a_queue_in_a_cluster_each_may_fail(void **state) { (void)state, play_days(queue_in_a_cluster_day, 1); }
-static void in_a_queue_in_a_cluster_ten_may_fail(void **state) { (void)state, play_days(queue_in_a_cluster_day, 10); }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(behind_sentinel_each_may_fail),
-        cmocka_unit_test(behind_sentinel_ten_may_fail),
-        cmocka_unit_test(in_a_cluster_each_may_fail),
-        cmocka_unit_test(in_a_cluster_ten_may_fail),
-        cmocka_unit_test(with_replicas_each_may_fail),
-        cmocka_unit_test(with_replicas_ten_may_fail),
-        cmocka_unit_test(in_a_queue_each_may_fail),
-        cmocka_unit_test(in_a_queue_ten_may_fail),
-        cmocka_unit_test(in_a_queue_in_a_cluster_each_may_fail),
-        cmocka_unit_test(in_a_queue_in_a_cluster_ten_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(behind_sentinel_each_may_fail) { play_days(sentinel_day, 1); }
+TEST(behind_sentinel_ten_may_fail) { play_days(sentinel_day, 10); }
+TEST(in_a_cluster_each_may_fail) { play_days(cluster_day, 1); }
+TEST(in_a_cluster_ten_may_fail) { play_days(cluster_day, 10); }
+TEST(with_replicas_each_may_fail) { play_days(replicas_day, 1); }
+TEST(with_replicas_ten_may_fail) { play_days(replicas_day, 10); }
+TEST(in_a_queue_each_may_fail) { play_days(queue_day, 1); }
+TEST(in_a_queue_ten_may_fail) { play_days(queue_day, 10); }
+TEST(in_a_queue_in_a_cluster_each_may_fail) { play_days(queue_in_a_cluster_day, 1); }
+TEST(in_a_queue_in_a_cluster_ten_may_fail) { play_days(queue_in_a_cluster_day, 10); }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* on_trace gets each step of each handle, in order and with its time; unset it costs no look at the clock and no memory. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 /* The fixture uses the client's user itself, so the steps are kept here. */
 static char told[4000];
@@ -49,7 +46,7 @@ static struct client *traced(struct fixture *s)
     return fixture_connect(s, HILOCK_CLIENT_OPTIONS(.on_trace = on_trace));
 }
 
-static void a_turn_is_told_from_its_call_to_its_release(struct fixture *s)
+IN_FIXTURE(a_turn_is_told_from_its_call_to_its_release)
 {
     struct client *p = traced(s);
     TEXT(s, told, "connect");
@@ -73,7 +70,7 @@ static void a_turn_is_told_from_its_call_to_its_release(struct fixture *s)
     fixture_hush(s);
 }
 
-static void a_wait_is_told_with_its_places(struct fixture *s)
+IN_FIXTURE(a_wait_is_told_with_its_places)
 {
     const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
     struct client *p = traced(s), *q = fixture_connect(s, NULL);
@@ -93,7 +90,7 @@ static void a_wait_is_told_with_its_places(struct fixture *s)
     fixture_hush(s);
 }
 
-static void a_wait_that_ends_without_the_lock_says_how(struct fixture *s)
+IN_FIXTURE(a_wait_that_ends_without_the_lock_says_how)
 {
     struct client *p = traced(s);
     held(fixture_connect(s, NULL), "a", "stock", NULL);
@@ -110,7 +107,7 @@ static void a_wait_that_ends_without_the_lock_says_how(struct fixture *s)
     fixture_hush(s);
 }
 
-static void a_hand_off_is_told_of_the_next(struct fixture *s)
+IN_FIXTURE(a_hand_off_is_told_of_the_next)
 {
     struct client *p = traced(s);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -125,10 +122,9 @@ static void a_hand_off_is_told_of_the_next(struct fixture *s)
     fixture_hush(s);
 }
 
-static void a_loss_and_failed_renewals_are_told(struct fixture *s)
+IN_FIXTURE(a_loss_and_failed_renewals_are_told)
 {
-    struct client *p = traced(s);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     forget(a);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY x", .times = 1);
     run_ms(s, 2000);
@@ -140,11 +136,10 @@ static void a_loss_and_failed_renewals_are_told(struct fixture *s)
     fixture_hush(s);
 }
 
-static void of_a_multi_its_handle_is_told_and_names_have_none(struct fixture *s)
+IN_FIXTURE(of_a_multi_its_handle_is_told_and_names_have_none)
 {
     static const char *const names[] = {"one", "two", NULL};
-    struct client *p = traced(s);
-    struct handle *a = multi_new(p, "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = multi_new(traced(s), "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     forget(a);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2000);
@@ -154,7 +149,7 @@ static void of_a_multi_its_handle_is_told_and_names_have_none(struct fixture *s)
     fixture_hush(s);
 }
 
-static void an_outage_is_told(struct fixture *s)
+IN_FIXTURE(an_outage_is_told)
 {
     struct client *p = traced(s);
     forget(NULL);
@@ -193,26 +188,11 @@ static struct cost story(hilock_trace_fn *trace)
     return fixture_end(s) ? cost : (struct cost){0, 0, 0};
 }
 
-static void unset_it_costs_nothing(struct fixture *s)
+IN_FIXTURE(unset_it_costs_nothing)
 {
     struct cost with = story(on_trace), without = story(NULL);
     HOLDS(s, with.steps > 20 && without.steps == 0);
     HOLDS(s, without.looks > 0 && without.asked > 0);
     SAME(s, with.looks - without.looks, with.steps); /* at_us */
     SAME(s, with.asked, without.asked);
-}
-
-int main(void)
-{
-    static const struct play plays[] = {
-        PLAY(a_turn_is_told_from_its_call_to_its_release),
-        PLAY(a_wait_is_told_with_its_places),
-        PLAY(a_wait_that_ends_without_the_lock_says_how),
-        PLAY(a_hand_off_is_told_of_the_next),
-        PLAY(a_loss_and_failed_renewals_are_told),
-        PLAY(of_a_multi_its_handle_is_told_and_names_have_none),
-        PLAY(an_outage_is_told),
-        PLAY(unset_it_costs_nothing),
-    };
-    return PLAYS_RUN(plays);
 }

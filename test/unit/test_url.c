@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a url says, what is refused with which words, and that no refusal shows a secret. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/url.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static struct hl_memory memory;
+
+__attribute__((constructor)) static void begin(void) { hl_memory_init(&memory, NULL); }
 
 /* "user password host port .. db path-or-master", '-' for none, and a '*' behind an address that needs no resolving. */
 static const char *summary(const struct hl_url *url)
@@ -68,9 +67,8 @@ static const struct { const char *url, *summary; } good[] = {
      "- - 0 /1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456"},
 };
 
-static void test_good(void **state)
+TEST(test_good)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct hl_url url;
         struct hl_text error = {""};
@@ -186,9 +184,8 @@ static const struct { const char *url, *error; } bad[] = {
      AT(8) "path of 108 bytes: a unix socket's has at most 107"},
 };
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct hl_url url = {.db = -1};
         struct hl_text error = {""};
@@ -200,14 +197,13 @@ static void test_bad(void **state)
     }
 }
 
-static void test_tls_is_a_letter(void **state)
+TEST(test_tls_is_a_letter)
 {
     static const struct { const char *url; enum hl_url_scheme scheme; int is_tls; } all[] = {
         {"redis://h", HL_URL_REDIS, 0},          {"rediss://h", HL_URL_REDIS, 1},          {"REDISS://h", HL_URL_REDIS, 1},
         {"redis+sentinel://h", HL_URL_SENTINEL, 0}, {"rediss+sentinel://h", HL_URL_SENTINEL, 1}, {"redis+cluster://h", HL_URL_CLUSTER, 0},
         {"rediss+cluster://h", HL_URL_CLUSTER, 1},  {"unix:///h", HL_URL_UNIX, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct hl_url url;
         struct hl_text error;
@@ -218,12 +214,11 @@ static void test_tls_is_a_letter(void **state)
     }
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
     char text[10000];
     struct hl_url url;
     struct hl_text error;
-    (void)state;
     memset(text, 'h', sizeof text);
     memcpy(text, "redis://", 8);
     text[8 + 253] = '\0';
@@ -270,12 +265,11 @@ static void release(void *memory_block, void *ctx)
         is_wiped &= block[i] == 0;
 }
 
-static void test_one_block_and_wiped(void **state)
+TEST(test_one_block_and_wiped)
 {
     const struct hl_memory own = {{allocate, NULL, release, NULL}};
     struct hl_url url;
     struct hl_text error;
-    (void)state;
     assert_int_equal(hl_url_parse(&url, &own, "redis://u:secret@h", &error), HILOCK_OK);
     assert_string_equal(url.password, "secret");
     hl_url_done(&url, &own);
@@ -289,11 +283,10 @@ static void test_one_block_and_wiped(void **state)
 }
 
 /* Any bytes behind a scheme: an answer, and within the block (ASan, valgrind watch). */
-static void test_any_bytes(void **state)
+TEST(test_any_bytes)
 {
     static const char letters[] = "@:/?#%[]0a9.-_,&=\x01\x80 ";
     unsigned seed = 1;
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         char text[48];
         struct hl_url url;
@@ -307,15 +300,4 @@ static void test_any_bytes(void **state)
         else
             assert_int_equal(strncmp(error.bytes, "bad url", 7), 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_bounds), cmocka_unit_test(test_tls_is_a_letter),
-        cmocka_unit_test(test_one_block_and_wiped), cmocka_unit_test(test_any_bytes),
-    };
-    hl_memory_init(&memory, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
@@ -16,9 +16,8 @@ static hilock_validity *validity_of(struct handle *handle)
 
 static uint32_t left(const hilock_validity *validity) { return hilock_validity_remaining_ms(validity); }
 
-static void it_says_what_the_handle_says(struct fixture *s)
+WITH_CLIENT(it_says_what_the_handle_says)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 20000));
     hilock_validity *validity = validity_of(a);
     for (int i = 0; i < 1000; i++) {
@@ -30,15 +29,13 @@ static void it_says_what_the_handle_says(struct fixture *s)
     run_ms(s, 1);
     SAME(s, left(validity), hilock_lock_remaining_ms(a->lock));
     HOLDS(s, left(validity) > 5000 && left(validity) < 15000); /* hold_max is the end */
-    run_ms(s, 30000);
-    TELLS(s, "a:extended a:LOST HOLD_MAX");
+    TELLS_AFTER(s, 30000, "a:extended a:LOST HOLD_MAX");
     SAME(s, left(validity), 0);
     hilock_validity_unref(validity);
 }
 
-static void it_follows_a_deadline_back_as_well(struct fixture *s)
+WITH_CLIENT(it_follows_a_deadline_back_as_well)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     hilock_validity *validity = validity_of(a);
     extend(a, 60000);
@@ -52,9 +49,8 @@ static void it_follows_a_deadline_back_as_well(struct fixture *s)
     hilock_validity_unref(validity);
 }
 
-static void within_one_hold_it_is_one_object_and_never_shows_another(struct fixture *s)
+WITH_CLIENT(within_one_hold_it_is_one_object_and_never_shows_another)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *first = validity_of(a), *again = validity_of(a), *second;
     HOLDS(s, first == again);
@@ -63,8 +59,7 @@ static void within_one_hold_it_is_one_object_and_never_shows_another(struct fixt
     release_quietly(a);
     SAME(s, left(first), 0);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 2);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 2, "a:OK");
     SAME(s, left(first), 0);
     second = validity_of(a);
     HOLDS(s, second != first && left(second) > 0);
@@ -75,9 +70,8 @@ static void within_one_hold_it_is_one_object_and_never_shows_another(struct fixt
     hilock_validity_unref(second);
 }
 
-static void nobody_has_it_any_more_and_it_is_asked_for_again(struct fixture *s)
+WITH_CLIENT(nobody_has_it_any_more_and_it_is_asked_for_again)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *validity;
     for (int i = 0; i < 3; i++) {
@@ -121,7 +115,7 @@ static void end_by_extend(struct handle *a)
     run_ms(a->fixture, 2);
 }
 
-static void whatever_ends_the_hold_it_is_0_before_anybody_is_told(struct fixture *s)
+IN_FIXTURE(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
 {
     static void (*const ends[])(struct handle *a) = {end_by_release, end_by_free, end_by_drop, end_by_abandon, end_by_theft, end_by_deadline, end_by_close, end_by_extend};
     s->is_tampered = 1;
@@ -144,24 +138,21 @@ static void whatever_ends_the_hold_it_is_0_before_anybody_is_told(struct fixture
     }
 }
 
-static void it_outlives_lock_and_client(struct fixture *s)
+WITH_CLIENT(it_outlives_lock_and_client)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *validity = validity_of(a);
     handle_free(a);
     client_close(p, 0);
-    run_ms(s, 100);
-    TELLS(s, "closed");
+    TELLS_AFTER(s, 100, "closed");
     SAME(s, left(validity), 0);
     HOLDS(s, s->memory.blocks > 0);
     hilock_validity_unref(validity);
     SAME(s, s->memory.blocks, 0);
 }
 
-static void in_a_forked_child_it_is_0(struct fixture *s)
+WITH_CLIENT(in_a_forked_child_it_is_0)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *validity = validity_of(a);
     int status = 1;
@@ -181,9 +172,8 @@ static void in_a_forked_child_it_is_0(struct fixture *s)
     hilock_validity_unref(validity);
 }
 
-static void refusals_say_why(struct fixture *s)
+WITH_CLIENT(refusals_say_why)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     hilock_validity *validity = NULL;
     SAME(s, hilock_lock_validity(NULL, &validity), HILOCK_INVALID);
@@ -212,16 +202,3 @@ static void refusals_say_why(struct fixture *s)
     hilock_validity_unref(NULL);
     fixture_hush(s);
 }
-
-static const struct play plays[] = {
-    PLAY(it_says_what_the_handle_says),
-    PLAY(it_follows_a_deadline_back_as_well),
-    PLAY(within_one_hold_it_is_one_object_and_never_shows_another),
-    PLAY(nobody_has_it_any_more_and_it_is_asked_for_again),
-    PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told),
-    PLAY(it_outlives_lock_and_client),
-    PLAY(in_a_forked_child_it_is_0),
-    PLAY(refusals_say_why),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

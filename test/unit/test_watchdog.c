@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold is renewed in time, survives what is no loss, ends when it must, and says so once, with the right reason. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
 enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 
-static void a_hold_is_renewed_at_each_third_of_its_lease(struct fixture *s)
+WITH_CLIENT(a_hold_is_renewed_at_each_third_of_its_lease)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
-    run_ms(s, 59990);
-    TELLS(s, "");
+    TELLS_AFTER(s, 59990, "");
     SAME(s, asked(s, "renew"), 59);
     for (int i = 0; i < 59; i++)
         SAME(s, sent_at_us(s, "renew", i), granted_us + (uint64_t)(i + 1) * LEASE_US / 3);
@@ -22,28 +18,23 @@ static void a_hold_is_renewed_at_each_third_of_its_lease(struct fixture *s)
     HOLDS(s, !strcmp(store_line(&s->store, "renew", 0)->text, store_line(&s->store, "renew", 58)->text));
 }
 
-static void renew_NEVER_ends_a_lease_after_the_grant(struct fixture *s)
+WITH_CLIENT(renew_NEVER_ends_a_lease_after_the_grant)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
-    run_ms(s, 5000);
-    TELLS(s, "a:LOST EXPIRED");
+    TELLS_AFTER(s, 5000, "a:LOST EXPIRED");
     SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
     SAME(s, asked(s, "renew"), 0);
     SAME(s, asked(s, "mutex_release"), 1);
     TEXT(s, a->detail, "EXPIRED: the lease of \"stock\" (3000 ms) is over; 127.0.0.1:6379 is connected");
 }
 
-static void no_answer_until_the_deadline_is_EXPIRED_at_the_deadline(struct fixture *s)
+WITH_CLIENT(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0), token = hilock_lock_token(a->lock);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 5000);
-    TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    server_goes(s);
+    TELLS_AFTER(s, 5000, "a:RENEWAL_FAILED a:LOST EXPIRED");
     SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
     SAME(s, a->event.kind, HILOCK_EVENT_LOST);
     SAME(s, a->event.reason, HILOCK_REASON_EXPIRED);
@@ -54,27 +45,23 @@ static void no_answer_until_the_deadline_is_EXPIRED_at_the_deadline(struct fixtu
 }
 
 /* Some of the last retries fall into the last moments. */
-static void a_loop_that_is_a_little_late_is_not_SUSPENDED(struct fixture *s)
+WITH_CLIENT(a_loop_that_is_a_little_late_is_not_SUSPENDED)
 {
-    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = PLAN_ALWAYS);
     for (int i = 0; i < 200; i++) {
         p->loop.late_us = 0;
         held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
         p->loop.late_us = 20000;
-        run_ms(s, 3200);
-        TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
+        TELLS_AFTER(s, 3200, "a:RENEWAL_FAILED a:LOST EXPIRED");
     }
 }
 
-static void a_silent_server_is_EXPIRED_too(struct fixture *s)
+WITH_CLIENT(a_silent_server_is_EXPIRED_too)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
     world_freeze(&s->store.lane);
-    run_ms(s, 5000);
-    TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    TELLS_AFTER(s, 5000, "a:RENEWAL_FAILED a:LOST EXPIRED");
     SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
     world_thaw(&s->world, &s->store.lane);
     run_ms(s, 3000);
@@ -82,31 +69,26 @@ static void a_silent_server_is_EXPIRED_too(struct fixture *s)
     TELLS(s, "");
 }
 
-static void one_failed_renewal_is_counted_and_not_told(struct fixture *s)
+WITH_CLIENT(one_failed_renewal_is_counted_and_not_told)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct hilock_stats stats = {.size = sizeof stats};
     held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.");
-    run_ms(s, 1999);
-    TELLS(s, "");
+    TELLS_AFTER(s, 1999, "");
     SAME(s, asked(s, "renew"), 1);
     HOLDS(s, asked_at_us(s, "renew", 0) - sent_at_us(s, "mutex_acquire", 0) < LEASE_US / 3 + LEASE_US / 12 + 1000); /* sooner than a third */
-    hilock_client_stats(p->client, &stats);
+    struct hilock_stats stats = stats_of(p);
     SAME(s, stats.renewals_failed, 1);
     SAME(s, stats.renewals, 1);
 }
 
-static void the_second_in_a_row_is_told_once_and_its_end_too(struct fixture *s)
+WITH_CLIENT(the_second_in_a_row_is_told_once_and_its_end_too)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
     struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 6);
-    uint32_t remaining_ms;
     HOLDS(s, run_until_told(s, 2900));
     TELLS(s, "a:RENEWAL_FAILED");
     SAME(s, busy->met, 2);
-    remaining_ms = hilock_lock_remaining_ms(a->lock);
+    uint32_t remaining_ms = hilock_lock_remaining_ms(a->lock);
     SAME(s, a->event.remaining_ms, remaining_ms);
     HOLDS(s, strstr(a->detail, "2 renewals of \"stock\" in a row failed; still valid for "));
     HOLDS(s, run_until_told(s, 2900));
@@ -114,43 +96,36 @@ static void the_second_in_a_row_is_told_once_and_its_end_too(struct fixture *s)
     SAME(s, busy->met, 6);
     HOLDS(s, a->event.remaining_ms > 2900);
     TEXT(s, a->detail, "\"stock\" is renewed again");
-    run_ms(s, 5000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 5000, "");
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 2);
-    run_ms(s, 3000);
-    TELLS(s, "a:RENEWAL_FAILED a:RENEWED");
+    TELLS_AFTER(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
 }
 
-static void a_short_outage_costs_nobody_his_lock(struct fixture *s)
+WITH_CLIENT(a_short_outage_costs_nobody_his_lock)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
     run_ms(s, 2000);
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    server_goes(s);
     run_ms(s, 5000);
-    s->place->mood = NET_LISTENS;
+    server_is_back(s);
     run_ms(s, 3000);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 6000);
-    run_ms(s, 60000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 60000, "");
 }
 
-static void a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link(struct fixture *s)
+IN_FIXTURE(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER);
-    run_ms(s, 2600);
-    TELLS(s, "");
+    TELLS_AFTER(s, 2600, "");
     SAME(s, asked(s, "renew"), 2);
     HOLDS(s, asked_at_us(s, "renew", 1) - asked_at_us(s, "renew", 0) >= LEASE_US / 3);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
 }
 
-static void all_that_is_held_is_asked_for_when_the_link_is_back(struct fixture *s)
+WITH_CLIENT(all_that_is_held_is_asked_for_when_the_link_is_back)
 {
-    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     s->is_tampered = 1;
@@ -162,10 +137,9 @@ static void all_that_is_held_is_asked_for_when_the_link_is_back(struct fixture *
 }
 
 /* It is asked for what is left of it, which proves that it stands and makes it no longer; and again until there is an answer. */
-static void a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back(struct fixture *s)
+WITH_CLIENT(a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back)
 {
     static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER};
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &fixed);
     uint64_t deadline_us = sent_at_us(s, "mutex_acquire", 0) + 10000000 - 107000;
     run_ms(s, 3000);
@@ -174,30 +148,25 @@ static void a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back(
     run_ms(s, 3000);
     SAME(s, asked(s, "renew"), 1);
     BELIEVES(s, a, deadline_us);
-    run_ms(s, 3800);
-    TELLS(s, "");
+    TELLS_AFTER(s, 3800, "");
     SAME(s, asked(s, "renew"), 1);
-    run_ms(s, 500);
-    TELLS(s, "a:LOST EXPIRED");
+    TELLS_AFTER(s, 500, "a:LOST EXPIRED");
 }
 
-static void a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back(struct fixture *s)
+WITH_CLIENT(a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     run_ms(s, 3000);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 1000);
     SAME(s, asked(s, "simple_renew"), 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5800);
-    run_ms(s, 5500);
-    TELLS(s, "");
+    TELLS_AFTER(s, 5500, "");
     HOLDS(s, is_ours(s, "stock"));
 }
 
-static void without_memory_for_that_a_fixed_lease_is_believed_in(struct fixture *s)
+WITH_CLIENT(without_memory_for_that_a_fixed_lease_is_believed_in)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     s->memory.is_out = 0;
     s->memory.spares_links = 1;
@@ -211,108 +180,92 @@ static void without_memory_for_that_a_fixed_lease_is_believed_in(struct fixture 
     TELLS(s, "");
 }
 
-static void taken_is_told_at_the_next_renewal_with_what_was_held(struct fixture *s)
+WITH_CLIENT(taken_is_told_at_the_next_renewal_with_what_was_held)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t token = hilock_lock_token(a->lock);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
-    run_ms(s, 1001);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 1001, "a:LOST TAKEN");
     SAME(s, a->event.fencing_token, token);
     TEXT(s, a->detail, "TAKEN: the store says that \"stock\" is not ours any more");
     acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    TELLS(s, "a:OK");
+    TELLS_AFTER(s, 1, "a:OK");
     HOLDS(s, a->result.fencing_token > token);
 }
 
 /* The same id under another token is another hold: made again by a late copy of its acquire. */
-static void a_hold_made_again_under_another_token_is_not_ours(struct fixture *s)
+WITH_CLIENT(a_hold_made_again_under_another_token_is_not_ours)
 {
-    struct client *p = fixture_connect(s, NULL);
     char holder[FIXTURE_TEXT];
     held(p, "a", "stock", &short_lease);
     s->is_tampered = 1;
     strcpy(holder, store_holder(&s->store, "stock"));
     store_take(&s->store, "stock", holder, 60000);
-    run_ms(s, 1001);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 1001, "a:LOST TAKEN");
 }
 
 static void restart(struct fixture *s, int keeps_data, const char *told)
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *w;
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
-    w = handle_new(p, "w", "other", NULL);
     store_take(&s->store, "other", "another", 60000);
-    acquire(w, HILOCK_FOREVER);
+    asks(p, "w", "other", NULL);
     run_ms(s, 100);
     s->is_tampered = 1;
-    s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
+    server_goes(s);
     store_restart(&s->store, keeps_data);
     run_ms(s, 3000);
-    s->place->mood = NET_LISTENS;
-    run_ms(s, 2500);
-    TELLS(s, told);
+    server_is_back(s);
+    TELLS_AFTER(s, 2500, told);
 }
 
-static void a_restart_that_loses_data_is_TAKEN_when_the_link_is_back(struct fixture *s) { restart(s, 0, "w:WAITING a:LOST TAKEN w:OK"); }
-static void a_restart_that_keeps_data_costs_nobody_his_lock(struct fixture *s) { restart(s, 1, "w:WAITING"); }
+IN_FIXTURE(a_restart_that_loses_data_is_TAKEN_when_the_link_is_back) { restart(s, 0, "w:WAITING a:LOST TAKEN w:OK"); }
+IN_FIXTURE(a_restart_that_keeps_data_costs_nobody_his_lock) { restart(s, 1, "w:WAITING"); }
 
 /* The one thing no client can see in time; the token is what the resource has. */
-static void a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal(struct fixture *s)
+WITH_CLIENT(a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease), *b;
     s->is_tampered = 1;
     world_clock_step(&s->store.clock, 5000000);
     b = held(q, "b", "stock", NULL);
     HOLDS(s, hilock_lock_token(b->lock) > hilock_lock_token(a->lock));
-    run_ms(s, 1100);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
 }
 
-static void hold_max_ends_it_to_the_microsecond(struct fixture *s)
+WITH_CLIENT(hold_max_ends_it_to_the_microsecond)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500));
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0) + 200;
-    run_ms(s, 9000);
-    TELLS(s, "a:LOST HOLD_MAX");
+    TELLS_AFTER(s, 9000, "a:LOST HOLD_MAX");
     SAME(s, a->at_us, granted_us + 3500000);
     SAME(s, asked(s, "mutex_release"), 1);
     TEXT(s, a->detail, "HOLD_MAX: \"stock\" was held for 3500 ms; is a release missing?");
 }
 
-static void a_suspended_host_finds_SUSPENDED(struct fixture *s)
+WITH_CLIENT(a_suspended_host_finds_SUSPENDED)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
     run_ms(s, 500);
     world_jump_us(&s->world, 3600000000u);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST SUSPENDED");
+    TELLS_AFTER(s, 5, "a:LOST SUSPENDED");
     TEXT(s, a->detail, "SUSPENDED: this process did not run in time: it looked 3597538 ms after the deadline of \"stock\"");
     HOLDS(s, strstr(p->log, a->detail));
 }
 
-static void a_pause_shorter_than_the_lease_costs_nothing(struct fixture *s)
+WITH_CLIENT(a_pause_shorter_than_the_lease_costs_nothing)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &short_lease);
     run_ms(s, 500);
     world_jump_us(&s->world, 2000000);
-    run_ms(s, 5);
-    TELLS(s, "");
+    TELLS_AFTER(s, 5, "");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
 }
 
-static void renewals_go_before_acquires(struct fixture *s)
+IN_FIXTURE(renewals_go_before_acquires)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2));
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -320,7 +273,7 @@ static void renewals_go_before_acquires(struct fixture *s)
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
     for (int i = 0; i < 40; i++) {
         name[0] = (char)('A' + i), name[1] = '\0';
-        acquire(handle_new(p, name, name, NULL), HILOCK_FOREVER);
+        asks(p, name, name, NULL);
     }
     run_us(s, 1000);
     SAME(s, asked(s, "renew"), 1);
@@ -328,63 +281,52 @@ static void renewals_go_before_acquires(struct fixture *s)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
 }
 
-static void a_loop_whose_timers_are_a_little_early_renews_all_the_same(struct fixture *s)
+WITH_CLIENT(a_loop_whose_timers_are_a_little_early_renews_all_the_same)
 {
-    struct client *p = fixture_connect(s, NULL);
     p->loop.early_us = 700;
     held(p, "a", "stock", &short_lease);
-    run_ms(s, 29990);
-    TELLS(s, "");
+    TELLS_AFTER(s, 29990, "");
     SAME(s, asked(s, "renew"), 29);
     SAME(s, sent_at_us(s, "renew", 0), sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3);
 }
 
-static void a_loop_whose_timers_are_a_little_early_ends_belief_in_time(struct fixture *s)
+WITH_CLIENT(a_loop_whose_timers_are_a_little_early_ends_belief_in_time)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a;
     p->loop.early_us = 700;
-    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
-    run_ms(s, 5000);
-    TELLS(s, "a:LOST EXPIRED");
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    TELLS_AFTER(s, 5000, "a:LOST EXPIRED");
     SAME(s, a->at_us, sent_at_us(s, "mutex_acquire", 0) + LEASE_US - DRIFT_US);
 }
 
-static void a_loop_whose_timers_are_late_loses_nothing_by_it(struct fixture *s)
+WITH_CLIENT(a_loop_whose_timers_are_late_loses_nothing_by_it)
 {
-    struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 100, .min_validity_ms = 10));
     p->loop.late_us = 4000;
-    run_ms(s, 10000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 10000, "");
     HOLDS(s, asked(s, "renew") > 200);
 }
 
 static void ignore(const struct hilock_result *result, void *user) { (void)result, (void)user; }
 
-static void a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send(struct fixture *s)
+WITH_CLIENT(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     p->tells = 1;
     s->is_tampered = 1;
     run_ms(s, 9000);
     store_expire_ms(&s->store, "stock", 5000);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 400000);
-    run_ms(s, 1500);
-    TELLS(s, "ANOMALY");
+    TELLS_AFTER(s, 1500, "ANOMALY");
     SAME(s, p->event.remaining_ms, 4001); /* what it had left when it was asked */
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + 30000000 - 307000);
     HOLDS(s, strstr(p->line, "less than believed"));
     s->is_tampered = 0; /* restored by that very renewal */
-    run_ms(s, 60000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 60000, "");
 }
 
 /* As by a clock that is set back: told once while it lasts, and nothing is believed of it. */
-static void a_lease_found_too_long_is_an_anomaly_told_once(struct fixture *s)
+WITH_CLIENT(a_lease_found_too_long_is_an_anomaly_told_once)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     p->tells = 1;
     run_ms(s, 900);
@@ -395,16 +337,14 @@ static void a_lease_found_too_long_is_an_anomaly_told_once(struct fixture *s)
     TEXT(s, p->event_detail, "the lease of \"stock\" was 3101 ms at the store, longer than was asked for: did its clock jump, or did another program change it?");
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + 3000000 - 37000);
     store_expire_ms(&s->store, "stock", 60000);
-    run_ms(s, 20000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 20000, "");
     run_ms(s, 60000); /* it has passed */
     store_expire_ms(&s->store, "stock", 60000);
-    run_ms(s, 2000);
-    TELLS(s, "ANOMALY");
+    TELLS_AFTER(s, 2000, "ANOMALY");
 }
 
 /* Also after an extend whose answer was lost. */
-static void a_lease_as_asked_for_is_no_anomaly(struct fixture *s)
+IN_FIXTURE(a_lease_as_asked_for_is_no_anomaly)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -414,13 +354,11 @@ static void a_lease_as_asked_for_is_no_anomaly(struct fixture *s)
     run_ms(s, 5000);
     HOLDS(s, store_left_ms(&s->store, "stock") > 50000);
     TELLS(s, "down up");
-    run_ms(s, 100000);
-    TELLS(s, "");
+    TELLS_AFTER(s, 100000, "");
 }
 
-static void a_nonsense_answer_to_a_renewal_is_no_loss(struct fixture *s)
+WITH_CLIENT(a_nonsense_answer_to_a_renewal_is_no_loss)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct hl_reply *answers[] = {say_nil(), say_string("1"), say_integer(-7), say_integer(INT64_MAX), say_array(0), say_status("OK")};
     held(p, "a", "stock", &short_lease);
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -430,37 +368,3 @@ static void a_nonsense_answer_to_a_renewal_is_no_loss(struct fixture *s)
     }
     TELLS(s, "");
 }
-
-static const struct play plays[] = {
-    PLAY(a_hold_is_renewed_at_each_third_of_its_lease),
-    PLAY(renew_NEVER_ends_a_lease_after_the_grant),
-    PLAY(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline),
-    PLAY(a_loop_that_is_a_little_late_is_not_SUSPENDED),
-    PLAY(a_silent_server_is_EXPIRED_too),
-    PLAY(one_failed_renewal_is_counted_and_not_told),
-    PLAY(the_second_in_a_row_is_told_once_and_its_end_too),
-    PLAY(a_short_outage_costs_nobody_his_lock),
-    PLAY(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link),
-    PLAY(all_that_is_held_is_asked_for_when_the_link_is_back),
-    PLAY(taken_is_told_at_the_next_renewal_with_what_was_held),
-    PLAY(a_hold_made_again_under_another_token_is_not_ours),
-    PLAY(a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back),
-    PLAY(a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back),
-    PLAY(without_memory_for_that_a_fixed_lease_is_believed_in),
-    PLAY(a_restart_that_loses_data_is_TAKEN_when_the_link_is_back),
-    PLAY(a_restart_that_keeps_data_costs_nobody_his_lock),
-    PLAY(a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal),
-    PLAY(hold_max_ends_it_to_the_microsecond),
-    PLAY(a_suspended_host_finds_SUSPENDED),
-    PLAY(a_pause_shorter_than_the_lease_costs_nothing),
-    PLAY(renewals_go_before_acquires),
-    PLAY(a_loop_whose_timers_are_a_little_early_renews_all_the_same),
-    PLAY(a_loop_whose_timers_are_a_little_early_ends_belief_in_time),
-    PLAY(a_loop_whose_timers_are_late_loses_nothing_by_it),
-    PLAY(a_lease_found_too_long_is_an_anomaly_told_once),
-    PLAY(a_lease_as_asked_for_is_no_anomaly),
-    PLAY(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send),
-    PLAY(a_nonsense_answer_to_a_renewal_is_no_loss),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

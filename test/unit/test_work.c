@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What much of it costs is counted, not timed: walks over all holds, and addresses that are compared. */
-#include <stdio.h>
-#include <string.h>
-
 #include "cluster_stage.h"
 #include "node/address.h"
-#include "play.h"
+#include "played.h"
 
 struct hl_core;
 struct hl_hold;
@@ -37,10 +34,9 @@ static void move_together(struct fixture *s, hilock_kind kind, uint64_t noticed_
 {
     struct cluster_stage stage;
     struct handle *handles[HELD];
-    struct client *p;
     cluster_set(&stage, s);
     s->is_untold = 1;
-    p = cluster_connect(&stage);
+    struct client *p = cluster_connect(&stage);
     for (int i = 0; i < HELD; i++)
         acquire(handles[i] = handle_new(p, "a", cluster_name(1, i), HILOCK_LOCK_OPTIONS(.kind = kind)), HILOCK_FOREVER);
     run_ms(s, 100);
@@ -58,10 +54,10 @@ static void move_together(struct fixture *s, hilock_kind kind, uint64_t noticed_
 }
 
 /* Who was granted a free name listens to nothing: renewals of all that is held, after a third of the lease, come back with MOVED in one turn. */
-static void slots_that_move_together_are_looked_after_together(struct fixture *s) { move_together(s, HILOCK_MUTEX, 9000); }
+IN_FIXTURE(slots_that_move_together_are_looked_after_together) { move_together(s, HILOCK_MUTEX, 9000); }
 
 /* Each slot's channel of grants is ended by the server that gives the slot away. */
-static void slots_whose_channels_end_together_are_looked_after_together(struct fixture *s) { move_together(s, HILOCK_FAIR, 0); }
+IN_FIXTURE(slots_whose_channels_end_together_are_looked_after_together) { move_together(s, HILOCK_FAIR, 0); }
 
 static struct hl_reply *topology(unsigned span)
 {
@@ -75,7 +71,7 @@ static struct hl_reply *topology(unsigned span)
     return all;
 }
 
-static void a_long_topology_costs_few_compares(struct fixture *s)
+IN_FIXTURE(a_long_topology_costs_few_compares)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
@@ -86,7 +82,7 @@ static void a_long_topology_costs_few_compares(struct fixture *s)
 }
 
 /* Each says that it has all slots: only that many slots are counted, no more. */
-static void ranges_that_overlap_without_end_are_passed_over(struct fixture *s)
+IN_FIXTURE(ranges_that_overlap_without_end_are_passed_over)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
@@ -95,12 +91,3 @@ static void ranges_that_overlap_without_end_are_passed_over(struct fixture *s)
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     HOLDS(s, compares < 10);
 }
-
-static const struct play plays[] = {
-    PLAY(slots_that_move_together_are_looked_after_together),
-    PLAY(slots_whose_channels_end_together_are_looked_after_together),
-    PLAY(a_long_topology_costs_few_compares),
-    PLAY(ranges_that_overlap_without_end_are_passed_over),
-};
-
-int main(void) { return PLAYS_RUN(plays); }

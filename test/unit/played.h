@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* played - plays that are named once, and what most of them say:
+ *     WITH_CLIENT(a_release_is_told)
+ *     {
+ *         struct handle *a = asks(p, "a", "stock", NULL);
+ *         TELLS_AFTER(s, 1, "a:OK");
+ *         release(a);
+ *         TELLS_AFTER(s, 1, "a:released");
+ *     } */
+#ifndef TEST_UNIT_PLAYED_H
+#define TEST_UNIT_PLAYED_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+#include "suite.h"
+
+/* s: the fixture; p: a client of it that is connected, with the options of the fixture. */
+#define IN_FIXTURE(name)                                                                                        \
+    static void name(struct fixture *s);                                                                        \
+    __attribute__((constructor)) static void played_add_##name(void)                                            \
+    {                                                                                                           \
+        static const struct play play = PLAY(name);                                                             \
+        suite_add(#name, played_run, &play);                                                                    \
+    }                                                                                                           \
+    static void name(__attribute__((unused)) struct fixture *s)
+
+#define WITH_CLIENT(name)                                                                                       \
+    static void name##_with(struct fixture *s, struct client *p);                                               \
+    IN_FIXTURE(name) { name##_with(s, fixture_connect(s, NULL)); }                                              \
+    static void name##_with(struct fixture *s, __attribute__((unused)) struct client *p)
+
+void played_run(void **state); /* the test of a play */
+
+/* So long later exactly this has been reported since the last look. */
+#define TELLS_AFTER(fixture, span_ms, story) played_tells((fixture), (span_ms), (story), __FILE__, __LINE__)
+int played_tells(struct fixture *fixture, uint64_t span_ms, const char *story, const char *file, int line);
+
+struct handle *asks(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options); /* for as long as it takes */
+struct handle *acquiring(struct handle *handle, uint32_t wait_ms); /* it is accepted */
+struct handle *lone(struct fixture *fixture); /* "a", for "stock", of a client that is connected */
+int is_held(const struct handle *handle);
+struct hilock_stats stats_of(const struct client *client);
+
+/* The fixture's own server goes: links break, and none is made, until it is back. */
+void server_goes(struct fixture *fixture);
+void server_is_back(struct fixture *fixture);
+
+#endif
