@@ -127,8 +127,38 @@ static void nobody_is_kept_out(void **state)
     ledger_free(ledger);
 }
 
+/* The judge gets two holders at once, and a token that falls: it must see both. */
+static void judge_sees_what_is_wrong(void **state)
+{
+    struct ledger *ledger = ledger_new(2, 8);
+    struct verdict verdict;
+    size_t first, second;
+    (void)state;
+    first = ledger_begin(ledger, 0, 10);
+    check_pause_ms(2);
+    second = ledger_begin(ledger, 0, 11);
+    check_pause_ms(2);
+    ledger_end(ledger, first);
+    ledger_end(ledger, second);
+    ledger_end(ledger, ledger_begin(ledger, 1, 20));
+    check_pause_ms(2);
+    ledger_end(ledger, ledger_begin(ledger, 1, 19));
+    check_pause_ms(2);
+    ledger_begin(ledger, 1, 21);
+    verdict = ledger_judge(ledger);
+    assert_int_equal(verdict.grants, 5);
+    assert_int_equal(verdict.overlaps, 1);
+    assert_true(verdict.met >= 1);
+    assert_int_equal(verdict.backward, 1);
+    assert_int_equal(verdict.open, 1);
+    ledger_free(ledger);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {FIXTURE_TEST(nobody_is_kept_out)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(judge_sees_what_is_wrong),
+        FIXTURE_TEST(nobody_is_kept_out),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,28 +4,25 @@
 #define TEST_UNIT_PLAY_H
 
 #include "fixture.h"
+#include "suite.h"
 
 struct play {
     const char *name;
     void (*play)(struct fixture *fixture);
-    struct play *next;
 };
-#define PLAY(function) {#function, function, NULL}
+#define PLAY(function) {#function, function}
 
 int play_holds(const struct play *play); /* 1: every claim held, and nothing was left behind */
-int plays_run(const struct play *plays, size_t count); /* as a group of tests; how many failed */
-#define PLAYS_RUN(plays) plays_run((plays), sizeof(plays) / sizeof *(plays))
+void play_run(void **state);             /* the test of a play */
 
-/* Defines a play, A_PLAY(name) { ... }, of the fixture s. It is one of its program's: a program without a main() plays all that are defined so. */
+/* Defines a play, A_PLAY(name) { ... }, of the fixture s, and enters it into its program's list. */
 #define A_PLAY(name)                                                                          \
     static void name(struct fixture *s);                                                      \
     __attribute__((constructor)) static void add_##name(void)                                 \
     {                                                                                         \
-        static struct play play = PLAY(name);                                                 \
-        play_add(&play);                                                                      \
+        static const struct play play = PLAY(name);                                           \
+        suite_add(#name, play_run, &play);                                                    \
     }                                                                                         \
-    static void name(struct fixture *s)
-void play_add(struct play *play);
-int plays_run_added(void);
+    static void name(__attribute__((unused)) struct fixture *s)
 
 #endif

@@ -2,8 +2,6 @@
 /* played - see played.h. */
 #include "played.h"
 
-void played_run(void **state) { assert_true(play_holds(*state)); }
-
 int played_tells(struct fixture *fixture, uint64_t span_ms, const char *story, const char *file, int line)
 {
     run_ms(fixture, span_ms);

@@ -14,24 +14,14 @@
 #include <string.h>
 
 #include "play.h"
-#include "suite.h"
+
+#define IN_FIXTURE(name) A_PLAY(name)
 
 /* s: the fixture; p: a client of it that is connected, with the options of the fixture. */
-#define IN_FIXTURE(name)                                                                                        \
-    static void name(struct fixture *s);                                                                        \
-    __attribute__((constructor)) static void played_add_##name(void)                                            \
-    {                                                                                                           \
-        static const struct play play = PLAY(name);                                                             \
-        suite_add(#name, played_run, &play);                                                                    \
-    }                                                                                                           \
-    static void name(__attribute__((unused)) struct fixture *s)
-
 #define WITH_CLIENT(name)                                                                                       \
     static void name##_with(struct fixture *s, struct client *p);                                               \
     IN_FIXTURE(name) { name##_with(s, fixture_connect(s, NULL)); }                                              \
     static void name##_with(struct fixture *s, __attribute__((unused)) struct client *p)
-
-void played_run(void **state); /* the test of a play */
 
 /* So long later exactly this has been reported since the last look. */
 #define TELLS_AFTER(fixture, span_ms, story) played_tells((fixture), (span_ms), (story), __FILE__, __LINE__)

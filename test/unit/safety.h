@@ -19,7 +19,7 @@ void safety_add(struct safety *safety);
     static void name(struct fixture *s);                                                      \
     __attribute__((constructor)) static void add_##plant##_##name(void)                       \
     {                                                                                         \
-        static struct safety safety = {#plant, wound, PLAY(name), NULL};                      \
+        static struct safety safety = {#plant, wound, PLAY(name), NULL};                \
         safety_add(&safety);                                                                  \
     }
 

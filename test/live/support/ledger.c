@@ -72,23 +72,6 @@ static int by_lock_and_begin(const void *left, const void *right)
     return a->token < b->token ? -1 : a->token > b->token;
 }
 
-/* What comes before the first change and behind the last is nobody's victory: one of the two was not there yet, or any more. */
-static size_t longest_run(const struct grant *grants, size_t count)
-{
-    size_t longest = 0, run = 0;
-    int has_changed = 0;
-    for (size_t i = 1; i < count; i++) {
-        int is_change = grants[i].pid != grants[i - 1].pid;
-        run++;
-        if (!is_change && grants[i].lock == grants[i - 1].lock)
-            continue;
-        longest = has_changed && is_change && run > longest ? run : longest;
-        has_changed = is_change && grants[i].lock == grants[i - 1].lock;
-        run = 0;
-    }
-    return longest;
-}
-
 static uint64_t overlap_us(const struct grant *before, const struct grant *after)
 {
     uint64_t ends_us = before->ended_us < after->ended_us ? before->ended_us : after->ended_us;
@@ -128,7 +111,6 @@ struct verdict ledger_judge(struct ledger *ledger)
     qsort(ledger->grants, atomic_load(&ledger->count), sizeof *ledger->grants, by_lock_and_begin);
     verdict = ledger_judge_some(ledger, UINT64_MAX, 0, UINT64_MAX);
     verdict.met = atomic_load(&ledger->met);
-    verdict.longest = longest_run(ledger->grants, verdict.grants);
     return verdict;
 }
 

@@ -28,7 +28,6 @@ struct verdict {
     size_t overlaps, met;     /* by intervals; by the slot. Both must be 0 */
     size_t backward;          /* tokens that did not rise in the order of the grants of one lock. Must be 0 */
     size_t changes;           /* of process between one grant and the next of the same lock: contention there was */
-    size_t longest;           /* grants of one process in a row, between two changes */
     uint64_t overlap_us;      /* the longest of the overlaps */
 };
 struct verdict ledger_judge(struct ledger *ledger);
