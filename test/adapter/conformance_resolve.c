@@ -36,34 +36,20 @@ static void *ask(struct answer *answer, const char *host)
     return query;
 }
 
-static void localhost_is_known(void **state)
+/* .invalid may be anything that a nameserver makes of it. */
+static void each_name_ends_once(void **state)
 {
-    struct answer answer = {.fixture = *state};
-    ask(&answer, "localhost");
-    turn_until(answer.fixture, &answer.seen, 1);
-    turn_past(answer.fixture, 1000);
-    assert_int_equal(answer.seen.count, 1);
-    assert_true(answer.has_loopback);
-}
-
-static void unknown_name_ends(void **state)
-{
-    struct answer answer = {.fixture = *state};
-    ask(&answer, "no-such-host.hilock.invalid");
-    turn_until(answer.fixture, &answer.seen, 1);
-    turn_past(answer.fixture, 1000);
-    assert_int_equal(answer.seen.count, 1);
-}
-
-static void impossible_name_is_an_error(void **state)
-{
-    static const char *const names[] = {"a..b", "0123456789012345678901234567890123456789012345678901234567890123456789.invalid"};
-    struct fixture *fixture = *state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct answer answer = {.fixture = fixture};
-        ask(&answer, names[i]);
-        turn_until(fixture, &answer.seen, 1);
-        assert_true(answer.has_error);
+    static const char label[] = "0123456789012345678901234567890123456789012345678901234567890123456789.invalid";
+    static const struct { const char *name; int has_loopback, has_error; } cases[] = {
+        {"localhost", 1, 0}, {"no-such-host.hilock.invalid", 0, 0}, {"a..b", 0, 1}, {label, 0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct answer answer = {.fixture = *state};
+        ask(&answer, cases[i].name);
+        turn_until(answer.fixture, &answer.seen, 1);
+        turn_past(answer.fixture, 1000);
+        assert_int_equal(answer.seen.count, 1);
+        assert_true(answer.has_loopback >= cases[i].has_loopback);
+        assert_true(answer.has_error >= cases[i].has_error);
     }
 }
 
@@ -125,9 +111,7 @@ static void many_at_once(void **state)
 int conformance_resolve(void)
 {
     const struct CMUnitTest resolve[] = {
-        FIXTURE_TEST(localhost_is_known),
-        FIXTURE_TEST(unknown_name_ends),
-        FIXTURE_TEST(impossible_name_is_an_error),
+        FIXTURE_TEST(each_name_ends_once),
         FIXTURE_TEST(cancel_silences),
         FIXTURE_TEST(cancel_inside_done),
         FIXTURE_TEST(many_at_once),

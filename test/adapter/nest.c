@@ -12,8 +12,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -68,7 +66,7 @@ struct bed {
     struct hl_nest nest;
     struct hilock_loop loop;
     struct seen seen;
-    int fds[CROWD][2];
+    struct pair pairs[CROWD];
     void *watches[CROWD], *timer;
     size_t count; /* of pairs */
     int is_over;
@@ -100,8 +98,8 @@ static void bed_make(struct bed *bed, size_t count, hilock_ready_fn *ready)
     bed->loop = hl_nest_table(&bed->nest);
     bed->timer = bed->loop.timer_new(bed->loop.ctx, on_fire, bed);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, bed->fds[i]), 0);
-        bed->watches[i] = bed->loop.watch_new(bed->loop.ctx, bed->fds[i][0], ready, bed);
+        bed->pairs[i] = pair_open();
+        bed->watches[i] = bed->loop.watch_new(bed->loop.ctx, bed->pairs[i].near, ready, bed);
     }
 }
 
@@ -113,8 +111,7 @@ static void bed_free(struct bed *bed)
     bed->loop.timer_free(bed->timer);
     for (size_t i = 0; i < bed->count; i++) {
         bed->loop.watch_free(bed->watches[i]);
-        close(bed->fds[i][0]);
-        close(bed->fds[i][1]);
+        pair_close(&bed->pairs[i]);
     }
     hl_nest_end(&bed->nest);
     memset(&bed->nest, 0xa5, sizeof bed->nest); /* as an adapter frees it */
@@ -176,7 +173,7 @@ static void what_the_kernel_refuses_is_not_asked(void **state)
     assert_int_equal(bed.loop.watch_set(bed.watches[0], HILOCK_WRITABLE), -1);
     assert_int_equal(bed.loop.watch_set(bed.watches[0], HILOCK_WRITABLE), -1);
     epoll_ctl_fails = 0;
-    assert_int_equal(write(bed.fds[0][1], "x", 1), 1);
+    pair_write(&bed.pairs[0]);
     bed.loop.timer_start(bed.timer, 1000);
     while (bed.seen.count == 0)
         bed_turn(&bed);
@@ -273,7 +270,7 @@ static void forked_child_leaves_the_parent_alone(void **state)
     while (bed.seen.count == 0)
         bed_turn(&bed);
     assert_int_equal(bed.seen.ready, 0);
-    assert_int_equal(write(bed.fds[0][1], "x", 1), 1);
+    pair_write(&bed.pairs[0]);
     while (bed.seen.ready == 0)
         bed_turn(&bed);
     bed_free(&bed);
@@ -293,13 +290,6 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
     strncpy(words->text, error, sizeof words->text - 1);
 }
 
-static int lowest_free_fd(void)
-{
-    const int fd = dup(STDERR_FILENO);
-    close(fd);
-    return fd;
-}
-
 static void *ask(struct bed *bed, struct words *words)
 {
     void *query;
@@ -316,18 +306,15 @@ static void no_descriptor_or_thread_is_told(void **state)
     static const char *const expected[] = {"raise the limit of open files", "raise the limit of threads"};
     struct bed bed;
     struct words words;
-    struct rlimit old, none;
     const int fd = lowest_free_fd();
     (void)state;
     bed_make(&bed, 0, on_ready);
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     for (int i = 0; i < 2; i++) {
-        none = (struct rlimit){i == 0 ? (rlim_t)lowest_free_fd() : old.rlim_cur, old.rlim_max};
         has_no_threads = i == 1;
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+        limit_fds(i == 0 ? lowest_free_fd() : 0);
         hl_nest_resolve_cancel(ask(&bed, &words));
         (void)ask(&bed, &words);
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+        limit_fds(0);
         while (words.seen.count == 0)
             bed_turn(&bed);
         assert_non_null(strstr(words.text, expected[i]));
@@ -345,16 +332,13 @@ static void no_descriptor_or_thread_is_told(void **state)
 static void no_descriptor_for_a_nest(void **state)
 {
     struct hl_nest nest;
-    struct rlimit old, few;
     const int fd = lowest_free_fd();
     (void)state;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     for (int left = 0; left < 2; left++) {
-        few = (struct rlimit){(rlim_t)(fd + left), old.rlim_max};
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        limit_fds(fd + left);
         assert_int_equal(hl_nest_begin(&nest, NULL), -1);
         assert_int_equal(errno, EMFILE);
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+        limit_fds(0);
         assert_int_equal(lowest_free_fd(), fd);
     }
     epoll_ctl_fails = 1;

@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "seen.h"
@@ -18,7 +21,38 @@ void on_fire_count(void *arg)
 void on_ready_count(unsigned ready, void *arg)
 {
     struct seen *seen = arg;
-    assert_false(seen->is_inside_call);
-    seen->count++;
+    on_fire_count(seen);
     seen->ready |= ready;
+}
+
+struct pair pair_open(void)
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    return (struct pair){fds[0], fds[1]};
+}
+
+void pair_write(const struct pair *pair) { assert_int_equal(write(pair->far, "x", 1), 1); }
+
+void pair_close(const struct pair *pair)
+{
+    close(pair->near);
+    close(pair->far);
+}
+
+int lowest_free_fd(void)
+{
+    const int fd = dup(STDERR_FILENO);
+    close(fd);
+    return fd;
+}
+
+void limit_fds(int most)
+{
+    static rlim_t usual;
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    usual = usual ? usual : limit.rlim_cur;
+    limit.rlim_cur = most ? (rlim_t)most : usual;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* seen - what a loop called back, counted. */
+/* seen - what a loop called back, counted; and the descriptors that it watches in these tests. */
 #ifndef TEST_ADAPTER_SEEN_H
 #define TEST_ADAPTER_SEEN_H
 
@@ -12,5 +12,13 @@ struct seen {
 };
 hilock_fire_fn on_fire_count;
 hilock_ready_fn on_ready_count;
+
+struct pair { int near, far; }; /* sockets: each is writable, and readable once the other one has been written to */
+struct pair pair_open(void);
+void pair_write(const struct pair *pair); /* near is readable then */
+void pair_close(const struct pair *pair);
+
+int lowest_free_fd(void);
+void limit_fds(int most); /* no descriptor from this number on; 0: as it was */
 
 #endif
