@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""circles.py ROOT ARCHIVE - no circle of files in lib/: calls go down, news goes up through a table that the lower file declares. Looked
-for in the sources, by what is included and what is called, and in the compiled objects, where macros and inline functions hide nothing. Prints each circle, and the ties that make it."""
+"""No circle of files in lib/: calls go down, news goes up through a table that the lower file declares. Looked for in the sources, by what is included
+and what is called, and in the compiled objects, where macros and inline functions hide nothing. check(root, archive) answers a list of (rule, text):
+each circle, and the ties that make it."""
 import collections
 import glob
 import os
 import re
-import subprocess
-import sys
+
+import objects
 
 DEFINED = re.compile(r'^(?!static|typedef|extern)[a-z][\w *]*?\b(hl_\w+|hilock_\w+)(?:\([^;{]*\)\s*\{|(?:\[\])? = )', re.M)
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', re.S)
-SYMBOL = re.compile(r'^[0-9a-f]{8,16} (.{7}) (\S+)\s+[0-9a-f]{8,16}\s+(?:\.hidden )?(\S+)$')
 
 
 def circles(ties):
@@ -58,17 +58,12 @@ def in_sources(root):
 
 
 def in_objects(archive):
-    text = subprocess.run(['objdump', '-t', archive], check=True, capture_output=True, text=True).stdout
-    defined, wanted, member = {}, [], None
-    for line in text.splitlines():
-        heading = re.match(r'^(\S+):\s+file format', line)
-        if heading:
-            member = heading.group(1).split('/')[-1].replace('.c.o', '')
-        match = SYMBOL.match(line)
-        if match and match.group(2) == '*UND*':
-            wanted.append((member, match.group(3)))
-        elif match and match.group(1)[0] in 'gu!w':
-            defined[match.group(3)] = member
+    defined, wanted = {}, []
+    for member, flags, section, name in objects.symbols(archive):
+        if section == '*UND*':
+            wanted.append((member, name))
+        elif flags[0] in 'gu!w':
+            defined[name] = member
     ties = collections.defaultdict(dict)
     for one, name in wanted:
         if defined.get(name, one) != one:
@@ -78,18 +73,12 @@ def in_objects(archive):
 
 def told(ties, where):
     for circle in circles(ties):
-        yield f'{where}: a circle of {len(circle)} files: {" ".join(circle)}'
+        yield 'circles', f'{where}: a circle of {len(circle)} files: {" ".join(circle)}'
         for one in circle:
             for other, why in sorted(ties[one].items()):
                 if other in circle:
-                    yield f'    {one} {why} {other}'
+                    yield 'circles', f'    {one} {why} {other}'
 
 
 def check(root, archive):
     return [*told(in_sources(root), 'sources'), *told(in_objects(archive), 'objects')]
-
-
-if __name__ == '__main__':
-    lines = check(sys.argv[1], sys.argv[2])
-    print('\n'.join(lines))
-    sys.exit(1 if lines else 0)

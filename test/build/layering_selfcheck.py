@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""layering_selfcheck.py CC - every rule of tree.py and objects.py goes red when broken, and is silent when not.
+"""layering_selfcheck.py CC - every rule of tree.py, objects.py and circles.py goes red when broken, and is silent when not.
 A small tree that breaks nothing is written to a temporary directory; each case below then breaks one thing in it. A rule without a
 case fails, too."""
 import os
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import circles
 import objects
 import tree
 
@@ -133,6 +134,13 @@ GOOD_CORE = [
 GOOD_ADAPTER = [('.._adapters_libevent.c.o', CALL.format('event_add').replace('hl_case', 'hilock_case')),
                 ('.._adapters_nest_resolve.c.o', CALL.format('getaddrinfo'))]
 
+# What the lower of two files has before its function and calls in it, and where a circle is then.
+UPPER = '#include "a/lower.h"\nint hl_upper(void);\nint hl_upper(void)\n{\n    return hl_lower();\n}\n'
+LOWER = '#include "a/lower.h"\n%s\nint hl_lower(void)\n{\n    return %s;\n}\n'
+HEADER = 'int hl_lower(void); /* hl_upper() may be named in words */\n'
+CIRCLES = [('', '1', set()), ('int hl_upper(void);', 'hl_upper()', {'sources', 'objects'}),
+           ('extern int hl_upper(void);\n#define UP hl_upper', 'UP()', {'sources', 'objects'})]
+
 
 def write(root, path, text, mode='w'):
     path = os.path.join(root, path)
@@ -157,7 +165,7 @@ def archive(compiler, root, name, members):
     for member, source in members:
         write(root, f'{name}/{member}.c', source)
         paths.append(os.path.join(root, name, member))
-        subprocess.run([*compiler, '-std=c11', '-O1', '-fPIC', '-fno-builtin', '-w', '-c', paths[-1] + '.c', '-o', paths[-1]], check=True)
+        subprocess.run([*compiler, '-std=c11', '-O1', '-fPIC', '-fno-builtin', '-w', '-I', os.path.join(root, 'lib'), '-c', paths[-1] + '.c', '-o', paths[-1]], check=True)
     path = os.path.join(root, name + '.a')
     subprocess.run(['ar', 'csr', path, *paths], check=True)
     return path
@@ -167,6 +175,16 @@ def object_problems(compiler, core=(), adapter=()):
     with tempfile.TemporaryDirectory() as root:
         return objects.check(archive(compiler, root, 'core', core or GOOD_CORE),
                              archive(compiler, root, 'adapter', adapter or GOOD_ADAPTER))
+
+
+def circles_in(compiler, *lower):
+    sources = {'upper': UPPER, 'lower': LOWER % lower}
+    with tempfile.TemporaryDirectory() as root:
+        write(root, 'lib/a/lower.h', HEADER)
+        for name, text in sources.items():
+            write(root, f'lib/a/{name}.c', text)
+        core = archive(compiler, root, 'core', [(f'a_{name}.c.o', text) for name, text in sources.items()])
+        return {text.split(':')[0] for _, text in circles.check(root, core) if 'circle' in text}
 
 
 def main(*compiler):
@@ -181,6 +199,9 @@ def main(*compiler):
             if not any(r == rule and text in t for r, t in problems):
                 failures.append(f'{which} {rule} {text} {member}: told {problems}')
             told += [t for r, t in problems if r == 'calls']
+    for *lower, where in CIRCLES:
+        if circles_in(compiler, *lower) != where:
+            failures.append(f'a circle by {lower}: found in {circles_in(compiler, *lower)}')
     failures += [f'rule without a case: {rule.__name__}' for rule in tree.RULES if rule.__name__ not in [c[0] for c in TREE_CASES]]
     failures += [f'calls without a case: {why}' for _, _, why in objects.CALLS + objects.ADAPTER_CALLS
                  if not any(t.endswith(why) for t in told)]

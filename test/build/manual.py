@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""manual.py MANDOC REFERENCE - mandoc finds nothing wrong with the man pages, but that they have no date: a build gives the same pages on every
-day. A page with a mistake is tried, too: or else a check that sees nothing would go unseen."""
+"""manual.py MANDOC REFERENCE PAGE... - mandoc finds nothing wrong with the man pages, nor with others, but that they have no date: a build gives the same pages
+on every day. A page with a mistake is tried, too: or else a check that sees nothing would go unseen."""
 import os
 import subprocess
 import sys
 
 MISTAKE = '.TH X 3 "" "x"\n.SH NAME\nx \\- y\n.SH DESCRIPTION\n.QQ\n'
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
 
 
 def complaints(mandoc, where, text):
@@ -14,12 +19,11 @@ def complaints(mandoc, where, text):
     return [line for line in told.splitlines() if 'missing date' not in line]
 
 
-def main(mandoc, where):
-    failures, count = [], 0
+def main(mandoc, where, *others):
+    failures, count = [f'{page}: {line}' for page in others for line in complaints(mandoc, where, read(page))], 0
     for folder in ('man3', 'man7'):
         for name in sorted(os.listdir(os.path.join(where, folder))):
-            with open(os.path.join(where, folder, name), encoding='utf-8') as file:
-                text = file.read()
+            text = read(os.path.join(where, folder, name))
             if text.startswith('.so '):
                 failures += [] if os.path.exists(os.path.join(where, text.split()[1])) else [f'{name}: leads nowhere: {text}']
             else:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""echo.py ECHO REDIS_SERVER - one connection at a time has the lock of a name; it ends with the connection, and the connection with it."""
+"""echo.py REDIS_SERVER ECHO - one connection at a time has the lock of a name; it ends with the connection, and the connection with it."""
 import signal
 import socket
-import sys
-import tempfile
 
 import store
 
@@ -71,19 +69,15 @@ def loss(port, url, holder):
     endless.leave()
 
 
-def main(program, server):
-    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
-        process = store.start(program, url, '0', str(LEASE_MS))
-        try:
-            port = int(process.stdout.readline().split()[1])
-            loss(port, url, exclusion(port))
-            last, _ = granted(port, 'chair')
-            process.send_signal(signal.SIGTERM)
-            store.expect(process.wait(store.WAITS_S) == 0, 'it leaves when it is told to')
-            store.expect(last.heard() == '' and store.locks(url) == [], 'no connection and no lock is left')
-        finally:
-            store.end(process)
+def echo(url, program):
+    with store.running(program, url, '0', str(LEASE_MS)) as process:
+        port = int(process.stdout.readline().split()[1])
+        loss(port, url, exclusion(port))
+        last, _ = granted(port, 'chair')
+        process.send_signal(signal.SIGTERM)
+        store.expect_end(process)
+        store.expect(last.heard() == '', 'no connection is left')
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(echo)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""guide.py GUIDE_FOLDER SHOP REDIS_SERVER - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and nobody else,
+"""guide.py REDIS_SERVER GUIDE_FOLDER SHOP - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and nobody else,
 and what an operator types ends a hold and wakes who waits."""
 import http.client
 import re
 import shlex
 import sqlite3
-import sys
 import tempfile
 import threading
 
@@ -168,9 +167,9 @@ def operator(lines, program, directory, url):
     store.expect(told[3:] == [1, 0] and answers == [200], f'he ends the hold, and the buyer finds that: {told[3:]} {answers}')
 
 
-def main(guide, program, server):
-    text = store.guide(guide)
-    with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as stock, store.redis(server, work) as url:
+def pages(url, folder, program):
+    text = store.guide(folder)
+    with tempfile.TemporaryDirectory() as stock:
         row, rows = store.blocks(text, 'sql')
         one_row(row)
         many_rows(rows, statements_of(row)[0])
@@ -179,4 +178,4 @@ def main(guide, program, server):
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(pages)

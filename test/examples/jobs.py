@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""jobs.py JOBS REDIS_SERVER - two servers of coroutines do jobs under locks of one store: one at a time for a name; who hangs up leaves nothing behind,
+"""jobs.py REDIS_SERVER JOBS - two servers of coroutines do jobs under locks of one store: one at a time for a name; who hangs up leaves nothing behind,
 whether he waited or worked; and a server that is to end answers those who wait, and lets those who work finish, or be stopped by a second signal."""
 import contextlib
 import signal
 import socket
-import sys
-import tempfile
-import time
 
 import store
 
@@ -16,11 +13,8 @@ LONG = 360000  # pieces, an hour's; nothing here takes that long
 @contextlib.contextmanager
 def jobs(program, url):
     """(process, port)"""
-    process = store.start(program, url)
-    try:
+    with store.running(program, url) as process:
         yield process, int(process.stdout.readline())
-    finally:
-        store.end(process)
 
 
 @contextlib.contextmanager
@@ -30,15 +24,6 @@ def caller(port):
         yield lambda *words: link.sendall((' '.join(map(str, words)) + '\n').encode()), lambda: answers.readline().strip()
 
 
-def until(is_so, what):
-    ends = time.monotonic() + store.WAITS_S
-    while not is_so():
-        if time.monotonic() > ends:
-            raise SystemExit('not so: ' + what)
-        time.sleep(0.01)
-    print('ok:', what)
-
-
 def is_awaited(url):
     return store.ask(url, 'ZCARD', 'hilock:wait:{lamp}') > 0
 
@@ -46,16 +31,16 @@ def is_awaited(url):
 def turns(url, here, there):
     with caller(here) as (ask, answer), caller(there) as (other_ask, other_answer), caller(there) as (third_ask, third_answer):
         ask('lamp', LONG, 60)
-        until(lambda: store.locks(url) == ['lamp'], 'a job works under its lock')
+        store.until(lambda: store.locks(url) == ['lamp'], 'a job works under its lock')
         third_ask('lamp', 1, 0)
         store.expect(third_answer() == 'lamp TIMED_OUT', 'another is told so, when it does not wait')
         third_ask('a}b', 1, 0)
         store.expect(third_answer() == 'a}b BAD_NAME', 'a bad name is refused')
         other_ask('lamp', 3, 3600)
-        until(lambda: is_awaited(url), 'or waits')
+        store.until(lambda: is_awaited(url), 'or waits')
         third_ask('desk', 3, 0)
         store.expect(third_answer().startswith('desk done '), 'other names are free meanwhile')
-    until(lambda: store.locks(url) == [] and not is_awaited(url), 'who hangs up leaves no lock and no wait')
+    store.until(lambda: store.locks(url) == [] and not is_awaited(url), 'who hangs up leaves no lock and no wait')
     with caller(here) as (ask, answer), caller(there) as (other_ask, other_answer):
         ask('lamp', 5, 3600)
         other_ask('lamp', 5, 3600)
@@ -70,7 +55,7 @@ def turns(url, here, there):
 def ends(program, url, signals, pieces, last):
     with jobs(program, url) as (process, port), caller(port) as (ask, answer), caller(port) as (other_ask, other_answer):
         ask('lamp', pieces, 0)
-        until(lambda: store.locks(url) == ['lamp'], 'one works')
+        store.until(lambda: store.locks(url) == ['lamp'], 'one works')
         other_ask('lamp', 1, 3600)
         process.send_signal(signal.SIGTERM)
         store.expect(other_answer() == 'lamp CLOSED', 'who waits is answered')
@@ -78,17 +63,15 @@ def ends(program, url, signals, pieces, last):
             process.send_signal(signal.SIGTERM)
         told = answer()
         store.expect(told.startswith(last), f'who works: {told}')
-        store.expect(process.wait(store.WAITS_S) == 0, f'it ends: {process.returncode}')
+        store.expect_end(process)
 
 
-def main(program, server):
-    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
-        with jobs(program, url) as (_, here), jobs(program, url) as (_, there):
-            turns(url, here, there)
-        ends(program, url, 1, 300, 'lamp done ')
-        ends(program, url, 2, LONG, 'lamp LOST')
-        store.expect(store.locks(url) == [], f'no lock is left at the store: {store.locks(url)}')
+def both(url, program):
+    with jobs(program, url) as (_, here), jobs(program, url) as (_, there):
+        turns(url, here, there)
+    ends(program, url, 1, 300, 'lamp done ')
+    ends(program, url, 2, LONG, 'lamp LOST')
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(both)

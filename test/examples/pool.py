@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pool.py POOL REDIS_SERVER - work that is short is done; a worker whose lock is taken away stops, and the others do not; told to end, all stop."""
+"""pool.py REDIS_SERVER POOL - work that is short is done; a worker whose lock is taken away stops, and the others do not; told to end, all stop."""
 import signal
-import sys
-import tempfile
 
 import store
 
@@ -21,18 +19,14 @@ def of(lines, what):
 
 
 def short(program, url):
-    process = store.start(program, url, str(2 * JOBS), '5')
-    try:
+    with store.running(program, url, str(2 * JOBS), '5') as process:
         lines = process.stdout.read().splitlines()
-        store.expect(process.wait(store.WAITS_S) == 0, f'exit status {process.returncode}')
+        store.expect_end(process)
         store.expect(of(lines, 'done') == list(range(2 * JOBS)), f'all are done: {lines}')
-    finally:
-        store.end(process)
 
 
 def long(program, url):
-    process = store.start(program, url, str(JOBS), str(FOR_EVER))
-    try:
+    with store.running(program, url, str(JOBS), str(FOR_EVER)) as process:
         lines = lines_until(process, [], lambda lines: len(of(lines, 'works')) == JOBS)
         store.ask(url, 'DEL', 'job:2')
         lines_until(process, lines, lambda lines: of(lines, 'stopped'))
@@ -40,18 +34,14 @@ def long(program, url):
         store.expect(store.locks(url) == ['job:0', 'job:1', 'job:3'], 'the others hold theirs')
         process.send_signal(signal.SIGTERM)
         lines += process.stdout.read().splitlines()
-        store.expect(process.wait(store.WAITS_S) == 0, f'exit status {process.returncode}')
+        store.expect_end(process)
         store.expect(of(lines, 'stopped') == list(range(JOBS)), f'told to end, all stop: {lines}')
-        store.expect(store.locks(url) == [], f'no lock is left at the store: {store.locks(url)}')
-    finally:
-        store.end(process)
 
 
-def main(program, server):
-    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
-        short(program, url)
-        long(program, url)
+def pool(url, program):
+    short(program, url)
+    long(program, url)
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(pool)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""shop.py SHOP REDIS_SERVER - two shops that share a stock sell each piece once, to many buyers at the same time; and every answer that the
+"""shop.py REDIS_SERVER SHOP - two shops that share a stock sell each piece once, to many buyers at the same time; and every answer that the
 head of shop.c names is given when it should be."""
 import collections
 import contextlib
 import http.client
 import os
-import signal
 import socket
 import struct
 import sys
@@ -21,16 +20,11 @@ PIECES, BUYERS = 30, 40
 @contextlib.contextmanager
 def shop(program, directory, url, *spans):
     """Its address: host:port. spans: what a payment takes and how long a buyer waits, in ms."""
-    process = store.start(program, directory, url, '0', *(str(span) for span in spans))
-    try:
+    with store.running(program, directory, url, '0', *(str(span) for span in spans)) as process:
         line = process.stdout.readline().strip()
         store.expect(line.startswith('http://'), f'a shop opens: {line}')
         yield line[len('http://'):]
         store.expect(process.poll() is None, 'it is still open at the end')
-        process.send_signal(signal.SIGTERM)
-        process.wait(store.WAITS_S)
-    finally:
-        store.end(process)
 
 
 def get(address, method, path):
@@ -55,6 +49,20 @@ def buy(address, item, answers):
     answers.append(status)
 
 
+@contextlib.contextmanager
+def buying(address, *items):
+    """A buyer of each, until all have their answers: these."""
+    answers = []
+    buyers = [threading.Thread(target=buy, args=(address, item, answers)) for item in items]
+    for buyer in buyers:
+        buyer.start()
+    try:
+        yield answers
+    finally:
+        for buyer in buyers:
+            buyer.join()
+
+
 def put(directory, item, pieces):
     with open(os.path.join(directory, item), 'w', encoding='utf-8') as file:
         file.write(f'{pieces} 0\n')
@@ -66,14 +74,11 @@ def left(directory, item):
 
 
 def crowd(addresses, directory):
-    answers = []
     put(directory, 'lamp', PIECES)
-    buyers = [threading.Thread(target=buy, args=(addresses[i % len(addresses)], 'lamp', answers)) for i in range(BUYERS)]
-    for buyer in buyers:
-        buyer.start()
-    for buyer in buyers:
-        buyer.join()
-    counted = dict(collections.Counter(answers))
+    each = ['lamp'] * (BUYERS // 2)
+    with buying(addresses[0], *each) as here, buying(addresses[1], *each) as there:
+        pass
+    counted = dict(collections.Counter(here + there))
     store.expect(counted == {200: PIECES, 410: BUYERS - PIECES}, f'{BUYERS} buyers at once, {PIECES} pieces: {counted}')
     store.expect(left(directory, 'lamp')[0] == 0, f'and none is left: {left(directory, "lamp")}')
 
@@ -92,14 +97,11 @@ def busy(address, directory, url):
     store.ask(url, 'HSET', 'stock:chair', 'somebody', 1, 'mode', 'mutex')
     store.expect(sell(address, 'chair') == 409, '409 while somebody else holds the lock')
     store.expect(left(directory, 'chair') == [2, 0], 'nothing is sold then')
-    answers = []
-    buyer = threading.Thread(target=buy, args=(address, 'chair', answers))
-    buyer.start()
-    while 'waits for stock:chair' not in get(address, 'GET', '/locks')[1]:
-        pass
-    store.ask(url, 'DEL', 'stock:chair')
-    store.ask(url, 'PUBLISH', 'redisson_lock__channel:{stock:chair}', 0)
-    buyer.join()
+    with buying(address, 'chair') as answers:
+        while 'waits for stock:chair' not in get(address, 'GET', '/locks')[1]:
+            pass
+        store.ask(url, 'DEL', 'stock:chair')
+        store.ask(url, 'PUBLISH', 'redisson_lock__channel:{stock:chair}', 0)
     store.expect(answers == [200] and left(directory, 'chair')[0] == 1, f'and it is sold once that one releases: {answers}')
 
 
@@ -112,31 +114,25 @@ def fence(address, directory):
 
 def fence_before_read(address, directory):
     """A sale reads and is delayed by its payment; a later holder raises the fence, reads, and has not written yet."""
-    answers = []
     put(directory, 'clock', 3)
-    buyer = threading.Thread(target=buy, args=(address, 'clock', answers))
-    buyer.start()
-    while left(directory, 'clock')[1] == 0 and not answers:
-        pass
-    token = left(directory, 'clock')[1]
-    store.expect(left(directory, 'clock') == [3, token] and not answers, 'the fence is raised before anything is sold')
-    with open(os.path.join(directory, 'clock'), 'r+', encoding='utf-8') as file:
-        file.write(f'{3:10} {token + 1:20}\n')
-    buyer.join()
+    with buying(address, 'clock') as answers:
+        while left(directory, 'clock')[1] == 0 and not answers:
+            pass
+        token = left(directory, 'clock')[1]
+        store.expect(left(directory, 'clock') == [3, token] and not answers, 'the fence is raised before anything is sold')
+        with open(os.path.join(directory, 'clock'), 'r+', encoding='utf-8') as file:
+            file.write(f'{3:10} {token + 1:20}\n')
     is_refused = answers == [503] and left(directory, 'clock') == [3, token + 1]
     store.expect(is_refused, f'so the delayed sale does not write: {answers}')
 
 
 def lost_after_the_write(address, directory, url):
     """Somebody ends the hold while the payment runs. The fence lets the write through: it is sold, LOST or not."""
-    answers = []
     put(directory, 'drum', 2)
-    buyer = threading.Thread(target=buy, args=(address, 'drum', answers))
-    buyer.start()
-    while left(directory, 'drum')[1] == 0 and not answers:
-        pass
-    store.ask(url, 'DEL', 'stock:drum')
-    buyer.join()
+    with buying(address, 'drum') as answers:
+        while left(directory, 'drum')[1] == 0 and not answers:
+            pass
+        store.ask(url, 'DEL', 'stock:drum')
     is_sold = answers == [200] and left(directory, 'drum')[0] == 1
     store.expect(is_sold, f'a sale that is written behind the fence is one: {answers}')
 
@@ -164,7 +160,7 @@ def leave(address, directory, url, how, is_waiting):
 HOUR_MS = 3600000
 
 
-def main(program, server):
+def main(server, program):
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as stock, contextlib.ExitStack() as open_shops:
         with store.redis(server, work) as url:
             addresses = [open_shops.enter_context(shop(program, stock, url)) for _ in range(2)]

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""shutdown.py SHUTDOWN REDIS_SERVER - a worker that is told to end lets running jobs finish, gives up waiting ones, and leaves no lock behind; one
+"""shutdown.py REDIS_SERVER SHUTDOWN - a worker that is told to end lets running jobs finish, gives up waiting ones, and leaves no lock behind; one
 whose jobs last too long, or that is told twice, stops them first. Times are the worker's own: the driver waits for its words."""
 import signal
-import sys
-import tempfile
 
 import store
 
@@ -26,8 +24,7 @@ def count(lines, end):
 
 def run(program, url, work_ms, drain_ms, signals):
     """All of its lines. The first signal comes when as many jobs work as there are names."""
-    process = store.start(program, url, str(work_ms), str(drain_ms))
-    try:
+    with store.running(program, url, str(work_ms), str(drain_ms)) as process:
         lines = read_until(process, lambda lines: count(lines, 'works') == NAMES)
         store.expect(count(lines, 'works') == NAMES, f'{NAMES} jobs work: {lines}')
         store.expect(work_ms < LONG_MS or len(store.locks(url)) == NAMES, 'each under its lock')
@@ -35,11 +32,10 @@ def run(program, url, work_ms, drain_ms, signals):
             process.send_signal(what)
             lines += read_until(process, lambda lines: lines[-1] in ('finishing', 'leaving now', 'left'))
         lines += read_until(process, lambda lines: False)
-        store.expect(process.wait(store.WAITS_S) == 0, f'exit status {process.returncode}')
+        store.expect_end(process)
         store.expect(store.locks(url) == [], f'no lock is left at the store: {store.locks(url)}')
+        store.expect(lines[-1] == 'left', 'it leaves last')
         return lines
-    finally:
-        store.end(process)
 
 
 def patient(program, url):
@@ -47,22 +43,19 @@ def patient(program, url):
     done = count(lines, 'done')
     store.expect(done == count(lines, 'works') and done >= NAMES, f'every job that worked is done: {lines}')
     store.expect(done + count(lines, 'CLOSED') == JOBS, 'the others gave up')
-    store.expect(lines[-1] == 'left', 'it leaves last')
 
 
 def stopped(program, url, drain_ms, signals):
     lines = run(program, url, LONG_MS, drain_ms, signals)
     store.expect(count(lines, 'CLOSED') == JOBS - NAMES, f'those who wait give up: {lines}')
     store.expect(count(lines, 'no time left') == NAMES and count(lines, 'done') == 0, 'those who work are stopped')
-    store.expect(lines[-1] == 'left', 'it leaves last')
 
 
-def main(program, server):
-    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
-        patient(program, url)
-        stopped(program, url, 100, [signal.SIGTERM])
-        stopped(program, url, LONG_MS, [signal.SIGTERM, signal.SIGTERM])
+def shutdown(url, program):
+    patient(program, url)
+    stopped(program, url, 100, [signal.SIGTERM])
+    stopped(program, url, LONG_MS, [signal.SIGTERM, signal.SIGTERM])
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(shutdown)

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""solo.py SOLO REDIS_SERVER - a command runs under its lock and alone, its status is solo's, signals reach it, and a loss ends it."""
+"""solo.py REDIS_SERVER SOLO - a command runs under its lock and alone, its status is solo's, signals reach it, and a loss ends it."""
 import signal
 import subprocess
-import sys
-import tempfile
 
 import store
 
@@ -11,7 +9,7 @@ NAME, NOT_HAD, FAILED = 'nightly', 75, 70
 LIVES = ('sh', '-c', 'trap \'echo ended; kill $!; exit 3\' TERM; echo runs with $HILOCK_TOKEN; sleep 1000 & wait')
 
 
-def solo(program, url, *arguments):
+def begun(program, url, *arguments):
     return store.start(program, '-u', url, *arguments, stderr=subprocess.STDOUT)
 
 
@@ -22,40 +20,38 @@ def ended(process):
 
 
 def quick(program, url):
-    store.expect(ended(solo(program, url, NAME, 'sh', '-c', 'echo done; exit 7')) == (7, 'done\n'), "the command's status is solo's")
-    store.expect(ended(solo(program, url, NAME, 'no-such-command'))[0] == 127, 'a command that is not there is 127')
-    status, text = ended(solo(program, url, 'a}b{c', 'true'))
+    store.expect(ended(begun(program, url, NAME, 'sh', '-c', 'echo done; exit 7')) == (7, 'done\n'), "the command's status is solo's")
+    store.expect(ended(begun(program, url, NAME, 'no-such-command'))[0] == 127, 'a command that is not there is 127')
+    status, text = ended(begun(program, url, 'a}b{c', 'true'))
     store.expect(status == FAILED and 'BAD_NAME' in text, f'a bad name is refused in words: {status} {text}')
 
 
 def alone(program, url):
     """One runs, another gives up in time and a third waits; a signal ends the first, and then the third has it."""
-    first = solo(program, url, NAME, *LIVES)
+    first = begun(program, url, NAME, *LIVES)
     token = int(first.stdout.readline().split()[-1])
     store.expect(store.locks(url) == [NAME] and token > 0, 'the lock is held while the command runs, and it knows the token')
-    status, text = ended(solo(program, url, '-w', '200', NAME, 'echo', 'overlaps'))
+    status, text = ended(begun(program, url, '-w', '200', NAME, 'echo', 'overlaps'))
     store.expect(status == NOT_HAD and 'TIMED_OUT' in text and 'overlaps' not in text, f'another does not run: {status} {text}')
-    third = solo(program, url, NAME, 'echo', 'third')
+    third = begun(program, url, NAME, 'echo', 'third')
     first.send_signal(signal.SIGTERM)
     store.expect(ended(first) == (3, 'ended\n'), 'a signal goes on to the command')
     store.expect(ended(third) == (0, 'third\n'), 'the third, which waited, has it then')
 
 
 def lost(program, url):
-    process = solo(program, url, NAME, *LIVES)
+    process = begun(program, url, NAME, *LIVES)
     process.stdout.readline()
     store.ask(url, 'DEL', NAME)
     status, text = ended(process)
     store.expect(status == FAILED and text.startswith('ended\n') and 'the lock was lost: TAKEN' in text, f'a loss ends the command: {status} {text}')
 
 
-def main(program, server):
-    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
-        quick(program, url)
-        alone(program, url)
-        lost(program, url)
-        store.expect(store.locks(url) == [], 'no lock is left at the store')
+def solo(url, program):
+    quick(program, url)
+    alone(program, url)
+    lost(program, url)
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(solo)

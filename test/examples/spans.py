@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""spans.py SPANS REDIS_SERVER - what it writes is OTLP/JSON: each job a trace, its wait and its hold below it, in order and within it, events between;
+"""spans.py REDIS_SERVER SPANS - what it writes is OTLP/JSON: each job a trace, its wait and its hold below it, in order and within it, events between;
 and holds of the one lock, of whatever job, do not overlap, and their tokens rise."""
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -52,25 +51,25 @@ def check(spans):
 
 def lost(program, url, path):
     """Its lock is taken away by force, again and again."""
-    process = store.start(program, url, path, stderr=subprocess.STDOUT)
-    while process.poll() is None:
-        store.ask(url, 'DEL', 'stock:lamp')
-        time.sleep(0.05)
-    store.expect(process.returncode == 0, f'it ends well: {process.returncode} {process.stdout.read()}')
-    store.end(process)
+    with store.running(program, url, path, stderr=subprocess.STDOUT) as process:
+        while process.poll() is None:
+            store.ask(url, 'DEL', 'stock:lamp')
+            time.sleep(0.05)
+        store.expect_end(process, process.stdout.read())
     ends = [(span['status']['code'], span['status']['message']) for span in spans_in(path) if span['name'] == 'hold']
     store.expect((2, 'lost') in ends, f'a hold that was lost is an error: {ends}')
 
 
-def main(program, server):
-    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
+def spans_of(url, program):
+    with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, 'spans.json')
-        done = subprocess.run([program, url, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=store.WAITS_S,
-                              check=False)
-        store.expect(done.returncode == 0 and not done.stdout, f'it ends well: {done.returncode} {done.stdout}')
+        with store.running(program, url, path, stderr=subprocess.STDOUT) as process:
+            text = process.stdout.read()
+            store.expect_end(process, text)
+            store.expect(not text, 'and says nothing')
         check(list(spans_in(path)))
         lost(program, url, path)
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(spans_of)

@@ -1,26 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""store - what the drivers of the examples share: a private redis-server, and the little of its protocol that a driver needs."""
+"""store - what drivers in Python share: redis-servers of their own, the little of its protocol that a driver needs, and programs that end with it."""
+import contextlib
 import os
 import re
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build'))
 import outside  # noqa: E402
 
 redis, SECRET = outside.redis, outside.SECRET
+LOGIN = f'default:{SECRET}@'
 WAITS_S = 120  # for what must come; a hang is a failure, how long it takes is not
 
 
-def ask(url, *words):
-    """The server's answer to one command: str, int, None or a list of them."""
+def expect(claim, text):
+    if not claim:
+        raise SystemExit('not so: ' + text)
+    print('ok:', text)
+
+
+def until(claim, text):
+    end = time.monotonic() + WAITS_S
+    while not claim():
+        if time.monotonic() > end:
+            raise SystemExit('never: ' + text)
+        time.sleep(0.02)
+
+
+# ---- servers
+
+def send(url, *words):
+    """A connection on which that was said, as a file."""
     with socket.socket(socket.AF_UNIX) as link:
         link.settimeout(WAITS_S)
         link.connect(url.partition('@')[2])
         link.sendall(b'*%d\r\n' % len(words) + b''.join(b'$%d\r\n%s\r\n' % (len(word), word) for word in (str(w).encode() for w in words)))
-        with link.makefile('rb') as file:
-            return answer(file)
+        return link.makefile('rb')
+
+
+def ask(url, *words):
+    """The server's answer to one command: str, int, None or a list of them."""
+    with send(url, *words) as file:
+        return answer(file)
 
 
 def answer(file):
@@ -42,6 +67,72 @@ def locks(url):
     return sorted(key for key in ask(url, 'KEYS', '*') if not key.startswith('hilock:token'))
 
 
+def free_port():
+    """The port of a cluster's bus, 10000 above, is free, too."""
+    while True:
+        with socket.socket() as port, socket.socket() as bus:
+            port.bind(('127.0.0.1', 0))
+            with contextlib.suppress(OSError, OverflowError):
+                bus.bind(('127.0.0.1', port.getsockname()[1] + 10000))
+                return port.getsockname()[1]
+
+
+class Server:
+    """At a port of loopback and at a socket, in a folder of its own; it may be killed and started again, and ends with the block."""
+    def __init__(self, program, folder, *arguments, config=None):
+        self.port = free_port()
+        self.folder = os.path.join(folder, str(self.port))
+        self.url = f'unix://{LOGIN}{self.folder}/socket'
+        self.command = [os.environ.get('HILOCK_TEST_SERVER') or program]
+        os.makedirs(self.folder)
+        if config:
+            with open(os.path.join(self.folder, 'conf'), 'w', encoding='utf-8') as file:
+                file.write(config)
+            self.command.append(file.name)
+        else:
+            self.command += ['--save', '', '--appendonly', 'no']
+        self.command += ['--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.folder, '--unixsocket', f'{self.folder}/socket', *arguments]
+        self.start()
+
+    def start(self):
+        with open(os.path.join(self.folder, 'log'), 'a', encoding='utf-8') as log:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        until(lambda: not self.lives() or self.answers(), f'the server of {self.folder} starts')
+        if not self.lives():
+            raise SystemExit(f'the server of {self.folder} does not live')
+
+    def answers(self):
+        return outside.answers(f'{self.folder}/socket')
+
+    def lives(self):
+        return self.process.poll() is None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def send(self, *words):
+        return send(self.url, *words)
+
+    def ask(self, *words):
+        return ask(self.url, *words)
+
+    def info(self, section):
+        return dict(line.split(':', 1) for line in self.ask('INFO', section).splitlines() if ':' in line)
+
+    def left(self):
+        return locks(self.url)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.lives():
+            self.kill()
+
+
+# ---- pages and programs
+
 def guide(folder):
     """The pages of the guide, one after the other."""
     text = ''
@@ -56,6 +147,22 @@ def blocks(text, language):
     return re.findall(rf'^```{language}\n(.*?)^```$', text, re.M | re.S)
 
 
+def built(text, folder, name, *command):
+    """A function that runs the program of this text: (stdout, stderr) of it with these arguments. command: COMPILER... -- LIBRARY..."""
+    compiler, libraries = command[:command.index('--')], command[command.index('--') + 1:]
+    program, binary = os.path.join(folder, name), os.path.join(folder, 'program')
+    with open(program, 'w', encoding='utf-8') as file:
+        file.write(text)
+    outside.run(*compiler, program, '-o', binary, *libraries)
+    environment = {**os.environ, 'LD_LIBRARY_PATH': os.pathsep.join(os.path.dirname(path) for path in libraries)}
+
+    def said(*arguments):
+        done = subprocess.run([binary, *arguments], env=environment, timeout=WAITS_S, text=True, capture_output=True, check=False)
+        expect(done.returncode == 0, f'exit status {done.returncode}: {done.stdout}{done.stderr}')
+        return done.stdout, done.stderr
+    return said
+
+
 def start(*command, **more):
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, **more)
 
@@ -67,7 +174,22 @@ def end(process):
     process.stdout.close()
 
 
-def expect(claim, text):
-    if not claim:
-        raise SystemExit('not so: ' + text)
-    print('ok:', text)
+@contextlib.contextmanager
+def running(*command, **more):
+    """The process, which ends with the block if it has not."""
+    process = start(*command, **more)
+    try:
+        yield process
+    finally:
+        end(process)
+
+
+def expect_end(process, text=''):
+    expect(process.wait(WAITS_S) == 0, f'exit status {process.returncode} {text}')
+
+
+def drive(scene):
+    """REDIS_SERVER ARGUMENT...: scene(url, argument...) with a server, where no lock is left behind."""
+    with tempfile.TemporaryDirectory() as work, redis(sys.argv[1], work) as url:
+        scene(url, *sys.argv[2:])
+        expect(locks(url) == [], f'no lock is left at the store: {locks(url)}')

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""commands - what Redisson's RLock does to the store, step by step, held against commands.txt; and the same of the live tests' rewriting of it
-(live/support/java.c), which stands for it where a JVM would be too slow.
-
-    commands.py REDIS_SERVER REWRITTEN                     the rewriting; needs no Java
-    commands.py REDIS_SERVER PEER JARS RELEASE [--write]   the real one, in that release; --write: commands.txt is made of it
+"""commands.py REDIS_SERVER REWRITTEN - what Redisson's RLock does to the store, step by step. The real one is held against that by pairs.py, in each
+release; here it is the live tests' rewriting of it (live/support/java.c), which stands for it where no JVM is.
 
 Compared is what scripts write and publish, in their order, and what the caller is answered; a rewriting may look before in another way."""
 import os
@@ -12,76 +9,70 @@ import subprocess
 import sys
 import tempfile
 
-import peers
 import servers
-from pairs import Monitor
-from peers import HERE, expect
+from peers import expect
+from stage import Monitor
 
-FILE = os.path.join(HERE, 'commands.txt')
-HEAD = '# What RLock does to the store in six steps, seen by MONITOR: commands.py --write. H and H2 are threads of one client.\n'
 WRITES = {'DEL', 'HDEL', 'HINCRBY', 'HSET', 'PEXPIRE', 'PUBLISH', 'SET'}
-STEPS = (('locks', 'H', 'try'), ('locks again', 'H', 'try'), ('is refused', 'H2', 'try'), ('unlocks what is not his', 'H2', 'unlock'),
-         ('unlocks once', 'H', 'unlock'), ('unlocks', 'H', 'unlock'))
+LATCH = 'SET redisson_unlock_latch:{stock}:<latch>'
+STEPS = (  # H and H2 are threads of one client: who, what, what that does
+    ('H', 'try', 'HINCRBY stock H 1; PEXPIRE stock 30000 -> true'),
+    ('H', 'try', 'HINCRBY stock H 1; PEXPIRE stock 30000 -> true'),
+    ('H2', 'try', 'nothing -> false'),
+    ('H2', 'unlock', 'nothing -> error'),
+    ('H', 'unlock', f'HINCRBY stock H -1; PEXPIRE stock 30000; {LATCH} 0 PX <ms> -> ok'),
+    ('H', 'unlock', f'HINCRBY stock H -1; DEL stock; PUBLISH redisson_lock__channel:{{stock}} 0; {LATCH} 1 PX <ms> -> ok'),
+)
 
 
 def told(words, holders):
     """A command without what differs from run to run."""
-    words = [holders.get(word, word) for word in words]
-    words = [re.sub(r'^(redisson_unlock_latch:\{stock\}):.*', r'\1:<latch>', word) for word in words]
+    words = [re.sub(r'^(redisson_unlock_latch:\{stock\}):.*', r'\1:<latch>', holders.get(word, word)) for word in words]
     if words[0] == 'SET':
-        words[4] = '<ms>'
+        words[3], words[4] = words[3].upper(), '<ms>'
     return ' '.join(words)
 
 
 def steps_of(monitor, holders, answers):
-    """A line for each step."""
+    """What each did; before each the server was told its number."""
+    monitor.published('stock')  # all was seen
     done, step = [[] for _ in STEPS], None
     for is_lua, words in monitor.lines:
         words = [words[0].upper(), *words[1:]] if words else ['']
         if words[0] == 'ECHO' and words[1].startswith('step:'):
             step = int(words[1][5:])
         elif is_lua and words[0] in WRITES and step is not None:
-            done[step].append(told([word.upper() if word == 'px' else word for word in words], holders))
-    return [f'{who} {what}: {"; ".join(commands) or "nothing"} -> {answer.split()[0]}' for (what, who, _), commands, answer in zip(STEPS, done, answers)]
+            done[step].append(told(words, holders))
+    return [f'{"; ".join(commands) or "nothing"} -> {answer.split()[0]}' for commands, answer in zip(done, answers)]
 
 
-def real(server, work, class_path):
-    java = peers.java('java', class_path, work, server.java_url)
-    try:
-        client = peers.open_client(java, 'j')
-        holders = {java.ask('do', 'j', who, 'rlock', 'none', 'holder'): who for who in ('H', 'H2')}
-        expect(all(holder.startswith(client) for holder in holders), 'holders are of their client')
-        monitor, answers = Monitor(server), []
-        for i, (_, who, operation) in enumerate(STEPS):
-            server.ask('ECHO', f'step:{i}')
-            answers.append(java.ask('do', 'j', who, 'rlock', 'stock', operation))
-        monitor.published('stock')  # all was seen
-        return steps_of(monitor, holders, answers)
-    finally:
-        java.end()
+def real(stage, client):
+    holders, answers = {stage.java_do(who, 'rlock', 'none', 'holder'): who for who in ('H', 'H2')}, []
+    expect(all(holder.startswith(client) for holder in holders), 'holders are of their client')
+    for i, (who, operation, _) in enumerate(STEPS):
+        stage.server.ask('ECHO', f'step:{i}')
+        answers.append(stage.java_do(who, 'rlock', 'stock', operation))
+    return steps_of(stage.monitor, holders, answers)
 
 
 def rewriting(server, program):
     monitor = Monitor(server)
     answers = subprocess.run([program, os.path.join(server.folder, 'socket')], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-    monitor.published('stock')
     uuid = '6f1c2a3b-0000-4000-8000-00000000beef'
     return steps_of(monitor, {f'{uuid}:57': 'H', f'{uuid}:58': 'H2'}, answers)
 
 
-def main(program, first, *more):
+def compare(steps):
+    expect(len(steps) == len(STEPS), f'each step is there: {steps}')
+    for step, (who, operation, wanted) in zip(steps, STEPS):
+        expect(step == wanted, f'{who} {operation}: {step}\nwanted: {wanted}')
+        print(f'ok: {who} {operation}: {step}')
+
+
+def main(program, rewritten):
     with tempfile.TemporaryDirectory() as work, servers.single(program, work) as server:
-        lines = real(server, work, peers.jars(*more[:2])) if more else rewriting(server, first)
+        compare(rewriting(server, rewritten))
         servers.until(lambda: not server.left(), f'nothing is left: {server.left()}')
-    if '--write' in more:
-        with open(FILE, 'w', encoding='utf-8') as file:
-            file.write(HEAD + '\n'.join(lines) + '\n')
-    with open(FILE, encoding='utf-8') as file:
-        wanted = file.read().splitlines()[1:]
-    for line, is_so in zip(lines, wanted):
-        print(line)
-        expect(line == is_so, f'{line}\nwanted: {is_so}')
-    expect(len(lines) == len(wanted), 'each step is there')
 
 
 if __name__ == '__main__':

@@ -24,7 +24,6 @@ struct actor {
 static struct event_base *base;
 static struct peer_client *clients;
 static struct actor *actors;
-static unsigned lost, anomalies;
 
 int64_t peer_now_ns(void)
 {
@@ -88,12 +87,6 @@ static struct actor *actor_of(struct peer_client *client, const char *label)
     return actors = actor;
 }
 
-static void on_lost(const struct hilock_event *event, void *user)
-{
-    (void)event, (void)user;
-    lost++;
-}
-
 static void on_event(const struct hilock_event *event, void *user)
 {
     struct actor *actor = user;
@@ -102,12 +95,6 @@ static void on_event(const struct hilock_event *event, void *user)
         return;
     snprintf(tag, sizeof tag, "@%s", actor->label);
     peer_answer(tag, "%s", event->holder);
-}
-
-static void on_client_event(const struct hilock_event *event, void *user)
-{
-    (void)user;
-    anomalies += event->kind == HILOCK_EVENT_CLOCK_ANOMALY;
 }
 
 static void on_acquired(const struct hilock_result *result, void *user)
@@ -152,9 +139,7 @@ static void do_open(const char *tag, char *const *words, int count)
     options.url = words[1];
     options.label = words[0];
     options.lease_ms = count > 2 ? (uint32_t)atoi(words[2]) : 0;
-    options.turns_max = count > 3 ? (uint32_t)atoi(words[3]) : 0;
     options.on_log = hilock_log_stderr;
-    options.on_event = on_client_event;
     if (hilock_client_open_libevent(&client->hilock, base, &options, &error) != HILOCK_OK) {
         peer_answer(tag, "refused %s", error.text);
         free(client);
@@ -175,7 +160,7 @@ static void do_acquire(const char *tag, char *const *words)
     actor->lock = NULL;
     free(actor->tag);
     actor->tag = copy(tag);
-    options.on_lost = on_lost;
+    options.on_lost = hilock_lost_ignored;
     options.on_event = on_event;
     options.user = actor;
     options.kind = peer_kind(words[2]);
@@ -214,13 +199,6 @@ static void do_operator(const char *tag, char *const *words, int is_force)
     free(own);
 }
 
-static void do_stats(const char *tag, const struct peer_client *client)
-{
-    struct hilock_stats stats = {.size = sizeof stats};
-    hilock_client_stats(client->hilock, &stats);
-    peer_answer(tag, "%llu %u %u", (unsigned long long)stats.wakeups, lost, anomalies);
-}
-
 static void on_closed(void *tag)
 {
     peer_answer(tag, "ok");
@@ -255,8 +233,6 @@ static void obey(char *const *words, int count)
         do_operator(tag, words + 2, 0);
     else if (strcmp(verb, "force") == 0 && count == 6)
         do_operator(tag, words + 2, 1);
-    else if (strcmp(verb, "stats") == 0 && count == 3)
-        do_stats(tag, client_of(words[2]));
     else if (strcmp(verb, "close") == 0 && count == 3)
         do_close(tag, client_of(words[2]));
     else if (strcmp(verb, "contend") == 0 && count >= 9) {

@@ -2,12 +2,11 @@
 /* peer - a program with hilock, played line by line from standard input, as java/Peer.java is one with Redisson. `TAG VERB WORD..` is answered by
  * `TAG NANOSECONDS WORD..` of CLOCK_MONOTONIC, the one time of all processes of a host.
  *
- *   open CLIENT URL [LEASE_MS [TURNS_MAX]]        a client on the program's loop; its uuid
+ *   open CLIENT URL [LEASE_MS]                    a client on the program's loop; its uuid
  *   acquire CLIENT ACTOR KIND NAME WAIT_MS LEASE_MS   status, token, waited_ms, holder; `@ACTOR NS HOLDER` comes before it if it is found held
  *   release CLIENT ACTOR                          status
  *   peek CLIENT KIND NAME                         status, holder, remaining_ms, waiters, detail
  *   force CLIENT KIND NAME HOLDER                 status, detail; HOLDER "-": any holder
- *   stats CLIENT                                  wakeups, lost, anomalies
  *   contend CLIENT COUNT KIND HOLD_US THINK_US LEASE_MS NAME..   handles that want these names until `stop`
  *   stop, close CLIENT, now */
 #ifndef INTEROP_PEER_H

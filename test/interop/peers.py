@@ -107,9 +107,6 @@ class Peer:
         self.process.stdin.flush()
         return tag
 
-    def has_answered(self, tag):
-        return bool(self.answers.get(tag))
-
     def answer_at(self, tag, what=''):
         until = time.monotonic() + PATIENCE_S
         with self.changed:

@@ -13,11 +13,13 @@
 #include <cmocka.h>
 #include <openssl/err.h>
 
+#include "base/plant.h"
+
 enum { CHUNK = 1 << 16, TURNS_MAX = 200000 };
 
-static SSL_CTX *settings_of(const struct certificates *all, const struct peer_options *options)
+static SSL_CTX *settings_of(const struct peer_options *options)
 {
-    const struct certificate *own = &all->of[options->certificate ? options->certificate : CERT_RIGHT];
+    const struct certificate *own = &certificates.of[options->certificate ? options->certificate : CERT_RIGHT];
     SSL_CTX *settings = SSL_CTX_new(TLS_server_method());
     assert_non_null(settings);
     SSL_CTX_set_security_level(settings, options->version && options->version < TLS1_2_VERSION ? 0 : 1);
@@ -28,37 +30,37 @@ static SSL_CTX *settings_of(const struct certificates *all, const struct peer_op
     if (options->greeting)
         SSL_CTX_set_max_early_data(settings, 1024);
     if (options->wants_client) {
-        assert_int_equal(SSL_CTX_load_verify_file(settings, all->of[CERT_AUTHORITY].cert_file), 1);
+        assert_int_equal(SSL_CTX_load_verify_file(settings, certificates.of[CERT_AUTHORITY].cert_file), 1);
         SSL_CTX_set_verify(settings, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     }
     return settings;
 }
 
-void peer_prepare(struct peer *peer, struct link_trial *trial, const struct certificates *all, const struct peer_options *options, const char *host,
-                  const struct hl_tls_options *tls)
+void peer_prepare(struct peer *peer, struct link_trial *trial, const struct peer_options *options)
 {
+    const struct hl_tls_options trusting = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file};
     struct hl_text why = {""};
+    link_trial_begin(trial, "tcp");
     memset(peer, 0, sizeof *peer);
     peer->trial = trial;
     peer->spoiled = -1;
     peer->sent_max = peer->got_max = SIZE_MAX;
     peer->greeting = options->greeting;
-    peer->settings = settings_of(all, options);
+    peer->settings = settings_of(options);
     peer->ssl = SSL_new(peer->settings);
     peer->in = BIO_new(BIO_s_mem());
     peer->out = BIO_new(BIO_s_mem());
     assert_true(peer->ssl && peer->in && peer->out);
     SSL_set_bio(peer->ssl, peer->in, peer->out);
     SSL_set_accept_state(peer->ssl);
-    trial->tls_host = host;
-    if (trial->factory.secure(&trial->factory, &trial->host.memory, tls, &why) != HILOCK_OK)
+    trial->tls_host = options->host ? options->host : "locks.example";
+    if (trial->factory.secure(&trial->factory, &trial->host.memory, options->tls ? options->tls : &trusting, &why) != HILOCK_OK)
         fail_msg("%s", why.bytes);
 }
 
-void peer_meet(struct peer *peer, struct link_trial *trial, const struct certificates *all, const struct peer_options *options, const char *host,
-               const struct hl_tls_options *tls)
+void peer_meet(struct peer *peer, struct link_trial *trial, const struct peer_options *options)
 {
-    peer_prepare(peer, trial, all, options, host, tls);
+    peer_prepare(peer, trial, options);
     assert_int_equal(link_trial_open(trial), 0);
     trial->peer = accept4(trial->listener, NULL, NULL, SOCK_CLOEXEC);
     assert_true(trial->peer >= 0);
@@ -74,6 +76,19 @@ void peer_leave(struct peer *peer)
     SSL_CTX_free(peer->settings);
     free(peer->heard);
     ERR_clear_error();
+    link_trial_end(peer->trial);
+}
+
+void peer_plant(int argc, char **argv)
+{
+#ifdef HL_PLANTS
+    assert_int_equal(argc, 3);
+    hl_plant = hl_plant_find(argv[1]);
+    assert_int_not_equal(hl_plant, HL_PLANT_NONE);
+    cmocka_set_test_filter(argv[2]);
+#else
+    (void)argc, (void)argv;
+#endif
 }
 
 /* ---- its turn ---- */

@@ -10,6 +10,8 @@
 #include "certificates.h"
 
 struct peer_options {
+    const char *host;                  /* to which the link is to be opened; NULL: locks.example */
+    const struct hl_tls_options *tls;  /* of the link; NULL: it trusts the authority */
     enum certificate_kind certificate; /* 0: RIGHT */
     int version;             /* of TLS, the only one; 0: any that is good */
     int wants_client;        /* a client's certificate */
@@ -33,18 +35,19 @@ struct peer {
     size_t heard_length, heard_room;
 };
 
-/* The trial has begun, by TCP: its factory learns these options, and its link is to be opened to host. */
-void peer_prepare(struct peer *peer, struct link_trial *trial, const struct certificates *all, const struct peer_options *options, const char *host,
-                  const struct hl_tls_options *tls);
-/* And it is opened, and accepted. */
-void peer_meet(struct peer *peer, struct link_trial *trial, const struct certificates *all, const struct peer_options *options, const char *host,
-               const struct hl_tls_options *tls);
-void peer_leave(struct peer *peer); /* the link is closed, and the factory has no settings any more */
+/* The trial begins, by TCP, and its factory learns these options. */
+void peer_prepare(struct peer *peer, struct link_trial *trial, const struct peer_options *options);
+/* And its link is opened, and accepted. */
+void peer_meet(struct peer *peer, struct link_trial *trial, const struct peer_options *options);
+void peer_leave(struct peer *peer); /* the link is closed, the factory has no settings any more, and the trial ends */
 
 void peer_turn(struct peer *peer);                          /* once for both ends, without waiting */
 void peer_until(struct peer *peer, const char *told);       /* as link_trial_until */
 void peer_until_heard(struct peer *peer, size_t length);    /* so many bytes in the clear */
 void peer_say(struct peer *peer, const char *text);         /* a record of its own; it leaves with the next turn, together with others */
 int peer_is_met(const struct peer *peer);                   /* the handshake is over, as it sees it */
+
+/* Arguments of a program: a bug to plant and the one test to run, for twins.py. */
+void peer_plant(int argc, char **argv);
 
 #endif

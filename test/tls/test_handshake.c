@@ -14,58 +14,54 @@
 
 enum { CUTS = 2000, SPOIL_STEP = 7 };
 
-
-static struct hl_tls_options trusting(enum certificate_kind authority) { return (struct hl_tls_options){.ca_file = certificates.of[authority].cert_file}; }
-
 /* ---- who is who ---- */
 
 struct meeting {
-    const char *name, *host;
+    const char *name;
     struct peer_options peer;
-    struct hl_tls_options tls; /* the files by place in `certificates`, filled when they are known */
     const char *told;
     int trusts_dir, trusts_stranger, trusts_system, has_client, has_both, has_stranger;
 };
 
 static const struct meeting meetings[] = {
-    {.name = "right name", .host = "locks.example", .told = "up"},
-    {.name = "right name in capitals", .host = "LOCKS.Example", .told = "up"},
-    {.name = "right address", .host = "127.0.0.1", .told = "up"},
-    {.name = "right address of IPv6", .host = "::1", .told = "up"},
-    {.name = "right address with a zone", .host = "::1%lo", .told = "up"},
-    {.name = "a folder of authorities", .host = "locks.example", .trusts_dir = 1, .told = "up"},
-    {.name = "the system's authorities", .host = "locks.example", .trusts_system = 1, .told = "up"},
-    {.name = "TLS 1.2", .host = "locks.example", .peer = {.version = TLS1_2_VERSION}, .told = "up"},
-    {.name = "TLS 1.3", .host = "locks.example", .peer = {.version = TLS1_3_VERSION}, .told = "up"},
-    {.name = "any name below", .host = "one.locks.example", .peer = {.certificate = CERT_WILD}, .told = "up"},
-    {.name = "many names", .host = "locks.example", .peer = {.certificate = CERT_LONG}, .told = "up"},
-    {.name = "client certificate", .host = "locks.example", .peer = {.wants_client = 1}, .has_client = 1, .told = "up"},
-    {.name = "client certificate, TLS 1.2", .host = "locks.example", .peer = {.wants_client = 1, .version = TLS1_2_VERSION}, .has_client = 1, .told = "up"},
-    {.name = "certificate and key in one file", .host = "locks.example", .peer = {.wants_client = 1}, .has_both = 1, .told = "up"},
-    {.name = "wrong name", .host = "locks.example", .peer = {.certificate = CERT_WRONG},
-     .told = "down(the server's certificate is not for locks.example: give the name it is for as tls_server_name, or mend the certificate)"},
-    {.name = "wrong address", .host = "127.0.0.1", .peer = {.certificate = CERT_WRONG}, .told = "down(the server's certificate is not for 127.0.0.1: "},
-    {.name = "an address that stands for a name", .host = "10.9.9.9", .peer = {.certificate = CERT_RIGHT}, .told = "down(the server's certificate is not for 10.9.9.9: "},
-    {.name = "part of a name", .host = "example", .told = "down(the server's certificate is not for example: "},
-    {.name = "half a wild card", .host = "one.locks.example", .peer = {.certificate = CERT_HALF_WILD}, .told = "down(the server's certificate is not for one.locks.example: "},
-    {.name = "wrong authority", .host = "locks.example", .trusts_stranger = 1,
+    {.name = "right name", .told = "up"},
+    {.name = "right name in capitals", .peer = {.host = "LOCKS.Example"}, .told = "up"},
+    {.name = "right address", .peer = {.host = "127.0.0.1"}, .told = "up"},
+    {.name = "right address of IPv6", .peer = {.host = "::1"}, .told = "up"},
+    {.name = "right address with a zone", .peer = {.host = "::1%lo"}, .told = "up"},
+    {.name = "a folder of authorities", .trusts_dir = 1, .told = "up"},
+    {.name = "the system's authorities", .trusts_system = 1, .told = "up"},
+    {.name = "TLS 1.2", .peer = {.version = TLS1_2_VERSION}, .told = "up"},
+    {.name = "TLS 1.3", .peer = {.version = TLS1_3_VERSION}, .told = "up"},
+    {.name = "any name below", .peer = {.host = "one.locks.example", .certificate = CERT_WILD}, .told = "up"},
+    {.name = "many names", .peer = {.certificate = CERT_LONG}, .told = "up"},
+    {.name = "client certificate", .peer = {.wants_client = 1}, .has_client = 1, .told = "up"},
+    {.name = "client certificate, TLS 1.2", .peer = {.wants_client = 1, .version = TLS1_2_VERSION}, .has_client = 1, .told = "up"},
+    {.name = "certificate and key in one file", .peer = {.wants_client = 1}, .has_both = 1, .told = "up"},
+    {.name = "wrong authority", .trusts_stranger = 1,
      .told = "down(the server's certificate is refused: unable to get local issuer certificate; tls_ca_file or tls_ca_dir must have the authority that signed it)"},
-    {.name = "signed by itself", .host = "locks.example", .peer = {.certificate = CERT_SELF},
+    {.name = "wrong name", .peer = {.certificate = CERT_WRONG},
+     .told = "down(the server's certificate is not for locks.example: give the name it is for as tls_server_name, or mend the certificate)"},
+    {.name = "wrong address", .peer = {.host = "127.0.0.1", .certificate = CERT_WRONG}, .told = "down(the server's certificate is not for 127.0.0.1: "},
+    {.name = "an address that stands for a name", .peer = {.host = "10.9.9.9", .certificate = CERT_RIGHT}, .told = "down(the server's certificate is not for 10.9.9.9: "},
+    {.name = "part of a name", .peer = {.host = "example"}, .told = "down(the server's certificate is not for example: "},
+    {.name = "half a wild card", .peer = {.host = "one.locks.example", .certificate = CERT_HALF_WILD}, .told = "down(the server's certificate is not for one.locks.example: "},
+    {.name = "signed by itself", .peer = {.certificate = CERT_SELF},
      .told = "down(the server's certificate is refused: self-signed certificate; tls_ca_file or tls_ca_dir must have the authority that signed it)"},
-    {.name = "expired", .host = "locks.example", .peer = {.certificate = CERT_EXPIRED}, .told = "down(the server's certificate is refused: certificate has expired)"},
-    {.name = "not yet valid", .host = "locks.example", .peer = {.certificate = CERT_TOMORROW},
+    {.name = "expired", .peer = {.certificate = CERT_EXPIRED}, .told = "down(the server's certificate is refused: certificate has expired)"},
+    {.name = "not yet valid", .peer = {.certificate = CERT_TOMORROW},
      .told = "down(the server's certificate is refused: certificate is not yet valid)"},
-    {.name = "no client certificate", .host = "locks.example", .peer = {.wants_client = 1},
+    {.name = "no client certificate", .peer = {.wants_client = 1},
      .told = "up down(the server wants a client certificate: give tls_cert_file and tls_key_file)"},
-    {.name = "no client certificate, TLS 1.2", .host = "locks.example", .peer = {.wants_client = 1, .version = TLS1_2_VERSION},
+    {.name = "no client certificate, TLS 1.2", .peer = {.wants_client = 1, .version = TLS1_2_VERSION},
      .told = "down(the server refused the TLS handshake: it may want a client certificate (tls_cert_file, tls_key_file))"},
-    {.name = "a stranger's client certificate", .host = "locks.example", .peer = {.wants_client = 1}, .has_stranger = 1, .told = "up down(TLS: tlsv1 alert unknown ca)"},
-    {.name = "TLS 1.1", .host = "locks.example", .peer = {.version = TLS1_1_VERSION}, .told = "down(TLS: "},
+    {.name = "a stranger's client certificate", .peer = {.wants_client = 1}, .has_stranger = 1, .told = "up down(TLS: tlsv1 alert unknown ca)"},
+    {.name = "TLS 1.1", .peer = {.version = TLS1_1_VERSION}, .told = "down(TLS: "},
 };
 
 static struct hl_tls_options options_of(const struct meeting *meeting)
 {
-    struct hl_tls_options tls = trusting(meeting->trusts_stranger ? CERT_STRANGER : CERT_AUTHORITY);
+    struct hl_tls_options tls = {.ca_file = certificates.of[meeting->trusts_stranger ? CERT_STRANGER : CERT_AUTHORITY].cert_file};
     enum certificate_kind own = meeting->has_stranger ? CERT_STRANGERS : CERT_CLIENT;
     if (meeting->trusts_dir)
         tls = (struct hl_tls_options){.ca_dir = certificates.trusted_dir};
@@ -83,11 +79,13 @@ static void test_who_is_who(void **state)
     setenv("SSL_CERT_FILE", certificates.of[CERT_AUTHORITY].cert_file, 1); /* OpenSSL's way to tell it who the system trusts */
     for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
         const struct meeting *meeting = &meetings[i];
-        struct hl_tls_options tls = options_of(meeting);
+        const struct hl_tls_options tls = options_of(meeting);
+        struct peer_options options = meeting->peer;
         struct link_trial trial;
         struct peer peer;
-        link_trial_begin(&trial, "tcp");
-        peer_meet(&peer, &trial, &certificates, &meeting->peer, meeting->host, &tls);
+        options.tls = &tls;
+        print_message("%s\n", meeting->name);
+        peer_meet(&peer, &trial, &options);
         if (strcmp(meeting->told, "up") == 0) {
             peer_until(&peer, "up");
             link_trial_ask(&trial);
@@ -99,9 +97,8 @@ static void test_who_is_who(void **state)
             peer_until(&peer, "down(");
         assert_int_equal(trial.is_down, strstr(meeting->told, "down(") != NULL);
         if (strncmp(trial.told, meeting->told, strlen(meeting->told)) != 0)
-            fail_msg("%s: told \"%s\", not \"%s\"", meeting->name, trial.told, meeting->told);
+            fail_msg("told \"%s\", not \"%s\"", trial.told, meeting->told);
         peer_leave(&peer);
-        link_trial_end(&trial);
     }
     (void)state;
 }
@@ -110,16 +107,7 @@ static void test_who_is_who(void **state)
 
 static void meet_long(struct peer *peer, struct link_trial *trial)
 {
-    static const struct peer_options options = {.certificate = CERT_LONG};
-    struct hl_tls_options tls = trusting(CERT_AUTHORITY);
-    link_trial_begin(trial, "tcp");
-    peer_meet(peer, trial, &certificates, &options, "locks.example", &tls);
-}
-
-static void part(struct peer *peer, struct link_trial *trial)
-{
-    peer_leave(peer);
-    link_trial_end(trial);
+    peer_meet(peer, trial, &(struct peer_options){.certificate = CERT_LONG});
 }
 
 static void is_told(const struct link_trial *trial, const char *expected, size_t at)
@@ -128,20 +116,32 @@ static void is_told(const struct link_trial *trial, const char *expected, size_t
         fail_msg("cut at %zu: told \"%s\", not \"%s\"", at, trial->told, expected);
 }
 
-static void test_cut_at_each_byte_of_the_servers(void **state)
+static const struct cuts { /* of the server's bytes, from the first to CUTS */
+    size_t first, step;
+    enum peer_end end;
+    const char *told; /* "": how long that may last is the session's to know; it is closed without a word */
+} closes = {0, 1, PEER_CLOSES, "down(the server closed the connection in the TLS handshake)"},
+  resets = {100, 100, PEER_RESETS, "down(Connection reset by peer in the TLS handshake)"}, stops = {0, 100, PEER_STOPS, ""};
+
+static void test_cut(void **state)
 {
-    (void)state;
-    for (size_t at = 0; at <= CUTS; at++) {
+    const struct cuts *cuts = *state;
+    for (size_t at = cuts->first; at <= CUTS; at += cuts->step) {
         struct link_trial trial;
         struct peer peer;
         meet_long(&peer, &trial);
         peer.sent_max = at;
-        peer_until(&peer, "down(");
+        peer.end = cuts->end;
+        while (!peer.is_over)
+            peer_turn(&peer);
+        if (*cuts->told)
+            peer_until(&peer, "down(");
+        else
+            link_trial_turns(&trial, 20);
         assert_int_equal(peer.sent, at);
-        is_told(&trial, "down(the server closed the connection in the TLS handshake)", at);
-        part(&peer, &trial);
+        is_told(&trial, cuts->told, at);
+        peer_leave(&peer);
     }
-    printf("cut at each of the positions 0..%d of the server's bytes\n", CUTS);
 }
 
 /* What the client says is shorter; from where it is all said on, the handshake is over. */
@@ -161,41 +161,9 @@ static void test_cut_at_each_byte_of_the_clients(void **state)
             assert_int_equal(strncmp(trial.told, "up down(", 8), 0);
         else if (!strstr(trial.told, "reset by peer in")) /* what it had not read of the last bytes becomes a reset */
             is_told(&trial, "down(the server closed the connection in the TLS handshake)", at);
-        part(&peer, &trial);
+        peer_leave(&peer);
     }
     printf("cut at each of the positions 1..%zu of the client's bytes\n", at - 1);
-}
-
-static void test_reset_in_a_handshake(void **state)
-{
-    (void)state;
-    for (size_t at = 100; at <= CUTS; at += 100) {
-        struct link_trial trial;
-        struct peer peer;
-        meet_long(&peer, &trial);
-        peer.sent_max = at, peer.end = PEER_RESETS;
-        peer_until(&peer, "down(");
-        is_told(&trial, "down(Connection reset by peer in the TLS handshake)", at);
-        part(&peer, &trial);
-    }
-}
-
-/* How long that may last is the session's to know; it is closed without a word. */
-static void test_stop_in_a_handshake(void **state)
-{
-    (void)state;
-    for (size_t at = 0; at <= CUTS; at += 100) {
-        struct link_trial trial;
-        struct peer peer;
-        meet_long(&peer, &trial);
-        peer.sent_max = at, peer.end = PEER_STOPS;
-        while (!peer.is_over)
-            peer_turn(&peer);
-        for (int i = 0; i < 20; i++)
-            peer_turn(&peer);
-        is_told(&trial, "", at);
-        part(&peer, &trial);
-    }
 }
 
 static void test_spoiled_bytes(void **state)
@@ -211,7 +179,7 @@ static void test_spoiled_bytes(void **state)
         for (int i = 0; i < 20 && !trial.is_down; i++)
             peer_turn(&peer);
         assert_false(trial.is_up); /* it may wait for more, where the byte is part of a length */
-        part(&peer, &trial);
+        peer_leave(&peer);
     }
 }
 
@@ -219,23 +187,15 @@ static void test_spoiled_bytes(void **state)
 
 static void meet_plain(const char *answer, const char *expected)
 {
-    struct hl_tls_options tls = trusting(CERT_AUTHORITY);
     struct link_trial trial;
-    struct hl_text why;
-    link_trial_begin(&trial, "tcp");
-    trial.tls_host = "locks.example";
-    assert_int_equal(trial.factory.secure(&trial.factory, &trial.host.memory, &tls, &why), HILOCK_OK);
-    assert_int_equal(link_trial_open(&trial), 0);
-    trial.peer = accept4(trial.listener, NULL, NULL, SOCK_CLOEXEC);
+    struct peer peer;
+    peer_meet(&peer, &trial, &(struct peer_options){.certificate = CERT_RIGHT});
     link_trial_turns(&trial, 5);
     link_trial_answer(&trial, answer);
     link_trial_until(&trial, "down(");
     if (strncmp(trial.told, expected, strlen(expected)) != 0)
         fail_msg("told \"%s\", not \"%s\"", trial.told, expected);
-    link_trial_close(&trial, 0);
-    link_trial_turns(&trial, 2);
-    trial.factory.insecure(&trial.factory);
-    link_trial_end(&trial);
+    peer_leave(&peer);
 }
 
 static void test_a_server_without_TLS(void **state)
@@ -249,21 +209,15 @@ static void test_a_server_without_TLS(void **state)
 
 static void test_nobody_there(void **state)
 {
-    struct hl_tls_options tls = trusting(CERT_AUTHORITY);
     struct link_trial trial;
-    struct hl_text why;
+    struct peer peer;
     (void)state;
-    link_trial_begin(&trial, "tcp");
-    trial.tls_host = "locks.example";
-    assert_int_equal(trial.factory.secure(&trial.factory, &trial.host.memory, &tls, &why), HILOCK_OK);
+    peer_prepare(&peer, &trial, &(struct peer_options){.certificate = CERT_RIGHT});
     shutdown(trial.listener, SHUT_RDWR);
     assert_int_equal(link_trial_open(&trial), 0);
     link_trial_until(&trial, "down(");
     assert_string_equal(trial.told, "down(Connection refused)");
-    link_trial_close(&trial, 0);
-    link_trial_turns(&trial, 2);
-    trial.factory.insecure(&trial.factory);
-    link_trial_end(&trial);
+    peer_leave(&peer);
 }
 
 /* ---- files ---- */
@@ -275,7 +229,6 @@ static void is_refused(const struct hl_tls_options *tls, const char *format, con
     struct hl_text why = {""}, expected;
     hl_memory_init(&memory, NULL);
     assert_int_equal(factory.secure(&factory, &memory, tls, &why), HILOCK_INVALID);
-    hl_text_set(&expected, "%s", "");
     snprintf(expected.bytes, sizeof expected.bytes, "%s \"%s\"", format, path);
     if (strncmp(why.bytes, expected.bytes, strlen(expected.bytes)) != 0)
         fail_msg("told \"%s\", not \"%s\"", why.bytes, expected.bytes);
@@ -301,18 +254,19 @@ static void test_files_that_cannot_be_used(void **state)
     is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = certificates.locked_file}, "tls_key_file", certificates.locked_file);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_is_who),
-        cmocka_unit_test(test_cut_at_each_byte_of_the_servers),
+        {"the server closes at each byte", test_cut, NULL, NULL, (void *)&closes},
+        {"the server resets", test_cut, NULL, NULL, (void *)&resets},
+        {"the server stops", test_cut, NULL, NULL, (void *)&stops},
         cmocka_unit_test(test_cut_at_each_byte_of_the_clients),
-        cmocka_unit_test(test_reset_in_a_handshake),
-        cmocka_unit_test(test_stop_in_a_handshake),
         cmocka_unit_test(test_spoiled_bytes),
         cmocka_unit_test(test_a_server_without_TLS),
         cmocka_unit_test(test_nobody_there),
         cmocka_unit_test(test_files_that_cannot_be_used),
     };
+    peer_plant(argc, argv);
     return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }

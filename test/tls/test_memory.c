@@ -64,15 +64,19 @@ static int use(struct peer *peer, struct link_trial *trial)
     return trial->replies == 1;
 }
 
+static struct hl_tls_options with_a_certificate(void)
+{
+    const struct certificate *own = &certificates.of[CERT_CLIENT];
+    return (struct hl_tls_options){.ca_file = certificates.of[CERT_AUTHORITY].cert_file, .cert_file = own->cert_file, .key_file = own->key_file};
+}
+
 static int play(long fails_at)
 {
-    const struct peer_options options = {.wants_client = 1};
-    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file, .cert_file = certificates.of[CERT_CLIENT].cert_file, .key_file = certificates.of[CERT_CLIENT].key_file};
+    const struct hl_tls_options tls = with_a_certificate();
     struct link_trial trial;
     struct peer peer;
     int is_done;
-    link_trial_begin(&trial, "tcp");
-    peer_prepare(&peer, &trial, &certificates, &options, "locks.example", &tls);
+    peer_prepare(&peer, &trial, &(struct peer_options){.wants_client = 1, .tls = &tls});
     left = fails_at, is_failing = 0, is_ours = 1;
     is_done = link_trial_open(&trial) == 0;
     is_ours = 0;
@@ -83,7 +87,6 @@ static int play(long fails_at)
     }
     left = -1;
     peer_leave(&peer);
-    link_trial_end(&trial);
     return is_done;
 }
 
@@ -101,7 +104,7 @@ static void test_a_link(void **state)
 
 static void test_the_settings(void **state)
 {
-    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file, .cert_file = certificates.of[CERT_CLIENT].cert_file, .key_file = certificates.of[CERT_CLIENT].key_file};
+    const struct hl_tls_options tls = with_a_certificate();
     struct hl_link_factory factory = hl_link_hiredis();
     struct hl_memory memory;
     long at = 0;

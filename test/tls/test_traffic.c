@@ -22,29 +22,25 @@ static const char long_ping[] = "*2\r\n$4\r\nPING\r\n$240\r\n" PADDING "\r\n";
 
 typedef void traffic_fn(struct peer *peer, struct link_trial *trial);
 
-static void meet(traffic_fn *test, int version)
-{
-    const struct peer_options options = {.version = version};
-    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file};
-    struct link_trial trial;
-    struct peer peer;
-    link_trial_begin(&trial, "tcp");
-    peer_meet(&peer, &trial, &certificates, &options, "locks.example", &tls);
-    peer_until(&peer, "up");
-    while (!peer_is_met(&peer))
-        peer_turn(&peer);
-    test(&peer, &trial);
-    peer_leave(&peer);
-    link_trial_end(&trial);
-}
+struct traffic { /* a play behind a handshake of each version from this one on */
+    traffic_fn *play;
+    int oldest;
+};
 
-#define TRAFFIC_TEST(name)              \
-    static void test_##name(void **state) \
-    {                                     \
-        (void)state;                      \
-        meet(name, TLS1_2_VERSION);       \
-        meet(name, TLS1_3_VERSION);       \
+static void test_traffic(void **state)
+{
+    const struct traffic *traffic = *state;
+    for (int version = traffic->oldest; version <= TLS1_3_VERSION; version++) {
+        struct link_trial trial;
+        struct peer peer;
+        peer_meet(&peer, &trial, &(struct peer_options){.version = version});
+        peer_until(&peer, "up");
+        while (!peer_is_met(&peer))
+            peer_turn(&peer);
+        traffic->play(&peer, &trial);
+        peer_leave(&peer);
     }
+}
 
 static void ask(struct link_trial *trial, int times)
 {
@@ -54,18 +50,27 @@ static void ask(struct link_trial *trial, int times)
 
 /* ---- reading ---- */
 
-static void many_records_in_one_packet(struct peer *peer, struct link_trial *trial)
+static void say_records(struct peer *peer, int count)
 {
-    ask(trial, RECORDS);
-    peer_until_heard(peer, RECORDS * (sizeof PING - 1));
-    for (int i = 0; i < RECORDS; i++)
+    for (int i = 0; i < count; i++)
         peer_say(peer, ":1\r\n");
+}
+
+static void until_all_are_read(struct peer *peer, struct link_trial *trial)
+{
+    say_records(peer, RECORDS);
     for (int turns = 0; trial->replies < RECORDS && turns < 1000; turns++)
         peer_turn(peer);
     assert_int_equal(trial->replies, RECORDS);
     assert_false(trial->is_down);
 }
-TRAFFIC_TEST(many_records_in_one_packet)
+
+static void many_records_in_one_packet(struct peer *peer, struct link_trial *trial)
+{
+    ask(trial, RECORDS);
+    peer_until_heard(peer, RECORDS * (sizeof PING - 1));
+    until_all_are_read(peer, trial);
+}
 
 static void to_stream(struct link_trial *trial)
 {
@@ -78,26 +83,19 @@ static void many_records_in_a_stream(struct peer *peer, struct link_trial *trial
     trial->at_reply = to_stream;
     ask(trial, 1);
     peer_until_heard(peer, sizeof PING - 1);
-    for (int i = 0; i < RECORDS; i++)
-        peer_say(peer, ":1\r\n");
-    for (int turns = 0; trial->replies < RECORDS && turns < 1000; turns++)
-        peer_turn(peer);
-    assert_int_equal(trial->replies, RECORDS);
+    until_all_are_read(peer, trial);
 }
-TRAFFIC_TEST(many_records_in_a_stream)
 
 static void a_link_closed_between_two_records(struct peer *peer, struct link_trial *trial)
 {
     trial->at_reply = link_trial_close_it;
     ask(trial, 3);
     peer_until_heard(peer, 3 * (sizeof PING - 1));
-    for (int i = 0; i < 3; i++)
-        peer_say(peer, ":1\r\n");
+    say_records(peer, 3);
     for (int i = 0; i < 10; i++)
         peer_turn(peer);
     assert_string_equal(trial->told, "up :1");
 }
-TRAFFIC_TEST(a_link_closed_between_two_records)
 
 static void a_record_in_two_packets(struct peer *peer, struct link_trial *trial)
 {
@@ -117,12 +115,6 @@ static void a_record_in_two_packets(struct peer *peer, struct link_trial *trial)
     assert_string_equal(trial->told, "up :1 :2");
 }
 
-static void test_a_record_in_two_packets(void **state)
-{
-    (void)state;
-    meet(a_record_in_two_packets, TLS1_3_VERSION);
-}
-
 static void an_answer_of_many_records(struct peer *peer, struct link_trial *trial)
 {
     size_t length = 3 << 20;
@@ -136,22 +128,17 @@ static void an_answer_of_many_records(struct peer *peer, struct link_trial *tria
     assert_int_equal(trial->replies, 2);
     free(text);
 }
-TRAFFIC_TEST(an_answer_of_many_records)
 
 /* Said in the same packets as the end of the server's part of the handshake, before the link is up. */
 static void test_a_greeting_within_the_handshake(void **state)
 {
-    const struct peer_options options = {.version = TLS1_3_VERSION, .greeting = "-ERR max number of clients reached\r\n"};
-    const struct hl_tls_options tls = {.ca_file = certificates.of[CERT_AUTHORITY].cert_file};
     struct link_trial trial;
     struct peer peer;
     (void)state;
-    link_trial_begin(&trial, "tcp");
-    peer_meet(&peer, &trial, &certificates, &options, "locks.example", &tls);
+    peer_meet(&peer, &trial, &(struct peer_options){.version = TLS1_3_VERSION, .greeting = "-ERR max number of clients reached\r\n"});
     peer_until(&peer, "down(");
     assert_string_equal(trial.told, "up down(ERR max number of clients reached)");
     peer_leave(&peer);
-    link_trial_end(&trial);
 }
 
 /* ---- writing ---- */
@@ -194,7 +181,6 @@ static void a_burst_to_a_server_that_is_slow(struct peer *peer, struct link_tria
     peer_say(peer, ":1\r\n");
     peer_until(peer, ":1");
 }
-TRAFFIC_TEST(a_burst_to_a_server_that_is_slow)
 
 /* By a peer that does not read: it is of this process too. */
 static void what_was_written_is_not_kept(struct peer *peer, struct link_trial *trial)
@@ -206,7 +192,6 @@ static void what_was_written_is_not_kept(struct peer *peer, struct link_trial *t
     assert_int_equal(trial->factory.backlog(trial->link), 0);
     assert_int_equal(needle_count(), 0);
 }
-TRAFFIC_TEST(what_was_written_is_not_kept)
 
 static void what_could_not_be_written_is_not_kept(struct peer *peer, struct link_trial *trial)
 {
@@ -215,7 +200,6 @@ static void what_could_not_be_written_is_not_kept(struct peer *peer, struct link
     link_trial_close(trial, 1);
     assert_int_equal(needle_count(), 0);
 }
-TRAFFIC_TEST(what_could_not_be_written_is_not_kept)
 
 static void keys_change(struct peer *peer, struct link_trial *trial)
 {
@@ -229,12 +213,6 @@ static void keys_change(struct peer *peer, struct link_trial *trial)
     }
     assert_int_equal(long_pings(peer), 10);
     assert_false(trial->is_down);
-}
-
-static void test_keys_change(void **state)
-{
-    (void)state;
-    meet(keys_change, TLS1_3_VERSION);
 }
 
 /* Asked for a key of its own while a write of it waits half-way, OpenSSL gives the connection up. What was heard till then is what was sent. */
@@ -255,12 +233,6 @@ static void a_key_is_asked_for_while_writes_wait(struct peer *peer, struct link_
     assert_true(long_pings(peer) <= COMMANDS + 1);
 }
 
-static void test_a_key_is_asked_for_while_writes_wait(void **state)
-{
-    (void)state;
-    meet(a_key_is_asked_for_while_writes_wait, TLS1_3_VERSION);
-}
-
 /* ---- the end ---- */
 
 static void a_server_that_closes(struct peer *peer, struct link_trial *trial)
@@ -274,7 +246,6 @@ static void a_server_that_closes(struct peer *peer, struct link_trial *trial)
     peer_until(peer, "down(");
     assert_string_equal(trial->told, "up :1 down(Server closed the connection)");
 }
-TRAFFIC_TEST(a_server_that_closes)
 
 static void a_server_that_takes_its_leave(struct peer *peer, struct link_trial *trial)
 {
@@ -283,7 +254,6 @@ static void a_server_that_takes_its_leave(struct peer *peer, struct link_trial *
     peer_until(peer, "down(");
     assert_string_equal(trial->told, "up down(Server closed the connection)");
 }
-TRAFFIC_TEST(a_server_that_takes_its_leave)
 
 static void reset(struct peer *peer, struct link_trial *trial)
 {
@@ -303,7 +273,6 @@ static void writes_to_a_server_that_is_gone(struct peer *peer, struct link_trial
     peer_until(peer, "down(");
     assert_string_equal(trial->told, "up down(Connection reset by peer)");
 }
-TRAFFIC_TEST(writes_to_a_server_that_is_gone)
 
 static void a_reset_between_commands(struct peer *peer, struct link_trial *trial)
 {
@@ -313,7 +282,6 @@ static void a_reset_between_commands(struct peer *peer, struct link_trial *trial
     ask(trial, 0);
     assert_int_equal(link_trial_send(trial, "PING"), -1);
 }
-TRAFFIC_TEST(a_reset_between_commands)
 
 static void bytes_that_are_no_record(struct peer *peer, struct link_trial *trial)
 {
@@ -325,7 +293,6 @@ static void bytes_that_are_no_record(struct peer *peer, struct link_trial *trial
     assert_int_equal(strncmp(trial->told, "up down(", 8), 0);
     assert_int_equal(trial->replies, 0);
 }
-TRAFFIC_TEST(bytes_that_are_no_record)
 
 static void a_spoiled_record(struct peer *peer, struct link_trial *trial)
 {
@@ -339,28 +306,30 @@ static void a_spoiled_record(struct peer *peer, struct link_trial *trial)
     assert_int_equal(trial->replies, 0);
     assert_int_equal(strncmp(trial->told, "up down(TLS: ", 13), 0);
 }
-TRAFFIC_TEST(a_spoiled_record)
 
-int main(void)
+#define TRAFFIC(name, oldest) {#name, test_traffic, NULL, NULL, &(struct traffic){name, oldest}}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_records_in_one_packet),
-        cmocka_unit_test(test_many_records_in_a_stream),
-        cmocka_unit_test(test_a_link_closed_between_two_records),
-        cmocka_unit_test(test_a_record_in_two_packets),
-        cmocka_unit_test(test_an_answer_of_many_records),
+        TRAFFIC(many_records_in_one_packet, TLS1_2_VERSION),
+        TRAFFIC(many_records_in_a_stream, TLS1_2_VERSION),
+        TRAFFIC(a_link_closed_between_two_records, TLS1_2_VERSION),
+        TRAFFIC(a_record_in_two_packets, TLS1_3_VERSION),
+        TRAFFIC(an_answer_of_many_records, TLS1_2_VERSION),
         cmocka_unit_test(test_a_greeting_within_the_handshake),
-        cmocka_unit_test(test_a_burst_to_a_server_that_is_slow),
-        cmocka_unit_test(test_what_was_written_is_not_kept),
-        cmocka_unit_test(test_what_could_not_be_written_is_not_kept),
-        cmocka_unit_test(test_keys_change),
-        cmocka_unit_test(test_a_key_is_asked_for_while_writes_wait),
-        cmocka_unit_test(test_a_server_that_closes),
-        cmocka_unit_test(test_a_server_that_takes_its_leave),
-        cmocka_unit_test(test_writes_to_a_server_that_is_gone),
-        cmocka_unit_test(test_a_reset_between_commands),
-        cmocka_unit_test(test_bytes_that_are_no_record),
-        cmocka_unit_test(test_a_spoiled_record),
+        TRAFFIC(a_burst_to_a_server_that_is_slow, TLS1_2_VERSION),
+        TRAFFIC(what_was_written_is_not_kept, TLS1_2_VERSION),
+        TRAFFIC(what_could_not_be_written_is_not_kept, TLS1_2_VERSION),
+        TRAFFIC(keys_change, TLS1_3_VERSION),
+        TRAFFIC(a_key_is_asked_for_while_writes_wait, TLS1_3_VERSION),
+        TRAFFIC(a_server_that_closes, TLS1_2_VERSION),
+        TRAFFIC(a_server_that_takes_its_leave, TLS1_2_VERSION),
+        TRAFFIC(writes_to_a_server_that_is_gone, TLS1_2_VERSION),
+        TRAFFIC(a_reset_between_commands, TLS1_2_VERSION),
+        TRAFFIC(bytes_that_are_no_record, TLS1_2_VERSION),
+        TRAFFIC(a_spoiled_record, TLS1_2_VERSION),
     };
+    peer_plant(argc, argv);
     return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }

@@ -3,7 +3,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 
-import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -45,15 +44,10 @@ final class Kinds {
             else
                 lock.lock(Long.parseLong(ms[0]), TimeUnit.MILLISECONDS);
             return "true";
-        case "token": return "" + ((RFencedLock) lock).lockAndGetToken();
         case "unlock":
             lock.unlock();
             return "ok";
-        case "force": return "" + lock.forceUnlock();
         case "locked": return "" + lock.isLocked();
-        case "held": return "" + lock.isHeldByCurrentThread();
-        case "count": return "" + lock.getHoldCount();
-        case "ttl": return "" + lock.remainTimeToLive();
         case "holder": return client.getId() + ":" + Thread.currentThread().getId();
         default: throw new IllegalArgumentException("no operation " + operation);
         }
