@@ -52,8 +52,8 @@ static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 static void release(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (hold->ask == ASK_ACQUIRE)
-        hold->is_in_order = hold->is_haunted && hold->request.node == hl_name_node(core, hold->name) &&
+    if (hold->is_in_order && hold->ask == ASK_ACQUIRE)
+        hold->is_in_order = hold->request.node == hl_name_node(core, hold->name) &&
             hl_node_is_linked_since(hold->request.node, hold->request.sent_us);
     hold->ask = ASK_RELEASE;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
@@ -201,6 +201,7 @@ void hl_ending_may_run(struct hl_hold *hold)
     uint64_t until_us = hold->request.sent_us + may_run_us + may_run_us / 100 + hold->request.node->round_trip_us;
     if (hold->haunted_until_us < until_us)
         hold->haunted_until_us = until_us;
+    hold->is_in_order = 0;
 }
 
 /* It was released over the link that its acquire went over: that acquire has run. */

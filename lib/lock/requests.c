@@ -82,6 +82,7 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
     uint64_t now_us = hl_now_us(&core->host);
     struct hl_hold *next = core->owner->next(hold);
     struct hl_params more;
+    int was_haunted;
     if (!next || params->is_second || hl_node_guard_left_us(hold->request.node, now_us))
         return;
     next->ask = ASK_ACQUIRE;
@@ -91,7 +92,9 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
     next->request.sent_us = now_us;
     more = wants_of(next);
     core->owner->asks(next, &more);
+    was_haunted = next->is_haunted;
     hl_ending_haunt(next);
+    next->is_in_order = !was_haunted;
     params->next_id = next->id;
     params->lease_ms = more.lease_ms;
     params->reserved = more.reserved;
