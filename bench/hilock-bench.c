@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const struct scenario *const scenarios[] = {&scenario_pairs, &scenario_hot, &scenario_handover,
-                                                   &scenario_waiters, &scenario_blocking};
+                                                   &scenario_multi, &scenario_waiters, &scenario_blocking};
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 static int help(void)

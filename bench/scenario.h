@@ -11,6 +11,7 @@ struct scenario {
     int (*run)(void);                   /* 0: done; -1: reported on stderr */
 };
 
-extern const struct scenario scenario_pairs, scenario_hot, scenario_handover, scenario_waiters, scenario_blocking;
+extern const struct scenario scenario_pairs, scenario_hot, scenario_handover, scenario_multi, scenario_waiters,
+    scenario_blocking;
 
 #endif

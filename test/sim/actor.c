@@ -129,12 +129,14 @@ static uint64_t begun_us(const struct sim_actor *actor)
     uint64_t first_us = UINT64_MAX;
     for (unsigned i = 0; i < sim_inside_count(actor); i++) {
         const struct hl_hold *part = sim_inside_hold(actor, i);
+        uint64_t part_us = UINT64_MAX;
         if (part && part->is_windowed && !part->turn) /* by some heartbeat of this wait */
-            return actor->asked_us;
-        if (part && part->kept == KEPT_OURS && sent_us(actor, part) < first_us)
-            first_us = sent_us(actor, part);
+            part_us = actor->asked_us;
+        else if (part && part->kept == KEPT_OURS)
+            part_us = world_clock_when_us(&actor->process->clock, sent_us(actor, part));
+        first_us = part_us < first_us ? part_us : first_us;
     }
-    return world_clock_when_us(&actor->process->clock, first_us);
+    return first_us;
 }
 
 /* The lease that its acquire asked for; what a renewal has made of it since is not waited for. */
