@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* multi.h - one play of scenario multi: what its processes are asked for, and what they record. */
+#ifndef BENCH_MULTI_H
+#define BENCH_MULTI_H
+
+#include "crowd.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum { MULTI_WAITS_MAX = 1 << 20 };
+
+struct multi_waits { /* of all processes of a sort, in no order */
+    atomic_uint count;
+    uint32_t us[MULTI_WAITS_MAX];
+};
+
+struct multi_board {
+    char url[512];
+    unsigned multis, singles, each, names; /* the first processes want `each` of the names at once, the rest one */
+    uint32_t hold_us, think_us;
+    atomic_bool is_over;                   /* what is wanted is waited for, and then no more */
+    uint32_t grants[CROWD_MAX];            /* of each process, until it was over */
+    struct multi_waits of_multis, of_singles;
+};
+
+extern const struct crowd_role multi_role;
+
+#endif
