@@ -9,7 +9,6 @@
  * server that lost all its slots.
  * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no links.
  * */
-#include "base/contract.h"
 #include "base/plant.h"
 #include "node/members.h"
 #include "node/route.h"
@@ -84,11 +83,11 @@ static void place(struct cluster *cluster, struct hl_request *request)
     hl_node_submit(node, request, request->timeout_ms, request->how);
 }
 
-static void place_all(struct cluster *cluster, struct hl_node *from, struct hl_request *(*take)(struct hl_node *node))
+static void place_all(struct cluster *cluster, struct hl_node *at, enum hl_request_place from)
 {
     struct hl_requests taken = TAILQ_HEAD_INITIALIZER(taken);
     struct hl_request *request;
-    while ((request = take(from)) != NULL)
+    while ((request = hl_node_take(at, from)) != NULL)
         TAILQ_INSERT_TAIL(&taken, request, entry);
     while ((request = TAILQ_FIRST(&taken)) != NULL) {
         TAILQ_REMOVE(&taken, request, entry);
@@ -112,13 +111,13 @@ static void on_given(struct hl_flush *flush)
             continue;
         member->is_losing = 0;
         is_moved = 1;
-        place_all(cluster, &member->node, hl_node_take);
+        place_all(cluster, &member->node, REQUEST_FIRST);
         if (member->slots)
             continue;
         is_failover = 1;
         hl_node_break(&member->node, "another server has its slots now");
     }
-    place_all(cluster, &cluster->nobody, hl_node_take);
+    place_all(cluster, &cluster->nobody, REQUEST_FIRST);
     if (is_failover)
         hl_trace(cluster->host, HL_FAILOVER,
                  &(struct hl_fact){.node = "cluster",
@@ -310,9 +309,9 @@ static void on_park_timer(void *arg)
     struct cluster *cluster = arg;
     hl_host_enter(cluster->host);
     cluster->is_parking = 0;
-    place_all(cluster, &cluster->nobody, hl_node_take_deferred);
+    place_all(cluster, &cluster->nobody, REQUEST_PARKED);
     for (unsigned i = 0; i < cluster->members.count; i++)
-        place_all(cluster, &cluster->members.list[i]->node, hl_node_take_deferred);
+        place_all(cluster, &cluster->members.list[i]->node, REQUEST_PARKED);
     hl_host_leave(cluster->host);
 }
 
@@ -443,12 +442,11 @@ static void free_route(struct hl_route *route)
     free_memory((struct cluster *)route);
 }
 
-static int make(struct cluster *cluster, const struct hl_place *places, unsigned count,
+static int make(struct cluster *cluster, const struct hl_address *places, unsigned count,
                 const struct hl_node_options *options)
 {
     static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     struct hl_node_options nobody = *options;
-    struct hl_address address;
     hl_members_init(&cluster->members, cluster->host, options, &events, on_misplaced, cluster);
     hl_topology_init(&cluster->topology, &cluster->members, on_answered, cluster);
     cluster->refresh_timer = hl_timer_new(cluster->host, on_refresh_timer, cluster);
@@ -456,20 +454,15 @@ static int make(struct cluster *cluster, const struct hl_place *places, unsigned
     cluster->rest_timer = hl_timer_new(cluster->host, on_rest_timer, cluster);
     if (!cluster->refresh_timer || !cluster->park_timer || !cluster->rest_timer)
         return -1;
-    for (unsigned i = 0; i < count; i++) {
-        HL_REQUIRE(strlen(places[i].host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one, with a zone,
-                                                                      too */
-        address = (struct hl_address){.port = places[i].port};
-        memcpy(address.host, places[i].host, strlen(places[i].host));
-        if (!hl_members_find(&cluster->members, &address, NULL))
+    for (unsigned i = 0; i < count; i++)
+        if (!hl_members_find(&cluster->members, &places[i], NULL))
             return -1;
-    }
     cluster->members.seeds = cluster->members.count; /* without those that are named twice */
-    nobody.session.endpoint = (struct hl_endpoint){NULL, NULL, 0, "the cluster"};
+    nobody.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
     return hl_node_init(&cluster->nobody, cluster->host, &nobody, &events, cluster);
 }
 
-struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *places, unsigned count,
+struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_address *places, unsigned count,
                                 const struct hl_node_options *options, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1, 1};

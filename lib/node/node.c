@@ -27,11 +27,24 @@ static void on_probed(struct hl_request *request, const struct hl_answer *answer
         hl_node_sample(request->node, answer->reply, request->sent_us);
 }
 
+void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
+{
+    request->node = node;
+    request->place = (uint8_t)place;
+    TAILQ_INSERT_TAIL(&node->queues[place], request, entry);
+    node->sent_count += place == REQUEST_SENT;
+}
+
+void hl_node_dequeue(struct hl_request *request)
+{
+    TAILQ_REMOVE(&request->node->queues[request->place], request, entry);
+    request->node->sent_count -= request->place == REQUEST_SENT;
+    request->place = REQUEST_IDLE;
+}
+
 static void enqueue_sent(struct hl_node *node, struct hl_request *request)
 {
-    request->place = REQUEST_SENT;
-    TAILQ_INSERT_TAIL(&node->sent, request, entry);
-    node->sent_count++;
+    hl_node_enqueue(node, request, REQUEST_SENT);
     watch(node, request->sent_us + (uint64_t)request->timeout_ms * 1000);
     if (node->events->on_silence && !node->is_silent)
         watch(node, request->sent_us + SILENCE_US);
@@ -40,7 +53,7 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
 /* From the oldest unanswered question or the latest answer. UINT64_MAX: nothing to watch. */
 static uint64_t silence_us(const struct hl_node *node)
 {
-    const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
+    const struct hl_request *oldest = hl_node_oldest(node);
     if (!oldest || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
         return UINT64_MAX;
     return (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
@@ -86,20 +99,15 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
     return 0;
 }
 
-static void finish(struct hl_request *request, const struct hl_answer *answer)
-{
-    request->place = REQUEST_IDLE;
-    request->ops->done(request, answer);
-}
-
 /* Up to a mark, straight from the queue: an answered request may withdraw others, or submit itself again. */
-static void answer_all(struct hl_node *node, struct hl_requests *from, const struct hl_answer *answer)
+static void answer_all(struct hl_node *node, enum hl_request_place place, const struct hl_answer *answer)
 {
+    struct hl_requests *from = &node->queues[place];
     struct hl_request *request;
     TAILQ_INSERT_TAIL(from, &node->mark, entry);
     while ((request = TAILQ_FIRST(from)) != &node->mark) {
-        TAILQ_REMOVE(from, request, entry);
-        finish(request, answer);
+        hl_node_dequeue(request);
+        request->ops->done(request, answer);
     }
     TAILQ_REMOVE(from, &node->mark, entry);
 }
@@ -109,8 +117,7 @@ static void answer_all(struct hl_node *node, struct hl_requests *from, const str
 /* Answers on the next turn, never inside the call that asks. */
 static void bar(struct hl_node *node, struct hl_request *request)
 {
-    request->place = REQUEST_BARRED;
-    TAILQ_INSERT_TAIL(&node->guarded, request, entry);
+    hl_node_enqueue(node, request, REQUEST_BARRED);
     watch(node, hl_now_us(node->host));
 }
 
@@ -118,13 +125,14 @@ static void answer_guarded(struct hl_node *node)
 {
     struct hl_text words;
     struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes};
-    if (TAILQ_EMPTY(&node->guarded))
+    const struct hl_request *first = TAILQ_FIRST(&node->queues[REQUEST_BARRED]);
+    if (!first)
         return;
-    hl_text_set(&words, TAILQ_FIRST(&node->guarded)->how & HL_REQUEST_CONFIRM && !node->parent
+    hl_text_set(&words, first->how & HL_REQUEST_CONFIRM && !node->parent
                             ? "OOM this client has no memory for the link over which replicas confirm"
                             : "GUARD the store is under its restart guard");
     reply.length = strlen(words.bytes);
-    answer_all(node, &node->guarded, &(struct hl_answer){&reply, 0});
+    answer_all(node, REQUEST_BARRED, &(struct hl_answer){&reply, 0});
 }
 
 static int is_guarded(const struct hl_node *node, const struct hl_request *request)
@@ -133,11 +141,12 @@ static int is_guarded(const struct hl_node *node, const struct hl_request *reque
            !HL_PLANTED(GUARD_IGNORED);
 }
 
-static struct hl_requests *next_queue(struct hl_node *node)
+static struct hl_request *next_to_send(struct hl_node *node)
 {
-    if (!TAILQ_EMPTY(&node->first))
-        return &node->first;
-    return TAILQ_EMPTY(&node->urgent) && !node->is_shut ? &node->normal : &node->urgent;
+    struct hl_request *request = NULL;
+    for (unsigned place = REQUEST_FIRST; place <= (node->is_shut ? REQUEST_URGENT : REQUEST_NORMAL) && !request; place++)
+        request = TAILQ_FIRST(&node->queues[place]);
+    return request;
 }
 
 /* A failed send breaks the session; the request then counts as sent, because a part of it may have left. */
@@ -145,10 +154,9 @@ static void pump(struct hl_node *node)
 {
     struct hl_request *request;
     while (node->is_up && hl_session_is_open(&node->session) && node->sent_count < node->options.inflight_max) {
-        struct hl_requests *queue = next_queue(node);
-        if ((request = TAILQ_FIRST(queue)) == NULL)
+        if ((request = next_to_send(node)) == NULL)
             return;
-        TAILQ_REMOVE(queue, request, entry);
+        hl_node_dequeue(request);
         request->skip = 0;
         request->reloads = 0;
         if (is_guarded(node, request)) {
@@ -180,16 +188,15 @@ static int is_sent_on(struct hl_node *node, struct hl_request *request, const st
 {
     if (reply->type != HL_REPLY_ERROR || !node->events->on_error || !request->ops->about)
         return 0;
-    request->place = REQUEST_IDLE;
     return node->events->on_error(node->arg, node, request, reply);
 }
 
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
 {
-    struct hl_request *request = TAILQ_FIRST(&node->sent);
+    struct hl_request *request = TAILQ_FIRST(&node->queues[REQUEST_SENT]);
     struct hl_reply told;
     if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
-        request = TAILQ_LAST(&node->sent, hl_requests);
+        request = TAILQ_LAST(&node->queues[REQUEST_SENT], hl_requests);
     if (!request) {
         hl_session_break(&node->session, "a reply that no command asked for");
         return;
@@ -198,8 +205,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         on_skipped(node, request, reply);
         return;
     }
-    TAILQ_REMOVE(&node->sent, request, entry);
-    node->sent_count--;
+    hl_node_dequeue(request);
     if (hl_reload_is_due(request, reply)) {
         send_request(node, request, 1);
         enqueue_sent(node, request);
@@ -213,7 +219,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     if (request->ops->about) /* of a lock; a request that was never sent is not answered here, and shows nothing of the
                                 network */
         hl_node_saw_trip(node, node->active_us - request->sent_us);
-    finish(request, &(struct hl_answer){&told, 1});
+    request->ops->done(request, &(struct hl_answer){&told, 1});
 }
 
 static void up(struct hl_node *node)
@@ -277,19 +283,15 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     node->handshake = (struct hl_handshake){0, 0};
     node->reload.count = 0;
     node->due_us = 0;
-    node->sent_count = 0;
     node->is_silent = node->graces = 0;
     hl_timer_stop(node->host, node->timer);
     tell_down(node, why, retry_us, was_up, refusal != NULL);
     node->events->on_down(node->arg, node);
     if (!HL_PLANTED(GUARD_UNANSWERED))
         answer_guarded(node);
-    answer_all(node, &node->sent, &unanswered);
-    if (refusal) {
-        answer_all(node, &node->first, &refused);
-        answer_all(node, &node->urgent, &refused);
-        answer_all(node, &node->normal, &refused);
-    }
+    answer_all(node, REQUEST_SENT, &unanswered);
+    for (unsigned place = REQUEST_FIRST; refusal && place <= REQUEST_NORMAL; place++)
+        answer_all(node, place, &refused);
 }
 
 static void on_fault(void *arg, const char *what) { hl_missing_report(arg, HL_MISSING_NAME, what); }
@@ -298,7 +300,7 @@ static uint64_t earliest_timeout(const struct hl_node *node)
 {
     const struct hl_request *request;
     uint64_t earliest = UINT64_MAX;
-    TAILQ_FOREACH(request, &node->sent, entry)
+    TAILQ_FOREACH(request, &node->queues[REQUEST_SENT], entry)
     {
         uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
         earliest = ends_us < earliest ? ends_us : earliest;
@@ -319,7 +321,7 @@ static uint64_t idle_us(const struct hl_node *node)
 
 void hl_node_probe(struct hl_node *node)
 {
-    if (node->is_up && TAILQ_EMPTY(&node->sent) && !hl_request_is_busy(&node->probe))
+    if (node->is_up && !hl_node_oldest(node) && !hl_request_is_busy(&node->probe))
         hl_node_submit(node, &node->probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
@@ -328,7 +330,7 @@ static void probe_if_idle(struct hl_node *node, uint64_t now_us)
     uint64_t idle_until_us = node->active_us + idle_us(node);
     if (idle_until_us <= now_us)
         hl_node_probe(node);
-    else if (TAILQ_EMPTY(&node->sent) && node->is_up)
+    else if (!hl_node_oldest(node) && node->is_up)
         watch(node, idle_until_us);
 }
 
@@ -369,12 +371,8 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     node->events = events;
     node->arg = arg;
     node->probe.ops = &probe_ops;
-    TAILQ_INIT(&node->sent);
-    TAILQ_INIT(&node->first);
-    TAILQ_INIT(&node->urgent);
-    TAILQ_INIT(&node->normal);
-    TAILQ_INIT(&node->guarded);
-    TAILQ_INIT(&node->deferred);
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
+        TAILQ_INIT(&node->queues[place]);
     node->timer = hl_timer_new(host, on_timer, node);
     if (!node->timer)
         return -1;
@@ -406,16 +404,11 @@ void hl_node_done(struct hl_node *node)
     hl_timer_free(node->host, node->timer);
 }
 
-static struct hl_requests *queue_of(struct hl_request *request)
+static enum hl_request_place queue_of(unsigned how)
 {
-    struct hl_node *node = request->node;
-    if (request->place == REQUEST_BARRED)
-        return &node->guarded;
-    if (request->place == REQUEST_PARKED)
-        return &node->deferred;
-    if (request->how & HL_REQUEST_FIRST)
-        return &node->first;
-    return request->how & HL_REQUEST_URGENT ? &node->urgent : &node->normal;
+    if (how & HL_REQUEST_FIRST)
+        return REQUEST_FIRST;
+    return how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
 }
 
 /* The node for the request: the third link if the request wants it. Without memory for that link it is refused. */
@@ -439,8 +432,7 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
         bar(node, request);
         return;
     }
-    request->place = REQUEST_QUEUED;
-    TAILQ_INSERT_TAIL(queue_of(request), request, entry);
+    hl_node_enqueue(link, request, queue_of(how));
     if (request->ops->about)
         node->used_us = link->used_us = hl_now_us(node->host);
     if (node->options.is_lazy)
@@ -456,9 +448,8 @@ int hl_node_withdraw(struct hl_request *request)
         request->node->options.wait_link->withdraw(request);
         return 1;
     }
-    if (request->place != REQUEST_QUEUED && request->place != REQUEST_BARRED && request->place != REQUEST_PARKED)
+    if (request->place < REQUEST_FIRST || request->place > REQUEST_BARRED)
         return 0;
-    TAILQ_REMOVE(queue_of(request), request, entry);
-    request->place = REQUEST_IDLE;
+    hl_node_dequeue(request);
     return 1;
 }

@@ -65,7 +65,7 @@ struct hl_node {
     void *arg;
     struct hl_session session;
     struct hl_subscription subscription;
-    struct hl_requests sent, first, urgent, normal, guarded, deferred;
+    struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_place */
     unsigned sent_count;
     struct hl_handshake handshake;     /* the handshake is not answered yet */
     void *timer;                   /* earliest of: the end of a request's timeout, the next keep-alive */
@@ -107,11 +107,10 @@ void hl_node_done(struct hl_node *node); /* any state; its requests are not answ
 /* sends it now or in its turn */
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how);
 void hl_node_park(struct hl_node *node, struct hl_request *request); /* waits until the route takes it */
-struct hl_request *hl_node_take(struct hl_node *node); /* takes out one that has not left; NULL: there is none */
-struct hl_request *hl_node_take_deferred(struct hl_node *node);
-/* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. By
- * reference. */
-void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why);
+/* Takes out one that has not left, from that queue on: FIRST, or PARKED for parked ones alone. NULL: there is none. */
+struct hl_request *hl_node_take(struct hl_node *node, enum hl_request_place from);
+/* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. */
+void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why);
 void hl_node_break(struct hl_node *node, const char *why); /* closes its command links: nothing more is read from
                                                               them */
 void hl_node_probe(struct hl_node *node); /* asks something now, unless a question is pending, to see whether it is
@@ -140,8 +139,16 @@ void hl_node_saw_trip(struct hl_node *node, uint64_t took_us); /* of a request t
 void hl_node_fault(struct hl_node *node, const char *what); /* reports a refusal that does no harm */
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
+/* Puts a request into a queue, and takes it out. */
+void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place);
+void hl_node_dequeue(struct hl_request *request);
+static inline const struct hl_request *hl_node_oldest(const struct hl_node *node) /* on the wire; NULL: none is */
+{
+    return TAILQ_FIRST(&node->queues[REQUEST_SENT]);
+}
 static inline struct hl_node *hl_node_parent(struct hl_node *node) { return node->parent ? node->parent : node; }
 const char *hl_node_name(const struct hl_node *node);
+const struct hl_address *hl_node_address(const struct hl_node *node);
 const char *hl_node_why(const struct hl_node *node); /* why it is away: the latest loss or failed attempt; or "" */
 
 #endif

@@ -218,15 +218,17 @@ static const char *tls_host(const struct hl_session *session)
         return NULL;
     if (HL_PLANTED(TLS_NAME_OF_ADDRESS) && session->address)
         return session->addresses[session->address - 1];
-    return options->tls_server_name ? options->tls_server_name : options->endpoint.host;
+    return options->tls_server_name ? options->tls_server_name : options->endpoint.address.host;
 }
 
-/* address: numeric, or NULL: the endpoint's path. */
-static void connect_to(struct hl_session *session, const char *address)
+/* host: a path, or numeric. */
+static void connect_to(struct hl_session *session, const char *host)
 {
     static const struct hl_link_events events = {on_up, on_reply, on_down};
-    const struct hl_endpoint *endpoint = &session->options->endpoint;
-    const struct hl_link_target target = {endpoint->path, address, endpoint->port, tls_host(session)};
+    const struct hl_address *address = &session->options->endpoint.address;
+    int is_path = hl_address_is_path(address);
+    const struct hl_link_target target = {is_path ? host : NULL, is_path ? NULL : host, address->port,
+                                          tls_host(session)};
     session->state = SESSION_CONNECTING;
     session->link = session->options->links.open(session->options->links.ctx, session->host, &target, &events, session);
     if (!session->link)
@@ -262,7 +264,7 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
     if (session->addresses_count)
         connect_next(session);
     else {
-        hl_text_set(&why, "cannot resolve %s: %s", session->options->endpoint.host,
+        hl_text_set(&why, "cannot resolve %s: %s", session->options->endpoint.address.host,
                     error ? error : "it has no address");
         fail(session, why.bytes, NULL);
     }
@@ -272,21 +274,21 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 static void resolve(struct hl_session *session)
 {
     session->state = SESSION_RESOLVING;
-    session->query = session->host->loop.resolve(session->host->loop.ctx, session->options->endpoint.host, on_resolved,
-                                                 session);
+    session->query = session->host->loop.resolve(session->host->loop.ctx, session->options->endpoint.address.host,
+                                                 on_resolved, session);
     if (!session->query)
         hl_session_break(session, "out of memory while resolving");
 }
 
 static void attempt(struct hl_session *session)
 {
-    const struct hl_endpoint *endpoint = &session->options->endpoint;
-    if (!endpoint->path && !endpoint->host)
+    const struct hl_address *address = &session->options->endpoint.address;
+    if (!*address->host)
         return; /* no address yet: hl_session_move begins it */
     session->addresses_count = session->address = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
-    if (endpoint->path || hl_url_is_address(endpoint->host))
-        connect_to(session, endpoint->host);
+    if (hl_address_is_path(address) || hl_url_is_address(address->host))
+        connect_to(session, address->host);
     else
         resolve(session);
 }

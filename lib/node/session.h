@@ -13,11 +13,11 @@
 #include "base/command.h"
 #include "base/text.h"
 #include "link/link.h"
+#include "node/address.h"
 
-struct hl_endpoint { /* by reference, outlives the session */
-    const char *path, *host; /* one of them; neither: not known yet */
-    int port;
-    const char *name;        /* for humans: "10.0.0.5:6379" */
+struct hl_endpoint {
+    struct hl_address address;
+    char name[HL_ADDRESS_TEXT_MAX]; /* for humans: "10.0.0.5:6379" */
 };
 
 struct hl_login { /* by reference, outlives the session */

@@ -25,7 +25,7 @@ uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
 
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us)
 {
-    const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
+    const struct hl_request *oldest = hl_node_oldest(node);
     return node->is_up && (!oldest || now_us - oldest->sent_us <= patience_us || HL_PLANTED(QUORUM_NO_BREAKER));
 }
 
@@ -52,6 +52,7 @@ void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_
 }
 
 const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }
+const struct hl_address *hl_node_address(const struct hl_node *node) { return &node->options.session.endpoint.address; }
 const char *hl_node_why(const struct hl_node *node) { return node->session.why.bytes; }
 
 void hl_node_fault(struct hl_node *node, const char *what)

@@ -90,7 +90,7 @@ static void go_on(struct hl_node *link)
         return;
     if (TAILQ_EMPTY(&wait_link->pending) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn */
         hl_node_shut(link, 0);
-    else if (!TAILQ_EMPTY(&wait_link->pending) && TAILQ_EMPTY(&link->sent))
+    else if (!TAILQ_EMPTY(&wait_link->pending) && !hl_node_oldest(link))
         ask_for_the_least(wait_link);
 }
 
@@ -111,7 +111,8 @@ static void on_down(void *arg, struct hl_node *link)
     struct hl_wait_link *wait_link = arg;
     (void)link;
     if (HL_PLANTED(REPLICAS_OLD_LINK) && !TAILQ_EMPTY(&wait_link->pending)) {
-        TAILQ_INIT(&link->sent);
+        TAILQ_INIT(&link->queues[REQUEST_SENT]);
+        link->sent_count = 0;
         wait_link->wait.place = REQUEST_IDLE;
         ask_for_the_least(wait_link);
         return;
