@@ -144,7 +144,7 @@ static void try_seed(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->members.seeds; i++) {
         cluster->seed = (cluster->seed + 1) % cluster->members.seeds;
-        if (cluster->members.list[cluster->seed]->node.is_started)
+        if (hl_node_is_started(&cluster->members.list[cluster->seed]->node))
             continue;
         hl_node_start(&cluster->members.list[cluster->seed]->node);
         return;
@@ -156,7 +156,7 @@ static void ask_another(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->members.count; i++) {
         struct hl_member *member = cluster->members.list[i];
-        if (!member->slots || member->node.is_started)
+        if (!member->slots || hl_node_is_started(&member->node))
             continue;
         hl_node_start(&member->node);
         return;
@@ -172,7 +172,7 @@ static int is_unsettled(const struct cluster *cluster)
         return 1;
     for (unsigned i = 0; i < cluster->members.count; i++) {
         const struct hl_member *member = cluster->members.list[i];
-        if (member->slots && member->node.is_started && (!member->node.is_up || member->node.is_silent))
+        if (member->slots && hl_node_is_started(&member->node) && (!member->node.is_up || member->node.is_silent))
             return 1;
     }
     return 0;
@@ -406,7 +406,7 @@ static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
     struct cluster *cluster = (struct cluster *)route;
     for (unsigned j = 0; j < cluster->members.count; j++)
-        if (cluster->members.list[j]->node.is_started && i-- == 0)
+        if (hl_node_is_started(&cluster->members.list[j]->node) && i-- == 0)
             return &cluster->members.list[j]->node;
     return NULL;
 }

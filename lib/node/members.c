@@ -115,7 +115,8 @@ void hl_members_rest(struct hl_members *members, uint64_t unused_us)
     is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else the member being linked may be the one that answered */
     for (unsigned i = 0; i < members->count; i++) {
         struct hl_node *node = &members->list[i]->node;
-        int is_linked = node->is_started || node->subscription.is_started, is_last = is_up(members->list[i]) && up == 1;
+        int is_linked = hl_node_is_started(node) || node->subscription.session.is_started;
+        int is_last = is_up(members->list[i]) && up == 1;
         hl_wait_link_rest(node, unused_us);
         if (!is_heard || !is_linked || is_last || !hl_node_is_idle(node) ||
             (members->list[i]->slots && now_us - node->used_us <= unused_us))

@@ -7,14 +7,8 @@
 
 enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, GRACES_MAX = 3 };
 
-static void watch(struct hl_node *node, uint64_t due_us)
-{
-    uint64_t now_us = hl_now_us(node->host);
-    if (node->due_us && node->due_us <= due_us)
-        return;
-    node->due_us = due_us;
-    hl_timer_start(node->host, node->timer, due_us > now_us ? due_us - now_us : 0);
-}
+/* For the earliest of: the end of a request's timeout, silence, the next keep-alive. */
+static void watch(struct hl_node *node, uint64_t due_us) { hl_session_watch(&node->session, due_us); }
 
 static void encode_probe(struct hl_request *request, struct hl_command *command)
 {
@@ -112,7 +106,13 @@ static void answer_all(struct hl_node *node, enum hl_request_place place, const 
     TAILQ_REMOVE(from, &node->mark, entry);
 }
 
-/* ---- the restart guard ---- */
+/* ---- requests that must not be sent now ---- */
+
+/* It is still here: there is no third link for it. */
+static int is_for_replicas(const struct hl_node *node, const struct hl_request *request)
+{
+    return (request->how & HL_REQUEST_CONFIRM) && !node->parent;
+}
 
 /* Answers on the next turn, never inside the call that asks. */
 static void bar(struct hl_node *node, struct hl_request *request)
@@ -123,22 +123,19 @@ static void bar(struct hl_node *node, struct hl_request *request)
 
 static void answer_guarded(struct hl_node *node)
 {
-    struct hl_text words;
-    struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes};
     const struct hl_request *first = TAILQ_FIRST(&node->queues[REQUEST_BARRED]);
-    if (!first)
-        return;
-    hl_text_set(&words, first->how & HL_REQUEST_CONFIRM && !node->parent
+    const char *words = first && is_for_replicas(node, first)
                             ? "OOM this client has no memory for the link over which replicas confirm"
-                            : "GUARD the store is under its restart guard");
-    reply.length = strlen(words.bytes);
+                            : "GUARD the store is under its restart guard";
+    const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words, .length = strlen(words)};
     answer_all(node, REQUEST_BARRED, &(struct hl_answer){&reply, 0});
 }
 
-static int is_guarded(const struct hl_node *node, const struct hl_request *request)
+static int is_barred(const struct hl_node *node, const struct hl_request *request)
 {
-    return (request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) &&
-           !HL_PLANTED(GUARD_IGNORED);
+    return is_for_replicas(node, request) ||
+           ((request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) &&
+            !HL_PLANTED(GUARD_IGNORED));
 }
 
 static struct hl_request *next_to_send(struct hl_node *node)
@@ -159,7 +156,7 @@ static void pump(struct hl_node *node)
         hl_node_dequeue(request);
         request->skip = 0;
         request->reloads = 0;
-        if (is_guarded(node, request)) {
+        if (is_barred(node, request)) {
             bar(node, request);
             continue;
         }
@@ -282,9 +279,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     node->is_up = 0;
     node->handshake = (struct hl_handshake){0, 0};
     node->reload.count = 0;
-    node->due_us = 0;
     node->is_silent = node->graces = 0;
-    hl_timer_stop(node->host, node->timer);
     tell_down(node, why, retry_us, was_up, refusal != NULL);
     node->events->on_down(node->arg, node);
     if (!HL_PLANTED(GUARD_UNANSWERED))
@@ -336,14 +331,11 @@ static void probe_if_idle(struct hl_node *node, uint64_t now_us)
 
 /* If the loop stood still, the server's answers may be waiting to be read: give them a moment first. But not for ever:
  * a loop may be late in every turn. */
-static void on_timer(void *arg)
+static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_node *node = arg;
-    struct hl_host *host = node->host;
-    uint64_t now_us = hl_now_us(host), due_us = node->due_us, earliest;
-    hl_host_enter(host);
-    hl_host_fired(host, due_us);
-    node->due_us = 0;
+    uint64_t now_us = hl_now_us(node->host), earliest;
+    hl_host_fired(node->host, due_us);
     answer_guarded(node);
     earliest = earliest_timeout(node);
     if (earliest > now_us) {
@@ -352,18 +344,18 @@ static void on_timer(void *arg)
             watch(node, earliest);
         look_for_silence(node, now_us);
         probe_if_idle(node, now_us);
-    } else if (due_us && now_us - due_us > STALL_US && node->graces < GRACES_MAX) {
+    } else if (now_us - due_us > STALL_US && node->graces < GRACES_MAX) {
         node->graces++;
         watch(node, now_us + GRACE_US);
     } else
         hl_session_break(&node->session, "a command was not answered in its time");
-    hl_host_leave(host);
 }
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg)
 {
-    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, hl_node_left_us};
+    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due,
+                                                            hl_node_left_us};
     static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed};
     memset(node, 0, sizeof *node);
     node->host = host;
@@ -373,26 +365,13 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     node->probe.ops = &probe_ops;
     for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
         TAILQ_INIT(&node->queues[place]);
-    node->timer = hl_timer_new(host, on_timer, node);
-    if (!node->timer)
+    if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0)
         return -1;
-    if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0) {
-        hl_timer_free(host, node->timer);
-        return -1;
-    }
     if (hl_subscription_init(&node->subscription, host, &node->options.session, options->command_timeout_ms,
                              options->keepalive_ms) == 0)
         return 0;
     hl_session_done(&node->session);
-    hl_timer_free(host, node->timer);
     return -1;
-}
-
-void hl_node_start(struct hl_node *node)
-{
-    if (!node->is_started)
-        hl_session_start(&node->session);
-    node->is_started = 1;
 }
 
 void hl_node_done(struct hl_node *node)
@@ -401,7 +380,6 @@ void hl_node_done(struct hl_node *node)
         node->options.wait_link->free(node);
     hl_subscription_done(&node->subscription);
     hl_session_done(&node->session);
-    hl_timer_free(node->host, node->timer);
 }
 
 static enum hl_request_place queue_of(unsigned how)
@@ -411,11 +389,13 @@ static enum hl_request_place queue_of(unsigned how)
     return how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
 }
 
-/* The node for the request: the third link if the request wants it. Without memory for that link it is refused. */
+/* The node for the request: the third link if the request wants it. Without memory for that link this node bars it. */
 static struct hl_node *link_of(struct hl_node *node, unsigned how)
 {
     struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : node;
-    if (link && link != node)
+    if (!link)
+        return node;
+    if (link != node)
         hl_node_start(link);
     return link;
 }
@@ -425,13 +405,8 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
     struct hl_node *link = link_of(node, how);
     HL_REQUIRE(request->place == REQUEST_IDLE); /* holds, inquiries and releases each have one request, and reuse it
                                                    when it is answered */
-    request->node = link ? link : node;
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
-    if (!link) {
-        bar(node, request);
-        return;
-    }
     hl_node_enqueue(link, request, queue_of(how));
     if (request->ops->about)
         node->used_us = link->used_us = hl_now_us(node->host);

@@ -68,8 +68,6 @@ struct hl_node {
     struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_place */
     unsigned sent_count;
     struct hl_handshake handshake;     /* the handshake is not answered yet */
-    void *timer;                   /* earliest of: the end of a request's timeout, the next keep-alive */
-    uint64_t due_us;               /* of the timer; 0: stopped */
     uint64_t active_us;            /* latest answer */
     struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0:
@@ -90,7 +88,7 @@ struct hl_node {
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */
-    int is_up, is_started, is_silent;
+    int is_up, is_silent;
     int is_refused;                /* its login was refused, since it was up */
     int graces;                    /* an overdue answer got more time because the loop stood still */
     int is_shut;                   /* only what is urgent is sent */
@@ -100,8 +98,9 @@ struct hl_node {
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg); /* 0; -1: no memory */
-void hl_node_start(struct hl_node *node); /* calling it again changes nothing. Subscriptions begin when they are
-                                             wanted: hl_subscription_start */
+/* calling it again changes nothing. Subscriptions begin when they are wanted: hl_subscription_start */
+static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
+static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
 /* sends it now or in its turn */

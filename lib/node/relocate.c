@@ -31,9 +31,8 @@ void hl_node_move(struct hl_node *node, const struct hl_address *address, const 
     node->server_info = (struct hl_server_info){0};
     node->reported_missing = 0;
     node->moved_us = hl_now_us(node->host);
-    if (node->is_started)
-        hl_session_move(&node->session, why);
-    hl_subscription_move(&node->subscription, why);
+    hl_session_move(&node->session, why);
+    hl_session_move(&node->subscription.session, why);
     if (node->third)
         hl_node_move(node->third, address, why);
 }
@@ -62,7 +61,6 @@ void hl_node_rest(struct hl_node *node)
     HL_REQUIRE(hl_node_is_idle(node)); /* members.c and wait_link.c have checked it */
     if (node->third)
         hl_node_rest(node->third);
-    hl_timer_stop(node->host, node->timer);
     hl_session_stop(&node->session);
     hl_subscription_rest(&node->subscription);
     if (node->is_up && !node->parent)
@@ -72,6 +70,5 @@ void hl_node_rest(struct hl_node *node)
     if (hl_request_is_busy(&node->probe))
         hl_node_dequeue(&node->probe);
     node->handshake = (struct hl_handshake){0, 0};
-    node->due_us = 0;
-    node->is_up = node->is_started = 0;
+    node->is_up = 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session - see session.h. The timer has one meaning a state: PAUSED the next attempt, RESOLVING to GREETING the
- * connect timeout, BROKEN the turn on which the owner is notified. */
+ * connect timeout, OPEN what the owner watches, BROKEN the turn on which the owner is notified. */
 #include "node/session.h"
 
 #include <arpa/inet.h>
@@ -76,6 +76,7 @@ static void open_session(struct hl_session *session)
 {
     hl_timer_stop(session->host, session->timer);
     session->state = SESSION_OPEN;
+    session->due_us = 0;
     session->opened_us = hl_now_us(session->host);
     session->events->on_open(session->arg);
 }
@@ -297,6 +298,7 @@ static void on_timer(void *arg)
 {
     struct hl_session *session = arg;
     struct hl_host *host = session->host;
+    uint64_t due_us = session->due_us;
     hl_host_enter(host);
     switch (session->state) {
     case SESSION_PAUSED:
@@ -313,6 +315,8 @@ static void on_timer(void *arg)
         fail(session, session->why.bytes, NULL);
         break;
     case SESSION_OPEN:
+        session->due_us = 0;
+        session->events->on_due(session->arg, due_us);
         break;
     }
     hl_host_leave(host);
@@ -330,7 +334,12 @@ int hl_session_init(struct hl_session *session, struct hl_host *host, const stru
     return session->timer ? 0 : -1;
 }
 
-void hl_session_start(struct hl_session *session) { hl_timer_start(session->host, session->timer, 0); }
+void hl_session_start(struct hl_session *session)
+{
+    if (!session->is_started)
+        hl_timer_start(session->host, session->timer, 0);
+    session->is_started = 1;
+}
 
 /* Not a reset: in a forked child the parent shares the socket. */
 void hl_session_done(struct hl_session *session)
@@ -351,6 +360,15 @@ int hl_session_send(struct hl_session *session, const struct hl_command *command
     return -1;
 }
 
+void hl_session_watch(struct hl_session *session, uint64_t due_us)
+{
+    uint64_t now_us = hl_now_us(session->host);
+    if (session->state != SESSION_OPEN || (session->due_us && session->due_us <= due_us))
+        return;
+    session->due_us = due_us;
+    hl_timer_start(session->host, session->timer, due_us > now_us ? due_us - now_us : 0);
+}
+
 void hl_session_break(struct hl_session *session, const char *why)
 {
     if (session->state == SESSION_PAUSED || session->state == SESSION_BROKEN)
@@ -363,6 +381,8 @@ void hl_session_break(struct hl_session *session, const char *why)
 
 void hl_session_move(struct hl_session *session, const char *why)
 {
+    if (!session->is_started)
+        return;
     session->failures = 0;
     session->is_moved = session->state != SESSION_PAUSED;
     if (!session->is_moved)
@@ -378,5 +398,5 @@ void hl_session_stop(struct hl_session *session)
     session->state = SESSION_PAUSED;
     session->opened_us = 0;
     session->failures = 0;
-    session->is_moved = 0;
+    session->is_moved = session->is_started = 0;
 }

@@ -174,7 +174,7 @@ static int is_idle(const struct hl_node *node)
 void hl_wait_link_rest(struct hl_node *node, uint64_t unused_us)
 {
     struct hl_node *link = node->third;
-    if (link && link->is_started && is_idle(node) && hl_now_us(node->host) - link->used_us > unused_us)
+    if (link && hl_node_is_started(link) && is_idle(node) && hl_now_us(node->host) - link->used_us > unused_us)
         hl_node_rest(link);
 }
 
