@@ -237,7 +237,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     node->is_silent = 0;
     if (hl_handshake_is_over(&node->handshake))
         on_answer(node, reply);
-    else if (hl_handshake_answered(node, reply) == HL_HANDSHAKE_OVER)
+    else if (hl_handshake_is_answered(node, reply))
         up(node);
     if (node->parent)
         node->options.wait_link->go_on(node);
@@ -376,8 +376,10 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 
 void hl_node_done(struct hl_node *node)
 {
-    if (node->third)
-        node->options.wait_link->free(node);
+    if (node->third) {
+        hl_node_done(node->third);
+        hl_memory_free(&node->host->memory, node->third);
+    }
     hl_subscription_done(&node->subscription);
     hl_session_done(&node->session);
 }
@@ -419,11 +421,7 @@ void hl_node_shut(struct hl_node *node, int is_shut) { node->is_shut = is_shut; 
 
 int hl_node_withdraw(struct hl_request *request)
 {
-    if (request->place == REQUEST_CONFIRMING) {
-        request->node->options.wait_link->withdraw(request);
-        return 1;
-    }
-    if (request->place < REQUEST_FIRST || request->place > REQUEST_BARRED)
+    if (request->place == REQUEST_IDLE || request->place == REQUEST_SENT)
         return 0;
     hl_node_dequeue(request);
     return 1;

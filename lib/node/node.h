@@ -23,9 +23,6 @@
 struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
     struct hl_node *(*link)(struct hl_node *node); /* made if there is none; NULL: no memory */
     void (*go_on)(struct hl_node *link);           /* it answered */
-    void (*withdraw)(struct hl_request *request);  /* that replicas had to confirm */
-    int (*is_idle)(const struct hl_node *node);    /* if it has one */
-    void (*free)(struct hl_node *node);
 };
 
 struct hl_node_options {

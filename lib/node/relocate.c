@@ -53,7 +53,7 @@ int hl_node_is_idle(const struct hl_node *node)
     for (unsigned place = REQUEST_FIRST; place < REQUEST_SENT; place++)
         if (!TAILQ_EMPTY(&node->queues[place]))
             return 0;
-    return hl_subscription_is_idle(&node->subscription) && (!node->third || node->options.wait_link->is_idle(node));
+    return hl_subscription_is_idle(&node->subscription) && (!node->third || hl_node_is_idle(node->third));
 }
 
 void hl_node_rest(struct hl_node *node)
