@@ -220,7 +220,7 @@ static void adopt(struct cluster *cluster)
     cluster->pause_us = PAUSE_MIN_US;
     hl_host_flush_later(cluster->host, &cluster->given);
     if (is_reported(cluster))
-        hl_trace(cluster->host, HL_ROUTE_SETTLED, &(struct hl_fact){.node = hl_node_name(&cluster->nobody)});
+        hl_node_report(&cluster->nobody, HL_ROUTE_SETTLED, NULL);
     cluster->vain = 0;
 }
 
@@ -318,7 +318,7 @@ static void on_park_timer(void *arg)
 static int send_to(struct hl_member *to, struct hl_request *request, unsigned how)
 {
     request->hops = (request->hops + 1u) & 7u;
-    hl_trace(to->node.host, HL_REDIRECTED, &(struct hl_fact){.node = hl_node_name(&to->node)});
+    hl_node_report(&to->node, HL_REDIRECTED, NULL);
     hl_node_submit(&to->node, request, request->timeout_ms, (request->how & ~(unsigned)HL_REQUEST_ASKING) | how);
     return 1;
 }

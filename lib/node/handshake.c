@@ -40,7 +40,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
                 (unsigned)((node->active_us - (uint64_t)node->server_info.started_us) / 1000000 + 1));
-    hl_trace(node->host, HL_STORE_RESTARTED, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+    hl_node_report(node, HL_STORE_RESTARTED, what.bytes);
 }
 
 static void on_memory(struct hl_node *node, const struct hl_reply *reply)
@@ -50,7 +50,7 @@ static void on_memory(struct hl_node *node, const struct hl_reply *reply)
         return;
     hl_text_set(&what, "maxmemory-policy is %s: the store may evict locks; set noeviction",
                 hl_host_quote(node->host, node->server_info.policy, strlen(node->server_info.policy)).bytes);
-    hl_trace(node->host, HL_EVICTION_RISK, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+    hl_node_report(node, HL_EVICTION_RISK, what.bytes);
 }
 
 /* A server without sharded channels refuses, too: that is no missing right. */

@@ -89,7 +89,7 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
         return -1;
     if (hl_session_send(&node->session, &command) != 0)
         return -1;
-    hl_trace(node->host, HL_COMMAND_SENT, &(struct hl_fact){.node = hl_node_name(node)});
+    hl_node_report(node, HL_COMMAND_SENT, NULL);
     return 0;
 }
 
@@ -225,7 +225,7 @@ static void up(struct hl_node *node)
     node->has_no_queue = 0;
     watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
     if (!node->options.is_sentinel && !node->parent)
-        hl_trace(node->host, HL_NODE_UP, &(struct hl_fact){.node = hl_node_name(node)});
+        hl_node_report(node, HL_NODE_UP, NULL);
     node->events->on_up(node->arg, node);
     pump(node);
 }

@@ -79,7 +79,7 @@ struct hl_node {
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
-    struct hl_request counts;      /* counts.c */
+    struct hl_request counts;      /* hl_missing_counts_wanted */
     unsigned natives;              /* as the present connection answered */
     int are_natives_refused;       /* the question was refused */
     int has_sharded;               /* as the latest connection answered */
@@ -132,7 +132,8 @@ uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
 void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
 void hl_node_saw_trip(struct hl_node *node, uint64_t took_us); /* of a request that was answered */
-void hl_node_fault(struct hl_node *node, const char *what); /* reports a refusal that does no harm */
+void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail);
+void hl_node_fault(struct hl_node *node, const char *detail); /* reports a refusal that does no harm */
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
 /* Puts a request into a queue, and takes it out. */

@@ -64,9 +64,7 @@ void hl_node_rest(struct hl_node *node)
     hl_session_stop(&node->session);
     hl_subscription_rest(&node->subscription);
     if (node->is_up && !node->parent)
-        hl_trace(
-            node->host, HL_NODE_RESTS,
-            &(struct hl_fact){.node = hl_node_name(node), .detail = "nothing here needs it: its links are closed"});
+        hl_node_report(node, HL_NODE_RESTS, "nothing here needs it: its links are closed");
     if (hl_request_is_busy(&node->probe))
         hl_node_dequeue(&node->probe);
     node->handshake = (struct hl_handshake){0, 0};

@@ -169,7 +169,7 @@ static void on_taken_back(struct hl_subscription *subscription, const struct hl_
     misplaced(subscription);
 }
 
-static void ask_again(struct hl_subscription *subscription)
+static void ask_for_all(struct hl_subscription *subscription)
 {
     struct hl_table_entry *entry = NULL;
     subscription->again_us = 0;
@@ -269,15 +269,10 @@ static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
 static void on_open(void *arg)
 {
     struct hl_subscription *subscription = arg;
-    struct hl_table_entry *entry = NULL;
     subscription->session.options->links.stream(subscription->session.link);
     subscription->active_us = hl_now_us(subscription->host);
-    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
-        struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-        if (is_wanted(channel) && channel->state != CHANNEL_TO_SEND && !HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
-            send_later(channel);
-    }
-    subscription->again_us = 0;
+    if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
+        ask_for_all(subscription);
     end_lingers(subscription, subscription->active_us);
     watch(subscription, subscription->active_us + (uint64_t)subscription->keepalive_ms * 1000);
     pump(subscription);
@@ -348,7 +343,7 @@ static void on_due(void *arg, uint64_t due_us)
     (void)due_us;
     end_lingers(subscription, now_us);
     if (subscription->again_us && subscription->again_us <= now_us)
-        ask_again(subscription);
+        ask_for_all(subscription);
     else if (subscription->again_us)
         watch(subscription, subscription->again_us);
     check_link(subscription, now_us);
