@@ -158,25 +158,25 @@ static struct hl_route *quorum_new(struct hilock_client *client, const struct hl
                                        .needed = HL_PLANTED(QUORUM_OF_HALF) ? urls->count / 2 : needed};
     for (unsigned i = 0; i < urls->count; i++) {
         const struct hl_url *url = &urls->of[i];
-        quorum.places[i] = (struct hl_place){url->path, url->hosts[0].host, url->hosts[0].port};
+        quorum.places[i] = hl_address_of(url->path ? url->path : url->hosts[0].host, url->hosts[0].port);
         quorum.logins[i] = &client->logins[i];
         quorum.are_tls[i] = url->is_tls != 0;
     }
     return hl_quorum_new(&client->core.host, &quorum, node, events, client);
 }
 
-static struct hl_route *route_new(struct hilock_client *client, const struct hl_url *url,
+static struct hl_route *route_new(struct hilock_client *client, const struct hl_urls *urls, unsigned needed,
                                   const struct hl_node_options *node, const struct hl_route_events *events)
 {
-    const struct hl_place place = {url->path, url->hosts[0].host, url->hosts[0].port};
+    const struct hl_url *url = &urls->of[0];
     struct hl_host *host = &client->core.host;
     struct hl_sentinel_options sentinel = {
         .count = url->hosts_count, .master = url->master ? url->master : "mymaster", .login = &client->sentinel_login};
     for (unsigned i = 0; i < url->hosts_count; i++)
-        sentinel.places[i] = (struct hl_place){NULL, url->hosts[i].host, url->hosts[i].port};
+        sentinel.places[i] = hl_address_of(url->hosts[i].host, url->hosts[i].port);
     switch (url->scheme) {
     case HL_URL_REDIS:
-    case HL_URL_UNIX: return hl_single_new(host, &place, node, events, client);
+    case HL_URL_UNIX: return quorum_new(client, urls, needed, node, events);
     case HL_URL_SENTINEL: return hl_sentinel_new(host, &sentinel, node, events, client);
     case HL_URL_CLUSTER: return hl_cluster_new(host, sentinel.places, sentinel.count, node, events, client);
     }
@@ -210,6 +210,5 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .left_arg = client,
         .restart_guard_ms = client->restart_guard_ms,
     };
-    return options->quorum_urls ? quorum_new(client, urls, hl_deployment_needed(urls, options), &node, events)
-                                : route_new(client, &urls->of[0], &node, events);
+    return route_new(client, urls, hl_deployment_needed(urls, options), &node, events);
 }

@@ -45,42 +45,35 @@ static int is_passed_over(const redisReadTask *task)
     return list && (list->obj == stand_in(task) || (is_inner(list) && task->idx >= HL_REPLY_INNER_MAX));
 }
 
-/* What hiredis' own functions get; NULL if the object is not theirs. */
-static const redisReplyObjectFunctions *makers_for(const redisReadTask *task, size_t named, size_t items, size_t bytes)
+/* hiredis' own functions, if they are to make the object. NULL: *ret_other is the object: a stand-in, or NULL for a
+ * refusal. named: the items that the server announces; items: those that are kept. */
+static const redisReplyObjectFunctions *makers_for(const redisReadTask *task, size_t named, size_t items, size_t bytes,
+                                                   void **ret_other)
 {
-    return admits(task, named, items, bytes) ? ((struct hl_reader *)task->privdata)->makers : NULL;
-}
-
-static void *pass_over(const redisReadTask *task, size_t named)
-{
-    return admits(task, named, 0, 0) ? stand_in(task) : NULL;
+    int is_kept = !is_passed_over(task), is_good = admits(task, named, is_kept ? items : 0, is_kept ? bytes : 0);
+    *ret_other = is_good ? stand_in(task) : NULL;
+    return is_good && is_kept ? ((struct hl_reader *)task->privdata)->makers : NULL;
 }
 
 static void *make_string(const redisReadTask *task, char *bytes, size_t length)
 {
-    const redisReplyObjectFunctions *makers;
-    if (is_passed_over(task))
-        return pass_over(task, 0);
-    makers = makers_for(task, 0, 0, length);
-    return makers ? makers->createString(task, bytes, length) : NULL;
+    void *other;
+    const redisReplyObjectFunctions *makers = makers_for(task, 0, 0, length, &other);
+    return makers ? makers->createString(task, bytes, length) : other;
 }
 
 static void *make_integer(const redisReadTask *task, long long value)
 {
-    const redisReplyObjectFunctions *makers;
-    if (is_passed_over(task))
-        return pass_over(task, 0);
-    makers = makers_for(task, 0, 0, 0);
-    return makers ? makers->createInteger(task, value) : NULL;
+    void *other;
+    const redisReplyObjectFunctions *makers = makers_for(task, 0, 0, 0, &other);
+    return makers ? makers->createInteger(task, value) : other;
 }
 
 static void *make_nil(const redisReadTask *task)
 {
-    const redisReplyObjectFunctions *makers;
-    if (is_passed_over(task))
-        return pass_over(task, 0);
-    makers = makers_for(task, 0, 0, 0);
-    return makers ? makers->createNil(task) : NULL;
+    void *other;
+    const redisReplyObjectFunctions *makers = makers_for(task, 0, 0, 0, &other);
+    return makers ? makers->createNil(task) : other;
 }
 
 static int is_too_deep(const redisReadTask *task)
@@ -96,17 +89,16 @@ static void *make_array_of(const redisReadTask *task, size_t count)
     struct hl_reader *reader = task->privdata;
     size_t kept = is_inner(task) && count > HL_REPLY_INNER_MAX ? HL_REPLY_INNER_MAX : count;
     const redisReplyObjectFunctions *makers;
+    void *other;
     if (is_too_deep(task)) {
         reader->refusal = "the server's answer is nested too deeply";
         return NULL;
     }
-    if (is_passed_over(task))
-        return pass_over(task, count);
-    makers = makers_for(task, count, kept, 0);
+    makers = makers_for(task, count, kept, 0, &other);
 #if HIREDIS_MAJOR < 1
-    return makers ? makers->createArray(task, (int)kept) : NULL;
+    return makers ? makers->createArray(task, (int)kept) : other;
 #else
-    return makers ? makers->createArray(task, kept) : NULL;
+    return makers ? makers->createArray(task, kept) : other;
 #endif
 }
 
@@ -155,40 +147,21 @@ void hl_reader_done(struct hl_reader *reader)
     *reader = (struct hl_reader){0};
 }
 
-static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **unused);
-
-static void view_items(struct hl_reply *to, const redisReply *from, struct hl_reply **unused)
+static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **unused)
 {
+    static const enum hl_reply_type types[] = {
+        [REDIS_REPLY_STRING] = HL_REPLY_STRING, [REDIS_REPLY_ARRAY] = HL_REPLY_ARRAY,
+        [REDIS_REPLY_INTEGER] = HL_REPLY_INTEGER, [REDIS_REPLY_NIL] = HL_REPLY_NIL,
+        [REDIS_REPLY_STATUS] = HL_REPLY_STATUS, [REDIS_REPLY_ERROR] = HL_REPLY_ERROR}; /* objection lets no other in */
     struct hl_reply *items = *unused;
-    to->items = items;
+    *to = (struct hl_reply){.type = types[from->type], .integer = from->integer, .bytes = from->str,
+                            .length = from->len, .items = items};
+    if (from->type != REDIS_REPLY_ARRAY)
+        return;
+    to->count = from->elements;
     *unused += from->elements;
     for (size_t i = 0; i < from->elements; i++)
         view(&items[i], from->element[i], unused);
-}
-
-static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **unused)
-{
-    *to = (struct hl_reply){.type = HL_REPLY_NIL};
-    switch (from->type) {
-    case REDIS_REPLY_INTEGER:
-        to->type = HL_REPLY_INTEGER, to->integer = from->integer;
-        return;
-    case REDIS_REPLY_STRING:
-    case REDIS_REPLY_STATUS:
-    case REDIS_REPLY_ERROR:
-        to->type = from->type == REDIS_REPLY_STRING   ? HL_REPLY_STRING
-                   : from->type == REDIS_REPLY_STATUS ? HL_REPLY_STATUS
-                                                      : HL_REPLY_ERROR;
-        to->bytes = from->str, to->length = from->len;
-        return;
-    case REDIS_REPLY_ARRAY:
-        to->type = HL_REPLY_ARRAY, to->count = from->elements;
-        if (to->count)
-            view_items(to, from, unused);
-        return;
-    default:
-        return;
-    }
 }
 
 static int make_room(struct hl_reader *reader)

@@ -5,7 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/reply.h"
+
+struct hl_address hl_address_of(const char *host, int port)
+{
+    struct hl_address address = {.port = port};
+    HL_REQUIRE(strlen(host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one */
+    memcpy(address.host, host, strlen(host));
+    return address;
+}
 
 static int is_visible(const char *host, size_t length)
 {
@@ -37,5 +46,6 @@ int hl_address_is_same(const struct hl_address *a, const struct hl_address *b)
 
 void hl_address_write(char to[HL_ADDRESS_TEXT_MAX], const struct hl_address *address)
 {
-    snprintf(to, HL_ADDRESS_TEXT_MAX, strchr(address->host, ':') ? "[%s]:%d" : "%s:%d", address->host, address->port);
+    const char *format = hl_address_is_path(address) ? "%s" : strchr(address->host, ':') ? "[%s]:%d" : "%s:%d";
+    snprintf(to, HL_ADDRESS_TEXT_MAX, format, address->host, address->port);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* address - host and port of a server, as another server gives them: hostile (R9), so what cannot be an address is
- * refused. */
+/* address - where a server is: host and port, or the path of a unix socket. What another server gives is hostile (R9), so
+ * what cannot be an address is refused. */
 #ifndef HL_NODE_ADDRESS_H
 #define HL_NODE_ADDRESS_H
 
@@ -8,15 +8,19 @@
 
 enum { HL_ADDRESS_HOST_MAX = 253, HL_ADDRESS_TEXT_MAX = HL_ADDRESS_HOST_MAX + 16 };
 
-struct hl_address { /* port 0: none */
-    char host[HL_ADDRESS_HOST_MAX + 1];
-    int port;
+struct hl_address { /* all zero: not known */
+    char host[HL_ADDRESS_HOST_MAX + 1]; /* or the path */
+    int port;                           /* 0: of a path */
 };
+
+static inline int hl_address_is_path(const struct hl_address *address) { return *address->host && !address->port; }
+
+struct hl_address hl_address_of(const char *host, int port); /* of the url: short enough */
 
 /* 1: it can be one. An empty host or "?" (the server means "as you reached me") becomes "". */
 int hl_address_read(struct hl_address *ret, const char *host, size_t host_length, const char *port, size_t port_length);
 int hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
-/* "10.0.0.5:6379", "[::1]:6379" */
+/* "10.0.0.5:6379", "[::1]:6379", "/run/redis.sock". Different addresses have different texts. */
 void hl_address_write(char to[HL_ADDRESS_TEXT_MAX], const struct hl_address *address);
 
 #endif

@@ -9,7 +9,6 @@
  * server that lost all its slots.
  * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no links.
  * */
-#include "base/contract.h"
 #include "base/plant.h"
 #include "node/members.h"
 #include "node/route.h"
@@ -84,11 +83,11 @@ static void place(struct cluster *cluster, struct hl_request *request)
     hl_node_submit(node, request, request->timeout_ms, request->how);
 }
 
-static void place_all(struct cluster *cluster, struct hl_node *from, struct hl_request *(*take)(struct hl_node *node))
+static void place_all(struct cluster *cluster, struct hl_node *at, enum hl_request_place from)
 {
     struct hl_requests taken = TAILQ_HEAD_INITIALIZER(taken);
     struct hl_request *request;
-    while ((request = take(from)) != NULL)
+    while ((request = hl_node_take(at, from)) != NULL)
         TAILQ_INSERT_TAIL(&taken, request, entry);
     while ((request = TAILQ_FIRST(&taken)) != NULL) {
         TAILQ_REMOVE(&taken, request, entry);
@@ -112,13 +111,13 @@ static void on_given(struct hl_flush *flush)
             continue;
         member->is_losing = 0;
         is_moved = 1;
-        place_all(cluster, &member->node, hl_node_take);
+        place_all(cluster, &member->node, REQUEST_FIRST);
         if (member->slots)
             continue;
         is_failover = 1;
         hl_node_break(&member->node, "another server has its slots now");
     }
-    place_all(cluster, &cluster->nobody, hl_node_take);
+    place_all(cluster, &cluster->nobody, REQUEST_FIRST);
     if (is_failover)
         hl_trace(cluster->host, HL_FAILOVER,
                  &(struct hl_fact){.node = "cluster",
@@ -145,7 +144,7 @@ static void try_seed(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->members.seeds; i++) {
         cluster->seed = (cluster->seed + 1) % cluster->members.seeds;
-        if (cluster->members.list[cluster->seed]->node.is_started)
+        if (hl_node_is_started(&cluster->members.list[cluster->seed]->node))
             continue;
         hl_node_start(&cluster->members.list[cluster->seed]->node);
         return;
@@ -157,7 +156,7 @@ static void ask_another(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->members.count; i++) {
         struct hl_member *member = cluster->members.list[i];
-        if (!member->slots || member->node.is_started)
+        if (!member->slots || hl_node_is_started(&member->node))
             continue;
         hl_node_start(&member->node);
         return;
@@ -173,7 +172,7 @@ static int is_unsettled(const struct cluster *cluster)
         return 1;
     for (unsigned i = 0; i < cluster->members.count; i++) {
         const struct hl_member *member = cluster->members.list[i];
-        if (member->slots && member->node.is_started && (!member->node.is_up || member->node.is_silent))
+        if (member->slots && hl_node_is_started(&member->node) && (!member->node.is_up || member->node.is_silent))
             return 1;
     }
     return 0;
@@ -221,7 +220,7 @@ static void adopt(struct cluster *cluster)
     cluster->pause_us = PAUSE_MIN_US;
     hl_host_flush_later(cluster->host, &cluster->given);
     if (is_reported(cluster))
-        hl_trace(cluster->host, HL_ROUTE_SETTLED, &(struct hl_fact){.node = hl_node_name(&cluster->nobody)});
+        hl_node_report(&cluster->nobody, HL_ROUTE_SETTLED, NULL);
     cluster->vain = 0;
 }
 
@@ -310,16 +309,16 @@ static void on_park_timer(void *arg)
     struct cluster *cluster = arg;
     hl_host_enter(cluster->host);
     cluster->is_parking = 0;
-    place_all(cluster, &cluster->nobody, hl_node_take_deferred);
+    place_all(cluster, &cluster->nobody, REQUEST_PARKED);
     for (unsigned i = 0; i < cluster->members.count; i++)
-        place_all(cluster, &cluster->members.list[i]->node, hl_node_take_deferred);
+        place_all(cluster, &cluster->members.list[i]->node, REQUEST_PARKED);
     hl_host_leave(cluster->host);
 }
 
 static int send_to(struct hl_member *to, struct hl_request *request, unsigned how)
 {
     request->hops = (request->hops + 1u) & 7u;
-    hl_trace(to->node.host, HL_REDIRECTED, &(struct hl_fact){.node = hl_node_name(&to->node)});
+    hl_node_report(&to->node, HL_REDIRECTED, NULL);
     hl_node_submit(&to->node, request, request->timeout_ms, (request->how & ~(unsigned)HL_REQUEST_ASKING) | how);
     return 1;
 }
@@ -407,7 +406,7 @@ static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
     struct cluster *cluster = (struct cluster *)route;
     for (unsigned j = 0; j < cluster->members.count; j++)
-        if (cluster->members.list[j]->node.is_started && i-- == 0)
+        if (hl_node_is_started(&cluster->members.list[j]->node) && i-- == 0)
             return &cluster->members.list[j]->node;
     return NULL;
 }
@@ -443,12 +442,11 @@ static void free_route(struct hl_route *route)
     free_memory((struct cluster *)route);
 }
 
-static int make(struct cluster *cluster, const struct hl_place *places, unsigned count,
+static int make(struct cluster *cluster, const struct hl_address *places, unsigned count,
                 const struct hl_node_options *options)
 {
     static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     struct hl_node_options nobody = *options;
-    struct hl_address address;
     hl_members_init(&cluster->members, cluster->host, options, &events, on_misplaced, cluster);
     hl_topology_init(&cluster->topology, &cluster->members, on_answered, cluster);
     cluster->refresh_timer = hl_timer_new(cluster->host, on_refresh_timer, cluster);
@@ -456,20 +454,15 @@ static int make(struct cluster *cluster, const struct hl_place *places, unsigned
     cluster->rest_timer = hl_timer_new(cluster->host, on_rest_timer, cluster);
     if (!cluster->refresh_timer || !cluster->park_timer || !cluster->rest_timer)
         return -1;
-    for (unsigned i = 0; i < count; i++) {
-        HL_REQUIRE(strlen(places[i].host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one, with a zone,
-                                                                      too */
-        address = (struct hl_address){.port = places[i].port};
-        memcpy(address.host, places[i].host, strlen(places[i].host));
-        if (!hl_members_find(&cluster->members, &address, NULL))
+    for (unsigned i = 0; i < count; i++)
+        if (!hl_members_find(&cluster->members, &places[i], NULL))
             return -1;
-    }
     cluster->members.seeds = cluster->members.count; /* without those that are named twice */
-    nobody.session.endpoint = (struct hl_endpoint){NULL, NULL, 0, "the cluster"};
+    nobody.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
     return hl_node_init(&cluster->nobody, cluster->host, &nobody, &events, cluster);
 }
 
-struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *places, unsigned count,
+struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_address *places, unsigned count,
                                 const struct hl_node_options *options, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1, 1};

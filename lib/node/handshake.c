@@ -4,86 +4,17 @@
 #include "base/quote.h"
 #include "node/node.h"
 
-enum step {
-    STEP_ROLE = 1,
-    STEP_SHARDED = 2,
-    STEP_SERVER = 4,
-    STEP_MEMORY = 8,
-    STEP_NATIVES = 16,
-    STEP_TIME = 32,
-    STEP_END = 64
-};
-
-/* ---- questions ---- */
-
-static int send_words(struct hl_node *node, const char *word, const char *second, const char *third)
-{
-    struct hl_command command;
-    hl_command_begin(&command, word);
-    if (second)
-        hl_command_add_word(&command, second);
-    if (third)
-        hl_command_add_word(&command, third);
-    return hl_session_send(&node->session, &command);
-}
-
-static int send_natives(struct hl_node *node)
-{
-    struct hl_command command;
-    node->options.ask_natives(&command);
-    return hl_session_send(&node->session, &command);
-}
-
-static int send_step(struct hl_node *node, enum step step)
-{
-    switch (step) {
-    case STEP_ROLE: return send_words(node, "ROLE", NULL, NULL);
-    case STEP_SHARDED: return send_words(node, "PUBSUB", "SHARDNUMSUB", "0");
-    case STEP_SERVER: return send_words(node, "INFO", "server", NULL);
-    case STEP_MEMORY: return send_words(node, "INFO", "memory", NULL);
-    case STEP_NATIVES: return send_natives(node);
-    case STEP_TIME:
-        node->time_sent_us = hl_now_us(node->host);
-        return send_words(node, "TIME", NULL, NULL);
-    case STEP_END: break;
-    }
-    return -1;
-}
-
-void hl_handshake_begin(struct hl_node *node)
-{
-    struct hl_handshake *handshake = &node->handshake;
-    struct hl_command command;
-    int sent = 0;
-    *handshake = (struct hl_handshake){0, 0};
-    if (node->options.is_sentinel)
-        return;
-    handshake->steps = STEP_SERVER | STEP_NATIVES | STEP_TIME | (node->options.asks_role ? STEP_ROLE : 0u);
-    handshake->steps |= node->parent ? 0u : STEP_MEMORY | (node->options.asks_sharded ? STEP_SHARDED : 0u);
-    for (const struct hl_script *const *script = node->options.scripts; *script && sent == 0;
-         script++, handshake->scripts++) {
-        hl_command_load(&command, *script);
-        sent = hl_session_send(&node->session, &command);
-    }
-    for (unsigned step = 1; step < STEP_END && sent == 0; step <<= 1)
-        if (handshake->steps & step)
-            sent = send_step(node, (enum step)step);
-}
-
-/* ---- answers ---- */
-
-static enum hl_handshake_state on_role(struct hl_node *node, const struct hl_reply *reply)
+static void on_role(struct hl_node *node, const struct hl_reply *reply)
 {
     const struct hl_reply *role = hl_reply_item(reply, 0, HL_REPLY_STRING);
     struct hl_text why;
     if (hl_missing_hear(node, HL_MISSING_ROLE, "ROLE", reply,
                       ": a master that was deposed is known only when it refuses a write") ||
         (role && hl_reply_is(role, "master")) || HL_PLANTED(ROLE_IGNORED))
-        return HL_HANDSHAKE_GOES_ON;
+        return;
     hl_text_set(&why, "it is no master: its role is %s",
                 role ? hl_host_quote(node->host, role->bytes, role->length).bytes : "not told");
     hl_session_break(&node->session, why.bytes);
-    return HL_HANDSHAKE_NO_MASTER;
 }
 
 static void on_info_unreadable(struct hl_node *node, const struct hl_reply *reply)
@@ -109,7 +40,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
                 (unsigned)((node->active_us - (uint64_t)node->server_info.started_us) / 1000000 + 1));
-    hl_trace(node->host, HL_STORE_RESTARTED, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+    hl_node_report(node, HL_STORE_RESTARTED, what.bytes);
 }
 
 static void on_memory(struct hl_node *node, const struct hl_reply *reply)
@@ -119,7 +50,7 @@ static void on_memory(struct hl_node *node, const struct hl_reply *reply)
         return;
     hl_text_set(&what, "maxmemory-policy is %s: the store may evict locks; set noeviction",
                 hl_host_quote(node->host, node->server_info.policy, strlen(node->server_info.policy)).bytes);
-    hl_trace(node->host, HL_EVICTION_RISK, &(struct hl_fact){.node = hl_node_name(node), .detail = what.bytes});
+    hl_node_report(node, HL_EVICTION_RISK, what.bytes);
 }
 
 /* A server without sharded channels refuses, too: that is no missing right. */
@@ -140,36 +71,86 @@ static void on_natives(struct hl_node *node, const struct hl_reply *reply)
         hl_missing_report(node, HL_MISSING_NATIVES, NULL);
 }
 
-static enum hl_handshake_state on_step(struct hl_node *node, enum step step, const struct hl_reply *reply)
+static void on_time(struct hl_node *node, const struct hl_reply *reply)
 {
-    switch (step) {
-    case STEP_ROLE: return on_role(node, reply);
-    case STEP_SHARDED: on_sharded(node, reply); break;
-    case STEP_SERVER: on_server(node, reply); break;
-    case STEP_MEMORY: on_memory(node, reply); break;
-    case STEP_NATIVES: on_natives(node, reply); break;
-    case STEP_TIME:
-        if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", reply,
-                           ": requests carry no time after which they must not run"))
-            hl_node_sample(node, reply, node->time_sent_us);
-        break;
-    case STEP_END: break;
-    }
-    return HL_HANDSHAKE_GOES_ON;
+    if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", reply,
+                         ": requests carry no time after which they must not run"))
+        hl_node_sample(node, reply, node->time_sent_us);
 }
 
-enum hl_handshake_state hl_handshake_answered(struct hl_node *node, const struct hl_reply *reply)
+/* ---- the steps, in their order ---- */
+
+enum { STEP_ROLE, STEP_SHARDED, STEP_SERVER, STEP_MEMORY, STEP_NATIVES, STEP_TIME, STEPS };
+
+static const struct step {
+    const char *words[4]; /* ended by NULL; none: the owner's question */
+    void (*on_answer)(struct hl_node *node, const struct hl_reply *reply);
+} steps[STEPS] = {
+    [STEP_ROLE] = {{"ROLE"}, on_role},
+    [STEP_SHARDED] = {{"PUBSUB", "SHARDNUMSUB", "0"}, on_sharded},
+    [STEP_SERVER] = {{"INFO", "server"}, on_server},
+    [STEP_MEMORY] = {{"INFO", "memory"}, on_memory},
+    [STEP_NATIVES] = {{NULL}, on_natives},
+    [STEP_TIME] = {{"TIME"}, on_time},
+};
+
+static unsigned steps_of(const struct hl_node *node)
+{
+    unsigned wanted = 1u << STEP_SERVER | 1u << STEP_NATIVES | 1u << STEP_TIME;
+    if (node->options.asks_role)
+        wanted |= 1u << STEP_ROLE;
+    if (!node->parent)
+        wanted |= 1u << STEP_MEMORY;
+    if (!node->parent && node->options.asks_sharded)
+        wanted |= 1u << STEP_SHARDED;
+    return wanted;
+}
+
+static int send_step(struct hl_node *node, const char *const *words)
+{
+    struct hl_command command;
+    if (*words)
+        hl_command_begin(&command, *words++);
+    else
+        node->options.ask_natives(&command);
+    while (*words)
+        hl_command_add_word(&command, *words++);
+    return hl_session_send(&node->session, &command);
+}
+
+void hl_handshake_begin(struct hl_node *node)
 {
     struct hl_handshake *handshake = &node->handshake;
-    unsigned step = handshake->steps & ~(handshake->steps - 1);
+    struct hl_command command;
+    int sent = 0;
+    *handshake = (struct hl_handshake){0, 0};
+    if (node->options.is_sentinel)
+        return;
+    node->time_sent_us = hl_now_us(node->host);
+    handshake->steps = steps_of(node);
+    for (const struct hl_script *const *script = node->options.scripts; *script && sent == 0; script++) {
+        hl_command_load(&command, *script);
+        sent = hl_session_send(&node->session, &command);
+        handshake->scripts++;
+    }
+    for (unsigned step = 0; step < STEPS && sent == 0; step++)
+        if (handshake->steps & 1u << step)
+            sent = send_step(node, steps[step].words);
+}
+
+int hl_handshake_is_answered(struct hl_node *node, const struct hl_reply *reply)
+{
+    struct hl_handshake *handshake = &node->handshake;
+    unsigned step = 0;
     if (handshake->scripts) {
         handshake->scripts--;
         if (reply->type == HL_REPLY_ERROR)
             (void)hl_missing_hear(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
     } else {
-        handshake->steps &= ~step;
-        if (on_step(node, (enum step)step, reply) == HL_HANDSHAKE_NO_MASTER)
-            return HL_HANDSHAKE_NO_MASTER;
+        while (!(handshake->steps & 1u << step))
+            step++;
+        handshake->steps &= ~(1u << step);
+        steps[step].on_answer(node, reply);
     }
-    return hl_handshake_is_over(handshake) ? HL_HANDSHAKE_OVER : HL_HANDSHAKE_GOES_ON;
+    return hl_handshake_is_over(handshake) && hl_session_is_open(&node->session);
 }

@@ -12,14 +12,13 @@
 
 struct hl_node;
 
-enum hl_handshake_state { HL_HANDSHAKE_GOES_ON, HL_HANDSHAKE_OVER, HL_HANDSHAKE_NO_MASTER };
-
 struct hl_handshake { /* answers to come, in order: scripts, then each step whose bit is set, the lowest first */
     unsigned scripts, steps;
 };
 
 void hl_handshake_begin(struct hl_node *node); /* the session is open. A failed send breaks it */
-enum hl_handshake_state hl_handshake_answered(struct hl_node *node, const struct hl_reply *reply);
+int hl_handshake_is_answered(struct hl_node *node, const struct hl_reply *reply); /* 1: this was the last answer, and
+                                                                                     the session goes on */
 static inline int hl_handshake_is_over(const struct hl_handshake *handshake)
 {
     return !handshake->scripts && !handshake->steps;

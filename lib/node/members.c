@@ -31,31 +31,20 @@ static unsigned hash_of(const struct hl_members *members, const struct hl_addres
     return hl_table_hash(&members->keyed, address->host, strlen(address->host)) + (unsigned)address->port;
 }
 
-static void name(struct hl_members *members, struct hl_member *member, const struct hl_address *address)
-{
-    member->address = *address;
-    members->hashes[member->index] = hash_of(members, address);
-    hl_address_write(member->name, address);
-}
-
-static struct hl_endpoint endpoint_of(const struct hl_member *member)
-{
-    return (struct hl_endpoint){NULL, member->address.host, member->address.port, member->name};
-}
-
 static struct hl_member *member_new(struct hl_members *members, const struct hl_address *address)
 {
     struct hl_node_options options = members->options;
     struct hl_member *member = hl_memory_new(&members->host->memory, sizeof *member);
     if (!member)
         return NULL;
-    member->index = members->count;
-    name(members, member, address);
-    options.session.endpoint = endpoint_of(member);
+    options.session.endpoint.address = *address;
+    hl_address_write(options.session.endpoint.name, address);
     if (hl_node_init(&member->node, members->host, &options, members->events, members->arg) != 0) {
         hl_memory_free(&members->host->memory, member);
         return NULL;
     }
+    member->index = members->count;
+    members->hashes[member->index] = hash_of(members, address);
     member->node.subscription.is_sharded = members->is_sharded;
     member->node.subscription.on_misplaced = members->on_misplaced;
     member->node.subscription.misplaced_arg = members->arg;
@@ -70,10 +59,8 @@ static struct hl_member *member_turned(struct hl_members *members, const struct 
             continue;
         hl_node_rest(&member->node);
         member->lost_us = member->epoch = member->seen_epoch = 0;
-        name(members, member, address);
-        hl_node_move(&member->node,
-                     &(struct hl_endpoint){NULL, member->address.host, member->address.port, member->name},
-                     "another server");
+        members->hashes[i] = hash_of(members, address);
+        hl_node_move(&member->node, address, "another server");
         return member;
     }
     return NULL;
@@ -85,10 +72,10 @@ struct hl_member *hl_members_find(struct hl_members *members, const struct hl_ad
     struct hl_address address = *told;
     unsigned hash;
     if (!*address.host && teller)
-        memcpy(address.host, teller->address.host, sizeof address.host);
+        memcpy(address.host, hl_node_address(&teller->node)->host, sizeof address.host);
     hash = hash_of(members, &address);
     for (unsigned i = 0; i < members->count; i++)
-        if (members->hashes[i] == hash && hl_address_is_same(&members->list[i]->address, &address))
+        if (members->hashes[i] == hash && hl_address_is_same(hl_node_address(&members->list[i]->node), &address))
             return members->list[i];
     return members->count < HL_MEMBERS_MAX ? member_new(members, &address) : member_turned(members, &address);
 }
@@ -128,7 +115,8 @@ void hl_members_rest(struct hl_members *members, uint64_t unused_us)
     is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else the member being linked may be the one that answered */
     for (unsigned i = 0; i < members->count; i++) {
         struct hl_node *node = &members->list[i]->node;
-        int is_linked = node->is_started || node->subscription.is_started, is_last = is_up(members->list[i]) && up == 1;
+        int is_linked = hl_node_is_started(node) || node->subscription.session.is_started;
+        int is_last = is_up(members->list[i]) && up == 1;
         hl_wait_link_rest(node, unused_us);
         if (!is_heard || !is_linked || is_last || !hl_node_is_idle(node) ||
             (members->list[i]->slots && now_us - node->used_us <= unused_us))

@@ -8,15 +8,12 @@
 #define HL_NODE_MEMBERS_H
 
 #include "base/table.h"
-#include "node/address.h"
 #include "node/node.h"
 
 enum { HL_MEMBERS_MAX = 1024 };
 
 struct hl_member {
     struct hl_node node; /* first: found from it */
-    struct hl_address address;
-    char name[HL_ADDRESS_TEXT_MAX];
     unsigned index, slots; /* how many slots it has */
     uint64_t lost_us;      /* when its link was lost; 0: it is up, or never was */
     int is_losing;         /* some of its slots went elsewhere, just now */

@@ -7,14 +7,8 @@
 
 enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, GRACES_MAX = 3 };
 
-static void watch(struct hl_node *node, uint64_t due_us)
-{
-    uint64_t now_us = hl_now_us(node->host);
-    if (node->due_us && node->due_us <= due_us)
-        return;
-    node->due_us = due_us;
-    hl_timer_start(node->host, node->timer, due_us > now_us ? due_us - now_us : 0);
-}
+/* For the earliest of: the end of a request's timeout, silence, the next keep-alive. */
+static void watch(struct hl_node *node, uint64_t due_us) { hl_session_watch(&node->session, due_us); }
 
 static void encode_probe(struct hl_request *request, struct hl_command *command)
 {
@@ -27,11 +21,24 @@ static void on_probed(struct hl_request *request, const struct hl_answer *answer
         hl_node_sample(request->node, answer->reply, request->sent_us);
 }
 
+void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
+{
+    request->node = node;
+    request->place = (uint8_t)place;
+    TAILQ_INSERT_TAIL(&node->queues[place], request, entry);
+    node->sent_count += place == REQUEST_SENT;
+}
+
+void hl_node_dequeue(struct hl_request *request)
+{
+    TAILQ_REMOVE(&request->node->queues[request->place], request, entry);
+    request->node->sent_count -= request->place == REQUEST_SENT;
+    request->place = REQUEST_IDLE;
+}
+
 static void enqueue_sent(struct hl_node *node, struct hl_request *request)
 {
-    request->place = REQUEST_SENT;
-    TAILQ_INSERT_TAIL(&node->sent, request, entry);
-    node->sent_count++;
+    hl_node_enqueue(node, request, REQUEST_SENT);
     watch(node, request->sent_us + (uint64_t)request->timeout_ms * 1000);
     if (node->events->on_silence && !node->is_silent)
         watch(node, request->sent_us + SILENCE_US);
@@ -40,7 +47,7 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
 /* From the oldest unanswered question or the latest answer. UINT64_MAX: nothing to watch. */
 static uint64_t silence_us(const struct hl_node *node)
 {
-    const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
+    const struct hl_request *oldest = hl_node_oldest(node);
     if (!oldest || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
         return UINT64_MAX;
     return (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
@@ -82,62 +89,61 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
         return -1;
     if (hl_session_send(&node->session, &command) != 0)
         return -1;
-    hl_trace(node->host, HL_COMMAND_SENT, &(struct hl_fact){.node = hl_node_name(node)});
+    hl_node_report(node, HL_COMMAND_SENT, NULL);
     return 0;
 }
 
-static void finish(struct hl_request *request, const struct hl_answer *answer)
-{
-    request->place = REQUEST_IDLE;
-    request->ops->done(request, answer);
-}
-
 /* Up to a mark, straight from the queue: an answered request may withdraw others, or submit itself again. */
-static void answer_all(struct hl_node *node, struct hl_requests *from, const struct hl_answer *answer)
+static void answer_all(struct hl_node *node, enum hl_request_place place, const struct hl_answer *answer)
 {
+    struct hl_requests *from = &node->queues[place];
     struct hl_request *request;
     TAILQ_INSERT_TAIL(from, &node->mark, entry);
     while ((request = TAILQ_FIRST(from)) != &node->mark) {
-        TAILQ_REMOVE(from, request, entry);
-        finish(request, answer);
+        hl_node_dequeue(request);
+        request->ops->done(request, answer);
     }
     TAILQ_REMOVE(from, &node->mark, entry);
 }
 
-/* ---- the restart guard ---- */
+/* ---- requests that must not be sent now ---- */
+
+/* It is still here: there is no third link for it. */
+static int is_for_replicas(const struct hl_node *node, const struct hl_request *request)
+{
+    return (request->how & HL_REQUEST_CONFIRM) && !node->parent;
+}
 
 /* Answers on the next turn, never inside the call that asks. */
 static void bar(struct hl_node *node, struct hl_request *request)
 {
-    request->place = REQUEST_BARRED;
-    TAILQ_INSERT_TAIL(&node->guarded, request, entry);
+    hl_node_enqueue(node, request, REQUEST_BARRED);
     watch(node, hl_now_us(node->host));
 }
 
 static void answer_guarded(struct hl_node *node)
 {
-    struct hl_text words;
-    struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes};
-    if (TAILQ_EMPTY(&node->guarded))
-        return;
-    hl_text_set(&words, TAILQ_FIRST(&node->guarded)->how & HL_REQUEST_CONFIRM && !node->parent
+    const struct hl_request *first = TAILQ_FIRST(&node->queues[REQUEST_BARRED]);
+    const char *words = first && is_for_replicas(node, first)
                             ? "OOM this client has no memory for the link over which replicas confirm"
-                            : "GUARD the store is under its restart guard");
-    reply.length = strlen(words.bytes);
-    answer_all(node, &node->guarded, &(struct hl_answer){&reply, 0});
+                            : "GUARD the store is under its restart guard";
+    const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words, .length = strlen(words)};
+    answer_all(node, REQUEST_BARRED, &(struct hl_answer){&reply, 0});
 }
 
-static int is_guarded(const struct hl_node *node, const struct hl_request *request)
+static int is_barred(const struct hl_node *node, const struct hl_request *request)
 {
-    return (request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) &&
-           !HL_PLANTED(GUARD_IGNORED);
+    return is_for_replicas(node, request) ||
+           ((request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) &&
+            !HL_PLANTED(GUARD_IGNORED));
 }
 
-static struct hl_requests *next_queue(struct hl_node *node)
+static struct hl_request *next_to_send(struct hl_node *node)
 {
-    if (!TAILQ_EMPTY(&node->first))
-        return &node->first;
-    return TAILQ_EMPTY(&node->urgent) && !node->is_shut ? &node->normal : &node->urgent;
+    struct hl_request *request = NULL;
+    for (unsigned place = REQUEST_FIRST; place <= (node->is_shut ? REQUEST_URGENT : REQUEST_NORMAL) && !request; place++)
+        request = TAILQ_FIRST(&node->queues[place]);
+    return request;
 }
 
 /* A failed send breaks the session; the request then counts as sent, because a part of it may have left. */
@@ -145,13 +151,12 @@ static void pump(struct hl_node *node)
 {
     struct hl_request *request;
     while (node->is_up && hl_session_is_open(&node->session) && node->sent_count < node->options.inflight_max) {
-        struct hl_requests *queue = next_queue(node);
-        if ((request = TAILQ_FIRST(queue)) == NULL)
+        if ((request = next_to_send(node)) == NULL)
             return;
-        TAILQ_REMOVE(queue, request, entry);
+        hl_node_dequeue(request);
         request->skip = 0;
         request->reloads = 0;
-        if (is_guarded(node, request)) {
+        if (is_barred(node, request)) {
             bar(node, request);
             continue;
         }
@@ -180,16 +185,15 @@ static int is_sent_on(struct hl_node *node, struct hl_request *request, const st
 {
     if (reply->type != HL_REPLY_ERROR || !node->events->on_error || !request->ops->about)
         return 0;
-    request->place = REQUEST_IDLE;
     return node->events->on_error(node->arg, node, request, reply);
 }
 
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
 {
-    struct hl_request *request = TAILQ_FIRST(&node->sent);
+    struct hl_request *request = TAILQ_FIRST(&node->queues[REQUEST_SENT]);
     struct hl_reply told;
     if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
-        request = TAILQ_LAST(&node->sent, hl_requests);
+        request = TAILQ_LAST(&node->queues[REQUEST_SENT], hl_requests);
     if (!request) {
         hl_session_break(&node->session, "a reply that no command asked for");
         return;
@@ -198,8 +202,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         on_skipped(node, request, reply);
         return;
     }
-    TAILQ_REMOVE(&node->sent, request, entry);
-    node->sent_count--;
+    hl_node_dequeue(request);
     if (hl_reload_is_due(request, reply)) {
         send_request(node, request, 1);
         enqueue_sent(node, request);
@@ -213,7 +216,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     if (request->ops->about) /* of a lock; a request that was never sent is not answered here, and shows nothing of the
                                 network */
         hl_node_saw_trip(node, node->active_us - request->sent_us);
-    finish(request, &(struct hl_answer){&told, 1});
+    request->ops->done(request, &(struct hl_answer){&told, 1});
 }
 
 static void up(struct hl_node *node)
@@ -222,7 +225,7 @@ static void up(struct hl_node *node)
     node->has_no_queue = 0;
     watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
     if (!node->options.is_sentinel && !node->parent)
-        hl_trace(node->host, HL_NODE_UP, &(struct hl_fact){.node = hl_node_name(node)});
+        hl_node_report(node, HL_NODE_UP, NULL);
     node->events->on_up(node->arg, node);
     pump(node);
 }
@@ -234,7 +237,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     node->is_silent = 0;
     if (hl_handshake_is_over(&node->handshake))
         on_answer(node, reply);
-    else if (hl_handshake_answered(node, reply) == HL_HANDSHAKE_OVER)
+    else if (hl_handshake_is_answered(node, reply))
         up(node);
     if (node->parent)
         node->options.wait_link->go_on(node);
@@ -276,20 +279,14 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     node->is_up = 0;
     node->handshake = (struct hl_handshake){0, 0};
     node->reload.count = 0;
-    node->due_us = 0;
-    node->sent_count = 0;
     node->is_silent = node->graces = 0;
-    hl_timer_stop(node->host, node->timer);
     tell_down(node, why, retry_us, was_up, refusal != NULL);
     node->events->on_down(node->arg, node);
     if (!HL_PLANTED(GUARD_UNANSWERED))
         answer_guarded(node);
-    answer_all(node, &node->sent, &unanswered);
-    if (refusal) {
-        answer_all(node, &node->first, &refused);
-        answer_all(node, &node->urgent, &refused);
-        answer_all(node, &node->normal, &refused);
-    }
+    answer_all(node, REQUEST_SENT, &unanswered);
+    for (unsigned place = REQUEST_FIRST; refusal && place <= REQUEST_NORMAL; place++)
+        answer_all(node, place, &refused);
 }
 
 static void on_fault(void *arg, const char *what) { hl_missing_report(arg, HL_MISSING_NAME, what); }
@@ -298,7 +295,7 @@ static uint64_t earliest_timeout(const struct hl_node *node)
 {
     const struct hl_request *request;
     uint64_t earliest = UINT64_MAX;
-    TAILQ_FOREACH(request, &node->sent, entry)
+    TAILQ_FOREACH(request, &node->queues[REQUEST_SENT], entry)
     {
         uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
         earliest = ends_us < earliest ? ends_us : earliest;
@@ -319,7 +316,7 @@ static uint64_t idle_us(const struct hl_node *node)
 
 void hl_node_probe(struct hl_node *node)
 {
-    if (node->is_up && TAILQ_EMPTY(&node->sent) && !hl_request_is_busy(&node->probe))
+    if (node->is_up && !hl_node_oldest(node) && !hl_request_is_busy(&node->probe))
         hl_node_submit(node, &node->probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
@@ -328,20 +325,17 @@ static void probe_if_idle(struct hl_node *node, uint64_t now_us)
     uint64_t idle_until_us = node->active_us + idle_us(node);
     if (idle_until_us <= now_us)
         hl_node_probe(node);
-    else if (TAILQ_EMPTY(&node->sent) && node->is_up)
+    else if (!hl_node_oldest(node) && node->is_up)
         watch(node, idle_until_us);
 }
 
 /* If the loop stood still, the server's answers may be waiting to be read: give them a moment first. But not for ever:
  * a loop may be late in every turn. */
-static void on_timer(void *arg)
+static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_node *node = arg;
-    struct hl_host *host = node->host;
-    uint64_t now_us = hl_now_us(host), due_us = node->due_us, earliest;
-    hl_host_enter(host);
-    hl_host_fired(host, due_us);
-    node->due_us = 0;
+    uint64_t now_us = hl_now_us(node->host), earliest;
+    hl_host_fired(node->host, due_us);
     answer_guarded(node);
     earliest = earliest_timeout(node);
     if (earliest > now_us) {
@@ -350,18 +344,18 @@ static void on_timer(void *arg)
             watch(node, earliest);
         look_for_silence(node, now_us);
         probe_if_idle(node, now_us);
-    } else if (due_us && now_us - due_us > STALL_US && node->graces < GRACES_MAX) {
+    } else if (now_us - due_us > STALL_US && node->graces < GRACES_MAX) {
         node->graces++;
         watch(node, now_us + GRACE_US);
     } else
         hl_session_break(&node->session, "a command was not answered in its time");
-    hl_host_leave(host);
 }
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg)
 {
-    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, hl_node_left_us};
+    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due,
+                                                            hl_node_left_us};
     static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed};
     memset(node, 0, sizeof *node);
     node->host = host;
@@ -369,60 +363,41 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     node->events = events;
     node->arg = arg;
     node->probe.ops = &probe_ops;
-    TAILQ_INIT(&node->sent);
-    TAILQ_INIT(&node->first);
-    TAILQ_INIT(&node->urgent);
-    TAILQ_INIT(&node->normal);
-    TAILQ_INIT(&node->guarded);
-    TAILQ_INIT(&node->deferred);
-    node->timer = hl_timer_new(host, on_timer, node);
-    if (!node->timer)
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
+        TAILQ_INIT(&node->queues[place]);
+    if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0)
         return -1;
-    if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0) {
-        hl_timer_free(host, node->timer);
-        return -1;
-    }
     if (hl_subscription_init(&node->subscription, host, &node->options.session, options->command_timeout_ms,
                              options->keepalive_ms) == 0)
         return 0;
     hl_session_done(&node->session);
-    hl_timer_free(host, node->timer);
     return -1;
-}
-
-void hl_node_start(struct hl_node *node)
-{
-    if (!node->is_started)
-        hl_session_start(&node->session);
-    node->is_started = 1;
 }
 
 void hl_node_done(struct hl_node *node)
 {
-    if (node->third)
-        node->options.wait_link->free(node);
+    if (node->third) {
+        hl_node_done(node->third);
+        hl_memory_free(&node->host->memory, node->third);
+    }
     hl_subscription_done(&node->subscription);
     hl_session_done(&node->session);
-    hl_timer_free(node->host, node->timer);
 }
 
-static struct hl_requests *queue_of(struct hl_request *request)
+static enum hl_request_place queue_of(unsigned how)
 {
-    struct hl_node *node = request->node;
-    if (request->place == REQUEST_BARRED)
-        return &node->guarded;
-    if (request->place == REQUEST_PARKED)
-        return &node->deferred;
-    if (request->how & HL_REQUEST_FIRST)
-        return &node->first;
-    return request->how & HL_REQUEST_URGENT ? &node->urgent : &node->normal;
+    if (how & HL_REQUEST_FIRST)
+        return REQUEST_FIRST;
+    return how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
 }
 
-/* The node for the request: the third link if the request wants it. Without memory for that link it is refused. */
+/* The node for the request: the third link if the request wants it. Without memory for that link this node bars it. */
 static struct hl_node *link_of(struct hl_node *node, unsigned how)
 {
     struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : node;
-    if (link && link != node)
+    if (!link)
+        return node;
+    if (link != node)
         hl_node_start(link);
     return link;
 }
@@ -432,15 +407,9 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
     struct hl_node *link = link_of(node, how);
     HL_REQUIRE(request->place == REQUEST_IDLE); /* holds, inquiries and releases each have one request, and reuse it
                                                    when it is answered */
-    request->node = link ? link : node;
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
-    if (!link) {
-        bar(node, request);
-        return;
-    }
-    request->place = REQUEST_QUEUED;
-    TAILQ_INSERT_TAIL(queue_of(request), request, entry);
+    hl_node_enqueue(link, request, queue_of(how));
     if (request->ops->about)
         node->used_us = link->used_us = hl_now_us(node->host);
     if (node->options.is_lazy)
@@ -452,13 +421,8 @@ void hl_node_shut(struct hl_node *node, int is_shut) { node->is_shut = is_shut; 
 
 int hl_node_withdraw(struct hl_request *request)
 {
-    if (request->place == REQUEST_CONFIRMING) {
-        request->node->options.wait_link->withdraw(request);
-        return 1;
-    }
-    if (request->place != REQUEST_QUEUED && request->place != REQUEST_BARRED && request->place != REQUEST_PARKED)
+    if (request->place == REQUEST_IDLE || request->place == REQUEST_SENT)
         return 0;
-    TAILQ_REMOVE(queue_of(request), request, entry);
-    request->place = REQUEST_IDLE;
+    hl_node_dequeue(request);
     return 1;
 }

@@ -23,9 +23,6 @@
 struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
     struct hl_node *(*link)(struct hl_node *node); /* made if there is none; NULL: no memory */
     void (*go_on)(struct hl_node *link);           /* it answered */
-    void (*withdraw)(struct hl_request *request);  /* that replicas had to confirm */
-    int (*is_idle)(const struct hl_node *node);    /* if it has one */
-    void (*free)(struct hl_node *node);
 };
 
 struct hl_node_options {
@@ -65,11 +62,9 @@ struct hl_node {
     void *arg;
     struct hl_session session;
     struct hl_subscription subscription;
-    struct hl_requests sent, first, urgent, normal, guarded, deferred;
+    struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_place */
     unsigned sent_count;
     struct hl_handshake handshake;     /* the handshake is not answered yet */
-    void *timer;                   /* earliest of: the end of a request's timeout, the next keep-alive */
-    uint64_t due_us;               /* of the timer; 0: stopped */
     uint64_t active_us;            /* latest answer */
     struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0:
@@ -84,13 +79,13 @@ struct hl_node {
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
-    struct hl_request counts;      /* counts.c */
+    struct hl_request counts;      /* hl_missing_counts_wanted */
     unsigned natives;              /* as the present connection answered */
     int are_natives_refused;       /* the question was refused */
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */
-    int is_up, is_started, is_silent;
+    int is_up, is_silent;
     int is_refused;                /* its login was refused, since it was up */
     int graces;                    /* an overdue answer got more time because the loop stood still */
     int is_shut;                   /* only what is urgent is sent */
@@ -100,18 +95,18 @@ struct hl_node {
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg); /* 0; -1: no memory */
-void hl_node_start(struct hl_node *node); /* calling it again changes nothing. Subscriptions begin when they are
-                                             wanted: hl_subscription_start */
+/* calling it again changes nothing. Subscriptions begin when they are wanted: hl_subscription_start */
+static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
+static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
 /* sends it now or in its turn */
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how);
 void hl_node_park(struct hl_node *node, struct hl_request *request); /* waits until the route takes it */
-struct hl_request *hl_node_take(struct hl_node *node); /* takes out one that has not left; NULL: there is none */
-struct hl_request *hl_node_take_deferred(struct hl_node *node);
-/* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. By
- * reference. */
-void hl_node_move(struct hl_node *node, const struct hl_endpoint *endpoint, const char *why);
+/* Takes out one that has not left, from that queue on: FIRST, or PARKED for parked ones alone. NULL: there is none. */
+struct hl_request *hl_node_take(struct hl_node *node, enum hl_request_place from);
+/* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. */
+void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why);
 void hl_node_break(struct hl_node *node, const char *why); /* closes its command links: nothing more is read from
                                                               them */
 void hl_node_probe(struct hl_node *node); /* asks something now, unless a question is pending, to see whether it is
@@ -137,11 +132,20 @@ uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
 void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
 void hl_node_saw_trip(struct hl_node *node, uint64_t took_us); /* of a request that was answered */
-void hl_node_fault(struct hl_node *node, const char *what); /* reports a refusal that does no harm */
+void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail);
+void hl_node_fault(struct hl_node *node, const char *detail); /* reports a refusal that does no harm */
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
+/* Puts a request into a queue, and takes it out. */
+void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place);
+void hl_node_dequeue(struct hl_request *request);
+static inline const struct hl_request *hl_node_oldest(const struct hl_node *node) /* on the wire; NULL: none is */
+{
+    return TAILQ_FIRST(&node->queues[REQUEST_SENT]);
+}
 static inline struct hl_node *hl_node_parent(struct hl_node *node) { return node->parent ? node->parent : node; }
 const char *hl_node_name(const struct hl_node *node);
+const struct hl_address *hl_node_address(const struct hl_node *node);
 const char *hl_node_why(const struct hl_node *node); /* why it is away: the latest loss or failed attempt; or "" */
 
 #endif

@@ -33,13 +33,15 @@ struct hl_request_ops {
     void (*done)(struct hl_request *request, const struct hl_answer *answer);
 };
 
-enum hl_request_place {
+enum hl_request_place { /* all but IDLE: in that queue of its node */
     REQUEST_IDLE,
-    REQUEST_QUEUED,
-    REQUEST_SENT,
-    REQUEST_BARRED, /* the node must not send it now, and says so on the next turn */
+    REQUEST_FIRST,
+    REQUEST_URGENT,
+    REQUEST_NORMAL,
     REQUEST_PARKED, /* its route sends it again in a moment */
-    REQUEST_CONFIRMING /* answered; replicas must confirm what it wrote (wait_link.h) */
+    REQUEST_BARRED, /* the node must not send it now, and says so on the next turn */
+    REQUEST_CONFIRMING, /* answered; replicas must confirm what it wrote (wait_link.h) */
+    REQUEST_SENT
 };
 
 enum hl_request_how { /* bits */

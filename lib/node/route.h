@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* route - which node serves a key. A deployment (one server, Sentinel, a quorum of masters; later Cluster) is one
+/* route - which node serves a key. A deployment (one server or a quorum of them, Sentinel, Cluster) is one
  * implementation of this table; the lock layer asks at every request and keeps no node of its own.
  * Nodes come and go, and a key's node may change: a slot moves, another server takes over. The route then moves unsent
  * requests to the right node, and on_moved asks its user to verify holds and open channels there.
@@ -52,38 +52,29 @@ static inline void hl_route_submit(struct hl_route *route, struct hl_request *re
 
 enum { HL_ROUTE_PLACES_MAX = 16, HL_MASTERS_MAX = 9 };
 
-struct hl_place { /* copied */
-    const char *path, *host; /* one of them */
-    int port;
-};
-
 struct hl_sentinel_options { /* copied, but for login */
-    struct hl_place places[HL_ROUTE_PLACES_MAX]; /* of sentinels: hosts */
+    struct hl_address places[HL_ROUTE_PLACES_MAX]; /* of the sentinels */
     unsigned count;
     const char *master;
     const struct hl_login *login; /* to the sentinels; outlives the route */
 };
 
 struct hl_quorum_options { /* copied, but for logins */
-    struct hl_place places[HL_MASTERS_MAX];
+    struct hl_address places[HL_MASTERS_MAX];
     const struct hl_login *logins[HL_MASTERS_MAX]; /* outlive the route */
     uint8_t are_tls[HL_MASTERS_MAX];
     unsigned count, needed;
 };
-
-/* One server. options->session.endpoint is filled here. NULL: no memory. */
-struct hl_route *hl_single_new(struct hl_host *host, const struct hl_place *place,
-                               const struct hl_node_options *options, const struct hl_route_events *events, void *arg);
 
 /* The master that Sentinel names; node: of the master. NULL: no memory. */
 struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options,
                                  const struct hl_node_options *node, const struct hl_route_events *events, void *arg);
 
 /* A Redis Cluster; places: hosts where it is found at first. NULL: no memory. */
-struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_place *places, unsigned count,
+struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_address *places, unsigned count,
                                 const struct hl_node_options *options, const struct hl_route_events *events, void *arg);
 
-/* Independent masters; node: of each, but for its login and TLS. NULL: no memory. */
+/* Independent masters, or one; node: of each, but for its endpoint, login and TLS. NULL: no memory. */
 struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_options *options,
                                const struct hl_node_options *node, const struct hl_route_events *events, void *arg);
 

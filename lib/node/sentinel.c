@@ -27,14 +27,13 @@ struct sentinel {
     void *timer;         /* the sentinels are asked again */
     uint64_t keepalive_us;
     uint64_t epoch, epoch_us;  /* us: since when that one */
-    struct hl_address address; /* port 0: not known yet */
-    char name[HL_ADDRESS_TEXT_MAX];        /* of the master's node */
     char *master;
     struct hl_sentinel_node *sentinel_nodes[HL_ROUTE_PLACES_MAX];
-    char *sentinel_node_names[HL_ROUTE_PLACES_MAX], *sentinel_node_hosts[HL_ROUTE_PLACES_MAX];
     unsigned count;
     int is_reported; /* "no sentinel knows the master" was reported */
 };
+
+static const struct hl_address *known(const struct sentinel *sentinel) { return hl_node_address(&sentinel->node); }
 
 /* ---- asking ---- */
 
@@ -74,22 +73,16 @@ static int is_newer(const struct sentinel *sentinel, const struct hl_sentinel_no
 
 static void follow(struct sentinel *sentinel, const struct hl_address *to)
 {
-    struct hl_text what, why;
-    char from[HL_ADDRESS_TEXT_MAX];
-    int is_first = !sentinel->address.port;
-    if (hl_address_is_same(&sentinel->address, to))
-        memcpy(from, "another server", sizeof "another server");
-    else
-        memcpy(from, sentinel->name, sizeof from);
-    sentinel->address = *to;
-    hl_address_write(sentinel->name, to);
-    hl_text_set(&what, "%s took over from %.120s", sentinel->name, from);
+    struct hl_text from, what, why;
+    char name[HL_ADDRESS_TEXT_MAX];
+    int is_first = !known(sentinel)->port;
+    hl_text_set(&from, "%.120s", hl_address_is_same(known(sentinel), to) ? "another server" : hl_node_name(&sentinel->node));
+    hl_text_set(&why, "%s was the master before", from.bytes);
+    hl_address_write(name, to);
+    hl_text_set(&what, "%s took over from %s", name, from.bytes);
     if (!is_first)
-        hl_trace(sentinel->host, HL_FAILOVER, &(struct hl_fact){.node = sentinel->name, .detail = what.bytes});
-    hl_text_set(&why, "%.120s was the master before", from);
-    hl_node_move(&sentinel->node,
-                 &(struct hl_endpoint){NULL, sentinel->address.host, sentinel->address.port, sentinel->name},
-                 why.bytes);
+        hl_trace(sentinel->host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
+    hl_node_move(&sentinel->node, to, why.bytes);
     if (is_first)
         sentinel->node.moved_us = 0;
     else
@@ -125,8 +118,8 @@ static int do_most_name(const struct sentinel *sentinel, const struct hl_address
  * one. */
 static int is_disputed(const struct sentinel *sentinel, const struct hl_sentinel_node *sentinel_node)
 {
-    if (is_newer(sentinel, sentinel_node) || !sentinel->address.port ||
-        hl_address_is_same(&sentinel->address, &sentinel_node->address) ||
+    if (is_newer(sentinel, sentinel_node) || !known(sentinel)->port ||
+        hl_address_is_same(known(sentinel), &sentinel_node->address) ||
         do_most_name(sentinel, &sentinel_node->address))
         return 0;
     return (sentinel_node->is_dated && sentinel->node.is_up) ||
@@ -144,7 +137,7 @@ static void on_answered(void *arg, struct hl_sentinel_node *sentinel_node)
         sentinel->epoch = sentinel_node->epoch;
         sentinel->epoch_us = hl_now_us(sentinel->host);
     }
-    if (is_news || !hl_address_is_same(&sentinel->address, &sentinel_node->address))
+    if (is_news || !hl_address_is_same(known(sentinel), &sentinel_node->address))
         follow(sentinel, &sentinel_node->address);
 }
 
@@ -161,14 +154,14 @@ static void on_useless(void *arg, struct hl_sentinel_node *sentinel_node, const 
 {
     struct sentinel *sentinel = arg;
     (void)sentinel_node;
-    if (sentinel->address.port)
+    if (known(sentinel)->port)
         return;
     hl_text_set(&sentinel->node.session.why, "%s", why);
     if (sentinel->is_reported || !are_useless(sentinel))
         return;
     sentinel->is_reported = 1;
     hl_trace(sentinel->host, HL_ROUTE_UNSETTLED,
-             &(struct hl_fact){.node = sentinel->name, .detail = why, .retry_us = SEEK_US});
+             &(struct hl_fact){.node = hl_node_name(&sentinel->node), .detail = why, .retry_us = SEEK_US});
 }
 
 /* ---- the master's node ---- */
@@ -232,10 +225,6 @@ static void start(struct hl_route *route)
 static void free_memory(struct sentinel *sentinel)
 {
     const struct hl_memory *memory = &sentinel->host->memory;
-    for (unsigned i = 0; i < HL_ROUTE_PLACES_MAX; i++) {
-        hl_memory_free(memory, sentinel->sentinel_node_names[i]);
-        hl_memory_free(memory, sentinel->sentinel_node_hosts[i]);
-    }
     hl_timer_free(sentinel->host, sentinel->timer);
     hl_memory_free(memory, sentinel->master);
     hl_memory_free(memory, sentinel);
@@ -259,29 +248,22 @@ static void free_route(struct hl_route *route)
 
 /* ---- its making ---- */
 
-static int add_sentinel_node(struct sentinel *sentinel, const struct hl_place *place,
+static int add_sentinel_node(struct sentinel *sentinel, const struct hl_address *address,
                              const struct hl_node_options *options)
 {
     static const struct hl_sentinel_node_events events = {on_answered, on_useless};
-    const struct hl_memory *memory = &sentinel->host->memory;
-    size_t room = strlen(place->host) + 32;
-    unsigned i = sentinel->count;
+    struct hl_sentinel_node *sentinel_node = hl_memory_new(&sentinel->host->memory, sizeof *sentinel_node);
     struct hl_node_options own = *options;
-    sentinel->sentinel_node_hosts[i] = hl_memory_copy(memory, place->host, strlen(place->host));
-    sentinel->sentinel_node_names[i] = hl_memory_new(memory, room);
-    sentinel->sentinel_nodes[i] = hl_memory_new(memory, sizeof *sentinel->sentinel_nodes[i]);
-    if (sentinel->sentinel_node_hosts[i] && sentinel->sentinel_node_names[i] && sentinel->sentinel_nodes[i]) {
-        snprintf(sentinel->sentinel_node_names[i], room,
-                 strchr(place->host, ':') ? "sentinel [%s]:%d" : "sentinel %s:%d", place->host, place->port);
-        own.session.endpoint = (struct hl_endpoint){NULL, sentinel->sentinel_node_hosts[i], place->port,
-                                                    sentinel->sentinel_node_names[i]};
-        if (hl_sentinel_node_init(sentinel->sentinel_nodes[i], sentinel->host, &own, sentinel->master, &events,
-                                  sentinel) == 0) {
-            sentinel->count++;
-            return 0;
-        }
+    char text[HL_ADDRESS_TEXT_MAX];
+    hl_address_write(text, address);
+    own.session.endpoint.address = *address;
+    snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "sentinel %.256s", text);
+    if (sentinel_node &&
+        hl_sentinel_node_init(sentinel_node, sentinel->host, &own, sentinel->master, &events, sentinel) == 0) {
+        sentinel->sentinel_nodes[sentinel->count++] = sentinel_node;
+        return 0;
     }
-    hl_memory_free(memory, sentinel->sentinel_nodes[i]);
+    hl_memory_free(&sentinel->host->memory, sentinel_node);
     return -1;
 }
 
@@ -294,8 +276,8 @@ static int make(struct sentinel *sentinel, const struct hl_sentinel_options *opt
     sentinel->timer = hl_timer_new(sentinel->host, on_timer, sentinel);
     if (!sentinel->master || !sentinel->timer)
         return -1;
-    snprintf(sentinel->name, sizeof sentinel->name, "master %.100s", sentinel->master);
-    own.session.endpoint = (struct hl_endpoint){NULL, NULL, 0, sentinel->name};
+    own.session.endpoint = (struct hl_endpoint){.name = ""};
+    snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", sentinel->master);
     own.asks_role = 1;
     if (hl_node_init(&sentinel->node, sentinel->host, &own, &node_events, sentinel) != 0)
         return -1;

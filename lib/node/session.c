@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session - see session.h. The timer has one meaning a state: PAUSED the next attempt, RESOLVING to GREETING the
- * connect timeout, BROKEN the turn on which the owner is notified. */
+ * connect timeout, OPEN what the owner watches, BROKEN the turn on which the owner is notified. */
 #include "node/session.h"
 
 #include <arpa/inet.h>
@@ -76,6 +76,7 @@ static void open_session(struct hl_session *session)
 {
     hl_timer_stop(session->host, session->timer);
     session->state = SESSION_OPEN;
+    session->due_us = 0;
     session->opened_us = hl_now_us(session->host);
     session->events->on_open(session->arg);
 }
@@ -218,15 +219,17 @@ static const char *tls_host(const struct hl_session *session)
         return NULL;
     if (HL_PLANTED(TLS_NAME_OF_ADDRESS) && session->address)
         return session->addresses[session->address - 1];
-    return options->tls_server_name ? options->tls_server_name : options->endpoint.host;
+    return options->tls_server_name ? options->tls_server_name : options->endpoint.address.host;
 }
 
-/* address: numeric, or NULL: the endpoint's path. */
-static void connect_to(struct hl_session *session, const char *address)
+/* host: a path, or numeric. */
+static void connect_to(struct hl_session *session, const char *host)
 {
     static const struct hl_link_events events = {on_up, on_reply, on_down};
-    const struct hl_endpoint *endpoint = &session->options->endpoint;
-    const struct hl_link_target target = {endpoint->path, address, endpoint->port, tls_host(session)};
+    const struct hl_address *address = &session->options->endpoint.address;
+    int is_path = hl_address_is_path(address);
+    const struct hl_link_target target = {is_path ? host : NULL, is_path ? NULL : host, address->port,
+                                          tls_host(session)};
     session->state = SESSION_CONNECTING;
     session->link = session->options->links.open(session->options->links.ctx, session->host, &target, &events, session);
     if (!session->link)
@@ -262,7 +265,7 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
     if (session->addresses_count)
         connect_next(session);
     else {
-        hl_text_set(&why, "cannot resolve %s: %s", session->options->endpoint.host,
+        hl_text_set(&why, "cannot resolve %s: %s", session->options->endpoint.address.host,
                     error ? error : "it has no address");
         fail(session, why.bytes, NULL);
     }
@@ -272,21 +275,21 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 static void resolve(struct hl_session *session)
 {
     session->state = SESSION_RESOLVING;
-    session->query = session->host->loop.resolve(session->host->loop.ctx, session->options->endpoint.host, on_resolved,
-                                                 session);
+    session->query = session->host->loop.resolve(session->host->loop.ctx, session->options->endpoint.address.host,
+                                                 on_resolved, session);
     if (!session->query)
         hl_session_break(session, "out of memory while resolving");
 }
 
 static void attempt(struct hl_session *session)
 {
-    const struct hl_endpoint *endpoint = &session->options->endpoint;
-    if (!endpoint->path && !endpoint->host)
+    const struct hl_address *address = &session->options->endpoint.address;
+    if (!*address->host)
         return; /* no address yet: hl_session_move begins it */
     session->addresses_count = session->address = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
-    if (endpoint->path || hl_url_is_address(endpoint->host))
-        connect_to(session, endpoint->host);
+    if (hl_address_is_path(address) || hl_url_is_address(address->host))
+        connect_to(session, address->host);
     else
         resolve(session);
 }
@@ -295,6 +298,7 @@ static void on_timer(void *arg)
 {
     struct hl_session *session = arg;
     struct hl_host *host = session->host;
+    uint64_t due_us = session->due_us;
     hl_host_enter(host);
     switch (session->state) {
     case SESSION_PAUSED:
@@ -311,6 +315,8 @@ static void on_timer(void *arg)
         fail(session, session->why.bytes, NULL);
         break;
     case SESSION_OPEN:
+        session->due_us = 0;
+        session->events->on_due(session->arg, due_us);
         break;
     }
     hl_host_leave(host);
@@ -328,7 +334,12 @@ int hl_session_init(struct hl_session *session, struct hl_host *host, const stru
     return session->timer ? 0 : -1;
 }
 
-void hl_session_start(struct hl_session *session) { hl_timer_start(session->host, session->timer, 0); }
+void hl_session_start(struct hl_session *session)
+{
+    if (!session->is_started)
+        hl_timer_start(session->host, session->timer, 0);
+    session->is_started = 1;
+}
 
 /* Not a reset: in a forked child the parent shares the socket. */
 void hl_session_done(struct hl_session *session)
@@ -349,6 +360,15 @@ int hl_session_send(struct hl_session *session, const struct hl_command *command
     return -1;
 }
 
+void hl_session_watch(struct hl_session *session, uint64_t due_us)
+{
+    uint64_t now_us = hl_now_us(session->host);
+    if (session->state != SESSION_OPEN || (session->due_us && session->due_us <= due_us))
+        return;
+    session->due_us = due_us;
+    hl_timer_start(session->host, session->timer, due_us > now_us ? due_us - now_us : 0);
+}
+
 void hl_session_break(struct hl_session *session, const char *why)
 {
     if (session->state == SESSION_PAUSED || session->state == SESSION_BROKEN)
@@ -361,6 +381,8 @@ void hl_session_break(struct hl_session *session, const char *why)
 
 void hl_session_move(struct hl_session *session, const char *why)
 {
+    if (!session->is_started)
+        return;
     session->failures = 0;
     session->is_moved = session->state != SESSION_PAUSED;
     if (!session->is_moved)
@@ -376,5 +398,5 @@ void hl_session_stop(struct hl_session *session)
     session->state = SESSION_PAUSED;
     session->opened_us = 0;
     session->failures = 0;
-    session->is_moved = 0;
+    session->is_moved = session->is_started = 0;
 }

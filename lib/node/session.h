@@ -13,11 +13,11 @@
 #include "base/command.h"
 #include "base/text.h"
 #include "link/link.h"
+#include "node/address.h"
 
-struct hl_endpoint { /* by reference, outlives the session */
-    const char *path, *host; /* one of them; neither: not known yet */
-    int port;
-    const char *name;        /* for humans: "10.0.0.5:6379" */
+struct hl_endpoint {
+    struct hl_address address;
+    char name[HL_ADDRESS_TEXT_MAX]; /* for humans: "10.0.0.5:6379" */
 };
 
 struct hl_login { /* by reference, outlives the session */
@@ -40,6 +40,7 @@ struct hl_session_events {
     /* refusal: the server's error that ended the greeting, or NULL. The next attempt is in retry_us. */
     void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
     void (*on_fault)(void *arg, const char *what); /* the session goes on without it */
+    void (*on_due)(void *arg, uint64_t due_us);    /* hl_session_watch asked for this */
     /* How long until the first hold ends that needs this link; UINT64_MAX: there is none. NULL: no hold ever needs
      * it. */
     uint64_t (*left_us)(void *arg);
@@ -65,8 +66,10 @@ struct hl_session {
     struct hl_link *link;
     void *query, *timer;
     uint64_t opened_us; /* 0: not open */
+    uint64_t due_us;    /* OPEN: when the timer fires; 0: never */
     unsigned failures, greetings; /* in a row; answers still to come */
     int is_logged_in;             /* AUTH was accepted, or is not needed */
+    int is_started;
     int is_moved;                 /* its endpoint has changed: the next attempt begins at once */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
     unsigned addresses_count, address; /* how many addresses this attempt has tried */
@@ -77,16 +80,18 @@ struct hl_session {
 int hl_session_init(struct hl_session *session, struct hl_host *host, const struct hl_session_options *options,
                     const struct hl_session_events *events, void *arg); /* 0; -1: no memory. Nothing happens before
                                                                            start */
-void hl_session_start(struct hl_session *session);
+void hl_session_start(struct hl_session *session); /* calling it again changes nothing */
 void hl_session_done(struct hl_session *session); /* any state; nothing calls back after */
 
 static inline int hl_session_is_open(const struct hl_session *session) { return session->state == SESSION_OPEN; }
 /* open only. 0; -1: the session breaks (below) */
 int hl_session_send(struct hl_session *session, const struct hl_command *command);
+/* on_due comes at that time at the latest, if the session is open and stays so. The earliest of all calls counts. */
+void hl_session_watch(struct hl_session *session, uint64_t due_us);
 /* Gives the link up (reset, so that its unsent bytes never run). on_close comes on a later turn. */
 void hl_session_break(struct hl_session *session, const char *why);
 void hl_session_move(struct hl_session *session, const char *why); /* the endpoint in its options has changed: breaks,
-                                                                      connects there now */
+                                                                      connects there now, if it was started */
 void hl_session_stop(struct hl_session *session);                  /* no link and no attempt, and no on_close; start
                                                                       begins again */
 

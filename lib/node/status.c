@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status - whether a node can be asked now, and since when. See node.h. */
+/* status - whether a node can be asked now, and since when; what its answers show of the network and of its clock. See
+ * node.h. */
 #include "base/plant.h"
 #include "node/node.h"
+
+enum { TRIPS_MAX = 8 };
 
 uint64_t hl_node_since_us(const struct hl_node *node)
 {
@@ -25,7 +28,7 @@ uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
 
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us)
 {
-    const struct hl_request *oldest = TAILQ_FIRST(&node->sent);
+    const struct hl_request *oldest = hl_node_oldest(node);
     return node->is_up && (!oldest || now_us - oldest->sent_us <= patience_us || HL_PLANTED(QUORUM_NO_BREAKER));
 }
 
@@ -52,9 +55,45 @@ void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_
 }
 
 const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }
+const struct hl_address *hl_node_address(const struct hl_node *node) { return &node->options.session.endpoint.address; }
 const char *hl_node_why(const struct hl_node *node) { return node->session.why.bytes; }
 
-void hl_node_fault(struct hl_node *node, const char *what)
+void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail)
 {
-    hl_trace(node->host, HL_NODE_FAULT, &(struct hl_fact){.node = hl_node_name(node), .detail = what});
+    hl_trace(node->host, what, &(struct hl_fact){.node = hl_node_name(node), .detail = detail});
+}
+
+void hl_node_fault(struct hl_node *node, const char *detail) { hl_node_report(node, HL_NODE_FAULT, detail); }
+
+/* ---- its answers ---- */
+
+void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
+{
+    node->server_us = server_us;
+    node->time_sent_us = asked_us;
+    if (hl_now_us(node->host) - asked_us > node->round_trip_us)
+        node->round_trip_us = hl_now_us(node->host) - asked_us;
+}
+
+/* A very long one (the process stood still) counts as twice the usual. */
+void hl_node_saw_trip(struct hl_node *node, uint64_t took_us)
+{
+    uint64_t most_us = 2 * node->usual_us;
+    if (took_us < node->quickest_us)
+        node->quickest_us = took_us;
+    node->trips += node->trips < TRIPS_MAX;
+    took_us = took_us > most_us ? most_us : took_us;
+    node->usual_us = (node->usual_us * (node->trips - 1) + took_us) / node->trips;
+}
+
+void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us)
+{
+    const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING),
+                          *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    uint64_t s, us;
+    node->quickest_us = node->usual_us = hl_now_us(node->host) - asked_us;
+    node->trips = 0;
+    if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) &&
+        hl_reply_decimal(micros->bytes, micros->length, &us))
+        hl_node_learn_time(node, s * 1000000 + us, asked_us);
 }

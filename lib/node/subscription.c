@@ -28,13 +28,10 @@ struct hl_channel {
     char name[];
 };
 
+/* For the earliest of: an overdue answer, the end of a linger, the next keep-alive. */
 static void watch(struct hl_subscription *subscription, uint64_t due_us)
 {
-    uint64_t now_us = hl_now_us(subscription->host);
-    if (subscription->due_us && subscription->due_us <= due_us)
-        return;
-    subscription->due_us = due_us;
-    hl_timer_start(subscription->host, subscription->timer, due_us > now_us ? due_us - now_us : 0);
+    hl_session_watch(&subscription->session, due_us);
 }
 
 static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
@@ -172,13 +169,13 @@ static void on_taken_back(struct hl_subscription *subscription, const struct hl_
     misplaced(subscription);
 }
 
-static void ask_again(struct hl_subscription *subscription)
+static void ask_for_all(struct hl_subscription *subscription)
 {
     struct hl_table_entry *entry = NULL;
     subscription->again_us = 0;
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
         struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-        if (is_wanted(channel) && channel->state == CHANNEL_OFF && hl_session_is_open(&subscription->session))
+        if (is_wanted(channel) && channel->state == CHANNEL_OFF)
             send_later(channel);
     }
 }
@@ -255,17 +252,28 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     pump(subscription);
 }
 
+static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
+{
+    struct hl_channel *channel;
+    while ((channel = TAILQ_FIRST(&subscription->lingering)) != NULL && channel->leaves_us <= now_us) {
+        stop_linger(channel);
+        if (channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED)
+            forget(channel);
+        else if (channel->state == CHANNEL_ON)
+            settle(channel);
+    }
+    if (channel)
+        watch(subscription, channel->leaves_us);
+}
+
 static void on_open(void *arg)
 {
     struct hl_subscription *subscription = arg;
-    struct hl_table_entry *entry = NULL;
     subscription->session.options->links.stream(subscription->session.link);
     subscription->active_us = hl_now_us(subscription->host);
-    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
-        struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-        if (is_wanted(channel) && channel->state != CHANNEL_TO_SEND && !HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
-            send_later(channel);
-    }
+    if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
+        ask_for_all(subscription);
+    end_lingers(subscription, subscription->active_us);
     watch(subscription, subscription->active_us + (uint64_t)subscription->keepalive_ms * 1000);
     pump(subscription);
 }
@@ -312,28 +320,12 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
 
 static void on_fault(void *arg, const char *what) { (void)arg, (void)what; /* the command session reports the same */ }
 
-static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
-{
-    struct hl_channel *channel;
-    while ((channel = TAILQ_FIRST(&subscription->lingering)) != NULL && channel->leaves_us <= now_us) {
-        stop_linger(channel);
-        if (channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED)
-            forget(channel);
-        else if (channel->state == CHANNEL_ON)
-            settle(channel);
-    }
-    if (channel)
-        watch(subscription, channel->leaves_us);
-}
-
 /* After a silence: if an answer is overdue the link is given up; if nothing was asked, it asks. */
 static void check_link(struct hl_subscription *subscription, uint64_t now_us)
 {
     const struct hl_channel *oldest = TAILQ_FIRST(&subscription->sent);
     uint64_t timeout_us = (uint64_t)subscription->timeout_ms * 1000, quiet_us = now_us - subscription->active_us;
     uint64_t idle_us = (uint64_t)subscription->keepalive_ms * 1000;
-    if (!hl_session_is_open(&subscription->session))
-        return;
     if (oldest && quiet_us >= timeout_us && now_us - oldest->sent_us >= timeout_us)
         hl_session_break(&subscription->session, "a subscription was not answered in its time");
     else if (oldest)
@@ -344,21 +336,18 @@ static void check_link(struct hl_subscription *subscription, uint64_t now_us)
         send_later(subscription->beat); /* pump watches for its answer */
 }
 
-static void on_timer(void *arg)
+static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_subscription *subscription = arg;
-    struct hl_host *host = subscription->host;
-    uint64_t now_us = hl_now_us(host);
-    hl_host_enter(host);
-    subscription->due_us = 0;
+    uint64_t now_us = hl_now_us(subscription->host);
+    (void)due_us;
     end_lingers(subscription, now_us);
     if (subscription->again_us && subscription->again_us <= now_us)
-        ask_again(subscription);
+        ask_for_all(subscription);
     else if (subscription->again_us)
         watch(subscription, subscription->again_us);
     check_link(subscription, now_us);
     pump(subscription);
-    hl_host_leave(host);
 }
 
 static struct hl_channel *channel_new(struct hl_subscription *subscription, const char *name, size_t length)
@@ -379,7 +368,7 @@ static struct hl_channel *channel_new(struct hl_subscription *subscription, cons
 int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host,
                          const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms)
 {
-    static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault, NULL};
+    static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault, on_due, NULL};
     static const char beat[] = "hilock:beat", fence[] = "hilock:fence";
     memset(subscription, 0, sizeof *subscription);
     subscription->host = host;
@@ -389,31 +378,16 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
     TAILQ_INIT(&subscription->sent);
     TAILQ_INIT(&subscription->lingering);
     hl_table_init(&subscription->channels, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
-    subscription->timer = hl_timer_new(host, on_timer, subscription);
     subscription->beat = channel_new(subscription, beat, sizeof beat - 1);
     subscription->fence = channel_new(subscription, fence, sizeof fence - 1);
-    if (subscription->timer && subscription->beat && subscription->fence &&
+    if (subscription->beat && subscription->fence &&
         hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
         return 0;
     if (subscription->beat)
         forget(subscription->beat);
     if (subscription->fence)
         forget(subscription->fence);
-    hl_timer_free(host, subscription->timer);
     return -1;
-}
-
-void hl_subscription_start(struct hl_subscription *subscription)
-{
-    if (!subscription->is_started)
-        hl_session_start(&subscription->session);
-    subscription->is_started = 1;
-}
-
-void hl_subscription_move(struct hl_subscription *subscription, const char *why)
-{
-    if (subscription->is_started)
-        hl_session_move(&subscription->session, why);
 }
 
 static int is_restful(const struct hl_channel *channel)
@@ -434,10 +408,7 @@ void hl_subscription_rest(struct hl_subscription *subscription)
 {
     HL_REQUIRE(hl_subscription_is_idle(subscription)); /* hl_node_is_idle asks the same */
     hl_session_stop(&subscription->session);
-    hl_timer_stop(subscription->host, subscription->timer);
     lose_all(subscription);
-    subscription->due_us = 0;
-    subscription->is_started = 0;
 }
 
 void hl_subscription_done(struct hl_subscription *subscription)
@@ -446,7 +417,6 @@ void hl_subscription_done(struct hl_subscription *subscription)
     hl_session_done(&subscription->session);
     while ((entry = hl_table_next(&subscription->channels, NULL)) != NULL)
         forget((struct hl_channel *)(void *)entry);
-    hl_timer_free(subscription->host, subscription->timer);
 }
 
 static int is_on(const struct hl_channel *channel) { return channel->is_subscribed && channel->state != CHANNEL_SENT; }

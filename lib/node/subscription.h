@@ -27,15 +27,14 @@ struct hl_subscription {
     struct hl_table channels;
     TAILQ_HEAD(hl_channels, hl_channel) to_send, sent, lingering; /* lingering channels: the first leaves first */
     unsigned sent_count;
-    void *timer; /* the earliest of an overdue answer, the end of a linger, and the next keep-alive */
-    uint64_t due_us, active_us;
+    uint64_t active_us;
     uint32_t timeout_ms, keepalive_ms;
     void (*on_misplaced)(void *arg); /* this server does not have, or no longer has, the channel's slot. NULL: no
                                         slots */
     void *misplaced_arg;
     uint64_t again_us;         /* when to ask again for channels whose slot is elsewhere; 0: there are none */
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
-    int is_started, is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
+    int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */
     struct hl_channel *beat, *fence; /* of channels that do not exist: UNSUBSCRIBE of one is the keep-alive, of the
                                         other the fence */
@@ -44,9 +43,11 @@ struct hl_subscription {
 /* options outlives it. 0; -1: no memory */
 int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host,
                          const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms);
-void hl_subscription_start(struct hl_subscription *subscription); /* connects; once. So does the first channel */
-/* the endpoint has changed: subscribes all there */
-void hl_subscription_move(struct hl_subscription *subscription, const char *why);
+/* connects; once. So does the first channel */
+static inline void hl_subscription_start(struct hl_subscription *subscription)
+{
+    hl_session_start(&subscription->session);
+}
 /* the channel is on, even if it only lingers */
 int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length);
 int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no wanted or lingering channel needs the

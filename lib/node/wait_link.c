@@ -7,6 +7,11 @@
 
 static struct hl_wait_link *wait_link_of(struct hl_node *link) { return (struct hl_wait_link *)(void *)link; }
 
+static struct hl_requests *pending_of(struct hl_wait_link *wait_link)
+{
+    return &wait_link->node.queues[REQUEST_CONFIRMING];
+}
+
 /* ---- WAIT ---- */
 
 static void encode_wait(struct hl_request *request, struct hl_command *command)
@@ -27,8 +32,9 @@ static int is_less(const struct hl_request *request, const struct hl_request *th
 static void ask_for_the_least(struct hl_wait_link *wait_link)
 {
     struct hl_node *to = HL_PLANTED(REPLICAS_WRONG_LINK) ? wait_link->node.parent : &wait_link->node;
-    const struct hl_request *request, *least = TAILQ_FIRST(&wait_link->pending);
-    TAILQ_FOREACH(request, &wait_link->pending, entry)
+    const struct hl_requests *pending = pending_of(wait_link);
+    const struct hl_request *request, *least = TAILQ_FIRST(pending);
+    TAILQ_FOREACH(request, pending, entry)
         if (is_less(request, least))
             least = request;
     wait_link->replicas = least->replicas;
@@ -48,18 +54,17 @@ static int wants_more(const struct hl_wait_link *wait_link, const struct hl_requ
 /* Each `done` may withdraw others. */
 static void settle(struct hl_wait_link *wait_link, const struct hl_answer *answer)
 {
+    struct hl_requests *pending = pending_of(wait_link);
     struct hl_request *request;
-    TAILQ_INSERT_TAIL(&wait_link->pending, &wait_link->mark, entry);
-    while ((request = TAILQ_FIRST(&wait_link->pending)) != &wait_link->mark) {
-        TAILQ_REMOVE(&wait_link->pending, request, entry);
-        if (wants_more(wait_link, request, answer->reply)) {
-            TAILQ_INSERT_TAIL(&wait_link->pending, request, entry);
-            continue;
-        }
-        request->place = REQUEST_IDLE;
-        request->ops->done(request, answer);
+    TAILQ_INSERT_TAIL(pending, &wait_link->mark, entry);
+    while ((request = TAILQ_FIRST(pending)) != &wait_link->mark) {
+        hl_node_dequeue(request);
+        if (wants_more(wait_link, request, answer->reply))
+            hl_node_enqueue(&wait_link->node, request, REQUEST_CONFIRMING);
+        else
+            request->ops->done(request, answer);
     }
-    TAILQ_REMOVE(&wait_link->pending, &wait_link->mark, entry);
+    TAILQ_REMOVE(pending, &wait_link->mark, entry);
 }
 
 static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
@@ -67,7 +72,7 @@ static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
     struct hl_wait_link *wait_link = (struct hl_wait_link *)(void *)((char *)wait -
                                                                      offsetof(struct hl_wait_link, wait));
     settle(wait_link, answer);
-    if (TAILQ_EMPTY(&wait_link->pending))
+    if (TAILQ_EMPTY(pending_of(wait_link)))
         hl_node_shut(&wait_link->node, 0);
 }
 
@@ -76,10 +81,9 @@ void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t ti
     struct hl_wait_link *wait_link = wait_link_of(request->node);
     HL_REQUIRE(request->place == REQUEST_IDLE && request->node->parent); /* just answered, and asked with
                                                                           HL_REQUEST_CONFIRM */
-    request->place = REQUEST_CONFIRMING;
     request->replicas = (uint8_t)replicas;
     request->timeout_ms = timeout_ms;
-    TAILQ_INSERT_TAIL(&wait_link->pending, request, entry);
+    hl_node_enqueue(&wait_link->node, request, REQUEST_CONFIRMING);
     hl_node_shut(&wait_link->node, 1);
 }
 
@@ -88,17 +92,10 @@ static void go_on(struct hl_node *link)
     struct hl_wait_link *wait_link = wait_link_of(link);
     if (hl_request_is_busy(&wait_link->wait))
         return;
-    if (TAILQ_EMPTY(&wait_link->pending) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn */
+    if (TAILQ_EMPTY(pending_of(wait_link)) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn */
         hl_node_shut(link, 0);
-    else if (!TAILQ_EMPTY(&wait_link->pending) && TAILQ_EMPTY(&link->sent))
+    else if (!TAILQ_EMPTY(pending_of(wait_link)) && !hl_node_oldest(link))
         ask_for_the_least(wait_link);
-}
-
-/* The WAIT goes on: it cannot be cancelled. */
-static void withdraw(struct hl_request *request)
-{
-    TAILQ_REMOVE(&wait_link_of(request->node)->pending, request, entry);
-    request->place = REQUEST_IDLE;
 }
 
 /* ---- the link ---- */
@@ -110,8 +107,9 @@ static void on_down(void *arg, struct hl_node *link)
 {
     struct hl_wait_link *wait_link = arg;
     (void)link;
-    if (HL_PLANTED(REPLICAS_OLD_LINK) && !TAILQ_EMPTY(&wait_link->pending)) {
-        TAILQ_INIT(&link->sent);
+    if (HL_PLANTED(REPLICAS_OLD_LINK) && !TAILQ_EMPTY(pending_of(wait_link))) {
+        TAILQ_INIT(&link->queues[REQUEST_SENT]);
+        link->sent_count = 0;
         wait_link->wait.place = REQUEST_IDLE;
         ask_for_the_least(wait_link);
         return;
@@ -151,30 +149,15 @@ static struct hl_node *link_of(struct hl_node *node)
     }
     wait_link->node.parent = node;
     wait_link->wait.ops = &ops;
-    TAILQ_INIT(&wait_link->pending);
     node->third = &wait_link->node;
     return &wait_link->node;
-}
-
-static void free_link(struct hl_node *node)
-{
-    if (!node->third)
-        return;
-    hl_node_done(node->third);
-    hl_memory_free(&node->host->memory, wait_link_of(node->third));
-    node->third = NULL;
-}
-
-static int is_idle(const struct hl_node *node)
-{
-    return !node->third || (hl_node_is_idle(node->third) && TAILQ_EMPTY(&wait_link_of(node->third)->pending));
 }
 
 void hl_wait_link_rest(struct hl_node *node, uint64_t unused_us)
 {
     struct hl_node *link = node->third;
-    if (link && link->is_started && is_idle(node) && hl_now_us(node->host) - link->used_us > unused_us)
+    if (link && hl_node_is_started(link) && hl_node_is_idle(link) && hl_now_us(node->host) - link->used_us > unused_us)
         hl_node_rest(link);
 }
 
-const struct hl_wait_link_ops hl_wait_link_ops = {link_of, go_on, withdraw, is_idle, free_link};
+const struct hl_wait_link_ops hl_wait_link_ops = {link_of, go_on};

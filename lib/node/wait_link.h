@@ -19,9 +19,8 @@
 #include "node/node.h"
 
 struct hl_wait_link {
-    struct hl_node node; /* first: found from it */
+    struct hl_node node; /* first: found from it. Its queue CONFIRMING has the pending requests */
     struct hl_request wait, mark; /* mark: ends what is being answered */
-    struct hl_requests pending; /* CONFIRMING */
     unsigned replicas;          /* of the pending WAIT: how many replicas, and how long it may block */
     uint32_t timeout_ms;
 };
