@@ -12,6 +12,7 @@ void hl_asking_begin(struct hl_hold *hold, enum hl_way way)
 {
     hold->ask = ASK_ACQUIRE;
     hold->kept = KEPT_MAYBE;
+    hold->is_in_order = 0;
     hold->way = (uint8_t)way;
     hl_route_submit(hl_hold_core(hold)->route, &hold->request, hl_hold_core(hold)->limits.command_timeout_ms,
                     (hold->terms->is_unguarded ? HL_REQUEST_URGENT

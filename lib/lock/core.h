@@ -148,7 +148,8 @@ struct hl_hold {
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it served before this one (handoff.c) */
     uint8_t is_haunted : 1;      /* an acquire of this id has no answer: its bytes may still run, until not_after */
-    uint8_t is_in_order : 1;     /* haunted, and its release goes over the link that acquire went over: runs after it */
+    uint8_t is_in_order : 1;     /* haunted by a release that asked for it (next.h), and by nothing else: its own
+                                    release, over the same link, runs after that */
     uint8_t was_repeated : 1;    /* a release of this id has no answer */
     uint8_t is_overlong : 1;     /* its lease at the store was longer than asked for, which was reported */
     uint8_t is_overdue : 1;      /* its renewal has counted as failed; an answer may still come */

@@ -52,8 +52,8 @@ static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 static void release(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (hold->ask == ASK_ACQUIRE)
-        hold->is_in_order = hold->is_haunted && hold->request.node == hl_name_node(core, hold->name) &&
+    if (hold->ask == ASK_ACQUIRE && hold->is_in_order)
+        hold->is_in_order = hold->request.node == hl_name_node(core, hold->name) &&
             hl_node_is_linked_since(hold->request.node, hold->request.sent_us);
     hold->ask = ASK_RELEASE;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
@@ -190,6 +190,7 @@ static void tell_settled(struct hl_hold *hold, enum hl_end end)
 void hl_ending_haunt(struct hl_hold *hold)
 {
     hold->is_haunted = 1;
+    hold->is_in_order = 0;
     hold->kept = KEPT_MAYBE;
     hold->queued = hold->queued == QUEUED_NO ? QUEUED_NO : QUEUED_MAYBE;
     hl_ending_may_run(hold);
@@ -203,7 +204,7 @@ void hl_ending_may_run(struct hl_hold *hold)
         hold->haunted_until_us = until_us;
 }
 
-/* It was released over the link that its acquire went over: that acquire has run. */
+/* It was released over the link that its only acquire went over: that acquire has run. */
 static int was_in_order(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;

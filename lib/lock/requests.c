@@ -92,6 +92,7 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
     more = wants_of(next);
     core->owner->asks(next, &more);
     hl_ending_haunt(next);
+    next->is_in_order = 1;
     params->next_id = next->id;
     params->lease_ms = more.lease_ms;
     params->reserved = more.reserved;
