@@ -113,7 +113,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     struct verifying verifying = {node, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
     hl_hold_each_held(&client->core, verify, &verifying);
     hl_channels_retry_at(&client->core, node);
-    hl_recent_at(&client->core, node);
+    hl_recent_repeat(&client->core);
     hl_groups_retry(&client->core);
 }
 
@@ -126,7 +126,7 @@ static void on_moved(void *arg, int is_failover)
     hl_grants_follow(&client->core);
     hl_channels_follow(&client->core);
     if (is_failover)
-        hl_recent_again(&client->core);
+        hl_recent_repeat(&client->core);
 }
 
 static void on_node_down(void *arg, struct hl_node *node)

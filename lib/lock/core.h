@@ -106,6 +106,7 @@ enum hl_heard { /* of its release */
 enum hl_end { /* why it is ENDING; of a release how far it has come, in this order */
     END_QUIET,     /* lost, or undone: nobody waits for an answer */
     END_UNHELD,    /* its grant was never reported: it is in core->unheld */
+    END_REPEATED,  /* its release had been acknowledged, and may be lost (recent.c) */
     END_RELEASED,  /* by its user, and not answered */
     END_OK,        /* answered, from here on */
     END_LOST,
@@ -212,6 +213,7 @@ struct hl_owner_ops { /* a hold's reports to the object that it was made for (ow
     void (*wake_at)(struct hl_hold *hold, uint64_t at_us); /* RETURNING: sets the alarm for then */
     void (*tick)(struct hl_hold *hold);     /* the alarm, until it is held */
     void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
+    void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
 };
 
 /* ---- waits (acquire.c, arrival.c, gate.c) ---- */

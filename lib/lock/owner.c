@@ -7,6 +7,7 @@
 #include "lock/attempt.h"
 #include "lock/next.h"
 #include "lock/place.h"
+#include "lock/recent.h"
 #include "lock/gate.h"
 #include "lock/report.h"
 #include "lock/wait.h"
@@ -38,7 +39,8 @@ void hl_owner_init(struct hl_core *core)
     static const struct hl_owner_ops ops =
         {.notice = &hl_report_hold, .asks = asks, .answered = answered, .crossed = hl_place_crossed,
          .next = hl_next_of, .next_asked = hl_next_asked, .next_answered = hl_next_answered, .ended = ended,
-         .returned = returned, .wake_at = wake_at, .tick = tick, .freed = hl_gate_released};
+         .returned = returned, .wake_at = wake_at, .tick = tick, .freed = hl_gate_released,
+         .acknowledged = hl_recent_add};
     static const struct hl_waiter_ops waiter =
         {.may_ask = hl_arrival_may_ask, .ask = hl_acquire_ask, .answered = hl_acquire_answered,
          .decide = hl_acquire_decide, .tell_waiting = hl_acquire_tell_waiting, .free = hl_acquire_free, .wake = wake,

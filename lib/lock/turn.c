@@ -60,7 +60,7 @@ static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result
 static void hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next, struct hl_receipt *receipt)
 {
     if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
-        hl_ending_of(core, next->lock, hold->id);
+        hl_ending_of(core, next->lock, hold->id, END_QUIET);
     if (receipt)
         hl_notice_post(core, &receipt->notice, REPORT_RELEASED);
     hl_handoff(core, hold, next);
