@@ -11,7 +11,6 @@
 #include "group/verdict.h"
 #include "lock/arrival.h"
 #include "lock/callback.h"
-#include "lock/desk.h"
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/notice.h"
@@ -322,7 +321,7 @@ static void forget(struct hl_core *core, struct hl_group *group)
     hl_held_forget(group);
     hl_ends_forget(group);
     hl_surveys_forget(group);
-    hl_entries_forget(core, &group->desk);
+    hl_reentry_forget(core, &group->desk);
     hl_verdict_forget(group);
     free_words(group);
     for (unsigned i = 0; i < group->count; i++) {
@@ -418,7 +417,7 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     TAILQ_INIT(&group->ends);
     TAILQ_INIT(&group->extends);
     TAILQ_INIT(&group->surveys);
-    hl_desk_init(&group->desk);
+    hl_reentry_init(&group->desk);
     TAILQ_INSERT_TAIL(&core->groups, group, entry);
     waits->refs++;
     held->refs++;

@@ -164,9 +164,9 @@ TAILQ_HEAD(hl_extends, hl_extend);
 TAILQ_HEAD(hl_entries, hl_entry);
 
 struct hl_desk { /* the re-entries of what a handle holds */
-    struct hl_entries entries; /* that count, the oldest first */
-    struct hl_entries leaving; /* released before their answer */
-    uint32_t count;            /* of the former */
+    struct hl_entries entering; /* acquires without an answer, the oldest first */
+    struct hl_entries leaves;   /* memory for the answers to later releases: one for each count */
+    uint32_t count;
 };
 
 struct hl_side {

@@ -4,6 +4,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/notice.h"
 #include "lock/side.h"
@@ -111,6 +112,11 @@ uint64_t hl_hold_ends_us(const struct hl_hold *hold)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold), max_us = hl_hold_max_ends_us(hold);
     return deadline_us < max_us ? deadline_us : max_us;
+}
+
+uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us)
+{
+    return hold->state == HOLD_HELD ? hl_left_us(hl_hold_ends_us(hold), now_us) : 0;
 }
 
 /* The turns of a hold have its token and the next ones, which its acquire reserved. The store and renewals know only

@@ -29,6 +29,7 @@ const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold); /* its han
                                                                          none */
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: it is not ours */
 uint64_t hl_hold_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
+uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us); /* of belief; 0: not HELD */
 uint64_t hl_hold_max_ends_us(const struct hl_hold *hold); /* UINT64_MAX: no limit */
 /* what must be left for a handle of these terms to begin with */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms);

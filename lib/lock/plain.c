@@ -77,7 +77,7 @@ static struct hl_look look(const struct hilock_lock *lock, uint64_t now_us)
     if (look.state != HILOCK_STATE_HELD)
         return look;
     look.since_us = lock->hold->since_us;
-    look.left_us = hl_lock_left_us(lock, now_us);
+    look.left_us = hl_hold_left_us(lock->hold, now_us);
     look.count = hl_hold_entries(lock->hold);
     look.token = hl_hold_token(lock->hold);
     look.tenure = (lock->hold->id << 8) + lock->hold->turn;

@@ -317,7 +317,7 @@ static void cancel_of_one_whose_count_was_released_gives_back_another(struct fix
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     run_ms(s, 5);
-    TELLS(s, "a:LOST a:released a:CANCELLED a:released");
+    TELLS(s, "a:LOST a:CANCELLED a:released a:released");
     HOLDS(s, !is_ours(s, "one"));
 }
 
