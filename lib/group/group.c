@@ -9,7 +9,7 @@
 #include "group/news.h"
 #include "group/survey.h"
 #include "group/verdict.h"
-#include "lock/arrival.h"
+#include "lock/acquire.h"
 #include "lock/callback.h"
 #include "lock/lease.h"
 #include "lock/name.h"
@@ -53,7 +53,7 @@ static hilock_status begin_member(struct hl_member *member, int is_try)
     struct hl_core *core = hl_group_core(group);
     uint64_t try_us = hl_now_us(&core->host) + (uint64_t)core->limits.command_timeout_ms * 1000;
     uint64_t ends_us = is_try && try_us < group->ends_us ? try_us : group->ends_us;
-    return hl_arrival_begin(core, member->lock, is_try, ends_us, hl_news_acquired, member);
+    return hl_acquire_begin(core, member->lock, is_try, ends_us, hl_news_acquired, member);
 }
 
 enum { IDS = 1 << HL_GROUP_ID_BITS };

@@ -50,13 +50,12 @@ struct hl_terms { /* the options of a handle; shared by handles made alike one a
 
 struct hl_name { /* a lock's name while it is in use: found by its bytes (name.c) */
     struct hl_table_entry entry;
-    uint32_t refs : 31;
-    uint32_t is_awaited : 1; /* it has a gate */
+    uint32_t refs;
     uint16_t length : 11;
     uint16_t master : 5;  /* which of several independent masters it is at */
     uint16_t ending;      /* holds of this name whose release has no answer yet */
     struct hl_hold *hold; /* ours now, or NULL */
-    struct hl_gate *gate; /* is_awaited */
+    struct hl_gate *gate; /* its waiters; NULL: none */
     char bytes[];         /* a terminator, and the master: the key of the table */
 };
 
@@ -141,7 +140,7 @@ struct hl_hold {
         uint64_t granted_us;     /* HELD: the grant at the store */
         void *user;              /* ENDING: with on_result */
     };
-    struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
+    struct hl_side *side;        /* what few holds need (hold.c); NULL: nothing of it */
     struct hl_alarm alarm;
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
     uint8_t kept, ask, way, queued, heard, end; /* enums above */
@@ -216,7 +215,7 @@ struct hl_owner_ops { /* a hold's reports to the object that it was made for (ow
     void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
 };
 
-/* ---- waits (acquire.c, arrival.c, gate.c) ---- */
+/* ---- waits (acquire.c, gate.c) ---- */
 
 enum hl_stands { /* with its gate */
     STANDS_NOWHERE,
@@ -227,7 +226,7 @@ enum hl_stands { /* with its gate */
 };
 enum hl_acquire_state {
     ACQUIRE_IN_LINE,
-    ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (shortage.c) */
+    ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (gate.c) */
     ACQUIRE_ASKING,
     ACQUIRE_SLEEPING,
     ACQUIRE_GRANTED,
@@ -284,7 +283,7 @@ struct hl_core {
     char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* of every holder of this client */
     uint64_t id_last;                    /* acquisition ids used or reserved */
     struct hl_table names;
-    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; arrival.c, of those that have no hold */
+    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c, of those that have no hold */
     struct hl_alarms group_alarms;       /* group.c */
     TAILQ_HEAD(, hl_group) groups;       /* every handle that is made of others */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
@@ -300,7 +299,7 @@ struct hl_core {
                                             unknown grants. NULL: there was none */
     struct hl_inquiries inquiries;       /* inquiry.c */
     struct hl_recent *recent;            /* recent.c; NULL: none yet */
-    void *shortage_timer;                /* shortage.c */
+    void *shortage_timer;                /* gate.c */
     int is_short;                        /* it runs */
     unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's belief ends before this */

@@ -6,7 +6,6 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/proof.h"
-#include "lock/side.h"
 #include "lock/lock.h"
 #include "lock/messages.h"
 
@@ -25,7 +24,7 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
                               hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report, forget};
-    struct hl_side *side = hl_side_of(core, lock->hold);
+    struct hl_side *side = hl_hold_side(core, lock->hold);
     struct hl_extend *extend = side ? hl_call_new(core, sizeof *extend, &ops, lock, on_result, user) : NULL;
     if (!extend)
         return HILOCK_NO_MEMORY;

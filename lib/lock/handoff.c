@@ -8,7 +8,6 @@
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/side.h"
 #include "lock/lock.h"
 #include "lock/place.h"
 #include "lock/terms.h"
@@ -83,7 +82,7 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     hl_notice_cancel(core, &hold->notice);
     if (!HL_PLANTED(HANDOFF_OLD_ALIVE)) {
         hl_validity_end(hold);
-        hl_side_free(core, hold);
+        hl_hold_side_free(core, hold);
     }
     hold->terms = next->lock->terms;
     hold->terms->refs++;

@@ -45,4 +45,7 @@ int hl_hold_is_adrift(const struct hl_hold *hold); /* its latest request went ov
                                                       server */
 void hl_hold_forget_answers(struct hl_hold *hold); /* its next id has none */
 
+struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold); /* made if there is none; NULL: no memory */
+void hl_hold_side_free(struct hl_core *core, struct hl_hold *hold); /* nothing is in it */
+
 #endif
