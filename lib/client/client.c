@@ -11,7 +11,7 @@
 #include "client/observe.h"
 #include "client/options.h"
 #include "group/group.h"
-#include "lock/arrival.h"
+#include "lock/acquire.h"
 #include "lock/belief.h"
 #include "lock/channel.h"
 #include "lock/ending.h"
@@ -23,7 +23,6 @@
 #include "lock/owner.h"
 #include "lock/recent.h"
 #include "lock/requests.h"
-#include "lock/shortage.h"
 #include "lock/teardown.h"
 #include "lock/terms.h"
 #include "lock/watchdog.h"
@@ -113,7 +112,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     struct verifying verifying = {node, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
     hl_hold_each_held(&client->core, verify, &verifying);
     hl_channels_retry_at(&client->core, node);
-    hl_recent_at(&client->core, node);
+    hl_recent_repeat(&client->core);
     hl_groups_retry(&client->core);
 }
 
@@ -126,7 +125,7 @@ static void on_moved(void *arg, int is_failover)
     hl_grants_follow(&client->core);
     hl_channels_follow(&client->core);
     if (is_failover)
-        hl_recent_again(&client->core);
+        hl_recent_repeat(&client->core);
 }
 
 static void on_node_down(void *arg, struct hl_node *node)
@@ -229,7 +228,7 @@ static void free_half_open(struct hilock_client *client, int has_host)
         client->core.route->ops->free(client->core.route);
     if (has_host) {
         hl_timer_free(&client->core.host, client->close_timer);
-        hl_shortage_done(&client->core);
+        hl_gates_done(&client->core);
         end_alarms(&client->core);
         hl_host_done(&client->core.host);
     }
@@ -247,8 +246,8 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls,
     struct hl_core *core = &client->core;
     if ((core->cell = hl_cell_new(&core->host.memory)) == NULL ||
         (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
-        hl_shortage_init(core) != 0 || hl_requests_init(core) != 0 || hl_groups_init(core) != 0 ||
-        hl_alarms_init(&core->wait_alarms, &core->host, hl_arrival_on_alarm) != 0 ||
+        hl_gates_init(core) != 0 || hl_requests_init(core) != 0 || hl_groups_init(core) != 0 ||
+        hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_logins_keep(client, urls, options) != 0 ||
         (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;
@@ -341,7 +340,7 @@ static void detach(struct hilock_client *client)
     core->route = NULL;
     end_tls(client);
     hl_timer_free(&core->host, client->close_timer);
-    hl_shortage_done(core);
+    hl_gates_done(core);
     end_alarms(core);
     if (client->terms)
         hl_terms_unref(client->terms);

@@ -9,9 +9,8 @@
 #include "group/news.h"
 #include "group/survey.h"
 #include "group/verdict.h"
-#include "lock/arrival.h"
+#include "lock/acquire.h"
 #include "lock/callback.h"
-#include "lock/desk.h"
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/notice.h"
@@ -54,7 +53,7 @@ static hilock_status begin_member(struct hl_member *member, int is_try)
     struct hl_core *core = hl_group_core(group);
     uint64_t try_us = hl_now_us(&core->host) + (uint64_t)core->limits.command_timeout_ms * 1000;
     uint64_t ends_us = is_try && try_us < group->ends_us ? try_us : group->ends_us;
-    return hl_arrival_begin(core, member->lock, is_try, ends_us, hl_news_acquired, member);
+    return hl_acquire_begin(core, member->lock, is_try, ends_us, hl_news_acquired, member);
 }
 
 enum { IDS = 1 << HL_GROUP_ID_BITS };
@@ -322,7 +321,7 @@ static void forget(struct hl_core *core, struct hl_group *group)
     hl_held_forget(group);
     hl_ends_forget(group);
     hl_surveys_forget(group);
-    hl_entries_forget(core, &group->desk);
+    hl_reentry_forget(core, &group->desk);
     hl_verdict_forget(group);
     free_words(group);
     for (unsigned i = 0; i < group->count; i++) {
@@ -418,7 +417,7 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     TAILQ_INIT(&group->ends);
     TAILQ_INIT(&group->extends);
     TAILQ_INIT(&group->surveys);
-    hl_desk_init(&group->desk);
+    hl_reentry_init(&group->desk);
     TAILQ_INSERT_TAIL(&core->groups, group, entry);
     waits->refs++;
     held->refs++;

@@ -11,7 +11,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/notice.h"
-#include "lock/entry.h"
+#include "lock/reentry.h"
 #include "lock/plain.h"
 #include "lock/terms.h"
 #include "lock/turn.h"
@@ -62,7 +62,7 @@ void hl_held_over(struct hl_group *group)
     core->held--;
     hl_notice_cancel(core, &group->notice);
     hl_alarm_end(&core->group_alarms, &group->alarm);
-    hl_entries_end(core, &group->desk);
+    hl_reentry_end(core, &group->desk);
     end_validity(group);
 }
 

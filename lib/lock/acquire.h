@@ -28,4 +28,11 @@ struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire);       /* GRANT
                                                                            the acquire */
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or delivered */
 
+/* The caller has checked everything but memory. HILOCK_OK or HILOCK_NO_MEMORY. */
+hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t ends_us,
+                               hilock_result_fn *on_result, void *user);
+int hl_acquire_may_ask(struct hl_core *core, struct hl_acquire *acquire); /* makes its hold; 0: no memory, the gate is
+                                                                             advanced again later */
+void hl_acquire_on_alarm(struct hl_alarm *alarm); /* of core->wait_alarms */
+
 #endif

@@ -7,11 +7,13 @@
 #include "lock/hold.h"
 #include "lock/proof.h"
 #include "lock/replicas.h"
+#include "lock/name.h"
 
-void hl_asking_begin(struct hl_hold *hold, enum hl_way way)
+static void ask(struct hl_hold *hold, enum hl_way way)
 {
     hold->ask = ASK_ACQUIRE;
     hold->kept = KEPT_MAYBE;
+    hold->is_in_order = 0;
     hold->way = (uint8_t)way;
     hl_route_submit(hl_hold_core(hold)->route, &hold->request, hl_hold_core(hold)->limits.command_timeout_ms,
                     (hold->terms->is_unguarded ? HL_REQUEST_URGENT
@@ -35,7 +37,7 @@ static void on_late(struct hl_hold *hold, const struct hl_response *said)
     static const char words[] = "the request reached the store later than it may run";
     hl_node_learn_time(hold->request.node, said->server_us, hold->request.sent_us);
     if (hold->way != WAY_AGAIN) {
-        hl_asking_begin(hold, WAY_AGAIN);
+        ask(hold, WAY_AGAIN);
         return;
     }
     hl_proof_told(hold,
@@ -53,7 +55,7 @@ static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
         return;
     }
     if (said.result == HL_AGAIN) {
-        hl_asking_begin(hold, WAY_SECOND);
+        ask(hold, WAY_SECOND);
         return;
     }
     if (hl_proof_is_cleared_by(hold, &said))
@@ -89,4 +91,27 @@ void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_asked(hold, answer->reply);
     else
         on_unanswered(hold);
+}
+
+void hl_asking_counts(struct hl_hold *hold)
+{
+    if (hold->state != HOLD_ASKING || hold->way == WAY_SECOND)
+        return;
+    hold->lock->acquire->attempts++;
+    hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED,
+             &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes});
+}
+
+uint64_t hl_asking_id(const struct hilock_lock *lock)
+{
+    return ++*(lock->ids ? lock->ids : &lock->terms->cell->core->id_last);
+}
+
+void hl_asking_begin(struct hl_hold *hold)
+{
+    if (!hold->id)
+        hold->id = hl_asking_id(hold->lock);
+    hold->state = HOLD_ASKING;
+    if (hold->kept != KEPT_OURS && !hl_request_is_busy(&hold->request))
+        ask(hold, WAY_FIRST);
 }

@@ -7,7 +7,10 @@
 
 #include "lock/core.h"
 
-void hl_asking_begin(struct hl_hold *hold, enum hl_way way); /* ASKING; the owner gets the answer */
 void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer);
+
+uint64_t hl_asking_id(const struct hilock_lock *lock); /* a fresh one (R2) */
+void hl_asking_begin(struct hl_hold *hold); /* asks, under the id that it has or a new one */
+void hl_asking_counts(struct hl_hold *hold); /* a request leaves */
 
 #endif

@@ -107,10 +107,9 @@ static void wake_queued(struct hl_gate *gate, const struct hl_node *but)
 
 void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node)
 {
-    struct hl_table_entry *entry = NULL;
-    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
-        struct hl_name *name = (struct hl_name *)(void *)entry;
-        if (!name->is_awaited || hl_name_node(core, name) != node || HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
+    struct hl_name *name = NULL;
+    while ((name = hl_gate_name_after(core, name)) != NULL) {
+        if (hl_name_node(core, name) != node || HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
             continue;
         news(name->gate);
         wake_queued(name->gate, NULL);
@@ -120,18 +119,15 @@ void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node)
 /* The channel at the old node is silent from now on. */
 void hl_channels_follow(struct hl_core *core)
 {
-    struct hl_table_entry *entry = NULL;
-    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
-        struct hl_name *name = (struct hl_name *)(void *)entry;
-        struct hl_gate *gate = hl_gate_at(name);
-        const struct hl_node *node = gate ? hl_name_node(core, name) : NULL;
-        if (gate)
-            wake_queued(gate, node);
-        if (!gate || !gate->channel || hl_listener_where(gate->channel) == &node->subscription)
+    struct hl_name *name = NULL;
+    while ((name = hl_gate_name_after(core, name)) != NULL) {
+        struct hl_gate *gate = name->gate;
+        const struct hl_node *node = hl_name_node(core, name);
+        wake_queued(gate, node);
+        if (!gate->channel || hl_listener_where(gate->channel) == &node->subscription)
             continue;
         hl_channel_leave(name);
         listen(gate);
         news(gate);
     }
 }
-

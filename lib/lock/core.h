@@ -50,13 +50,12 @@ struct hl_terms { /* the options of a handle; shared by handles made alike one a
 
 struct hl_name { /* a lock's name while it is in use: found by its bytes (name.c) */
     struct hl_table_entry entry;
-    uint32_t refs : 31;
-    uint32_t is_awaited : 1; /* it has a gate */
+    uint32_t refs;
     uint16_t length : 11;
     uint16_t master : 5;  /* which of several independent masters it is at */
     uint16_t ending;      /* holds of this name whose release has no answer yet */
     struct hl_hold *hold; /* ours now, or NULL */
-    struct hl_gate *gate; /* is_awaited */
+    struct hl_gate *gate; /* its waiters; NULL: none */
     char bytes[];         /* a terminator, and the master: the key of the table */
 };
 
@@ -106,6 +105,7 @@ enum hl_heard { /* of its release */
 enum hl_end { /* why it is ENDING; of a release how far it has come, in this order */
     END_QUIET,     /* lost, or undone: nobody waits for an answer */
     END_UNHELD,    /* its grant was never reported: it is in core->unheld */
+    END_REPEATED,  /* its release had been acknowledged, and may be lost (recent.c) */
     END_RELEASED,  /* by its user, and not answered */
     END_OK,        /* answered, from here on */
     END_LOST,
@@ -140,7 +140,7 @@ struct hl_hold {
         uint64_t granted_us;     /* HELD: the grant at the store */
         void *user;              /* ENDING: with on_result */
     };
-    struct hl_side *side;        /* what few holds need (side.c); NULL: nothing of it */
+    struct hl_side *side;        /* what few holds need (hold.c); NULL: nothing of it */
     struct hl_alarm alarm;
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
     uint8_t kept, ask, way, queued, heard, end; /* enums above */
@@ -163,9 +163,9 @@ TAILQ_HEAD(hl_extends, hl_extend);
 TAILQ_HEAD(hl_entries, hl_entry);
 
 struct hl_desk { /* the re-entries of what a handle holds */
-    struct hl_entries entries; /* that count, the oldest first */
-    struct hl_entries leaving; /* released before their answer */
-    uint32_t count;            /* of the former */
+    struct hl_entries entering; /* acquires without an answer, the oldest first */
+    struct hl_entries leaves;   /* memory for the answers to later releases: one for each count */
+    uint32_t count;
 };
 
 struct hl_side {
@@ -212,9 +212,10 @@ struct hl_owner_ops { /* a hold's reports to the object that it was made for (ow
     void (*wake_at)(struct hl_hold *hold, uint64_t at_us); /* RETURNING: sets the alarm for then */
     void (*tick)(struct hl_hold *hold);     /* the alarm, until it is held */
     void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
+    void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
 };
 
-/* ---- waits (acquire.c, arrival.c, gate.c) ---- */
+/* ---- waits (acquire.c, gate.c) ---- */
 
 enum hl_stands { /* with its gate */
     STANDS_NOWHERE,
@@ -225,7 +226,7 @@ enum hl_stands { /* with its gate */
 };
 enum hl_acquire_state {
     ACQUIRE_IN_LINE,
-    ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (shortage.c) */
+    ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (gate.c) */
     ACQUIRE_ASKING,
     ACQUIRE_SLEEPING,
     ACQUIRE_GRANTED,
@@ -282,7 +283,7 @@ struct hl_core {
     char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* of every holder of this client */
     uint64_t id_last;                    /* acquisition ids used or reserved */
     struct hl_table names;
-    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; arrival.c, of those that have no hold */
+    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c, of those that have no hold */
     struct hl_alarms group_alarms;       /* group.c */
     TAILQ_HEAD(, hl_group) groups;       /* every handle that is made of others */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
@@ -298,7 +299,7 @@ struct hl_core {
                                             unknown grants. NULL: there was none */
     struct hl_inquiries inquiries;       /* inquiry.c */
     struct hl_recent *recent;            /* recent.c; NULL: none yet */
-    void *shortage_timer;                /* shortage.c */
+    void *shortage_timer;                /* gate.c */
     int is_short;                        /* it runs */
     unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's belief ends before this */

@@ -13,7 +13,6 @@
 #include "lock/name.h"
 #include "lock/notice.h"
 #include "lock/proof.h"
-#include "lock/recent.h"
 #include "lock/terms.h"
 #include "lock/validity.h"
 #include "lock/messages.h"
@@ -143,13 +142,15 @@ void hl_ending_give_up(struct hl_hold *hold)
     hl_ending_begin(hold);
 }
 
-int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id)
+int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end)
 {
     struct hl_hold *hold = hl_hold_new(core, lock);
     if (!hold)
         return 0;
     hold->id = id;
+    hold->end = (uint8_t)end;
     hold->kept = KEPT_MAYBE;
+    hold->queued = lock->terms->kind->has_queue ? QUEUED_MAYBE : QUEUED_NO;
     hl_ending_begin(hold);
     return 1;
 }
@@ -172,17 +173,22 @@ void hl_endings_answer(struct hl_core *core)
         hl_ending_answer(hold, HILOCK_UNKNOWN);
 }
 
+static void trace_settled(const struct hl_hold *hold)
+{
+    struct hl_host *host = &hl_hold_core(hold)->host;
+    struct hl_text detail;
+    hl_message_of_settling(hold, hl_lease_span_ms(hl_now_us(host) - hold->since_us), &detail);
+    hl_trace(host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = hold->name->bytes, .detail = detail.bytes});
+}
+
 static void tell_settled(struct hl_hold *hold, enum hl_end end)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    struct hl_text detail;
     if (!hold->on_result || hold->end != END_UNKNOWN)
         return;
     hold->end = (uint8_t)end;
-    hl_message_of_settling(hold, hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us), &detail);
-    hl_terms_trace(hold->terms, HL_RELEASE_SETTLED,
-                   &(struct hl_fact){.name = hold->name->bytes, .detail = detail.bytes});
-    hl_notice_post(core, &hold->notice, REPORT_SETTLED);
+    if (!hold->terms->is_internal)
+        trace_settled(hold);
+    hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_SETTLED);
 }
 
 /* An id with an unanswered acquire is released once more when that acquire can no longer run (R3): until then a late
@@ -190,6 +196,7 @@ static void tell_settled(struct hl_hold *hold, enum hl_end end)
 void hl_ending_haunt(struct hl_hold *hold)
 {
     hold->is_haunted = 1;
+    hold->is_in_order = 0;
     hold->kept = KEPT_MAYBE;
     hold->queued = hold->queued == QUEUED_NO ? QUEUED_NO : QUEUED_MAYBE;
     hl_ending_may_run(hold);
@@ -204,7 +211,7 @@ void hl_ending_may_run(struct hl_hold *hold)
     hold->is_in_order = 0;
 }
 
-/* It was released over the link that its acquire went over: that acquire has run. */
+/* It was released over the link that its only acquire went over: that acquire has run. */
 static int was_in_order(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;
@@ -282,7 +289,9 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     int was_ours = said->result == HL_YES || (is_doubtful && hold->since_us < hold->deadline_us);
     int is_haunting = haunts(hold), is_over = !is_haunting && !is_half_said;
     hold->kept = is_over ? KEPT_NOTHING : KEPT_MAYBE;
-    hl_recent_add(core, hold);
+    core->owner->acknowledged(hold);
+    if (hold->end == END_REPEATED && said->result == HL_YES)
+        trace_settled(hold);
     if (said->was_unheard && !core->is_unheard_told)
         hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
@@ -308,6 +317,8 @@ static void on_fault(struct hl_hold *hold, const struct hl_response *said)
         hl_trace(&core->host, HL_NODE_FAULT,
                  &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
                                    .detail = why.bytes});
+    if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
+        hold->kept = KEPT_NOTHING;
     hear(hold, HEARD_REFUSED);
     sleep_for_next(hold, again_us(hold));
 }

@@ -9,7 +9,7 @@
 #include "lock/core.h"
 
 /* the id may be at the store. 0: no memory, it lapses */
-int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id);
+int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end);
 void hl_ending_begin(struct hl_hold *hold);        /* any state but ENDING; frees it at once if nothing is there */
 void hl_ending_give_up(struct hl_hold *hold);      /* the same of an attempt whose grant was never reported */
 void hl_ending_return(struct hl_hold *hold);       /* ASKING, granted with too little left: hl_acquire_returned

@@ -3,58 +3,41 @@
 #include "lock/extend.h"
 
 #include "base/plant.h"
-#include "lock/callback.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/proof.h"
-#include "lock/side.h"
 #include "lock/lock.h"
 #include "lock/messages.h"
 
-static void report_answer(struct hl_core *core, struct hl_notice *notice);
+static void report(struct hl_core *core, struct hl_notice *notice);
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
-    hl_extend_free(core, (struct hl_extend *)(void *)notice);
+    struct hl_extend *extend = (struct hl_extend *)(void *)notice;
+    if (extend->side)
+        TAILQ_REMOVE(&extend->side->extends, extend, entry);
+    hl_memory_free(&core->host.memory, extend->detail);
+    hl_call_free(core, &extend->call);
 }
 
 hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                               hilock_result_fn *on_result, void *user)
 {
-    static const struct hl_notice_ops ops = {report_answer, forget};
-    struct hl_side *side = hl_side_of(core, lock->hold);
-    struct hl_extend *extend = side ? hl_memory_new(&core->host.memory, sizeof *extend) : NULL;
+    static const struct hl_notice_ops ops = {report, forget};
+    struct hl_side *side = hl_hold_side(core, lock->hold);
+    struct hl_extend *extend = side ? hl_call_new(core, sizeof *extend, &ops, lock, on_result, user) : NULL;
     if (!extend)
         return HILOCK_NO_MEMORY;
-    extend->notice.ops = &ops;
-    extend->notice.epoch = lock->epoch;
     extend->side = side;
-    extend->lock = lock;
-    lock->refs++;
-    extend->on_result = on_result;
-    extend->user = user;
-    extend->begun_us = hl_now_us(&core->host);
     extend->lease_ms = lease_ms;
     TAILQ_INSERT_TAIL(&side->extends, extend, entry);
     return HILOCK_OK;
 }
 
-void hl_extend_free(struct hl_core *core, struct hl_extend *extend)
-{
-    struct hilock_lock *lock = extend->lock;
-    if (extend->side)
-        TAILQ_REMOVE(&extend->side->extends, extend, entry);
-    hl_notice_cancel(core, &extend->notice);
-    hl_memory_free(&core->host.memory, extend->detail);
-    hl_memory_free(&core->host.memory, extend);
-    hl_lock_unref(lock);
-}
-
 void hl_extends_forget(struct hl_core *core, struct hl_side *side)
 {
-    struct hl_extend *extend;
-    while ((extend = TAILQ_FIRST(&side->extends)) != NULL)
-        hl_extend_free(core, extend);
+    while (!TAILQ_EMPTY(&side->extends))
+        forget(core, &TAILQ_FIRST(&side->extends)->call.notice);
 }
 
 /* ---- rounds ---- */
@@ -133,9 +116,9 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
     if (why)
         extend->detail = hl_memory_copy(&core->host.memory, why, strlen(why));
     if (is_loss)
-        hl_notice_post_loss(core, &extend->notice, 1);
+        hl_notice_post_loss(core, &extend->call.notice, 1);
     else
-        hl_notice_post(core, &extend->notice, 1);
+        hl_notice_post(core, &extend->call.notice, 1);
 }
 
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why)
@@ -147,7 +130,7 @@ void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *
 
 static uint64_t ends_us(const struct hl_core *core, const struct hl_extend *extend)
 {
-    return extend->begun_us + (uint64_t)core->limits.command_timeout_ms * 1000;
+    return extend->call.begun_us + (uint64_t)core->limits.command_timeout_ms * 1000;
 }
 
 uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us)
@@ -177,33 +160,20 @@ int hl_extend_tick(struct hl_hold *hold, uint64_t now_us)
 
 /* ---- reports ---- */
 
-static void report(struct hl_core *core, struct hl_extend *extend, const char *detail)
+static void report(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hilock_lock *lock = extend->lock;
-    hilock_result_fn *on_result = hl_callback_is_off(lock, &extend->notice) ? NULL : extend->on_result;
-    void *user = extend->user;
+    hl_extend_report(core, (struct hl_extend *)(void *)notice, NULL);
+}
+
+void hl_extend_report(struct hl_core *core, struct hl_extend *extend, const char *detail)
+{
     char *words = extend->detail;
     struct hilock_result result =
         {.status = extend->status, .operation = HILOCK_OP_EXTEND, .attempts = extend->attempts,
-         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - extend->begun_us)};
-    result.detail = detail ? detail : words ? words : hilock_status_text(result.status);
+         .detail = detail ? detail : words ? words : hilock_status_text(extend->status)};
     extend->detail = NULL;
-    lock->refs++;
-    hl_extend_free(core, extend);
-    if (on_result)
-        hl_callback_result(lock, on_result, result, user);
+    hl_call_answer(core, &extend->call, result);
     hl_memory_free(&core->host.memory, words);
-    hl_lock_unref(lock);
-}
-
-static void report_answer(struct hl_core *core, struct hl_notice *notice)
-{
-    report(core, (struct hl_extend *)(void *)notice, NULL);
-}
-
-void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail)
-{
-    report(core, extend, detail);
 }
 
 /* ---- the end ---- */

@@ -11,16 +11,12 @@
 #ifndef HL_LOCK_EXTEND_H
 #define HL_LOCK_EXTEND_H
 
-#include "lock/core.h"
+#include "lock/call.h"
 
 struct hl_extend {
-    struct hl_notice notice;     /* one thing to report */
+    struct hl_call call;
     TAILQ_ENTRY(hl_extend) entry; /* in its side, until it is reported or the hold has ended */
     struct hl_side *side;        /* NULL: the hold has ended */
-    struct hilock_lock *lock;    /* referenced */
-    hilock_result_fn *on_result;
-    void *user;
-    uint64_t begun_us;
     uint32_t lease_ms, attempts; /* attempts: requests that left for it */
     hilock_status status;        /* decided */
     uint8_t is_asked, is_decided; /* is_asked: in the round under way, or the latest */
@@ -50,13 +46,12 @@ int hl_extend_tick(struct hl_hold *hold, uint64_t now_us);      /* decides those
 
 void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss); /* all are LOST; is_loss: reported before
                                                                                 all else */
-/* in place of on_lost */
-void hl_extend_report_loss(struct hl_core *core, struct hl_extend *extend, const char *detail);
+/* its answer; detail: of a loss, in place of on_lost; NULL: its own */
+void hl_extend_report(struct hl_core *core, struct hl_extend *extend, const char *detail);
 uint64_t hl_extend_reach_us(const struct hl_hold *hold); /* until when a longer lease may stand at the store, once
                                                             it is answered; 0: none was asked for */
 uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when any lease that was asked for is over at the
                                                            store, even if all got through; 0: at once */
-void hl_extend_free(struct hl_core *core, struct hl_extend *extend);
 void hl_extends_forget(struct hl_core *core, struct hl_side *side);
 
 #endif

@@ -11,13 +11,13 @@
 #include "lock/name.h"
 #include "lock/wait.h"
 
-enum { OTHERS_US = 1000000 };
+enum { OTHERS_US = 1000000, SHORTAGE_US = 50000 };
 
 /* ---- the line ---- */
 
 struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
 {
-    struct hl_gate *gate = hl_gate_at(name);
+    struct hl_gate *gate = name->gate;
     if (gate)
         return gate;
     gate = hl_memory_new(&core->host.memory, sizeof *gate);
@@ -30,7 +30,6 @@ struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
     TAILQ_INIT(&gate->asking);
     TAILQ_INIT(&gate->queued);
     name->refs++;
-    name->is_awaited = 1;
     name->gate = gate;
     return gate;
 }
@@ -61,7 +60,7 @@ static void drop_if_empty(struct hl_gate *gate)
     hl_listener_close(gate->channel);
     hl_listener_close(gate->heir);
     forget_grants(gate);
-    name->is_awaited = 0;
+    name->gate = NULL;
     hl_memory_free(&core->host.memory, gate->holder);
     hl_memory_free(&core->host.memory, gate->note);
     hl_memory_free(&core->host.memory, gate);
@@ -121,7 +120,7 @@ void hl_gate_advance(struct hl_gate *gate, int wakes)
 /* Skips a waiter with a pending request or a possible grant. */
 struct hl_acquire *hl_gate_next(const struct hl_name *name)
 {
-    const struct hl_gate *gate = hl_gate_at(name);
+    const struct hl_gate *gate = name->gate;
     struct hl_acquire *acquire = gate ? TAILQ_FIRST(&gate->line) : NULL;
     if (acquire && acquire->state == ACQUIRE_GRANTED)
         acquire = TAILQ_NEXT(acquire, line);
@@ -142,19 +141,26 @@ void hl_gate_wake_for(struct hl_acquire *acquire)
 void hl_gate_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
-    while (name->is_awaited && (acquire = TAILQ_FIRST(&name->gate->aside)) != NULL)
+    while (name->gate && (acquire = TAILQ_FIRST(&name->gate->aside)) != NULL)
         name->gate->core->waiter->decide(acquire, HILOCK_TIMED_OUT);
+}
+
+struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_name *name)
+{
+    struct hl_table_entry *entry = hl_table_next(&core->names, name ? &name->entry : NULL);
+    while (entry && !((struct hl_name *)(void *)entry)->gate)
+        entry = hl_table_next(&core->names, entry);
+    return (struct hl_name *)(void *)entry;
 }
 
 void hl_gates_close(struct hl_core *core)
 {
-    struct hl_table_entry *entry = NULL, *next = hl_table_next(&core->names, NULL);
-    while ((entry = next) != NULL) {
-        struct hl_name *name = (struct hl_name *)(void *)entry;
+    struct hl_name *name, *next = hl_gate_name_after(core, NULL);
+    while ((name = next) != NULL) {
         name->refs++; /* else the last one to leave would free the name */
-        while (name->is_awaited)
+        while (name->gate)
             core->waiter->decide(last_of(name->gate), HILOCK_CLOSED);
-        next = hl_table_next(&core->names, entry);
+        next = hl_gate_name_after(core, name);
         hl_name_unref(core, &core->host.memory, name);
     }
 }
@@ -238,7 +244,7 @@ void hl_gate_place(struct hl_acquire *acquire)
 
 void hl_gate_released(struct hl_name *name)
 {
-    struct hl_gate *gate = hl_gate_at(name);
+    struct hl_gate *gate = name->gate;
     if (!gate)
         return;
     gate->known = HILOCK_OK;
@@ -247,12 +253,9 @@ void hl_gate_released(struct hl_name *name)
 
 void hl_gates_advance(struct hl_core *core)
 {
-    struct hl_table_entry *entry = NULL;
-    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
-        struct hl_gate *gate = hl_gate_at((struct hl_name *)(void *)entry);
-        if (gate)
-            hl_gate_advance(gate, 0);
-    }
+    struct hl_name *name = NULL;
+    while ((name = hl_gate_name_after(core, name)) != NULL)
+        hl_gate_advance(name->gate, 0);
 }
 
 void hl_gate_forget(struct hl_acquire *acquire)
@@ -275,46 +278,64 @@ static void clear(struct hl_gate *gate)
 
 void hl_gates_clear(struct hl_core *core)
 {
-    struct hl_table_entry *entry, *next = hl_table_next(&core->names, NULL);
-    while ((entry = next) != NULL) {
-        struct hl_gate *gate = hl_gate_at((struct hl_name *)(void *)entry);
-        next = hl_table_next(&core->names, entry);
-        if (gate)
-            clear(gate);
+    struct hl_name *name, *next = hl_gate_name_after(core, NULL);
+    while ((name = next) != NULL) {
+        next = hl_gate_name_after(core, name);
+        clear(name->gate);
     }
-}
-
-static void visit_line(const struct hl_line *line, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
-{
-    const struct hl_acquire *acquire;
-    TAILQ_FOREACH(acquire, line, line)
-        if (!acquire->lock->terms->is_internal)
-            visit(acquire->lock, arg);
 }
 
 void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
 {
-    const struct hl_table_entry *entry = NULL;
-    while ((entry = hl_table_next(&core->names, entry)) != NULL) {
-        const struct hl_gate *gate = hl_gate_at((const struct hl_name *)(const void *)entry);
-        if (!gate)
-            continue;
-        visit_line(&gate->line, visit, arg);
-        visit_line(&gate->aside, visit, arg);
-        visit_line(&gate->asking, visit, arg);
-        visit_line(&gate->queued, visit, arg);
-    }
+    const struct hl_name *name = NULL;
+    const struct hl_acquire *acquire;
+    while ((name = hl_gate_name_after(core, name)) != NULL)
+        for (enum hl_stands stands = STANDS_IN_LINE; stands <= STANDS_QUEUED; stands++)
+            TAILQ_FOREACH(acquire, line_of(name->gate, stands), line)
+                if (!acquire->lock->terms->is_internal)
+                    visit(acquire->lock, arg);
 }
 
-unsigned hl_gate_waiting(const struct hl_name *name) { return name->is_awaited ? name->gate->waiting : 0; }
+unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }
 
 void hl_gate_saw_others(struct hl_name *name)
 {
-    if (name->is_awaited)
+    if (name->gate)
         name->gate->others_until_us = hl_now_us(&name->gate->core->host) + OTHERS_US;
 }
 
 int hl_gate_has_others(const struct hl_name *name)
 {
-    return name->is_awaited && name->gate->others_until_us > hl_now_us(&name->gate->core->host);
+    return name->gate && name->gate->others_until_us > hl_now_us(&name->gate->core->host);
+}
+
+/* ---- no memory for a hold ---- */
+
+static void on_timer(void *arg)
+{
+    struct hl_core *core = arg;
+    struct hl_host *host = &core->host;
+    hl_host_enter(host);
+    core->is_short = 0;
+    hl_gates_advance(core);
+    hl_host_leave(host);
+}
+
+int hl_gates_init(struct hl_core *core)
+{
+    core->shortage_timer = hl_timer_new(&core->host, on_timer, core);
+    return core->shortage_timer ? 0 : -1;
+}
+
+void hl_gates_done(struct hl_core *core)
+{
+    hl_timer_free(&core->host, core->shortage_timer);
+    core->shortage_timer = NULL;
+}
+
+void hl_gates_retry_soon(struct hl_core *core)
+{
+    if (!core->is_short && !HL_PLANTED(SHORTAGE_FOREVER))
+        hl_timer_start(&core->host, core->shortage_timer, SHORTAGE_US);
+    core->is_short = 1;
 }

@@ -32,7 +32,8 @@ struct hl_gate {
     struct hl_listener *heir;      /* on which another program's release wakes one of its own queue; NULL: none */
 };
 
-static inline struct hl_gate *hl_gate_at(const struct hl_name *name) { return name->is_awaited ? name->gate : NULL; }
+struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_name *name); /* the next with a gate;
+                                                                                              NULL: the first, none */
 
 void hl_gate_advance(struct hl_gate *gate, int wakes); /* the waiter whose turn it is asks; wakes: even if it sleeps */
 

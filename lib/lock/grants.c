@@ -80,7 +80,7 @@ static int is_too_much(struct hl_grants *grants)
 static void undo(struct hl_core *core, struct hl_name *name, uint64_t id)
 {
     const struct hilock_lock some = {.terms = core->queue_terms, .name = name};
-    if (core->queue_terms && hl_ending_of(core, &some, id))
+    if (core->queue_terms && hl_ending_of(core, &some, id, END_QUIET))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
 }
 

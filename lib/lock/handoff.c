@@ -3,12 +3,11 @@
 #include "lock/handoff.h"
 
 #include "base/plant.h"
-#include "lock/callback.h"
+#include "lock/call.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/side.h"
 #include "lock/lock.h"
 #include "lock/place.h"
 #include "lock/terms.h"
@@ -83,7 +82,7 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     hl_notice_cancel(core, &hold->notice);
     if (!HL_PLANTED(HANDOFF_OLD_ALIVE)) {
         hl_validity_end(hold);
-        hl_side_free(core, hold);
+        hl_hold_side_free(core, hold);
     }
     hold->terms = next->lock->terms;
     hold->terms->refs++;
@@ -112,48 +111,24 @@ void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *n
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
 
-static void receipt_free(struct hl_core *core, struct hl_receipt *receipt)
+static void report_receipt(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hilock_lock *lock = receipt->lock;
-    hl_notice_cancel(core, &receipt->notice);
-    hl_memory_free(&core->host.memory, receipt);
-    hl_lock_unref(lock);
-}
-
-static void report(struct hl_core *core, struct hl_notice *notice)
-{
-    struct hl_receipt *receipt = (struct hl_receipt *)(void *)notice;
-    struct hilock_lock *lock = receipt->lock;
-    hilock_result_fn *on_result = hl_callback_is_off(lock, &receipt->notice) ? NULL : receipt->on_result;
-    void *user = receipt->user;
+    struct hl_call *receipt = (struct hl_call *)(void *)notice;
     struct hl_text detail;
-    struct hilock_result result =
-        {.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE, .detail = detail.bytes,
-         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - receipt->begun_us)};
-    lock->refs++;
-    receipt_free(core, receipt);
-    if (on_result) {
-        hl_message_of_handing_on(lock->name, &detail);
-        hl_callback_result(lock, on_result, result, user);
-    }
-    hl_lock_unref(lock);
+    hl_message_of_handing_on(receipt->lock->name, &detail);
+    hl_call_answer(core, receipt,
+                   (struct hilock_result){.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE,
+                                          .detail = detail.bytes});
 }
 
-static void forget(struct hl_core *core, struct hl_notice *notice)
+static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
 {
-    receipt_free(core, (struct hl_receipt *)(void *)notice);
+    hl_call_free(core, (struct hl_call *)(void *)notice);
 }
 
-struct hl_receipt *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
-                                      void *user)
+struct hl_call *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                                   void *user)
 {
-    static const struct hl_notice_ops ops = {report, forget};
-    struct hl_receipt *receipt = hl_memory_new(&core->host.memory, sizeof *receipt);
-    if (!receipt)
-        return NULL;
-    *receipt =
-        (struct hl_receipt){.notice = {.ops = &ops, .epoch = lock->epoch}, .lock = lock, .on_result = on_result,
-                            .user = user, .begun_us = hl_now_us(&core->host)};
-    lock->refs++;
-    return receipt;
+    static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
+    return hl_call_new(core, sizeof(struct hl_call), &ops, lock, on_result, user);
 }

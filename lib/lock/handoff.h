@@ -18,15 +18,7 @@
 #ifndef HL_LOCK_HANDOFF_H
 #define HL_LOCK_HANDOFF_H
 
-#include "lock/core.h"
-
-struct hl_receipt { /* the answer to the release of a hold that was handed on */
-    struct hl_notice notice;  /* one thing to report */
-    struct hilock_lock *lock; /* referenced */
-    hilock_result_fn *on_result;
-    void *user;
-    uint64_t begun_us;
-};
+#include "lock/call.h"
 
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold); /* the handle that gets it
                                                                                          after this turn; NULL: it is
@@ -34,8 +26,8 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
 /* HELD, and its turn is over. The hold goes to next, which is GRANTED and reported as such. */
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next);
 
-/* NULL: no memory */
-struct hl_receipt *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
-                                      void *user);
+/* The answer to the release of a hold that was handed on. NULL: no memory */
+struct hl_call *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                                   void *user);
 
 #endif

@@ -4,10 +4,11 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/notice.h"
-#include "lock/side.h"
 #include "lock/terms.h"
+#include "lock/reentry.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
@@ -39,7 +40,7 @@ void hl_hold_free(struct hl_hold *hold)
     TAILQ_REMOVE(&core->live, hold, live);
     core->unheld -= hold->end == END_UNHELD;
     hl_alarm_end(&core->hold_alarms, &hold->alarm);
-    hl_side_free(core, hold);
+    hl_hold_side_free(core, hold);
     hl_terms_unref(hold->terms);
     hl_memory_free(&core->host.memory, hold);
     if (--core->live_holds == 0 && core->is_closing)
@@ -113,6 +114,11 @@ uint64_t hl_hold_ends_us(const struct hl_hold *hold)
     return deadline_us < max_us ? deadline_us : max_us;
 }
 
+uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us)
+{
+    return hold->state == HOLD_HELD ? hl_left_us(hl_hold_ends_us(hold), now_us) : 0;
+}
+
 /* The turns of a hold have its token and the next ones, which its acquire reserved. The store and renewals know only
  * the first. */
 uint64_t hl_hold_token(const struct hl_hold *hold)
@@ -152,4 +158,25 @@ void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold,
         if (hold->state == HOLD_HELD)
             visit(hold, arg);
     }
+}
+
+struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold)
+{
+    if (hold->side || !(hold->side = hl_memory_new(&core->host.memory, sizeof *hold->side)))
+        return hold->side;
+    TAILQ_INIT(&hold->side->extends);
+    hl_reentry_init(&hold->side->desk);
+    hold->side->next_us = hold->due_us ? hold->due_us : UINT64_MAX;
+    return hold->side;
+}
+
+void hl_hold_side_free(struct hl_core *core, struct hl_hold *hold)
+{
+    const struct hl_side *side = hold->side;
+    if (!side)
+        return;
+    /* a turn's end or a teardown has emptied it */
+    HL_REQUIRE(!side->validity && TAILQ_EMPTY(&side->extends) && TAILQ_EMPTY(&side->desk.leaves));
+    hl_memory_free(&core->host.memory, hold->side);
+    hold->side = NULL;
 }

@@ -29,6 +29,7 @@ const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold); /* its han
                                                                          none */
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: it is not ours */
 uint64_t hl_hold_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
+uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us); /* of belief; 0: not HELD */
 uint64_t hl_hold_max_ends_us(const struct hl_hold *hold); /* UINT64_MAX: no limit */
 /* what must be left for a handle of these terms to begin with */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms);
@@ -43,5 +44,8 @@ int hl_hold_has_moved(const struct hl_hold *hold); /* its latest request went to
 int hl_hold_is_adrift(const struct hl_hold *hold); /* its latest request went over an older link, or to another
                                                       server */
 void hl_hold_forget_answers(struct hl_hold *hold); /* its next id has none */
+
+struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold); /* made if there is none; NULL: no memory */
+void hl_hold_side_free(struct hl_core *core, struct hl_hold *hold); /* nothing is in it */
 
 #endif

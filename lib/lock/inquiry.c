@@ -4,15 +4,15 @@
 #include "lock/inquiry.h"
 
 #include "base/plant.h"
-#include "lock/callback.h"
+#include "base/quote.h"
+#include "lock/lease.h"
+#include "lock/messages.h"
+#include "lock/name.h"
 #include "lock/place.h"
 #include "lock/terms.h"
-#include "lock/lease.h"
-#include "lock/lock.h"
-#include "lock/messages.h"
 #include "wire/peek.h"
 
-static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->lock->terms->cell->core; }
+static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 
 static struct hl_inquiry *inquiry_of(struct hl_request *request)
 {
@@ -21,21 +21,21 @@ static struct hl_inquiry *inquiry_of(struct hl_request *request)
 
 static uint64_t ends_us(const struct hl_inquiry *inquiry)
 {
-    return inquiry->begun_us + (uint64_t)core_of(inquiry)->limits.command_timeout_ms * 1000;
+    return inquiry->call.begun_us + (uint64_t)core_of(inquiry)->limits.command_timeout_ms * 1000;
 }
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
     const struct hl_inquiry *inquiry = inquiry_of((struct hl_request *)(uintptr_t)request);
-    *ret = (struct hl_about){inquiry->lock->name->bytes, inquiry->lock->name->length, inquiry->lock->name->master};
+    *ret = (struct hl_about){inquiry->call.lock->name->bytes, inquiry->call.lock->name->length, inquiry->call.lock->name->master};
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_inquiry *inquiry = inquiry_of(request);
-    const struct hl_name *name = inquiry->lock->name;
-    const struct hl_kind *kind = inquiry->lock->terms->kind;
-    struct hl_acquire *acquire = inquiry->lock->acquire;
+    const struct hl_name *name = inquiry->call.lock->name;
+    const struct hl_kind *kind = inquiry->call.lock->terms->kind;
+    struct hl_acquire *acquire = inquiry->call.lock->acquire;
     const struct hl_target words =
         {.name = name->bytes, .name_length = name->length, .uuid = core_of(inquiry)->uuid,
          .label = core_of(inquiry)->label};
@@ -57,20 +57,61 @@ static void ask(struct hl_inquiry *inquiry)
                     inquiry->state == INQUIRY_RELEASING ? HL_REQUEST_URGENT : 0);
 }
 
+/* ---- its sentence ---- */
+
+static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
+
+static void describe_answer(const struct hl_inquiry *inquiry, const struct hl_name *name, struct hl_text *text)
+{
+    static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock",
+                                     [HL_FIND_READ] = " and maybe others, who read (RReadWriteLock)",
+                                     [HL_FIND_WRITE] = ", who writes (RReadWriteLock)"};
+    const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
+    struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
+    if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
+        hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
+                    quoted(name).bytes);
+    else if (!*inquiry->holder)
+        hl_text_set(text, "nobody holds \"%s\"", quoted(name).bytes);
+    else if (inquiry->is_forcing)
+        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, quoted(name).bytes);
+    else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
+        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", quoted(name).bytes, holder.bytes, kind);
+    else
+        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", quoted(name).bytes, holder.bytes, kind,
+                    inquiry->holder_remaining_ms);
+}
+
+static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
+{
+    const struct hl_name *name = inquiry->call.lock->name;
+    const struct hl_node *node = hl_name_node(core, name);
+    uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us);
+    if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
+        hl_text_set(&inquiry->detail, "no answer from %s within %u ms: %s%s", hl_node_name(node), waited_ms,
+                    hl_message_silence_of(node), inquiry->was_sent ? "; the hold may have been ended" : "");
+    else if (inquiry->status == HILOCK_PROTOCOL)
+        hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes; hilock can name at most %d",
+                    quoted(name).bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
+    else if (inquiry->status == HILOCK_WRONG_KIND)
+        hl_message_of_refusal(core, name, inquiry->call.lock->terms->kind, inquiry->status, "", &inquiry->detail);
+    else
+        describe_answer(inquiry, name, &inquiry->detail);
+}
+
 /* ---- the end ---- */
 
 static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     TAILQ_REMOVE(&core->inquiries, inquiry, entry);
-    hl_notice_cancel(core, &inquiry->notice);
     hl_timer_free(&core->host, inquiry->timer);
-    hl_lock_unref(inquiry->lock);
-    hl_memory_free(&core->host.memory, inquiry);
+    hl_call_free(core, &inquiry->call);
 }
 
 /* It was reported: freed now, or when the pending answer comes. */
-static void retire(struct hl_core *core, struct hl_inquiry *inquiry)
+static void retire(struct hl_core *core, struct hl_notice *notice)
 {
+    struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)notice;
     if (!hl_request_is_busy(&inquiry->request))
         inquiry_free(core, inquiry);
 }
@@ -79,42 +120,30 @@ static void retire(struct hl_core *core, struct hl_inquiry *inquiry)
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)notice;
-    struct hilock_lock *lock = inquiry->lock;
-    hilock_result_fn *on_result = hl_callback_is_off(lock, notice) ? NULL : inquiry->on_result;
-    void *user = inquiry->user;
     char holder[sizeof inquiry->holder];
     struct hl_text detail = inquiry->detail;
-    struct hilock_result result =
-        {.status = inquiry->status, .holder = holder, .detail = detail.bytes,
-         .operation = inquiry->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK, .attempts = inquiry->attempts,
-         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->begun_us),
-         .holder_remaining_ms = inquiry->holder_remaining_ms, .waiters = inquiry->waiters,
-         .position = inquiry->position};
     memcpy(holder, inquiry->holder, sizeof holder);
-    hl_notice_take(core, &inquiry->notice);
-    lock->refs++;
-    retire(core, inquiry);
-    if (on_result)
-        hl_callback_result(lock, on_result, result, user);
-    hl_lock_unref(lock);
+    hl_call_answer(core, &inquiry->call,
+                   (struct hilock_result){
+                       .status = inquiry->status, .holder = holder, .detail = detail.bytes,
+                       .operation = inquiry->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
+                       .attempts = inquiry->attempts, .holder_remaining_ms = inquiry->holder_remaining_ms,
+                       .waiters = inquiry->waiters, .position = inquiry->position});
 }
-
-/* All inquiries are freed after the notices. */
-static void forget(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
 static void decide(struct hl_inquiry *inquiry, hilock_status status)
 {
     struct hl_core *core = core_of(inquiry);
     inquiry->status = status;
     if (!*inquiry->detail.bytes)
-        hl_inquiry_words(core, inquiry);
+        describe(core, inquiry);
     inquiry->state = INQUIRY_DECIDED;
     core->inquiries_open--;
     hl_timer_stop(&core->host, inquiry->timer);
-    hl_terms_trace(inquiry->lock->terms, HL_INQUIRY_ENDED,
-                   &(struct hl_fact){.name = inquiry->lock->name->bytes, .status = status,
+    hl_terms_trace(inquiry->call.lock->terms, HL_INQUIRY_ENDED,
+                   &(struct hl_fact){.name = inquiry->call.lock->name->bytes, .status = status,
                                      .detail = inquiry->detail.bytes, .count = inquiry->is_forcing});
-    hl_notice_post(core, &inquiry->notice, 1);
+    hl_notice_post(core, &inquiry->call.notice, 1);
 }
 
 static void run_out(struct hl_inquiry *inquiry)
@@ -146,7 +175,7 @@ void hl_inquiries_clear(struct hl_core *core)
 
 static void on_fault(struct hl_inquiry *inquiry, const struct hl_fault *fault, const char *quote, size_t length)
 {
-    hl_message_of_refusal(core_of(inquiry), inquiry->lock->name, inquiry->lock->terms->kind, fault->status,
+    hl_message_of_refusal(core_of(inquiry), inquiry->call.lock->name, inquiry->call.lock->terms->kind, fault->status,
                         hl_message_of_server(core_of(inquiry), quote, length).bytes, &inquiry->detail);
     decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : fault->status);
 }
@@ -189,7 +218,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 /* "Not held" after a request without an answer: that request released it. */
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
-    struct hl_response said = inquiry->lock->terms->kind->forced(reply, HL_FORM_SCRIPT);
+    struct hl_response said = inquiry->call.lock->terms->kind->forced(reply, HL_FORM_SCRIPT);
     if (said.result == HL_AGAIN && !inquiry->is_second) {
         inquiry->is_second = 1;
         ask(inquiry);
@@ -207,7 +236,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_inquiry *inquiry = inquiry_of(request);
     if (inquiry->state == INQUIRY_DECIDED) {
-        if (!inquiry->notice.pending)
+        if (!inquiry->call.notice.pending)
             inquiry_free(core_of(inquiry), inquiry);
     } else if (!answer->reply) {
         inquiry->was_repeated = inquiry->was_sent;
@@ -237,26 +266,19 @@ static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *
                                       void *user)
 {
     static const struct hl_request_ops ops = {about, encode, done};
-    static const struct hl_notice_ops reports = {report, forget};
-    struct hl_inquiry *inquiry = hl_memory_new(&core->host.memory, sizeof *inquiry);
+    static const struct hl_notice_ops reports = {report, retire};
+    struct hl_inquiry *inquiry = hl_call_new(core, sizeof *inquiry, &reports, lock, on_result, user);
     if (!inquiry)
         return NULL;
     inquiry->timer = hl_timer_new(&core->host, on_timer, inquiry);
     if (!inquiry->timer) {
-        hl_memory_free(&core->host.memory, inquiry);
+        hl_call_free(core, &inquiry->call);
         return NULL;
     }
-    inquiry->notice.ops = &reports;
-    inquiry->notice.epoch = lock->epoch;
     inquiry->request.ops = &ops;
-    inquiry->lock = lock;
-    lock->refs++;
-    inquiry->on_result = on_result;
-    inquiry->user = user;
-    inquiry->begun_us = hl_now_us(&core->host);
     TAILQ_INSERT_TAIL(&core->inquiries, inquiry, entry);
     core->inquiries_open++;
-    hl_timer_start(&core->host, inquiry->timer, ends_us(inquiry) - inquiry->begun_us);
+    hl_timer_start(&core->host, inquiry->timer, ends_us(inquiry) - inquiry->call.begun_us);
     return inquiry;
 }
 

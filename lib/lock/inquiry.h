@@ -12,20 +12,16 @@
 #define HL_LOCK_INQUIRY_H
 
 #include "base/text.h"
-#include "lock/core.h"
+#include "lock/call.h"
 
 enum { HL_INQUIRY_HOLDER_MAX = 1024 }; /* a longer one is shown cut, and cannot be released */
 enum hl_inquiry_state { INQUIRY_PEEKING, INQUIRY_RELEASING, INQUIRY_DECIDED };
 
 struct hl_inquiry {
-    struct hl_notice notice;
+    struct hl_call call;
     TAILQ_ENTRY(hl_inquiry) entry; /* in core->inquiries */
     struct hl_request request;     /* may still be on the wire after the decision; the inquiry lives until its answer */
-    struct hilock_lock *lock;      /* referenced */
-    hilock_result_fn *on_result;   /* NULL: no callback */
-    void *user;
     void *timer;
-    uint64_t begun_us;
     uint32_t attempts;             /* requests sent */
     uint8_t state, is_forcing;
     uint8_t was_sent;              /* a release left */
@@ -44,7 +40,6 @@ hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hi
 hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                                hilock_result_fn *on_result, void *user);
 
-void hl_inquiry_words(struct hl_core *core, struct hl_inquiry *inquiry); /* the detail, by its status */
 void hl_inquiries_end(struct hl_core *core);   /* time is up: all are decided now */
 void hl_inquiries_clear(struct hl_core *core); /* the client ends: frees them without callbacks */
 

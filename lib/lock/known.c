@@ -64,7 +64,7 @@ void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, cons
 
 int hl_known_is_held(const struct hl_name *name)
 {
-    const struct hl_gate *gate = hl_gate_at(name);
+    const struct hl_gate *gate = name->gate;
     return name->hold || (gate && gate->known == HILOCK_TIMED_OUT && gate->waiting);
 }
 
@@ -107,7 +107,7 @@ static hilock_status known_status(struct hl_core *core, const struct hl_gate *ga
 struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
-    const struct hl_gate *gate = hl_gate_at(name);
+    const struct hl_gate *gate = name->gate;
     struct hl_known known = {known_status(core, gate, acquire), "", 0, ""};
     if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
         known.holder = gate->holder;

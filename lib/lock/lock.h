@@ -42,6 +42,5 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
 
 void hl_lock_unref(struct hilock_lock *lock);
 hilock_state hl_lock_state(const struct hilock_lock *lock); /* of a plain handle */
-uint64_t hl_lock_left_us(const struct hilock_lock *lock, uint64_t now_us);
 
 #endif

@@ -125,7 +125,10 @@ void hl_message_of_anomaly(const struct hl_name *name, uint64_t found_us, const 
 void hl_message_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)
 {
     struct hl_quoted name = quoted(hold->name);
-    if (hold->end == END_CONFIRMED)
+    if (hold->end == END_REPEATED)
+        hl_text_set(text, "a release of \"%s\" had been acknowledged, and was lost in the failover: it is repeated",
+                    name.bytes);
+    else if (hold->end == END_CONFIRMED)
         hl_text_set(text, "the release of \"%s\" is confirmed after %u ms", name.bytes, waited_ms);
     else
         hl_text_set(text, "the release of \"%s\" got no answer, but its lease has run out", name.bytes);

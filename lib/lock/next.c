@@ -29,7 +29,7 @@ void hl_next_take(struct hl_core *core, const struct hl_hold *hold)
 
 static struct hl_acquire *acquire_of(const struct hl_hold *hold)
 {
-    const struct hl_gate *gate = hl_gate_at(hold->name);
+    const struct hl_gate *gate = hold->name->gate;
     struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
     return head && head->hold && head->place && head->place->behind == hold ? head : NULL;
 }

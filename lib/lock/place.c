@@ -3,7 +3,7 @@
 #include "lock/place.h"
 
 #include "base/plant.h"
-#include "lock/attempt.h"
+#include "lock/asking.h"
 #include "lock/belief.h"
 #include "lock/channel.h"
 #include "lock/ending.h"
@@ -98,7 +98,7 @@ int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 {
     hl_place_forget(core, place);
-    place->acquire->hold->id = hl_attempt_id(place->acquire->lock);
+    place->acquire->hold->id = hl_asking_id(place->acquire->lock);
     place->ticket = 0;
     place->behind = NULL;
     if (!place->acquire->lock->terms->is_polling)

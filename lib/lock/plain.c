@@ -4,13 +4,11 @@
 
 #include "base/plant.h"
 #include "lock/acquire.h"
-#include "lock/arrival.h"
 #include "lock/belief.h"
 #include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/reentry.h"
-#include "lock/side.h"
 #include "lock/teardown.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
@@ -20,10 +18,10 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
 {
     uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
     uint64_t ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : hl_now_us(&core->host) + limit_ms * 1000;
-    struct hl_side *side = lock->hold ? hl_side_of(core, lock->hold) : NULL;
+    struct hl_side *side = lock->hold ? hl_hold_side(core, lock->hold) : NULL;
     if (lock->hold)
         return hl_reentry_begin(core, lock, side ? &side->desk : NULL, on_result, user);
-    return hl_arrival_begin(core, lock, wait_ms == HILOCK_TRY, ends_us, on_result, user);
+    return hl_acquire_begin(core, lock, wait_ms == HILOCK_TRY, ends_us, on_result, user);
 }
 
 static int cancel(struct hl_core *core, struct hilock_lock *lock)
@@ -77,7 +75,7 @@ static struct hl_look look(const struct hilock_lock *lock, uint64_t now_us)
     if (look.state != HILOCK_STATE_HELD)
         return look;
     look.since_us = lock->hold->since_us;
-    look.left_us = hl_lock_left_us(lock, now_us);
+    look.left_us = hl_hold_left_us(lock->hold, now_us);
     look.count = hl_hold_entries(lock->hold);
     look.token = hl_hold_token(lock->hold);
     look.tenure = (lock->hold->id << 8) + lock->hold->turn;

@@ -4,122 +4,52 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "lock/call.h"
 #include "lock/callback.h"
-#include "lock/entry.h"
-#include "lock/lease.h"
 #include "lock/lock.h"
 
-static void report(struct hl_core *core, struct hl_notice *notice);
+struct hl_entry {
+    struct hl_call call;         /* an acquire, or a release */
+    TAILQ_ENTRY(hl_entry) entry; /* at its desk: an acquire until its answer, memory for a release until that comes */
+    struct hl_desk *desk;        /* an acquire: where it counts, or counted when it was released; NULL: no more */
+    uint64_t tenure;             /* of the hold that it enters or leaves */
+    uint32_t count;              /* the hold's count after it */
+    uint8_t is_cancelled;
+};
 
-static void forget(struct hl_core *core, struct hl_notice *notice)
+void hl_reentry_init(struct hl_desk *desk)
 {
-    hl_entry_free(core, (struct hl_entry *)(void *)notice);
-}
-
-hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_desk *desk,
-                               hilock_result_fn *on_result, void *user)
-{
-    static const struct hl_notice_ops ops = {report, forget};
-    const struct hl_look look = lock->ops->look(lock, hl_now_us(&core->host));
-    struct hl_entry *entry = desk ? hl_memory_new(&core->host.memory, sizeof *entry) : NULL;
-    if (!entry)
-        return HILOCK_NO_MEMORY;
-    entry->notice.ops = &ops;
-    entry->notice.epoch = lock->epoch;
-    entry->desk = desk;
-    entry->lock = lock;
-    lock->refs++;
-    entry->tenure = look.tenure;
-    entry->on_entered = on_result;
-    entry->entered_user = user;
-    entry->entered_us = hl_now_us(&core->host);
-    TAILQ_INSERT_TAIL(&desk->entries, entry, entry);
-    desk->count++;
-    entry->entered_count = 1 + desk->count;
-    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
-    hl_notice_post(core, &entry->notice, REPORT_ENTERED);
-    return HILOCK_OK;
-}
-
-/* Frees it, unless it has more to report. */
-static void reported(struct hl_core *core, struct hl_entry *entry)
-{
-    if (entry->is_leaving)
-        hl_entry_unlink(entry);
-    if (!entry->desk && !entry->notice.pending)
-        hl_entry_free(core, entry);
-}
-
-/* One count less: takes that of the oldest entry: if any entry has its answer, the oldest has. NULL: only the hold's
- * own is left. */
-static struct hl_entry *uncount(struct hl_desk *desk)
-{
-    struct hl_entry *entry = TAILQ_FIRST(&desk->entries);
-    if (!entry)
-        return NULL;
-    hl_entry_unlink(entry);
-    if (entry->notice.pending & REPORT_ENTERED) {
-        entry->desk = desk;
-        entry->is_leaving = 1;
-        TAILQ_INSERT_TAIL(&desk->leaving, entry, entry);
-    }
-    return entry;
-}
-
-void hl_reentry_leave(struct hl_core *core, struct hl_desk *desk, hilock_result_fn *on_result, void *user)
-{
-    struct hl_entry *entry = uncount(desk);
-    HL_REQUIRE(entry); /* hilock_release asks for the count first */
-    entry->on_left = on_result;
-    entry->left_user = user;
-    entry->left_us = hl_now_us(&core->host);
-    entry->left_count = 1 + desk->count;
-    if (on_result)
-        hl_notice_post(core, &entry->notice, REPORT_LEFT);
-    else if (!entry->desk)
-        hl_entry_free(core, entry);
-}
-
-/* A failed acquire no longer counts. If a release already took its count, that release takes another one. */
-static void withdraw(struct hl_core *core, struct hl_entry *entry)
-{
-    struct hl_desk *desk = entry->desk;
-    struct hilock_lock *lock = entry->lock;
-    int was_leaving = entry->is_leaving;
-    struct hl_entry *other;
-    hl_entry_unlink(entry);
-    entry->is_leaving = 0;
-    if (!was_leaving || !desk)
-        return;
-    other = uncount(desk);
-    if (!other)
-        lock->ops->release(core, lock, NULL, NULL);
-    else if (!other->desk)
-        hl_entry_free(core, other);
-}
-
-static struct hl_entry *unanswered(struct hl_entry *entry)
-{
-    return entry && entry->notice.pending & REPORT_ENTERED && !entry->is_cancelled ? entry : NULL;
-}
-
-int hl_reentry_cancel(struct hl_core *core, struct hl_desk *desk)
-{
-    struct hl_entry *entry = unanswered(TAILQ_LAST(&desk->entries, hl_entries));
-    if (!entry)
-        entry = unanswered(TAILQ_LAST(&desk->leaving, hl_entries));
-    if (!entry)
-        return 0;
-    entry->is_cancelled = 1;
-    withdraw(core, entry);
-    return 1;
+    TAILQ_INIT(&desk->entering);
+    TAILQ_INIT(&desk->leaves);
+    desk->count = 0;
 }
 
 /* The hold that it entered is still held. */
 static int is_in(const struct hl_core *core, const struct hl_entry *entry)
 {
-    const struct hl_look look = entry->lock->ops->look(entry->lock, hl_now_us(&core->host));
+    const struct hl_look look = entry->call.lock->ops->look(entry->call.lock, hl_now_us(&core->host));
     return look.state == HILOCK_STATE_HELD && look.left_us && look.tenure == entry->tenure;
+}
+
+/* One count less. NULL: only the hold's own is left. */
+static struct hl_entry *uncount(struct hl_desk *desk)
+{
+    struct hl_entry *leave = TAILQ_FIRST(&desk->leaves);
+    if (!leave)
+        return NULL;
+    TAILQ_REMOVE(&desk->leaves, leave, entry);
+    desk->count--;
+    return leave;
+}
+
+/* A failed acquire no longer counts. If a release already took its count, that release takes another one. */
+static void withdraw(struct hl_core *core, struct hl_entry *entry)
+{
+    struct hl_entry *leave = entry->desk ? uncount(entry->desk) : NULL;
+    if (leave)
+        hl_call_free(core, &leave->call);
+    else if (entry->desk)
+        entry->call.lock->ops->release(core, entry->call.lock, NULL, NULL);
 }
 
 /* As it is reported; an entry whose answer is not OK no longer counts. */
@@ -135,39 +65,106 @@ static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
     return HILOCK_CLOSED;
 }
 
-/* A dropped entry reports nothing, like a dropped wait. */
-static void trace_entry(struct hl_core *core, const struct hl_entry *entry, hilock_status status)
-{
-    status = hl_callback_is_off(entry->lock, &entry->notice) ? HILOCK_CANCELLED : status;
-    hl_trace(&core->host, status == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
-             &(struct hl_fact){.lock = entry->lock, .name = entry->lock->name->bytes, .status = status,
-                               .waited_us = hl_now_us(&core->host) - entry->entered_us});
-}
-
-/* Answers an entry's acquire, or the release that took its count. */
-static void report(struct hl_core *core, struct hl_notice *notice)
+static void forget(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_entry *entry = (struct hl_entry *)(void *)notice;
-    int has_entered = hl_notice_take(core, &entry->notice) == REPORT_ENTERED;
-    struct hilock_lock *lock = entry->lock;
-    hilock_result_fn *on_result = hl_callback_is_off(lock, &entry->notice) ? NULL : has_entered ? entry->on_entered
-        : entry->on_left;
-    void *user = has_entered ? entry->entered_user : entry->left_user;
+    if (entry->desk)
+        TAILQ_REMOVE(&entry->desk->entering, entry, entry);
+    hl_call_free(core, &entry->call);
+}
+
+/* A dropped entry reports nothing, like a dropped wait. */
+static void trace_entry(struct hl_core *core, const struct hl_call *call, hilock_status status)
+{
+    status = hl_callback_is_off(call->lock, &call->notice) ? HILOCK_CANCELLED : status;
+    hl_trace(&core->host, status == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
+             &(struct hl_fact){.lock = call->lock, .name = call->lock->name->bytes, .status = status,
+                               .waited_us = hl_now_us(&core->host) - call->begun_us});
+}
+
+static void answer(struct hl_core *core, struct hl_entry *entry, hilock_status status, hilock_operation operation)
+{
     struct hilock_result result =
-        {.status = has_entered ? verdict(core, entry) : HILOCK_OK,
-         .operation = has_entered ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE,
-         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - (has_entered ? entry->entered_us : entry->left_us))};
-    uint32_t count = has_entered ? entry->entered_count : entry->left_count;
-    int stands = is_in(core, entry);
-    if (has_entered)
-        trace_entry(core, entry, result.status);
-    lock->refs++;
-    reported(core, entry);
-    if (on_result) {
-        result.hold_count = stands && result.status == HILOCK_OK ? count : 0;
-        result.detail = result.status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
-            : hilock_status_text(result.status);
-        hl_callback_result(lock, on_result, result, user);
+        {.status = status, .operation = operation,
+         .hold_count = status == HILOCK_OK && is_in(core, entry) ? entry->count : 0,
+         .detail = status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
+             : hilock_status_text(status)};
+    hl_call_answer(core, &entry->call, result);
+}
+
+static void report_acquire(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_entry *entry = (struct hl_entry *)(void *)notice;
+    hilock_status status = verdict(core, entry);
+    trace_entry(core, &entry->call, status);
+    answer(core, entry, status, HILOCK_OP_ACQUIRE);
+}
+
+static void report_release(struct hl_core *core, struct hl_notice *notice)
+{
+    answer(core, (struct hl_entry *)(void *)notice, HILOCK_OK, HILOCK_OP_RELEASE);
+}
+
+hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_desk *desk,
+                               hilock_result_fn *on_result, void *user)
+{
+    static const struct hl_notice_ops acquires = {report_acquire, forget}, releases = {report_release, forget};
+    struct hl_entry *entry = desk ? hl_call_new(core, sizeof *entry, &acquires, lock, on_result, user) : NULL;
+    struct hl_entry *leave = entry ? hl_call_new(core, sizeof *leave, &releases, lock, NULL, NULL) : NULL;
+    if (entry && !leave)
+        hl_call_free(core, &entry->call);
+    if (!leave)
+        return HILOCK_NO_MEMORY;
+    entry->tenure = leave->tenure = lock->ops->look(lock, entry->call.begun_us).tenure;
+    entry->desk = desk;
+    TAILQ_INSERT_TAIL(&desk->entering, entry, entry);
+    TAILQ_INSERT_TAIL(&desk->leaves, leave, entry);
+    entry->count = 1 + ++desk->count;
+    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
+    hl_notice_post(core, &entry->call.notice, 1);
+    return HILOCK_OK;
+}
+
+void hl_reentry_leave(struct hl_core *core, struct hl_desk *desk, hilock_result_fn *on_result, void *user)
+{
+    struct hl_entry *leave = uncount(desk);
+    HL_REQUIRE(leave); /* hilock_release asks for the count first */
+    leave->call.on_result = on_result;
+    leave->call.user = user;
+    leave->call.begun_us = hl_now_us(&core->host);
+    leave->count = 1 + desk->count;
+    if (on_result)
+        hl_notice_post(core, &leave->call.notice, 1);
+    else
+        hl_call_free(core, &leave->call);
+}
+
+int hl_reentry_cancel(struct hl_core *core, struct hl_desk *desk)
+{
+    struct hl_entry *entry = TAILQ_LAST(&desk->entering, hl_entries);
+    while (entry && entry->is_cancelled)
+        entry = TAILQ_PREV(entry, hl_entries, entry);
+    if (!entry)
+        return 0;
+    entry->is_cancelled = 1;
+    withdraw(core, entry);
+    return 1;
+}
+
+void hl_reentry_end(struct hl_core *core, struct hl_desk *desk)
+{
+    struct hl_entry *entry;
+    while ((entry = TAILQ_FIRST(&desk->entering)) != NULL) {
+        TAILQ_REMOVE(&desk->entering, entry, entry);
+        entry->desk = NULL;
     }
-    hl_lock_unref(lock);
+    while ((entry = uncount(desk)) != NULL)
+        hl_call_free(core, &entry->call);
+}
+
+void hl_reentry_forget(struct hl_core *core, struct hl_desk *desk)
+{
+    while (!TAILQ_EMPTY(&desk->entering))
+        forget(core, &TAILQ_FIRST(&desk->entering)->call.notice);
+    hl_reentry_end(core, desk);
 }

@@ -133,7 +133,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     if (!extend || lock->terms->is_internal)
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)
-        hl_extend_report_loss(core, extend, detail.bytes);
+        hl_extend_report(core, extend, detail.bytes);
     hl_lock_unref(lock);
 }
 
@@ -150,7 +150,7 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
         hl_text_set(&detail, "\"%s\" is renewed again", hl_quote(lock->name->bytes, lock->name->length).bytes);
     else
         hl_message_of_renewals(core, hold, &detail);
-    event.remaining_ms = hl_lease_span_ms(hl_lock_left_us(lock, hl_now_us(&core->host)));
+    event.remaining_ms = hl_lease_span_ms(hl_hold_left_us(hold, hl_now_us(&core->host)));
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 

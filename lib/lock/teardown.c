@@ -3,7 +3,6 @@
 #include "lock/teardown.h"
 
 #include "lock/acquire.h"
-#include "lock/entry.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/grants.h"
@@ -11,6 +10,7 @@
 #include "lock/inquiry.h"
 #include "lock/lock.h"
 #include "lock/recent.h"
+#include "lock/reentry.h"
 #include "lock/validity.h"
 
 static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
@@ -25,7 +25,7 @@ static void empty_side(struct hl_core *core, struct hl_hold *hold)
     if (!hold->side)
         return;
     hl_extends_forget(core, hold->side);
-    hl_entries_forget(core, &hold->side->desk);
+    hl_reentry_forget(core, &hold->side->desk);
 }
 
 static void forget_hold(struct hl_hold *hold)

@@ -7,13 +7,13 @@
 #include "lock/acquire.h"
 #include "lock/notice.h"
 #include "lock/ending.h"
-#include "lock/entry.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
 #include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/next.h"
+#include "lock/reentry.h"
 #include "lock/terms.h"
 #include "lock/watchdog.h"
 
@@ -28,7 +28,7 @@ static void end_side(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     hl_extend_end(core, hold, is_loss);
     if (hold->side)
-        hl_entries_end(core, &hold->side->desk);
+        hl_reentry_end(core, &hold->side->desk);
 }
 
 /* From here on only we and the store know the hold; the handle may acquire again at once. */
@@ -57,12 +57,12 @@ static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result
     lock->refs++;
 }
 
-static void hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next, struct hl_receipt *receipt)
+static void hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next, struct hl_call *receipt)
 {
     if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
-        hl_ending_of(core, next->lock, hold->id);
+        hl_ending_of(core, next->lock, hold->id, END_QUIET);
     if (receipt)
-        hl_notice_post(core, &receipt->notice, REPORT_RELEASED);
+        hl_notice_post(core, &receipt->notice, 1);
     hl_handoff(core, hold, next);
 }
 
@@ -87,7 +87,7 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
 {
     struct hl_hold *hold = lock->hold;
     struct hl_acquire *next = hl_handoff_next(core, hold);
-    struct hl_receipt *receipt = next && on_result ? hl_handoff_receipt(core, lock, on_result, user) : NULL;
+    struct hl_call *receipt = next && on_result ? hl_handoff_receipt(core, lock, on_result, user) : NULL;
     end(core, lock);
     if (next && (receipt || !on_result))
         hand_on(core, hold, next, receipt);

@@ -12,7 +12,6 @@
 #include "base/plant.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/side.h"
 
 static void set(struct hl_hold *hold, uint64_t deadline_us)
 {
@@ -41,7 +40,7 @@ struct hilock_validity *hl_validity_new(struct hl_core *core, unsigned count, un
 
 int hl_validity_join(struct hl_core *core, struct hl_hold *hold, struct hilock_validity *validity, unsigned at)
 {
-    struct hl_side *side = hl_side_of(core, hold);
+    struct hl_side *side = hl_hold_side(core, hold);
     if (!side)
         return -1;
     hl_validity_ref(validity);

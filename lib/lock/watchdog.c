@@ -9,7 +9,6 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/renewal.h"
-#include "lock/side.h"
 
 /* A turn asks at once for a lease of its own that it has not asked for yet. */
 static void begin(struct hl_hold *hold)
@@ -77,7 +76,7 @@ void hl_watchdog_ask(struct hl_hold *hold)
 /* Without memory for that, belief lasts until the deadline. */
 static void doubt(struct hl_hold *hold)
 {
-    struct hl_side *side = hl_side_of(hl_hold_core(hold), hold);
+    struct hl_side *side = hl_hold_side(hl_hold_core(hold), hold);
     if (side)
         side->is_doubted = 1;
 }

@@ -117,7 +117,7 @@ SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_
     run_ms(s, 500);
     TELLS(s, "a:released");
     TEXT(s, store_holder(stage.other, "stock"), "");
-    SAME(s, refused->met, 10);
+    HOLDS(s, refused->met > 1);
 }
 
 /* The link is lost already when the process, which stood still, asks over it; the next master is under no guard. */

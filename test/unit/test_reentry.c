@@ -277,7 +277,7 @@ WITH_CLIENT(cancel_of_one_whose_count_was_released_gives_back_another)
     release(a);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    TELLS_AFTER(s, 5, "a:LOST a:released a:CANCELLED a:released");
+    TELLS_AFTER(s, 5, "a:LOST a:CANCELLED a:released a:released");
     HOLDS(s, !is_ours(s, "one"));
 }
 
