@@ -57,5 +57,7 @@ __attribute__((format(printf, 3, 4))) hilock_status hl_client_refuse(struct hilo
                                                                      const char *format, ...);
 /* HILOCK_OK: the client may be used by this thread. */
 hilock_status hl_client_admit(const struct hilock_client *client);
+/* HILOCK_CLOSED, with the reason: it is closing. what: what it no longer accepts */
+hilock_status hl_client_admit_new(struct hilock_client *client, const char *what);
 
 #endif

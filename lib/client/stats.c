@@ -3,7 +3,7 @@
 #include "client/stats.h"
 
 #include "client/client.h"
-#include "client/handles.h"
+#include "group/group.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 
@@ -37,7 +37,7 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
         stats.held = core->held;
         stats.locks = core->locks;
         ages.now_us = hl_now_us(&core->host);
-        hl_handles_visit(core, age, &ages);
+        hl_groups_visit(core, age, &ages);
         stats.oldest_hold_ms = hl_lease_span_ms(ages.hold_us);
         stats.oldest_wait_ms = hl_lease_span_ms(ages.wait_us);
         stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);

@@ -102,6 +102,7 @@ void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */
 void hl_groups_forget(struct hl_core *core); /* the client is abandoned: no callback runs */
 void hl_groups_retry(struct hl_core *core);  /* a server is back */
 void hl_groups_turn(struct hl_core *core);   /* a server is away */
+/* every handle of the user that waits or holds, groups and plain ones */
 void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 
 /* ---- for a way ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* groups - all groups of a client. */
 #include "group/news.h"
+#include "lock/walk.h"
 
 int hl_groups_init(struct hl_core *core)
 {
@@ -46,6 +47,7 @@ void hl_groups_turn(struct hl_core *core)
 void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
 {
     const struct hl_group *group;
+    hl_walk_locks(core, visit, arg);
     TAILQ_FOREACH(group, &core->groups, entry)
         if (group->state != GROUP_IDLE)
             visit(group->lock, arg);
