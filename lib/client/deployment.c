@@ -8,8 +8,8 @@
 #include "base/plant.h"
 #include "lock/watchdog.h"
 #include "node/wait_link.h"
-#include "wire/natives.h"
 #include "wire/scripts.h"
+#include "wire/simple.h"
 
 static int are_one_server(const struct hl_url *a, const struct hl_url *b)
 {
@@ -165,8 +165,8 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                     .is_tls = urls->of[0].is_tls,
                     .tls_server_name = client->tls_server_name},
         .scripts = hl_scripts,
-        .ask_natives = hl_natives_ask,
-        .natives_told = hl_natives_told,
+        .ask_natives = hl_simple_ask_natives,
+        .natives_told = hl_simple_natives,
         .wait_link = &hl_wait_link_ops,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,

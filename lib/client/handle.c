@@ -10,7 +10,6 @@
 #include "lock/inquiry.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "wire/peek.h"
 
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 
@@ -217,7 +216,7 @@ static hilock_status check_holder(struct hilock_client *client, const char *hold
         return hl_client_refuse(client, HILOCK_INVALID,
                                 "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for any holder",
                                 length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
-    if (!hl_peek_is_holder(holder, length))
+    if (hl_holder_is_field(holder, length))
         return hl_client_refuse(
             client, HILOCK_INVALID,
             "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);

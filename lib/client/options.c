@@ -3,7 +3,7 @@
  * UNSUPPORTED. */
 #include "client/options.h"
 #include "base/quote.h"
-#include "wire/label.h"
+#include "wire/holder.h"
 
 #include <hilock/version.h>
 #include <string.h>
@@ -117,7 +117,7 @@ static hilock_status check_pointers(const struct hilock_client_options *options,
     if (options->name_prefix && strlen(options->name_prefix) >= HILOCK_NAME_MAX)
         return hl_text_refuse(why, HILOCK_INVALID,
                               "name_prefix is too long: with a name it must stay within 1024 bytes");
-    if (options->label && !hl_label_is_good(options->label))
+    if (options->label && !hl_holder_is_label(options->label))
         return hl_text_refuse(why, HILOCK_INVALID,
                               "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (it stands in the holder)",
                               hl_quote(options->label, strlen(options->label)).bytes, HL_LABEL_MAX);

@@ -6,7 +6,6 @@
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/messages.h"
-#include "wire/peek.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 

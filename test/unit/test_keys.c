@@ -138,10 +138,10 @@ static void what_is_no_label_is_made_one(void **state)
 {
     char label[] = "a b:c\n\xc3\xa4_9";
     (void)state;
-    assert_false(hl_label_is_good(label));
-    hl_label_mend(label);
+    assert_false(hl_holder_is_label(label));
+    hl_holder_mend_label(label);
     assert_string_equal(label, "a-b-c---_9");
-    assert_true(hl_label_is_good(label));
+    assert_true(hl_holder_is_label(label));
 }
 
 int main(void)

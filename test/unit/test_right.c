@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/right.h"
+#include "wire/fault.h"
 #include "wire/scripts.h"
 
 #include <cmocka.h>
 
-static void is(const char *words, const char *right) { assert_string_equal(hl_right_missing(words, strlen(words)).bytes, right); }
+static void is(const char *words, const char *right) { assert_string_equal(hl_fault_right(words, strlen(words)).bytes, right); }
 
 static void test_as_servers_say_it(void **state)
 {
@@ -64,7 +64,7 @@ static void test_nonsense(void **state)
     is("NOPERM to run the '", "+");
     memset(words, 'X', sizeof words);
     memcpy(words, "to run the '", 12);
-    assert_int_equal(strlen(hl_right_missing(words, sizeof words).bytes), 33);
+    assert_int_equal(strlen(hl_fault_right(words, sizeof words).bytes), 33);
 }
 
 int main(void)

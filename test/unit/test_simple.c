@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/natives.h"
 #include "wire/scripts.h"
 #include "wire/simple.h"
 #include "world/say.h"
@@ -181,7 +180,7 @@ static void answers_to_release(void **state)
 
 static unsigned natives(struct hl_reply *reply)
 {
-    unsigned told = hl_natives_told(reply);
+    unsigned told = hl_simple_natives(reply);
     say_free(reply);
     return told;
 }
@@ -192,7 +191,7 @@ static void what_a_server_has_is_asked_once(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_natives_ask(&command);
+    hl_simple_ask_natives(&command);
     assert_string_equal(text_of(&command), "COMMAND|INFO|DELIFEQ|DELEX");
     assert_int_equal(natives(say_array(2, say_nil(), say_nil())), 0);
     assert_int_equal(natives(say_array(2, entry("delifeq"), say_nil())), HL_NATIVE_DELIFEQ);
