@@ -3,7 +3,7 @@
 #include "group/group.h"
 
 #include "base/contract.h"
-#include "group/ends.h"
+#include "group/gather.h"
 #include "group/held.h"
 #include "group/members.h"
 #include "group/news.h"
@@ -221,7 +221,7 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
 {
     struct hl_group *group = lock->group;
     uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
-    if (hl_ends_prepare(group) != 0 || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
+    if (hl_gather_prepare(group) != 0 || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
         return HILOCK_NO_MEMORY;
     group->on_result = on_result;
     group->user = user;
@@ -271,7 +271,7 @@ static void end(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
                                      .waited_us = hl_now_us(&core->host) - group->since_us});
     hl_held_over(group);
-    hl_ends_begin(group, on_result, user);
+    hl_gather_release(group, on_result, user);
 }
 
 static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -319,9 +319,8 @@ static void forget(struct hl_core *core, struct hl_group *group)
     group->lock->refs++;
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
-    hl_held_forget(group);
-    hl_ends_forget(group);
-    hl_surveys_forget(group);
+    hl_held_end_validity(group);
+    hl_gather_forget(group);
     hl_entries_forget(core, &group->desk);
     hl_verdict_forget(group);
     free_words(group);
@@ -365,7 +364,7 @@ static void done(struct hilock_lock *lock)
 }
 
 const struct hl_handle_ops hl_group_ops =
-    {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_held_extend, .silence = silence,
+    {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
      .validity = hl_held_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
      .token = token, .teardown = teardown, .done = done};
 
@@ -415,9 +414,7 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     group->held = held;
     group->count = count;
     group->needed = needed;
-    TAILQ_INIT(&group->ends);
-    TAILQ_INIT(&group->extends);
-    TAILQ_INIT(&group->surveys);
+    TAILQ_INIT(&group->gathers);
     hl_desk_init(&group->desk);
     TAILQ_INSERT_TAIL(&core->groups, group, entry);
     waits->refs++;

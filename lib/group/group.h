@@ -49,9 +49,7 @@ struct hl_group_ways { /* how it is acquired */
     const char *lost_with;                           /* the sentence for a loss, with the number of members; or NULL */
 };
 
-struct hl_group_end;
-struct hl_group_extend;
-struct hl_survey;
+struct hl_gather;
 
 struct hl_group {
     struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a vote was lost */
@@ -61,10 +59,8 @@ struct hl_group {
     struct hl_terms *waits, *held;   /* of its members: renewed while the group waits; with the user's options once it
                                         is held */
     struct hl_alarm alarm;
-    struct hl_group_end *end;        /* for the next release; NULL: none made yet */
-    TAILQ_HEAD(, hl_group_end) ends; /* releases that are not over */
-    TAILQ_HEAD(, hl_group_extend) extends;
-    TAILQ_HEAD(, hl_survey) surveys;
+    struct hl_gather *end;           /* for the next release; NULL: none made yet */
+    TAILQ_HEAD(, hl_gather) gathers; /* calls that are not over */
     struct hl_desk desk;             /* HELD: re-entries */
     struct hilock_validity *validity; /* HELD; NULL: not asked for */
     hilock_result_fn *on_result;     /* WAITING, DECIDED: of the acquire */

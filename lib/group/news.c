@@ -3,7 +3,7 @@
 #include "group/news.h"
 
 #include "base/contract.h"
-#include "group/ends.h"
+#include "group/gather.h"
 #include "group/held.h"
 #include "group/members.h"
 #include "lock/callback.h"
@@ -74,7 +74,7 @@ void hl_news_event(const struct hilock_event *event, void *user)
     struct hl_member *member = user;
     struct hl_group *group = member->group;
     if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
-        hl_ends_settled(group);
+        hl_gather_settled(group);
     else if (event->kind == HILOCK_EVENT_WAITING)
         on_waiting(member, event);
     else if (group->state == GROUP_HELD)
