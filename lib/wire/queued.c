@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/contract.h"
 #include "base/plant.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
@@ -26,77 +25,71 @@ static void begin(struct hl_command *command, const struct hl_script *script, un
         hl_key_add(command, others[i], target->name, target->name_length);
 }
 
-/* Several terms in one argument, because each argument costs the server as much as half a command. */
-struct terms { struct hl_command *command; char *text; size_t used, room; };
-
-static struct terms terms_begin(struct hl_command *command, size_t room)
+/* Several terms in one argument, because each argument costs the server as much as half a command: they stand in the
+ * command's room from `begun` on. */
+static void end_terms(struct hl_command *command, size_t begun)
 {
-    return (struct terms){.command = command, .text = hl_command_room(command, room), .room = room};
+    hl_command_add(command, command->room + begun, command->used - begun);
 }
 
-static void add_text(struct terms *terms, const char *text)
+static void add_text(struct hl_command *command, const char *text)
 {
-    size_t length = strlen(text);
-    HL_REQUIRE(length <= terms->room - terms->used); /* numbers, and a channel that we named */
-    memcpy(terms->text + terms->used, text, length);
-    terms->used += length;
+    memcpy(hl_command_room(command, strlen(text)), text, strlen(text));
 }
 
-static void add_number(struct terms *terms, const char *before, uint64_t number)
+static void add_number(struct hl_command *command, const char *before, uint64_t number)
 {
-    char digits[HL_DECIMAL_MAX + 1];
-    digits[hl_command_decimal(digits, number)] = '\0';
-    add_text(terms, before);
-    add_text(terms, digits);
+    char *digits;
+    add_text(command, before);
+    digits = hl_command_room(command, HL_DECIMAL_MAX);
+    command->used -= HL_DECIMAL_MAX - hl_command_decimal(digits, number);
 }
-
-static void terms_end(const struct terms *terms) { hl_command_add(terms->command, terms->text, terms->used); }
 
 /* The server compares sixteen digits, which last until the year 2286. */
-static void add_not_after(struct terms *terms, uint64_t not_after_ms)
+static void add_not_after(struct hl_command *command, uint64_t not_after_ms)
 {
     static const uint64_t never_us = 9999999999999999;
     char digits[17];
     uint64_t us = not_after_ms && not_after_ms < never_us / 1000 ? not_after_ms * 1000 : never_us;
     snprintf(digits, sizeof digits, "%016" PRIu64, us);
-    add_text(terms, digits);
+    add_text(command, digits);
 }
 
-static void add_ticket(struct terms *terms, const char *before, uint64_t ticket)
+static void add_ticket(struct hl_command *command, const char *before, uint64_t ticket)
 {
     if (ticket != HL_TICKET_UNKNOWN) {
-        add_number(terms, before, ticket);
+        add_number(command, before, ticket);
         return;
     }
-    add_text(terms, before);
-    add_text(terms, "?");
+    add_text(command, before);
+    add_text(command, "?");
 }
 
-static void add_channel(struct terms *terms, const struct hl_params *params)
+static void add_channel(struct hl_command *command, const struct hl_params *params)
 {
-    add_text(terms, " ");
-    add_text(terms, *params->channel ? params->channel : "-");
-    add_number(terms, " ", params->lease_ms < HL_FAIR_WINDOW_MS ? params->lease_ms : HL_FAIR_WINDOW_MS);
+    add_text(command, " ");
+    add_text(command, *params->channel ? params->channel : "-");
+    add_number(command, " ", params->lease_ms < HL_FAIR_WINDOW_MS ? params->lease_ms : HL_FAIR_WINDOW_MS);
 }
 
 enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    struct terms asks;
+    size_t begun;
     begin(command, &hl_script_mutex_acquire, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
     hl_command_add_number(command, params->reserved);
-    asks = terms_begin(command, 16 + 4 + 3 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
-    add_not_after(&asks, params->not_after_ms);
+    begun = command->used;
+    add_not_after(command, params->not_after_ms);
     if (!params->channel)
-        add_text(&asks, " *");
+        add_text(command, " *");
     else if (!params->is_try) {
-        add_ticket(&asks, " ", params->ticket);
-        add_number(&asks, " ", params->number);
-        add_channel(&asks, params);
+        add_ticket(command, " ", params->ticket);
+        add_number(command, " ", params->number);
+        add_channel(command, params);
     }
-    terms_end(&asks);
+    end_terms(command, begun);
     hl_command_add_number(command, params->token_ttl_ms);
     return HL_FORM_SCRIPT;
 }
@@ -127,30 +120,32 @@ static enum hl_form release_by_one_key(struct hl_command *command, const struct 
 
 static void add_next(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
-    struct terms next = terms_begin(command, 5 + HL_HOLDER_MAX + 4 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
-    add_number(&next, "", params->lease_ms);
-    add_text(&next, " ");
-    next.used += hl_holder_write(next.text + next.used, target->uuid, params->next_id, target->label);
-    add_channel(&next, params);
-    add_number(&next, " ", params->reserved);
-    add_number(&next, " ", params->number);
-    terms_end(&next);
+    size_t begun = command->used;
+    char *holder;
+    add_number(command, "", params->lease_ms);
+    add_text(command, " ");
+    holder = hl_command_room(command, HL_HOLDER_MAX);
+    command->used -= HL_HOLDER_MAX - hl_holder_write(holder, target->uuid, params->next_id, target->label);
+    add_channel(command, params);
+    add_number(command, " ", params->reserved);
+    add_number(command, " ", params->number);
+    end_terms(command, begun);
 }
 
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    struct terms terms;
+    size_t begun;
     if (params->is_second)
         return release_by_one_key(command, target, params);
     begin(command, &hl_script_mutex_release, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_key_channel_add(command, target->name, target->name_length);
-    terms = terms_begin(command, 6 + 3 * HL_DECIMAL_MAX);
-    add_ticket(&terms, params->is_sharded ? "S" : "P", params->ticket);
-    add_number(&terms, " ", params->token_ttl_ms);
-    add_number(&terms, " ", params->own);
-    terms_end(&terms);
+    begun = command->used;
+    add_ticket(command, params->is_sharded ? "S" : "P", params->ticket);
+    add_number(command, " ", params->token_ttl_ms);
+    add_number(command, " ", params->own);
+    end_terms(command, begun);
     if (!params->next_id)
         return HL_FORM_SCRIPT;
     add_next(command, target, params);
