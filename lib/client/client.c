@@ -73,7 +73,7 @@ static void leave_soon(struct hilock_client *client)
 {
     uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000;
     client->phase = CLIENT_LEAVING;
-    client->leave_ends_us = hl_now_us(&client->core.host) + span_us;
+    client->phase_ends_us = hl_now_us(&client->core.host) + span_us;
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
@@ -85,7 +85,7 @@ static int has_left(struct hilock_client *client)
     if (client->phase == CLIENT_DRAINING && !client->core.held)
         leave_soon(client);
     if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && !HL_PLANTED(CLOSE_IN_HASTE) &&
-                                            hl_now_us(&client->core.host) < client->leave_ends_us))
+                                            hl_now_us(&client->core.host) < client->phase_ends_us))
         return 0;
     if (!HL_PLANTED(CLOSED_UNTOLD) && !HL_PLANTED(CLOSE_IN_HASTE) && !is_all_told(&client->core))
         return 0;
@@ -122,7 +122,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     hl_hold_each_held(&client->core, verify, &verifying);
     hl_channels_retry_at(&client->core, node);
     hl_recent_at(&client->core, node);
-    hl_groups_retry(&client->core);
+    hl_groups_node(&client->core, 1);
 }
 
 /* A hold that was last confirmed by another node than its present one is verified there. */
@@ -137,10 +137,11 @@ static void on_moved(void *arg, int is_failover)
         hl_recent_again(&client->core);
 }
 
-static void on_node_down(void *arg, struct hl_node *node)
+/* Each pending request gets its own answer. */
+static void on_node_down(void *client, struct hl_node *node)
 {
-    (void)node; /* each pending request gets its own answer */
-    hl_groups_turn(&((struct hilock_client *)arg)->core);
+    (void)node;
+    hl_groups_node(&((struct hilock_client *)client)->core, 0);
 }
 
 static void lose(struct hl_hold *hold, void *core)
@@ -155,13 +156,12 @@ static void on_close_timer(void *arg)
     struct hl_host *host = &client->core.host;
     uint64_t now_us = hl_now_us(host);
     hl_host_enter(host);
-    if (client->phase == CLIENT_DRAINING && now_us >= client->drain_ends_us && !HL_PLANTED(DRAIN_ENDLESS)) {
+    if (now_us < client->phase_ends_us)
+        hl_timer_start(host, client->close_timer, client->phase_ends_us - now_us);
+    else if (client->phase == CLIENT_DRAINING && !HL_PLANTED(DRAIN_ENDLESS)) {
         hl_hold_each_held(&client->core, lose, &client->core);
         leave_soon(client);
-    } else if (client->phase == CLIENT_DRAINING)
-        hl_timer_start(host, client->close_timer, client->drain_ends_us - now_us);
-    else if (now_us < client->leave_ends_us)
-        hl_timer_start(host, client->close_timer, client->leave_ends_us - now_us);
+    }
     hl_host_leave(host);
 }
 
@@ -228,7 +228,7 @@ static void dismantle(struct hilock_client *client)
     hl_shortage_done(core);
     hl_alarms_done(&core->hold_alarms);
     hl_alarms_done(&core->wait_alarms);
-    hl_groups_done(core);
+    hl_alarms_done(&core->group_alarms);
     if (client->terms)
         hl_terms_unref(client->terms);
     if (core->cell) {
@@ -365,13 +365,13 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
         client->phase = CLIENT_DRAINING;
         client->on_closed = on_closed;
         client->closed_user = user;
-        client->drain_ends_us = UINT64_MAX;
+        client->phase_ends_us = UINT64_MAX;
         client->core.is_closing = 1;
         hl_groups_close(&client->core);
         hl_gates_close(&client->core);
     }
-    if (client->phase == CLIENT_DRAINING && ends_us < client->drain_ends_us) {
-        client->drain_ends_us = ends_us;
+    if (client->phase == CLIENT_DRAINING && ends_us < client->phase_ends_us) {
+        client->phase_ends_us = ends_us;
         hl_timer_start(&client->core.host, client->close_timer, ends_us - now_us);
     }
     hl_host_wake(&client->core.host);

@@ -17,7 +17,7 @@ struct hilock_client {
     struct hl_core core; /* first: an event's client is found from it */
     enum hl_client_phase phase;
     void *close_timer;
-    uint64_t drain_ends_us, leave_ends_us;
+    uint64_t phase_ends_us; /* DRAINING, LEAVING */
     hilock_closed_fn *on_closed;
     void *closed_user;
     hilock_log_fn *on_log;

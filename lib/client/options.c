@@ -211,41 +211,32 @@ static hilock_status settle_replicas(struct hilock_lock_options *options, struct
     return HILOCK_INVALID;
 }
 
-/* No program publishes the release of a SIMPLE lock. A handle that subscribes polls too, where the server refuses the
- * subscription. */
-static void settle_wake(struct hilock_lock_options *options)
-{
-    if (options->kind == HILOCK_SIMPLE)
-        options->wake = HILOCK_WAKE_POLL;
-    if (!options->poll_min_ms)
-        options->poll_min_ms = POLL_MS;
-    if (!options->poll_jitter_ms)
-        options->poll_jitter_ms = POLL_MS;
-}
-
 hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from,
                                    uint32_t client_lease_ms, struct hl_text *why)
 {
+    const struct span spans[] = {
+        {"hold_max_ms", &to->hold_max_ms, 0, 0, HL_SPAN_MAX_MS},
+        {"lease_ms", &to->lease_ms, client_lease_ms, 0, HL_SPAN_MAX_MS}, /* its bounds: check_lengths */
+        {"min_validity_ms", &to->min_validity_ms, 0, 0, HL_SPAN_MAX_MS},
+        {"wait_report_ms", &to->wait_report_ms, 0, 0, HL_SPAN_MAX_MS},
+        {"poll_min_ms", &to->poll_min_ms, POLL_MS, 0, HL_SPAN_MAX_MS},
+        {"poll_jitter_ms", &to->poll_jitter_ms, POLL_MS, 0, HL_SPAN_MAX_MS},
+    };
     hilock_status status =
         from ? read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why)
              : hl_text_refuse(why, HILOCK_INVALID,
-                      "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
+                              "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = "
+                              "...)");
     if (status == HILOCK_OK)
         status = check_values(to, why);
     if (status != HILOCK_OK)
         return status;
     if (to->hold_max_ms == HILOCK_FOREVER)
         to->hold_max_ms = 0;
-    if (hl_options_span_is_bad(to->hold_max_ms, "hold_max_ms", why) ||
-        hl_options_span_is_bad(to->lease_ms, "lease_ms", why) ||
-        hl_options_span_is_bad(to->min_validity_ms, "min_validity_ms", why) ||
-        hl_options_span_is_bad(to->wait_report_ms, "wait_report_ms", why) ||
-        hl_options_span_is_bad(to->poll_min_ms, "poll_min_ms", why) ||
-        hl_options_span_is_bad(to->poll_jitter_ms, "poll_jitter_ms", why))
+    if (to->kind == HILOCK_SIMPLE) /* no program publishes its release */
+        to->wake = HILOCK_WAKE_POLL;
+    if (settle_spans(spans, sizeof spans / sizeof *spans, why) != 0)
         return HILOCK_INVALID;
-    settle_wake(to);
-    if (!to->lease_ms)
-        to->lease_ms = client_lease_ms;
     status = check_lengths(to, why);
     return status == HILOCK_OK ? settle_replicas(to, why) : status;
 }

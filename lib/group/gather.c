@@ -15,7 +15,7 @@ void hl_gather_begin(struct hl_gather *gather, struct hl_group *group, hilock_op
                      hilock_result_fn *on_result, void *user)
 {
     *gather = (struct hl_gather){.group = group, .operation = operation, .on_result = on_result, .user = user,
-                                 .begun_us = hl_now_us(&hl_group_core(group)->host), .epoch = group->lock->epoch,
+                                 .begun_us = hl_group_now_us(group), .epoch = group->lock->epoch,
                                  .tenure = group->tenure};
     TAILQ_INSERT_TAIL(&group->gathers, gather, entry);
     group->lock->refs++;
