@@ -13,19 +13,6 @@ static void put(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
     due.alarm->place = FIRST + i;
 }
 
-/* Moves entry i up until the one above it is no later. */
-static void rise(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
-{
-    while (i) {
-        uint32_t above = (i - 1) / CHILDREN;
-        if (alarms->heap[above].at_us <= due.at_us)
-            break;
-        put(alarms, i, alarms->heap[above]);
-        i = above;
-    }
-    put(alarms, i, due);
-}
-
 static uint32_t earliest_below(const struct hl_alarms *alarms, uint32_t i)
 {
     uint32_t best = i * CHILDREN + 1, end = best + CHILDREN < alarms->set ? best + CHILDREN : alarms->set;
@@ -35,22 +22,19 @@ static uint32_t earliest_below(const struct hl_alarms *alarms, uint32_t i)
     return best;
 }
 
-static void sink(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
+/* Puts it where entry i was, or as far up or down from there as its time demands. */
+static void settle(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
 {
-    uint32_t below;
-    while ((below = earliest_below(alarms, i)) < alarms->set && alarms->heap[below].at_us < due.at_us) {
-        put(alarms, i, alarms->heap[below]);
-        i = below;
+    uint32_t next;
+    while (i && alarms->heap[next = (i - 1) / CHILDREN].at_us > due.at_us) {
+        put(alarms, i, alarms->heap[next]);
+        i = next;
+    }
+    while ((next = earliest_below(alarms, i)) < alarms->set && alarms->heap[next].at_us < due.at_us) {
+        put(alarms, i, alarms->heap[next]);
+        i = next;
     }
     put(alarms, i, due);
-}
-
-static void move(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
-{
-    if (i && alarms->heap[(i - 1) / CHILDREN].at_us > due.at_us)
-        rise(alarms, i, due);
-    else
-        sink(alarms, i, due);
 }
 
 static void wake_at(struct hl_alarms *alarms, uint64_t at_us, uint64_t now_us)
@@ -65,10 +49,7 @@ void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_
              soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
     const struct hl_alarm_due due = {at_us < soonest_us ? soonest_us : at_us, alarm};
     HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its alarm; a wait checks first */
-    if (alarm->place == STOPPED)
-        rise(alarms, alarms->set++, due);
-    else
-        move(alarms, alarm->place - FIRST, due);
+    settle(alarms, alarm->place == STOPPED ? alarms->set++ : alarm->place - FIRST, due);
     if (due.at_us < alarms->wakes_us && !alarms->passing_us)
         wake_at(alarms, due.at_us, now_us);
 }
@@ -80,7 +61,7 @@ void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm)
         return;
     alarm->place = STOPPED;
     if (i < --alarms->set)
-        move(alarms, i, alarms->heap[alarms->set]);
+        settle(alarms, i, alarms->heap[alarms->set]);
 }
 
 static void fire_first(struct hl_alarms *alarms)

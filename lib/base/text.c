@@ -26,3 +26,12 @@ void hl_text_add(struct hl_text *text, const char *format, ...)
     vsnprintf(text->bytes + used, sizeof text->bytes - used, format, list);
     va_end(list);
 }
+
+hilock_status hl_text_refuse(struct hl_text *why, hilock_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    hl_text_set_list(why, format, list);
+    va_end(list);
+    return status;
+}

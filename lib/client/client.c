@@ -41,6 +41,14 @@ hilock_status hl_client_refuse(struct hilock_client *client, hilock_status statu
 
 hilock_status hl_client_admit(const struct hilock_client *client) { return hl_cell_admit(client->core.cell); }
 
+hilock_status hl_client_admit_new(struct hilock_client *client, const char *what)
+{
+    return client->core.is_closing
+               ? hl_client_refuse(client, HILOCK_CLOSED,
+                                  "the client is closing: no new %s; open another client for them", what)
+               : HILOCK_OK;
+}
+
 /* ---- the host's and the nodes' events ---- */
 
 static void destroy(struct hilock_client *client);
@@ -64,7 +72,7 @@ static void leave_soon(struct hilock_client *client)
 {
     uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000;
     client->phase = CLIENT_LEAVING;
-    client->leave_ends_us = hl_now_us(&client->core.host) + span_us;
+    client->phase_ends_us = hl_now_us(&client->core.host) + span_us;
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
@@ -76,7 +84,7 @@ static int has_left(struct hilock_client *client)
     if (client->phase == CLIENT_DRAINING && !client->core.held)
         leave_soon(client);
     if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && !HL_PLANTED(CLOSE_IN_HASTE) &&
-                                            hl_now_us(&client->core.host) < client->leave_ends_us))
+                                            hl_now_us(&client->core.host) < client->phase_ends_us))
         return 0;
     if (!HL_PLANTED(CLOSED_UNTOLD) && !HL_PLANTED(CLOSE_IN_HASTE) && !is_all_told(&client->core))
         return 0;
@@ -113,7 +121,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     hl_hold_each_held(&client->core, verify, &verifying);
     hl_channels_retry_at(&client->core, node);
     hl_recent_repeat(&client->core);
-    hl_groups_retry(&client->core);
+    hl_groups_node(&client->core, 1);
 }
 
 /* A hold that was last confirmed by another node than its present one is verified there. */
@@ -128,10 +136,11 @@ static void on_moved(void *arg, int is_failover)
         hl_recent_repeat(&client->core);
 }
 
-static void on_node_down(void *arg, struct hl_node *node)
+/* Each pending request gets its own answer. */
+static void on_node_down(void *client, struct hl_node *node)
 {
-    (void)node; /* each pending request gets its own answer */
-    hl_groups_turn(&((struct hilock_client *)arg)->core);
+    (void)node;
+    hl_groups_node(&((struct hilock_client *)client)->core, 0);
 }
 
 static void lose(struct hl_hold *hold, void *core)
@@ -146,13 +155,12 @@ static void on_close_timer(void *arg)
     struct hl_host *host = &client->core.host;
     uint64_t now_us = hl_now_us(host);
     hl_host_enter(host);
-    if (client->phase == CLIENT_DRAINING && now_us >= client->drain_ends_us && !HL_PLANTED(DRAIN_ENDLESS)) {
+    if (now_us < client->phase_ends_us)
+        hl_timer_start(host, client->close_timer, client->phase_ends_us - now_us);
+    else if (client->phase == CLIENT_DRAINING && !HL_PLANTED(DRAIN_ENDLESS)) {
         hl_hold_each_held(&client->core, lose, &client->core);
         leave_soon(client);
-    } else if (client->phase == CLIENT_DRAINING)
-        hl_timer_start(host, client->close_timer, client->drain_ends_us - now_us);
-    else if (now_us < client->leave_ends_us)
-        hl_timer_start(host, client->close_timer, client->leave_ends_us - now_us);
+    }
     hl_host_leave(host);
 }
 
@@ -206,37 +214,28 @@ static hilock_status begin_tls(struct hilock_client *client, const struct hilock
     return status;
 }
 
-static void end_tls(struct hilock_client *client)
+/* What was made so far: an open may fail halfway. */
+static void dismantle(struct hilock_client *client)
 {
+    struct hl_core *core = &client->core;
+    if (core->route)
+        core->route->ops->free(core->route);
+    core->route = NULL;
     if (client->is_secured)
         client->links.insecure(&client->links);
-    client->is_secured = 0;
-}
-
-static void end_alarms(struct hl_core *core)
-{
+    hl_timer_free(&core->host, client->close_timer);
+    hl_gates_done(core);
     hl_alarms_done(&core->hold_alarms);
     hl_alarms_done(&core->wait_alarms);
-    hl_groups_done(core);
-}
-
-static void free_half_open(struct hilock_client *client, int has_host)
-{
-    struct hl_memory memory = client->core.host.memory;
-    client->core.host.loop.free_ctx = NULL; /* a refused open leaves the loop to the caller */
-    if (client->core.route)
-        client->core.route->ops->free(client->core.route);
-    if (has_host) {
-        hl_timer_free(&client->core.host, client->close_timer);
-        hl_gates_done(&client->core);
-        end_alarms(&client->core);
-        hl_host_done(&client->core.host);
+    hl_alarms_done(&core->group_alarms);
+    if (client->terms)
+        hl_terms_unref(client->terms);
+    if (core->cell) {
+        core->cell->core = NULL;
+        hl_cell_unref(core->cell);
     }
     hl_logins_forget(client);
-    end_tls(client);
-    if (client->core.cell)
-        hl_cell_unref(client->core.cell);
-    hl_memory_free(&memory, client);
+    core->is_gone = 1;
 }
 
 static int furnish(struct hilock_client *client, const struct hl_urls *urls,
@@ -261,24 +260,24 @@ static hilock_status client_new(struct hilock_client **ret_client, const struct 
                                 struct hl_text *why)
 {
     struct hilock_client *client = hl_memory_new(memory, sizeof *client);
-    hilock_status status = HILOCK_OK;
-    int has_host;
+    hilock_status status;
     hl_text_set(why, "out of memory");
     if (!client)
         return HILOCK_NO_MEMORY;
-    client->core.host.memory = *memory;
     client->links = doors->links;
-    has_host = hl_host_init(&client->core.host, loop, memory, doors->seed) == 0;
-    if (has_host)
-        init_core(client, doors, options);
-    if (hl_deployment_is_tls(urls))
+    status = hl_host_init(&client->core.host, loop, memory, doors->seed) == 0 ? HILOCK_OK : HILOCK_NO_MEMORY;
+    init_core(client, doors, options);
+    if (status == HILOCK_OK && hl_deployment_is_tls(urls))
         status = begin_tls(client, options, why);
-    if (status == HILOCK_OK && (!has_host || furnish(client, urls, options) != 0))
+    if (status == HILOCK_OK && furnish(client, urls, options) != 0)
         status = HILOCK_NO_MEMORY;
-    if (status == HILOCK_OK)
+    if (status == HILOCK_OK) {
         *ret_client = client;
-    else
-        free_half_open(client, has_host);
+        return HILOCK_OK;
+    }
+    client->core.host.loop.free_ctx = NULL; /* a refused open leaves the loop to the caller */
+    dismantle(client);
+    destroy(client);
     return status;
 }
 
@@ -288,17 +287,9 @@ static hilock_status check_loop(const struct hilock_loop *loop, struct hl_text *
         loop->timer_new && loop->timer_start && loop->timer_stop && loop->timer_free && loop->resolve &&
         loop->resolve_cancel)
         return HILOCK_OK;
-    hl_text_set(
-        why,
+    return hl_text_refuse(
+        why, HILOCK_INVALID,
         "loop is NULL, of a smaller size, or lacks a function: an adapter fills struct hilock_loop (hilock/loop.h)");
-    return HILOCK_INVALID;
-}
-
-static hilock_status refuse_open(hilock_status status, const struct hl_text *why, struct hilock_error *ret_error)
-{
-    if (ret_error)
-        snprintf(ret_error->text, sizeof ret_error->text, "%s", why->bytes);
-    return status;
 }
 
 hilock_status hl_client_open_with(hilock_client **ret_client, const struct hilock_loop *loop,
@@ -307,23 +298,23 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
 {
     struct hilock_client_options settled;
     struct hl_memory memory;
-    struct hl_urls urls;
+    struct hl_urls urls = {.count = 0};
     struct hl_text why = {"ret_client is NULL: give a place for the client"};
     hilock_status status = ret_client ? check_loop(loop, &why) : HILOCK_INVALID;
     if (status == HILOCK_OK)
         status = hl_options_read_client(&settled, options, &why);
-    if (status != HILOCK_OK)
-        return refuse_open(status, &why, ret_error);
-    hl_memory_init(&memory, settled.allocator);
-    status = hl_deployment_read(&urls, &memory, &settled, &why);
-    if (status != HILOCK_OK)
-        return refuse_open(status, &why, ret_error);
-    status = client_new(ret_client, loop, doors, &memory, &urls, &settled, &why);
-    hl_deployment_done(&urls, &memory);
-    if (status != HILOCK_OK)
-        return refuse_open(status, &why, ret_error);
-    (*ret_client)->core.route->ops->start((*ret_client)->core.route);
-    return HILOCK_OK;
+    if (status == HILOCK_OK) {
+        hl_memory_init(&memory, settled.allocator);
+        status = hl_deployment_read(&urls, &memory, &settled, &why);
+        if (status == HILOCK_OK)
+            status = client_new(ret_client, loop, doors, &memory, &urls, &settled, &why);
+        hl_deployment_done(&urls, &memory);
+    }
+    if (status == HILOCK_OK)
+        (*ret_client)->core.route->ops->start((*ret_client)->core.route);
+    else if (ret_error)
+        snprintf(ret_error->text, sizeof ret_error->text, "%s", why.bytes);
+    return status;
 }
 
 /* ---- close, abandon ---- */
@@ -336,18 +327,7 @@ static void detach(struct hilock_client *client)
     hl_groups_forget(core);
     hl_teardown(core);
     hl_names_detach(core);
-    core->route->ops->free(core->route);
-    core->route = NULL;
-    end_tls(client);
-    hl_timer_free(&core->host, client->close_timer);
-    hl_gates_done(core);
-    end_alarms(core);
-    if (client->terms)
-        hl_terms_unref(client->terms);
-    core->cell->core = NULL;
-    hl_cell_unref(core->cell);
-    hl_logins_forget(client);
-    core->is_gone = 1;
+    dismantle(client);
 }
 
 static void destroy(struct hilock_client *client)
@@ -361,9 +341,7 @@ static void destroy(struct hilock_client *client)
 
 void hilock_client_abandon(hilock_client *client)
 {
-    if (!client || hl_client_admit(client) == HILOCK_WRONG_THREAD)
-        return;
-    if (client->core.is_gone)
+    if (!client || hl_client_admit(client) == HILOCK_WRONG_THREAD || client->core.is_gone)
         return;
     if (client->core.notices.is_delivering)
         detach(client);
@@ -386,13 +364,13 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
         client->phase = CLIENT_DRAINING;
         client->on_closed = on_closed;
         client->closed_user = user;
-        client->drain_ends_us = UINT64_MAX;
+        client->phase_ends_us = UINT64_MAX;
         client->core.is_closing = 1;
         hl_groups_close(&client->core);
         hl_gates_close(&client->core);
     }
-    if (client->phase == CLIENT_DRAINING && ends_us < client->drain_ends_us) {
-        client->drain_ends_us = ends_us;
+    if (client->phase == CLIENT_DRAINING && ends_us < client->phase_ends_us) {
+        client->phase_ends_us = ends_us;
         hl_timer_start(&client->core.host, client->close_timer, ends_us - now_us);
     }
     hl_host_wake(&client->core.host);

@@ -17,7 +17,7 @@ struct hilock_client {
     struct hl_core core; /* first: an event's client is found from it */
     enum hl_client_phase phase;
     void *close_timer;
-    uint64_t drain_ends_us, leave_ends_us;
+    uint64_t phase_ends_us; /* DRAINING, LEAVING */
     hilock_closed_fn *on_closed;
     void *closed_user;
     hilock_log_fn *on_log;
@@ -57,5 +57,7 @@ __attribute__((format(printf, 3, 4))) hilock_status hl_client_refuse(struct hilo
                                                                      const char *format, ...);
 /* HILOCK_OK: the client may be used by this thread. */
 hilock_status hl_client_admit(const struct hilock_client *client);
+/* HILOCK_CLOSED, with the reason: it is closing. what: what it no longer accepts */
+hilock_status hl_client_admit_new(struct hilock_client *client, const char *what);
 
 #endif

@@ -8,19 +8,8 @@
 #include "base/plant.h"
 #include "lock/watchdog.h"
 #include "node/wait_link.h"
-#include "wire/natives.h"
 #include "wire/scripts.h"
-
-static hilock_status check_url(const struct hl_url *url, const struct hilock_client_options *options,
-                               struct hl_text *why)
-{
-    if ((options->sentinel_username || options->sentinel_password) && url->scheme != HL_URL_SENTINEL) {
-        hl_text_set(why, "%s is set, but the url is not redis+sentinel: no server would get it",
-                    options->sentinel_password ? "sentinel_password" : "sentinel_username");
-        return HILOCK_INVALID;
-    }
-    return HILOCK_OK;
-}
+#include "wire/simple.h"
 
 static int are_one_server(const struct hl_url *a, const struct hl_url *b)
 {
@@ -36,74 +25,54 @@ static hilock_status check_master(const struct hl_urls *urls, struct hl_text *wh
 {
     unsigned latest = urls->count - 1;
     const struct hl_url *url = &urls->of[latest];
-    if (url->scheme != HL_URL_REDIS && url->scheme != HL_URL_UNIX) {
-        hl_text_set(why,
-                    "quorum_urls: number %u is no redis://, rediss:// or unix:// url: each is one independent master",
-                    urls->count);
-        return HILOCK_UNSUPPORTED;
-    }
-    for (unsigned i = 0; i < latest; i++) {
-        if (!are_one_server(&urls->of[i], url))
-            continue;
-        hl_text_set(why, "quorum_urls: number %u and number %u are the same server: it would vote twice", i + 1,
-                    urls->count);
-        return HILOCK_INVALID;
-    }
+    if (url->scheme != HL_URL_REDIS && url->scheme != HL_URL_UNIX)
+        return hl_text_refuse(
+            why, HILOCK_UNSUPPORTED,
+            "quorum_urls: number %u is no redis://, rediss:// or unix:// url: each is one independent master",
+            urls->count);
+    for (unsigned i = 0; i < latest; i++)
+        if (are_one_server(&urls->of[i], url))
+            return hl_text_refuse(why, HILOCK_INVALID,
+                                  "quorum_urls: number %u and number %u are the same server: it would vote twice",
+                                  i + 1, urls->count);
     return HILOCK_OK;
-}
-
-static hilock_status check_needed(unsigned count, unsigned needed, struct hl_text *why)
-{
-    if (needed == 0 || (needed >= count / 2 + 1 && needed <= count))
-        return HILOCK_OK;
-    hl_text_set(why,
-                "bad quorum_needed %u of %u masters: must be %u..%u, or 0 for the majority; with fewer two could hold "
-                "at a time",
-                needed, count, count / 2 + 1, count);
-    return HILOCK_INVALID;
 }
 
 static hilock_status check_count(const struct hilock_client_options *options, struct hl_text *why)
 {
-    unsigned count = 0;
+    unsigned count = 0, needed = options->quorum_needed;
     while (options->quorum_urls && count <= HL_MASTERS_MAX && options->quorum_urls[count])
         count++;
-    if (!options->quorum_urls && options->quorum_needed)
-        hl_text_set(why, "quorum_needed %u without quorum_urls: give the masters, or leave it 0",
-                    options->quorum_needed);
-    else if (options->quorum_urls && options->url)
-        hl_text_set(why, "url and quorum_urls are both set: give one of them");
-    else if (options->quorum_urls && (count < 2 || count > HL_MASTERS_MAX))
-        hl_text_set(why, "bad quorum_urls: %s%u given, must be 2..%d and end with NULL; for one server use url",
-                    count > HL_MASTERS_MAX ? "at least " : "", count, HL_MASTERS_MAX);
-    else
-        return options->quorum_urls ? check_needed(count, options->quorum_needed, why) : HILOCK_OK;
-    return HILOCK_INVALID;
+    if (!options->quorum_urls && needed)
+        return hl_text_refuse(why, HILOCK_INVALID,
+                              "quorum_needed %u without quorum_urls: give the masters, or leave it 0", needed);
+    if (options->quorum_urls && options->url)
+        return hl_text_refuse(why, HILOCK_INVALID, "url and quorum_urls are both set: give one of them");
+    if (options->quorum_urls && (count < 2 || count > HL_MASTERS_MAX))
+        return hl_text_refuse(why, HILOCK_INVALID,
+                              "bad quorum_urls: %s%u given, must be 2..%d and end with NULL; for one server use url",
+                              count > HL_MASTERS_MAX ? "at least " : "", count, HL_MASTERS_MAX);
+    if (needed && (needed < count / 2 + 1 || needed > count))
+        return hl_text_refuse(
+            why, HILOCK_INVALID,
+            "bad quorum_needed %u of %u masters: must be %u..%u, or 0 for the majority; with fewer two could hold "
+            "at a time", needed, count, count / 2 + 1, count);
+    return HILOCK_OK;
 }
 
 static hilock_status read_url(struct hl_urls *urls, const struct hl_memory *memory, const char *text,
                               const struct hilock_client_options *options, struct hl_text *why)
 {
     struct hl_url *url = &urls->of[urls->count];
-    hilock_status status;
-    memset(url, 0, sizeof *url);
-    status = hl_url_parse(url, memory, text, why);
+    hilock_status status = hl_url_parse(url, memory, text, why);
     if (status != HILOCK_OK)
         return status;
     urls->count++;
-    status = check_url(url, options, why);
-    return status == HILOCK_OK && options->quorum_urls ? check_master(urls, why) : status;
-}
-
-/* NULL: none is set. */
-static const char *tls_option(const struct hilock_client_options *options)
-{
-    return options->tls_ca_file       ? "tls_ca_file"
-           : options->tls_ca_dir      ? "tls_ca_dir"
-           : options->tls_cert_file   ? "tls_cert_file"
-           : options->tls_key_file    ? "tls_key_file"
-           : options->tls_server_name ? "tls_server_name"
-                                      : NULL;
+    if ((options->sentinel_username || options->sentinel_password) && url->scheme != HL_URL_SENTINEL)
+        return hl_text_refuse(why, HILOCK_INVALID,
+                              "%s is set, but the url is not redis+sentinel: no server would get it",
+                              options->sentinel_password ? "sentinel_password" : "sentinel_username");
+    return options->quorum_urls ? check_master(urls, why) : HILOCK_OK;
 }
 
 int hl_deployment_is_tls(const struct hl_urls *urls)
@@ -117,27 +86,27 @@ int hl_deployment_is_tls(const struct hl_urls *urls)
 static hilock_status check_tls(const struct hl_urls *urls, const struct hilock_client_options *options,
                                struct hl_text *why)
 {
-    if (!tls_option(options) || hl_deployment_is_tls(urls))
+    const char *set = options->tls_ca_file       ? "tls_ca_file"
+                      : options->tls_ca_dir      ? "tls_ca_dir"
+                      : options->tls_cert_file   ? "tls_cert_file"
+                      : options->tls_key_file    ? "tls_key_file"
+                      : options->tls_server_name ? "tls_server_name"
+                                                 : NULL;
+    if (!set || hl_deployment_is_tls(urls))
         return HILOCK_OK;
-    hl_text_set(why, "%s is set, but %s: nothing would be encrypted", tls_option(options),
-                options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
-    return HILOCK_INVALID;
+    return hl_text_refuse(why, HILOCK_INVALID, "%s is set, but %s: nothing would be encrypted", set,
+                          options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
 }
 
 hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory,
                                  const struct hilock_client_options *options, struct hl_text *why)
 {
     hilock_status status = check_count(options, why);
-    ret_urls->count = 0;
     if (status == HILOCK_OK && !options->quorum_urls)
         status = read_url(ret_urls, memory, options->url, options, why);
     for (unsigned i = 0; status == HILOCK_OK && options->quorum_urls && options->quorum_urls[i]; i++)
         status = read_url(ret_urls, memory, options->quorum_urls[i], options, why);
-    if (status == HILOCK_OK)
-        status = check_tls(ret_urls, options, why);
-    if (status != HILOCK_OK)
-        hl_deployment_done(ret_urls, memory);
-    return status;
+    return status == HILOCK_OK ? check_tls(ret_urls, options, why) : status;
 }
 
 void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory)
@@ -146,16 +115,13 @@ void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory)
         hl_url_done(&urls->of[--urls->count], memory);
 }
 
-unsigned hl_deployment_needed(const struct hl_urls *urls, const struct hilock_client_options *options)
-{
-    return options->quorum_needed ? options->quorum_needed : urls->count / 2 + 1;
-}
-
+/* needed 0: the majority. */
 static struct hl_route *quorum_new(struct hilock_client *client, const struct hl_urls *urls, unsigned needed,
                                    const struct hl_node_options *node, const struct hl_route_events *events)
 {
-    struct hl_quorum_options quorum = {.count = urls->count,
-                                       .needed = HL_PLANTED(QUORUM_OF_HALF) ? urls->count / 2 : needed};
+    struct hl_quorum_options quorum = {.count = urls->count, .needed = needed ? needed : urls->count / 2 + 1};
+    if (HL_PLANTED(QUORUM_OF_HALF))
+        quorum.needed = urls->count / 2;
     for (unsigned i = 0; i < urls->count; i++) {
         const struct hl_url *url = &urls->of[i];
         quorum.places[i] = hl_address_of(url->path ? url->path : url->hosts[0].host, url->hosts[0].port);
@@ -183,10 +149,9 @@ static struct hl_route *route_new(struct hilock_client *client, const struct hl_
     return NULL;
 }
 
-static uint64_t left_us(void *arg, const struct hl_node *node)
+static uint64_t left_us(void *client, const struct hl_node *node)
 {
-    struct hilock_client *client = arg;
-    return hl_watchdog_left_us(&client->core, node);
+    return hl_watchdog_left_us(&((struct hilock_client *)client)->core, node);
 }
 
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
@@ -200,8 +165,8 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                     .is_tls = urls->of[0].is_tls,
                     .tls_server_name = client->tls_server_name},
         .scripts = hl_scripts,
-        .ask_natives = hl_natives_ask,
-        .natives_told = hl_natives_told,
+        .ask_natives = hl_simple_ask_natives,
+        .natives_told = hl_simple_natives,
         .wait_link = &hl_wait_link_ops,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
@@ -210,5 +175,5 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .left_arg = client,
         .restart_guard_ms = client->restart_guard_ms,
     };
-    return route_new(client, urls, hl_deployment_needed(urls, options), &node, events);
+    return route_new(client, urls, options->quorum_needed, &node, events);
 }

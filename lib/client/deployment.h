@@ -11,13 +11,12 @@ struct hl_urls { /* one, or a quorum's */
     unsigned count;
 };
 
-/* INVALID also for options of one deployment with the url of another. OK: give it back later. */
+/* Into no urls; the caller gives them back in any case. INVALID also for options of one deployment with the url of
+ * another. */
 hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory,
                                  const struct hilock_client_options *options, struct hl_text *why);
 void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory);
 int hl_deployment_is_tls(const struct hl_urls *urls); /* one of them at least */
-/* of a quorum's votes */
-unsigned hl_deployment_needed(const struct hl_urls *urls, const struct hilock_client_options *options);
 
 /* Call it when the client's strings are kept and its links secured: its logins are used by reference. events is called
  * with the client. NULL: no memory. */

@@ -1,99 +1,100 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handle - the public calls on a lock: they check the caller and the arguments, then call the lock machine. */
-#include "base/plant.h"
+/* handle - the public calls on a lock: they check the caller and the arguments, then call the lock machine; and those
+ * on a validity, the only ones for any thread, which touch no client and no lock. */
 #include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
 #include "client/stats.h"
+#include "group/group.h"
 #include "lock/gate.h"
+#include "lock/inquiry.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 
+static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
+
 static struct hilock_client *client_of(const struct hilock_lock *lock)
 {
-    return (struct hilock_client *)(void *)lock->terms->cell->core;
+    return (struct hilock_client *)(void *)core_of(lock);
 }
 
 /* HILOCK_OK: the handle and its client may be used. */
 static hilock_status admit(const struct hilock_lock *lock)
 {
     hilock_status status = lock ? hl_cell_admit(lock->terms->cell) : HILOCK_INVALID;
-    return status == HILOCK_OK && !lock->terms->cell->core ? HILOCK_CLOSED : status;
+    return status == HILOCK_OK && !core_of(lock) ? HILOCK_CLOSED : status;
 }
 
 static int may_read(const struct hilock_lock *lock) { return lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK; }
+
+static struct hl_look look(const struct hilock_lock *lock)
+{
+    return lock->ops->look(lock, core_of(lock) ? hl_now_us(&core_of(lock)->host) : 0);
+}
+
+static hilock_status refuse(const struct hilock_lock *lock, hilock_status status, const char *why)
+{
+    return hl_client_refuse(client_of(lock), status, "handle of \"%s\" %s",
+                            hl_quote(lock->name->bytes, lock->name->length).bytes, why);
+}
+
+static hilock_status check_callback(const struct hilock_lock *lock, hilock_result_fn *on_result, const char *call)
+{
+    return on_result ? HILOCK_OK
+                     : hl_client_refuse(client_of(lock), HILOCK_INVALID, "on_result is NULL: %s is answered by it",
+                                        call);
+}
+
+/* HILOCK_OK, or NO_MEMORY, with the reason. */
+static hilock_status accepted(const struct hilock_lock *lock, hilock_status status, const char *call)
+{
+    return status == HILOCK_OK ? status
+                               : hl_client_refuse(client_of(lock), HILOCK_NO_MEMORY, "out of memory for %s", call);
+}
 
 /* ---- free, drop ---- */
 
 /* In a forked child only memory is given back: nothing is sent, and no other handle gets a turn. */
 void hilock_lock_free(hilock_lock *lock)
 {
-    hilock_status status = lock ? admit(lock) : HILOCK_INVALID;
-    if (status != HILOCK_OK && status != HILOCK_CLOSED && status != HILOCK_FORKED)
-        return;
-    if (lock->terms->cell->core && status == HILOCK_FORKED)
-        lock->ops->teardown(lock->terms->cell->core, lock);
-    else if (lock->terms->cell->core) {
-        lock->ops->silence(lock->terms->cell->core, lock);
-        lock->terms->cell->core->locks--;
-    }
-    hl_lock_unref(lock);
+    hilock_status status = admit(lock);
+    if (status == HILOCK_OK) {
+        lock->ops->silence(core_of(lock), lock);
+        core_of(lock)->locks--;
+    } else if (status == HILOCK_FORKED && core_of(lock))
+        lock->ops->teardown(core_of(lock), lock);
+    if (status == HILOCK_OK || status == HILOCK_CLOSED || status == HILOCK_FORKED)
+        hl_lock_unref(lock);
 }
 
 void hilock_lock_drop(hilock_lock *lock)
 {
-    if (lock && admit(lock) == HILOCK_OK)
-        lock->ops->silence(lock->terms->cell->core, lock);
+    if (admit(lock) == HILOCK_OK)
+        lock->ops->silence(core_of(lock), lock);
 }
 
 /* ---- acquire, release, extend, cancel ---- */
 
-static struct hl_quoted quoted_name(const struct hilock_lock *lock)
-{
-    return hl_quote(lock->name->bytes, lock->name->length);
-}
-
-static struct hl_look look(const struct hilock_lock *lock)
-{
-    const struct hl_core *core = lock->terms->cell->core;
-    return lock->ops->look(lock, core ? hl_now_us(&core->host) : 0);
-}
-
-static hilock_status check_use(struct hilock_client *client, const struct hilock_lock *lock)
+static hilock_status check_use(const struct hilock_lock *lock)
 {
     const struct hl_look now = look(lock);
     if (now.state == HILOCK_STATE_IDLE)
         return HILOCK_OK;
     if (!lock->terms->is_reentrant)
-        return hl_client_refuse(client, HILOCK_IN_USE,
-                                "handle of \"%s\" already %s: make one handle per would-be holder, or set reentrant",
-                                quoted_name(lock).bytes, now.state == HILOCK_STATE_WAITING ? "waits" : "holds");
+        return refuse(lock, HILOCK_IN_USE,
+                      now.state == HILOCK_STATE_WAITING
+                          ? "already waits: make one handle per would-be holder, or set reentrant"
+                          : "already holds: make one handle per would-be holder, or set reentrant");
     if (now.state == HILOCK_STATE_WAITING)
-        return hl_client_refuse(client, HILOCK_IN_USE,
-                                "handle of \"%s\" already waits: it can be entered again once it holds",
-                                quoted_name(lock).bytes);
-    if (now.count == UINT32_MAX)
-        return hl_client_refuse(client, HILOCK_IN_USE, "handle of \"%s\" was entered %u times: is a release missing?",
-                                quoted_name(lock).bytes, UINT32_MAX);
-    return HILOCK_OK;
+        return refuse(lock, HILOCK_IN_USE, "already waits: it can be entered again once it holds");
+    return now.count < UINT32_MAX
+               ? HILOCK_OK
+               : refuse(lock, HILOCK_IN_USE, "was entered 4294967295 times: is a release missing?");
 }
 
-static hilock_status check_acquire(struct hilock_client *client, const struct hilock_lock *lock, uint32_t wait_ms,
-                                   hilock_result_fn *on_result)
+static hilock_status check_room(struct hilock_client *client, const struct hilock_lock *lock)
 {
     const struct hl_core *core = &client->core;
-    struct hl_text why;
-    hilock_status status;
-    if (!on_result)
-        return hl_client_refuse(client, HILOCK_INVALID, "on_result is NULL: an acquire is answered by it");
-    if (wait_ms != HILOCK_FOREVER && hl_options_span_is_bad(wait_ms, "wait_ms", &why))
-        return hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
-    if (core->is_closing)
-        return hl_client_refuse(client, HILOCK_CLOSED,
-                                "the client is closing: no new acquires; open another client for them");
-    status = check_use(client, lock);
-    if (status != HILOCK_OK || look(lock).state == HILOCK_STATE_HELD)
-        return status;
     if (core->waiting + core->unheld >= core->limits.waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
                                 "%u acquires already wait%s (waiters_max): shed load or raise it",
@@ -102,8 +103,22 @@ static hilock_status check_acquire(struct hilock_client *client, const struct hi
     if (hl_gate_waiting(lock->name) >= core->limits.name_waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
                                 "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
-                                hl_gate_waiting(lock->name), quoted_name(lock).bytes);
+                                hl_gate_waiting(lock->name), hl_quote(lock->name->bytes, lock->name->length).bytes);
     return HILOCK_OK;
+}
+
+static hilock_status check_acquire(struct hilock_client *client, const struct hilock_lock *lock, uint32_t wait_ms,
+                                   hilock_result_fn *on_result)
+{
+    hilock_status status = check_callback(lock, on_result, "an acquire");
+    struct hl_text why;
+    if (status == HILOCK_OK && wait_ms != HILOCK_FOREVER && hl_options_span_is_bad(wait_ms, "wait_ms", &why))
+        return hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
+    if (status == HILOCK_OK)
+        status = hl_client_admit_new(client, "acquires");
+    if (status == HILOCK_OK)
+        status = check_use(lock);
+    return status != HILOCK_OK || look(lock).state == HILOCK_STATE_HELD ? status : check_room(client, lock);
 }
 
 hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
@@ -114,8 +129,8 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
         return status;
     client = client_of(lock);
     status = check_acquire(client, lock, wait_ms, on_result);
-    if (status == HILOCK_OK && lock->ops->acquire(&client->core, lock, wait_ms, on_result, user) != HILOCK_OK)
-        status = hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for an acquire");
+    if (status == HILOCK_OK)
+        status = accepted(lock, lock->ops->acquire(&client->core, lock, wait_ms, on_result, user), "an acquire");
     if (status == HILOCK_OK)
         return status;
     client->stats.refused++;
@@ -123,31 +138,24 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     return status;
 }
 
-static hilock_status check_held(const struct hilock_lock *lock)
+static hilock_status refuse_unheld(const struct hilock_lock *lock)
 {
-    if (look(lock).state == HILOCK_STATE_HELD)
-        return HILOCK_OK;
-    return hl_client_refuse(client_of(lock), HILOCK_NOT_HELD,
-                            "handle of \"%s\" does not hold: never acquired, released before, or lost",
-                            quoted_name(lock).bytes);
+    return refuse(lock, HILOCK_NOT_HELD, "does not hold: never acquired, released before, or lost");
 }
 
 hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
+    if (status == HILOCK_OK && look(lock).state != HILOCK_STATE_HELD)
+        status = refuse_unheld(lock);
     if (status == HILOCK_OK)
-        status = check_held(lock);
-    if (status != HILOCK_OK)
-        return status;
-    lock->ops->release(&client_of(lock)->core, lock, on_result, user);
-    return HILOCK_OK;
+        lock->ops->release(core_of(lock), lock, on_result, user);
+    return status;
 }
 
-static hilock_status check_extend(struct hilock_client *client, uint32_t lease_ms, hilock_result_fn *on_result)
+static hilock_status check_lease(struct hilock_client *client, uint32_t lease_ms)
 {
     struct hl_text why;
-    if (!on_result)
-        return hl_client_refuse(client, HILOCK_INVALID, "on_result is NULL: an extend is answered by it");
     if (hl_options_span_is_bad(lease_ms, "lease_ms", &why))
         return hl_client_refuse(client, HILOCK_INVALID, "%s", why.bytes);
     if (lease_ms && (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS))
@@ -162,36 +170,76 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
 {
     hilock_status status = admit(lock);
     if (status == HILOCK_OK)
-        status = check_extend(client_of(lock), lease_ms, on_result);
+        status = check_callback(lock, on_result, "an extend");
     if (status == HILOCK_OK)
-        status = check_held(lock);
+        status = check_lease(client_of(lock), lease_ms);
+    if (status == HILOCK_OK && look(lock).state != HILOCK_STATE_HELD)
+        status = refuse_unheld(lock);
     if (status != HILOCK_OK)
         return status;
-    if (lock->ops->extend(&client_of(lock)->core, lock, lease_ms ? lease_ms : lock->terms->lease_ms, on_result, user) !=
-        HILOCK_OK)
-        return hl_client_refuse(client_of(lock), HILOCK_NO_MEMORY, "out of memory for an extend");
-    return HILOCK_OK;
+    lease_ms = lease_ms ? lease_ms : lock->terms->lease_ms;
+    return accepted(lock, lock->ops->extend(core_of(lock), lock, lease_ms, on_result, user), "an extend");
 }
 
 hilock_status hilock_cancel(hilock_lock *lock)
 {
     hilock_status status = admit(lock);
+    return status != HILOCK_OK || lock->ops->cancel(core_of(lock), lock)
+               ? status
+               : refuse(lock, HILOCK_NOT_PENDING, "does not wait: hilock_lock_drop is for any state");
+}
+
+/* ---- peek, force_release ---- */
+
+static hilock_status accepted_inquiry(const struct hilock_lock *lock, hilock_status status)
+{
+    return status == HILOCK_UNSUPPORTED
+               ? hl_client_refuse(client_of(lock), status,
+                                  "a multi has no single holder: make a handle for one of its names")
+               : accepted(lock, status, "an inquiry");
+}
+
+hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = admit(lock);
+    if (status == HILOCK_OK)
+        status = hl_client_admit_new(client_of(lock), "inquiries");
+    if (status == HILOCK_OK)
+        status = check_callback(lock, on_result, "a peek");
+    return status == HILOCK_OK ? accepted_inquiry(lock, lock->ops->peek(core_of(lock), lock, on_result, user)) : status;
+}
+
+static hilock_status check_holder(struct hilock_client *client, const char *holder)
+{
+    size_t length = strnlen(holder, HL_INQUIRY_HOLDER_MAX + 1);
+    if (length == 0 || length > HL_INQUIRY_HOLDER_MAX)
+        return hl_client_refuse(client, HILOCK_INVALID,
+                                "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for any holder",
+                                length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
+    if (hl_holder_is_field(holder, length))
+        return hl_client_refuse(
+            client, HILOCK_INVALID,
+            "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
+    return HILOCK_OK;
+}
+
+hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = admit(lock);
+    if (status == HILOCK_OK)
+        status = hl_client_admit_new(client_of(lock), "inquiries");
+    if (status == HILOCK_OK && holder)
+        status = check_holder(client_of(lock), holder);
     if (status != HILOCK_OK)
         return status;
-    if (!lock->ops->cancel(&client_of(lock)->core, lock))
-        return hl_client_refuse(client_of(lock), HILOCK_NOT_PENDING,
-                                "handle of \"%s\" does not wait: hilock_lock_drop is for any state",
-                                quoted_name(lock).bytes);
-    return HILOCK_OK;
+    return accepted_inquiry(lock, lock->ops->force(core_of(lock), lock, holder, on_result, user));
 }
 
 /* ---- getters ---- */
 
 uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
 {
-    if (!may_read(lock) || !lock->terms->cell->core)
-        return 0;
-    return hl_lease_span_ms(look(lock).left_us);
+    return may_read(lock) && core_of(lock) ? hl_lease_span_ms(look(lock).left_us) : 0;
 }
 
 uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? look(lock).token : 0; }
@@ -211,3 +259,82 @@ const char *hilock_lock_name(const hilock_lock *lock) { return may_read(lock) ? 
 void *hilock_lock_user(const hilock_lock *lock) { return may_read(lock) ? lock->user : NULL; }
 
 void hilock_lost_ignored(const struct hilock_event *event, void *user) { (void)event, (void)user; }
+
+/* ---- descriptions ---- */
+
+static struct hilock_lock_info describe(const struct hilock_lock *lock)
+{
+    const struct hl_core *core = core_of(lock);
+    const struct hl_look now = core ? look(lock) : (struct hl_look){.state = HILOCK_STATE_IDLE};
+    uint64_t age_us = now.state == HILOCK_STATE_IDLE ? 0 : hl_now_us(&core->host) - now.since_us;
+    return (struct hilock_lock_info){.size = sizeof(struct hilock_lock_info),
+                                     .name = lock->name->bytes,
+                                     .name_length = lock->name->length,
+                                     .kind = lock->terms->kind->kind,
+                                     .user = lock->user,
+                                     .state = now.state,
+                                     .remaining_ms = hl_lease_span_ms(now.left_us),
+                                     .age_ms = hl_lease_span_ms(age_us),
+                                     .hold_count = now.count,
+                                     .fencing_token = now.token};
+}
+
+void hilock_lock_describe(const hilock_lock *lock, struct hilock_lock_info *ret_info)
+{
+    struct hilock_lock_info info = {.name = ""};
+    size_t size = ret_info ? ret_info->size : 0;
+    if (size < sizeof size)
+        return;
+    if (may_read(lock))
+        info = describe(lock);
+    info.size = size;
+    memcpy(ret_info, &info, size < sizeof info ? size : sizeof info);
+}
+
+struct visit { hilock_visit_fn *visit; void *user; };
+
+static void visit_one(const struct hilock_lock *lock, void *arg)
+{
+    const struct visit *visit = arg;
+    const struct hilock_lock_info info = describe(lock);
+    visit->visit(&info, visit->user);
+}
+
+void hilock_client_each_lock(const hilock_client *client, hilock_visit_fn *visit, void *user)
+{
+    struct visit each = {visit, user};
+    if (client && visit && hl_client_admit(client) == HILOCK_OK)
+        hl_groups_visit(&client->core, visit_one, &each);
+}
+
+/* ---- a hold as other threads see it ---- */
+
+hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_validity)
+{
+    hilock_status status = admit(lock);
+    if (status != HILOCK_OK)
+        return status;
+    if (!ret_validity)
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID,
+                                "ret_validity is NULL: give a place for the validity");
+    status = lock->ops->validity(core_of(lock), lock, ret_validity);
+    return status == HILOCK_NOT_HELD ? refuse_unheld(lock) : accepted(lock, status, "a validity");
+}
+
+uint32_t hilock_validity_remaining_ms(const hilock_validity *validity)
+{
+    return validity ? hl_lease_span_ms(hl_validity_left_us(validity)) : 0;
+}
+
+hilock_validity *hilock_validity_ref(hilock_validity *validity)
+{
+    if (validity)
+        hl_validity_ref(validity);
+    return validity;
+}
+
+void hilock_validity_unref(hilock_validity *validity)
+{
+    if (validity)
+        hl_validity_unref(validity);
+}

@@ -6,72 +6,62 @@
 
 #include "client/options.h"
 
-static size_t put(char *to, size_t *used, const char *text)
-{
-    size_t at = *used, length = strlen(text) + 1;
-    if (to)
-        memcpy(to + at, text, length);
-    *used += length;
-    return at;
-}
+/* a login is two texts: user, password */
+enum { PREFIX, CLIENT_NAME, TLS_NAME, LOGINS, KEPT = LOGINS + 2 * (HL_MASTERS_MAX + 1) };
 
-/* One login's strings; with NULL only their room is counted. */
-static void put_login(char *to, size_t *used, struct hl_login *login, const char *user, const char *password)
+/* The sentinels' login is the first, then comes that of each url. */
+static void collect(const char **texts, const struct hl_urls *urls, const struct hilock_client_options *options)
 {
-    size_t user_at = put(to, used, user ? user : ""), password_at = put(to, used, password ? password : "");
-    if (!to)
-        return;
-    login->username = user && *user ? to + user_at : NULL;
-    login->password = password ? to + password_at : NULL;
-}
-
-/* name: of the connections. */
-static size_t put_strings(struct hilock_client *client, const struct hl_urls *urls,
-                          const struct hilock_client_options *options, const char *name)
-{
-    char *to = client->strings;
-    size_t used = 0, prefix_at = put(to, &used, options->name_prefix ? options->name_prefix : ""),
-           name_at = put(to, &used, name);
-    size_t tls_at = put(to, &used, options->tls_server_name ? options->tls_server_name : "");
+    texts[PREFIX] = options->name_prefix ? options->name_prefix : "";
+    texts[TLS_NAME] = options->tls_server_name;
+    texts[LOGINS] = options->sentinel_username;
+    texts[LOGINS + 1] = options->sentinel_password;
     for (unsigned i = 0; i < urls->count; i++) {
-        const struct hl_url *url = &urls->of[i];
-        put_login(to, &used, &client->logins[i], options->username ? options->username : url->user,
-                  options->password ? options->password : url->password);
-        client->logins[i].database = url->db;
-        client->logins[i].client_name = to ? to + name_at : NULL;
+        const char **login = texts + LOGINS + 2 * (i + 1);
+        login[0] = options->username ? options->username : urls->of[i].user;
+        login[1] = options->password ? options->password : urls->of[i].password;
     }
-    put_login(to, &used, &client->sentinel_login, options->sentinel_username, options->sentinel_password);
-    client->sentinel_login.client_name = to ? to + name_at : NULL;
-    client->prefix = to ? to + prefix_at : NULL;
-    client->tls_server_name = to && options->tls_server_name ? to + tls_at : NULL;
-    return used;
 }
 
-static void collect_secrets(struct hilock_client *client)
+/* Moves them into one block. 0; -1: no memory. */
+static int keep(struct hilock_client *client, const char **texts)
 {
-    const char **next = client->secrets;
-    for (unsigned i = 0; i <= HL_MASTERS_MAX; i++) {
-        const struct hl_login *login = i < HL_MASTERS_MAX ? &client->logins[i] : &client->sentinel_login;
-        if (login->username)
-            *next++ = login->username;
-        if (login->password && *login->password)
-            *next++ = login->password;
+    char *next;
+    for (unsigned i = 0; i < KEPT; i++)
+        client->strings_size += texts[i] ? strlen(texts[i]) + 1 : 0;
+    client->strings = next = hl_memory_new(&client->core.host.memory, client->strings_size);
+    for (unsigned i = 0; next && i < KEPT; i++) {
+        size_t size = texts[i] ? strlen(texts[i]) + 1 : 0;
+        texts[i] = texts[i] ? memcpy(next, texts[i], size) : NULL;
+        next += size;
     }
-    client->core.host.secrets = client->secrets;
+    return next ? 0 : -1;
 }
 
 int hl_logins_keep(struct hilock_client *client, const struct hl_urls *urls,
                    const struct hilock_client_options *options)
 {
     char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16];
+    const char *texts[KEPT] = {[CLIENT_NAME] = name}, **secret = client->secrets;
     snprintf(name, sizeof name, "hilock:%s:%s", client->core.label, client->core.uuid);
-    client->strings_size = put_strings(client, urls, options, name);
-    client->strings = hl_memory_new(&client->core.host.memory, client->strings_size);
-    if (!client->strings)
+    collect(texts, urls, options);
+    if (keep(client, texts) != 0)
         return -1;
-    put_strings(client, urls, options, name);
+    client->prefix = texts[PREFIX];
     client->prefix_length = strlen(client->prefix);
-    collect_secrets(client);
+    client->tls_server_name = texts[TLS_NAME];
+    for (unsigned i = 0; i <= urls->count; i++) {
+        struct hl_login *login = i ? &client->logins[i - 1] : &client->sentinel_login;
+        const char *user = texts[LOGINS + 2 * i];
+        login->username = user && *user ? user : NULL;
+        login->password = texts[LOGINS + 2 * i + 1];
+        login->client_name = texts[CLIENT_NAME];
+        login->database = i ? urls->of[i - 1].db : 0;
+    }
+    for (unsigned i = LOGINS; i < KEPT; i++)
+        if (texts[i] && *texts[i])
+            *secret++ = texts[i];
+    client->core.host.secrets = client->secrets;
     return 0;
 }
 

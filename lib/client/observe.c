@@ -1,23 +1,158 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* observe - see observe.h. A client event carries a copy of its facts, as it is delivered later; without memory for the
- * copy it is only logged. Events of locks, on which programs act, need no memory. */
+/* observe - see observe.h. What each inner event becomes stands in one table. A client event carries a copy of its
+ * facts, as it is delivered later; without memory for the copy it is only logged. Events of locks, on which programs
+ * act, need no memory; neither do the steps of on_trace, which the user gets inside the inner event itself. */
 #include "client/observe.h"
 
 #include <stdio.h>
 
 #include "base/plant.h"
 #include "base/quote.h"
-#include "client/handles.h"
 #include "client/stats.h"
-#include "client/tracing.h"
+#include "group/group.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 
-struct client_event {
-    struct hl_notice notice;
-    struct hilock_event event;
-    struct hl_text node, detail;
+#define COUNT(member) .counter = offsetof(struct hilock_stats, member)
+#define SPAN(member) .histogram = offsetof(struct hilock_stats, member)
+
+/* 0: nothing of the kind. */
+static const struct effect {
+    uint16_t counter, histogram; /* in the statistics; the span is waited_us */
+    uint8_t step;                /* of on_trace */
+    uint8_t event;               /* of the client */
+    uint8_t level;               /* of the log line */
+    const char *lead;            /* the line is this and the detail; NULL: `line_of` writes it */
+} effects[] = {
+    [HL_ACQUIRE_BEGUN] = {COUNT(acquires), .step = HILOCK_TRACE_ACQUIRE},
+    [HL_ACQUIRE_ASKED] = {.step = HILOCK_TRACE_ATTEMPT},
+    [HL_ACQUIRE_WAITS] = {.step = HILOCK_TRACE_WAIT, .level = HILOCK_LOG_DEBUG},
+    [HL_ACQUIRE_PLACED] = {.step = HILOCK_TRACE_PLACE},
+    [HL_ACQUIRE_ENDED] = {SPAN(wait), .step = HILOCK_TRACE_FAILED, .level = HILOCK_LOG_DEBUG},
+    [HL_ACQUIRE_REENTERED] = {COUNT(reentered), .step = HILOCK_TRACE_GRANT},
+    [HL_WAKEUP] = {COUNT(wakeups)},
+    [HL_HOLD_RENEWED] = {COUNT(renewals), .step = HILOCK_TRACE_RENEW, .level = HILOCK_LOG_INFO},
+    [HL_HOLD_RENEWAL_FAILED] = {COUNT(renewals_failed), .step = HILOCK_TRACE_RENEW_FAILED, .level = HILOCK_LOG_WARN},
+    [HL_HOLD_RELEASED] = {COUNT(released), SPAN(hold), .step = HILOCK_TRACE_RELEASE, .level = HILOCK_LOG_DEBUG},
+    [HL_HOLD_HANDED_ON] = {.step = HILOCK_TRACE_HANDOFF, .level = HILOCK_LOG_DEBUG},
+    [HL_HOLD_LOST] = {SPAN(hold), .step = HILOCK_TRACE_LOSS, .level = HILOCK_LOG_ERROR, .lead = "lost: "},
+    [HL_RELEASE_SETTLED] = {.level = HILOCK_LOG_INFO, .lead = ""},
+    [HL_HOLD_UNDONE] = {COUNT(undone), .level = HILOCK_LOG_INFO},
+    [HL_INQUIRY_ENDED] = {.level = HILOCK_LOG_INFO},
+    [HL_CLOCK_ANOMALY] = {.event = HILOCK_EVENT_CLOCK_ANOMALY, .level = HILOCK_LOG_WARN, .lead = ""},
+    [HL_COMMAND_SENT] = {COUNT(commands)},
+    [HL_COMMAND_ANSWERED] = {SPAN(command)},
+    [HL_NODE_UP] = {COUNT(connects), .step = HILOCK_TRACE_CONNECT, .event = HILOCK_EVENT_CONNECTED,
+                    .level = HILOCK_LOG_INFO},
+    [HL_NODE_DOWN] = {COUNT(disconnects), .step = HILOCK_TRACE_DISCONNECT, .event = HILOCK_EVENT_DISCONNECTED,
+                      .level = HILOCK_LOG_WARN},
+    [HL_ROUTE_UNSETTLED] = {.event = HILOCK_EVENT_DISCONNECTED, .level = HILOCK_LOG_WARN},
+    [HL_ROUTE_SETTLED] = {.event = HILOCK_EVENT_CONNECTED, .level = HILOCK_LOG_INFO},
+    [HL_NODE_RESTS] = {COUNT(disconnects), .event = HILOCK_EVENT_DISCONNECTED, .level = HILOCK_LOG_INFO},
+    [HL_FAILOVER] = {COUNT(failovers), .event = HILOCK_EVENT_FAILOVER, .level = HILOCK_LOG_WARN, .lead = "failover: "},
+    [HL_REDIRECTED] = {COUNT(redirects)},
+    [HL_NODE_FAULT] = {.level = HILOCK_LOG_WARN},
+    [HL_STORE_RESTARTED] = {.event = HILOCK_EVENT_STORE_RESTARTED, .level = HILOCK_LOG_WARN, .lead = ""},
+    [HL_EVICTION_RISK] = {.event = HILOCK_EVENT_EVICTION_RISK, .level = HILOCK_LOG_WARN},
+    [HL_LOOP_STALLED] = {COUNT(stalls), .event = HILOCK_EVENT_LOOP_STALLED, .level = HILOCK_LOG_WARN, .lead = ""},
 };
+
+static const char *text_of(const char *text) { return text ? text : ""; }
+
+/* ---- statistics ---- */
+
+static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
+{
+    static const uint32_t bounds_us[HILOCK_BUCKETS - 1] = {100,     250,     500,     1000,     2000,     5000,
+                                                           10000,   20000,   50000,   100000,   200000,   500000,
+                                                           1000000, 2000000, 5000000, 10000000, 30000000, 60000000};
+    size_t i = 0;
+    while (i < HILOCK_BUCKETS - 1 && span_us > bounds_us[i])
+        i++;
+    histogram->count++;
+    histogram->sum_us += span_us;
+    histogram->buckets[i]++;
+}
+
+static void count_acquire(struct hilock_stats *stats, const struct hl_fact *fact)
+{
+    if (fact->status == HILOCK_OK) {
+        stats->granted++;
+        stats->granted_local += fact->is_local != 0;
+    } else if (fact->status == HILOCK_TIMED_OUT)
+        stats->timed_out++;
+    else if (fact->status == HILOCK_CANCELLED || fact->status == HILOCK_CLOSED)
+        stats->cancelled++;
+    else {
+        stats->failed++;
+        stats->failed_by[hl_stats_index(fact->status)]++;
+    }
+}
+
+static void count_loss(struct hilock_stats *stats, hilock_lost_reason reason)
+{
+    switch (reason) {
+    case HILOCK_REASON_NONE: break;
+    case HILOCK_REASON_TAKEN: stats->lost_taken++; break;
+    case HILOCK_REASON_EXPIRED: stats->lost_expired++; break;
+    case HILOCK_REASON_SUSPENDED: stats->lost_suspended++; break;
+    case HILOCK_REASON_HOLD_MAX: stats->lost_hold_max++; break;
+    case HILOCK_REASON_CLOSING: stats->lost_closing++; break;
+    }
+}
+
+static void count(struct hilock_stats *stats, enum hl_what what, const struct hl_fact *fact)
+{
+    const struct effect *effect = &effects[what];
+    if (effect->counter) /* a node that is down may not have been up */
+        *(uint64_t *)(void *)((char *)stats + effect->counter) += what == HL_NODE_DOWN ? fact->count : 1;
+    if (effect->histogram)
+        histogram_add((struct hilock_histogram *)(void *)((char *)stats + effect->histogram), fact->waited_us);
+    if (what == HL_ACQUIRE_ENDED)
+        count_acquire(stats, fact);
+    else if (what == HL_HOLD_LOST)
+        count_loss(stats, fact->reason);
+    else if (what == HL_RELEASE_ANSWERED) {
+        stats->release_lost += fact->status == HILOCK_LOST;
+        stats->release_unknown += fact->status == HILOCK_UNKNOWN;
+    }
+}
+
+/* ---- the steps of on_trace ---- */
+
+/* A hold that was lost before its grant was reported is no end: its acquire asks again. */
+static hilock_trace_step step_of(enum hl_what what, const struct hl_fact *fact)
+{
+    if (what == HL_ACQUIRE_ENDED && fact->status == HILOCK_OK)
+        return HILOCK_TRACE_GRANT;
+    return what == HL_HOLD_LOST && !fact->lock ? 0 : (hilock_trace_step)effects[what].step;
+}
+
+static void tell_step(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
+{
+    hilock_trace_step step = step_of(what, fact);
+    if (!step)
+        return;
+    const struct hilock_lock *lock = fact->lock && !fact->lock->terms->is_internal ? fact->lock : NULL;
+    const struct hilock_trace trace = {.size = sizeof trace,
+                                       .step = step,
+                                       .at_us = hl_now_us(&client->core.host),
+                                       .span_us = what == HL_NODE_DOWN ? fact->retry_us : fact->waited_us,
+                                       .client = client,
+                                       .lock = lock,
+                                       .lock_user = lock ? lock->user : NULL,
+                                       .fencing_token = fact->token,
+                                       .status = fact->status,
+                                       .reason = fact->reason,
+                                       .position = fact->position,
+                                       .waiters = fact->waiters,
+                                       .name = text_of(fact->name),
+                                       .node = text_of(fact->node),
+                                       .detail = text_of(fact->detail)};
+    client->on_trace(&trace, client->user);
+}
+
+/* ---- the log ---- */
 
 void hl_observe_log(struct hilock_client *client, hilock_log_level level, const char *format, ...)
 {
@@ -38,159 +173,6 @@ void hilock_log_stderr(hilock_log_level level, const char *line, void *user)
     fprintf(stderr, "hilock: %s: %s\n", words[level <= HILOCK_LOG_DEBUG ? level : 0], line);
 }
 
-static void report_event(struct hl_core *core, struct hl_notice *notice)
-{
-    struct hilock_client *client = (struct hilock_client *)(void *)core;
-    struct client_event *news = (struct client_event *)(void *)notice;
-    hl_notice_cancel(core, notice);
-    news->event.client = client;
-    news->event.holder = "";
-    news->event.node = news->node.bytes;
-    news->event.detail = news->detail.bytes;
-    client->on_event(&news->event, client->user);
-    hl_memory_free(&core->host.memory, news);
-}
-
-static void forget_event(struct hl_core *core, struct hl_notice *notice) { hl_memory_free(&core->host.memory, notice); }
-
-static void raise_event(struct hilock_client *client, hilock_event_kind kind, const struct hl_fact *fact)
-{
-    static const struct hl_notice_ops ops = {report_event, forget_event};
-    struct client_event *news;
-    if (!client->on_event || !(news = hl_memory_new(&client->core.host.memory, sizeof *news)))
-        return;
-    news->notice.ops = &ops;
-    hl_text_set(&news->node, "%s", fact->node ? fact->node : "");
-    hl_text_set(&news->detail, "%s", fact->detail ? fact->detail : "");
-    news->event = (struct hilock_event){.size = sizeof news->event,
-                                        .kind = kind,
-                                        .retry_ms = hl_lease_span_ms(fact->retry_us),
-                                        .remaining_ms = hl_lease_span_ms(fact->remaining_us),
-                                        .stalled_ms = hl_lease_span_ms(fact->waited_us),
-                                        .waited_ms = hl_lease_span_ms(fact->longest_us)};
-    hl_notice_post(&client->core, &news->notice, 1);
-}
-
-static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
-{
-    static const uint32_t bounds_us[HILOCK_BUCKETS - 1] = {100,     250,     500,     1000,     2000,     5000,
-                                                           10000,   20000,   50000,   100000,   200000,   500000,
-                                                           1000000, 2000000, 5000000, 10000000, 30000000, 60000000};
-    size_t i = 0;
-    while (i < HILOCK_BUCKETS - 1 && span_us > bounds_us[i])
-        i++;
-    histogram->count++;
-    histogram->sum_us += span_us;
-    histogram->buckets[i]++;
-}
-
-static void count_acquire(struct hilock_stats *stats, const struct hl_fact *fact)
-{
-    histogram_add(&stats->wait, fact->waited_us);
-    if (fact->status == HILOCK_OK) {
-        stats->granted++;
-        stats->granted_local += fact->is_local != 0;
-    } else if (fact->status == HILOCK_TIMED_OUT)
-        stats->timed_out++;
-    else if (fact->status == HILOCK_CANCELLED || fact->status == HILOCK_CLOSED)
-        stats->cancelled++;
-    else {
-        stats->failed++;
-        stats->failed_by[hl_stats_index(fact->status)]++;
-    }
-}
-
-static void count_loss(struct hilock_stats *stats, const struct hl_fact *fact)
-{
-    histogram_add(&stats->hold, fact->waited_us);
-    switch (fact->reason) {
-    case HILOCK_REASON_NONE: break;
-    case HILOCK_REASON_TAKEN: stats->lost_taken++; break;
-    case HILOCK_REASON_EXPIRED: stats->lost_expired++; break;
-    case HILOCK_REASON_SUSPENDED: stats->lost_suspended++; break;
-    case HILOCK_REASON_HOLD_MAX: stats->lost_hold_max++; break;
-    case HILOCK_REASON_CLOSING: stats->lost_closing++; break;
-    }
-}
-
-static void count(struct hilock_stats *stats, enum hl_what what, const struct hl_fact *fact)
-{
-    switch (what) {
-    case HL_ACQUIRE_BEGUN: stats->acquires++; break;
-    case HL_ACQUIRE_ENDED: count_acquire(stats, fact); break;
-    case HL_ACQUIRE_REENTERED: stats->reentered++; break;
-    case HL_WAKEUP: stats->wakeups++; break;
-    case HL_HOLD_RENEWED: stats->renewals++; break;
-    case HL_HOLD_RENEWAL_FAILED: stats->renewals_failed++; break;
-    case HL_HOLD_RELEASED:
-        stats->released++;
-        histogram_add(&stats->hold, fact->waited_us);
-        break;
-    case HL_RELEASE_ANSWERED:
-        stats->release_lost += fact->status == HILOCK_LOST;
-        stats->release_unknown += fact->status == HILOCK_UNKNOWN;
-        break;
-    case HL_HOLD_LOST: count_loss(stats, fact); break;
-    case HL_HOLD_UNDONE: stats->undone++; break;
-    case HL_COMMAND_SENT: stats->commands++; break;
-    case HL_COMMAND_ANSWERED: histogram_add(&stats->command, fact->waited_us); break;
-    case HL_NODE_UP: stats->connects++; break;
-    case HL_NODE_DOWN: stats->disconnects += fact->count; break;
-    case HL_NODE_RESTS: stats->disconnects++; break;
-    case HL_LOOP_STALLED: stats->stalls++; break;
-    case HL_FAILOVER: stats->failovers++; break;
-    case HL_REDIRECTED: stats->redirects++; break;
-    case HL_ACQUIRE_ASKED:
-    case HL_ACQUIRE_WAITS:
-    case HL_ACQUIRE_PLACED:
-    case HL_HOLD_HANDED_ON:
-    case HL_GRANT_DOUBTED:
-    case HL_RELEASE_SETTLED:
-    case HL_INQUIRY_ENDED:
-    case HL_CLOCK_ANOMALY:
-    case HL_STORE_RESTARTED:
-    case HL_EVICTION_RISK:
-    case HL_ROUTE_UNSETTLED:
-    case HL_ROUTE_SETTLED:
-    case HL_NODE_FAULT: break;
-    }
-}
-
-static void log_lock(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
-{
-    const struct hl_quoted name = hl_quote(fact->name ? fact->name : "", fact->name ? strlen(fact->name) : 0);
-    if (what == HL_HOLD_LOST)
-        hl_observe_log(client, fact->reason == HILOCK_REASON_CLOSING ? HILOCK_LOG_WARN : HILOCK_LOG_ERROR, "lost: %s",
-                       fact->detail);
-    else if (what == HL_HOLD_RENEWAL_FAILED)
-        hl_observe_log(client, fact->count < 2 ? HILOCK_LOG_INFO : HILOCK_LOG_WARN,
-                       "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count, name.bytes,
-                       fact->detail, hl_lease_span_ms(fact->remaining_us));
-    else if (what == HL_CLOCK_ANOMALY)
-        hl_observe_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
-    else if (what == HL_HOLD_RENEWED && fact->count >= 2)
-        hl_observe_log(client, HILOCK_LOG_INFO, "\"%s\" is renewed again after %u failures", name.bytes, fact->count);
-    else if (what == HL_RELEASE_SETTLED)
-        hl_observe_log(client, HILOCK_LOG_INFO, "%s", fact->detail);
-    else if (what == HL_ACQUIRE_WAITS)
-        hl_observe_log(client, HILOCK_LOG_DEBUG, "\"%s\" is held: waiting", name.bytes);
-    else if (what == HL_INQUIRY_ENDED)
-        hl_observe_log(client, fact->count ? HILOCK_LOG_INFO : HILOCK_LOG_DEBUG, "%s of \"%s\": %s: %s",
-                       fact->count ? "force_release" : "peek", name.bytes, hilock_status_name(fact->status),
-                       fact->detail);
-    else if (what == HL_ACQUIRE_ENDED)
-        hl_observe_log(client, HILOCK_LOG_DEBUG, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes,
-                       hilock_status_name(fact->status), hl_lease_span_ms(fact->waited_us), fact->count);
-    else if (what == HL_HOLD_RELEASED)
-        hl_observe_log(client, HILOCK_LOG_DEBUG, "released \"%s\" after %u ms", name.bytes,
-                       hl_lease_span_ms(fact->waited_us));
-    else if (what == HL_HOLD_HANDED_ON)
-        hl_observe_log(client, HILOCK_LOG_DEBUG, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant",
-                       name.bytes, fact->count + 1, hl_lease_span_ms(fact->waited_us));
-    else if (what == HL_HOLD_UNDONE)
-        hl_observe_log(client, HILOCK_LOG_INFO, "a grant of \"%s\" came too late and is given back", name.bytes);
-}
-
 struct risk { unsigned holds; uint64_t left_us, now_us; };
 
 static void count_risk(const struct hilock_lock *lock, void *arg)
@@ -207,45 +189,120 @@ static struct hl_text words_of_outage(const struct hilock_client *client, const 
     struct risk risk = {0, UINT64_MAX, hl_now_us(&client->core.host)};
     struct hl_text text;
     hl_text_set(&text, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_lease_span_ms(fact->retry_us));
-    hl_handles_visit(&client->core, count_risk, &risk);
+    hl_groups_visit(&client->core, count_risk, &risk);
     if (risk.holds)
         hl_text_add(&text, ", %u holds at risk in %u.%u s", risk.holds, hl_lease_span_ms(risk.left_us) / 1000,
                     hl_lease_span_ms(risk.left_us) % 1000 / 100);
     return text;
 }
 
-static void raise_outage(struct hilock_client *client, const struct hl_fact *fact)
+/* 0: it is not logged. */
+static hilock_log_level level_of(enum hl_what what, const struct hl_fact *fact)
 {
-    struct hl_text words;
-    struct hl_fact told = *fact;
-    if (!client->on_event)
-        return;
-    words = words_of_outage(client, fact);
-    told.detail = words.bytes;
-    raise_event(client, HILOCK_EVENT_DISCONNECTED, &told);
+    int is_less = (what == HL_HOLD_RENEWAL_FAILED && fact->count < 2) || (what == HL_NODE_DOWN && !fact->is_news) ||
+                  (what == HL_INQUIRY_ENDED && !fact->count);
+    if (what == HL_HOLD_RENEWED && fact->count < 2)
+        return 0;
+    if (what == HL_HOLD_LOST && fact->reason == HILOCK_REASON_CLOSING)
+        return HILOCK_LOG_WARN;
+    return (hilock_log_level)(effects[what].level + is_less);
 }
 
-static void log_node(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
+static struct hl_text line_of_lock(enum hl_what what, const struct hl_fact *fact)
 {
-    if (what == HL_NODE_UP)
-        hl_observe_log(client, HILOCK_LOG_INFO, "%s: connected%s%s", fact->node,
-                       HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
-                       HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
-    else if (what == HL_NODE_DOWN)
-        hl_observe_log(client, fact->is_news ? HILOCK_LOG_WARN : HILOCK_LOG_INFO, "%s",
-                       words_of_outage(client, fact).bytes);
-    else if (what == HL_ROUTE_SETTLED)
-        hl_observe_log(client, HILOCK_LOG_INFO, "%s: connected", fact->node);
-    else if (what == HL_ROUTE_UNSETTLED)
-        hl_observe_log(client, HILOCK_LOG_WARN, "%s", words_of_outage(client, fact).bytes);
-    else if (what == HL_STORE_RESTARTED || what == HL_LOOP_STALLED)
-        hl_observe_log(client, HILOCK_LOG_WARN, "%s", fact->detail);
-    else if (what == HL_NODE_RESTS)
-        hl_observe_log(client, HILOCK_LOG_INFO, "%s: %s", fact->node, fact->detail);
-    else if (what == HL_FAILOVER)
-        hl_observe_log(client, HILOCK_LOG_WARN, "failover: %s", fact->detail);
-    else if (what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
-        hl_observe_log(client, HILOCK_LOG_WARN, "%s: %s", fact->node ? fact->node : "", fact->detail);
+    const struct hl_quoted name = hl_quote(text_of(fact->name), strlen(text_of(fact->name)));
+    uint32_t span_ms = hl_lease_span_ms(fact->waited_us);
+    struct hl_text line = {""};
+    if (what == HL_HOLD_RENEWAL_FAILED)
+        hl_text_set(&line, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count, name.bytes,
+                    fact->detail, hl_lease_span_ms(fact->remaining_us));
+    else if (what == HL_HOLD_RENEWED)
+        hl_text_set(&line, "\"%s\" is renewed again after %u failures", name.bytes, fact->count);
+    else if (what == HL_ACQUIRE_WAITS)
+        hl_text_set(&line, "\"%s\" is held: waiting", name.bytes);
+    else if (what == HL_INQUIRY_ENDED)
+        hl_text_set(&line, "%s of \"%s\": %s: %s", fact->count ? "force_release" : "peek", name.bytes,
+                    hilock_status_name(fact->status), fact->detail);
+    else if (what == HL_ACQUIRE_ENDED)
+        hl_text_set(&line, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes,
+                    hilock_status_name(fact->status), span_ms, fact->count);
+    else if (what == HL_HOLD_RELEASED)
+        hl_text_set(&line, "released \"%s\" after %u ms", name.bytes, span_ms);
+    else if (what == HL_HOLD_HANDED_ON)
+        hl_text_set(&line, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant", name.bytes,
+                    fact->count + 1, span_ms);
+    else if (what == HL_HOLD_UNDONE)
+        hl_text_set(&line, "a grant of \"%s\" came too late and is given back", name.bytes);
+    return line;
+}
+
+static struct hl_text line_of(const struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
+{
+    struct hl_text line;
+    if (what == HL_NODE_DOWN || what == HL_ROUTE_UNSETTLED)
+        return words_of_outage(client, fact);
+    if (effects[what].lead)
+        hl_text_set(&line, "%s%s", effects[what].lead, fact->detail);
+    else if (what == HL_NODE_UP || what == HL_ROUTE_SETTLED)
+        hl_text_set(&line, "%s: connected%s%s", fact->node,
+                    HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
+                    HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
+    else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
+        hl_text_set(&line, "%s: %s", text_of(fact->node), fact->detail);
+    else
+        return line_of_lock(what, fact);
+    return line;
+}
+
+static void log_line(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
+{
+    hilock_log_level level = level_of(what, fact);
+    if (level && level <= client->log_level)
+        hl_observe_log(client, level, "%s", line_of(client, what, fact).bytes);
+}
+
+/* ---- the client's own events ---- */
+
+struct client_event {
+    struct hl_notice notice;
+    struct hilock_event event;
+    struct hl_text node, detail;
+};
+
+static void report_event(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hilock_client *client = (struct hilock_client *)(void *)core;
+    struct client_event *news = (struct client_event *)(void *)notice;
+    hl_notice_cancel(core, notice);
+    news->event.client = client;
+    news->event.holder = "";
+    news->event.node = news->node.bytes;
+    news->event.detail = news->detail.bytes;
+    client->on_event(&news->event, client->user);
+    hl_memory_free(&core->host.memory, news);
+}
+
+static void forget_event(struct hl_core *core, struct hl_notice *notice) { hl_memory_free(&core->host.memory, notice); }
+
+static void raise_event(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
+{
+    static const struct hl_notice_ops ops = {report_event, forget_event};
+    struct client_event *news = hl_memory_new(&client->core.host.memory, sizeof *news);
+    if (!news)
+        return;
+    news->notice.ops = &ops;
+    hl_text_set(&news->node, "%s", text_of(fact->node));
+    if (what == HL_NODE_DOWN || what == HL_ROUTE_UNSETTLED)
+        news->detail = words_of_outage(client, fact);
+    else
+        hl_text_set(&news->detail, "%s", text_of(fact->detail));
+    news->event = (struct hilock_event){.size = sizeof news->event,
+                                        .kind = (hilock_event_kind)effects[what].event,
+                                        .retry_ms = hl_lease_span_ms(fact->retry_us),
+                                        .remaining_ms = hl_lease_span_ms(fact->remaining_us),
+                                        .stalled_ms = hl_lease_span_ms(fact->waited_us),
+                                        .waited_ms = hl_lease_span_ms(fact->longest_us)};
+    hl_notice_post(&client->core, &news->notice, 1);
 }
 
 void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
@@ -253,25 +310,9 @@ void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
     struct hilock_client *client = arg;
     count(&client->stats, what, fact);
     if (client->on_trace)
-        hl_tracing_tell(client, what, fact);
-    if (client->on_log) {
-        log_lock(client, what, fact);
-        log_node(client, what, fact);
-    }
-    if (what == HL_NODE_UP || what == HL_ROUTE_SETTLED)
-        raise_event(client, HILOCK_EVENT_CONNECTED, fact);
-    else if (what == HL_NODE_DOWN || what == HL_ROUTE_UNSETTLED)
-        raise_outage(client, fact);
-    else if (what == HL_NODE_RESTS)
-        raise_event(client, HILOCK_EVENT_DISCONNECTED, fact);
-    else if (what == HL_FAILOVER)
-        raise_event(client, HILOCK_EVENT_FAILOVER, fact);
-    else if (what == HL_CLOCK_ANOMALY)
-        raise_event(client, HILOCK_EVENT_CLOCK_ANOMALY, fact);
-    else if (what == HL_LOOP_STALLED)
-        raise_event(client, HILOCK_EVENT_LOOP_STALLED, fact);
-    else if (what == HL_STORE_RESTARTED)
-        raise_event(client, HILOCK_EVENT_STORE_RESTARTED, fact);
-    else if (what == HL_EVICTION_RISK)
-        raise_event(client, HILOCK_EVENT_EVICTION_RISK, fact);
+        tell_step(client, what, fact);
+    if (client->on_log)
+        log_line(client, what, fact);
+    if (client->on_event && effects[what].event)
+        raise_event(client, what, fact);
 }

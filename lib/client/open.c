@@ -17,7 +17,7 @@ static void name_process(char label[HL_LABEL_MAX + 1])
     if (gethostname(host, sizeof host - 1) != 0 || !*host)
         snprintf(host, sizeof host, "unknown");
     snprintf(label, HL_LABEL_MAX + 1, "%.20s@%.32s/%u", program_invocation_short_name, host, (unsigned)getpid());
-    hl_label_mend(label);
+    hl_holder_mend_label(label);
 }
 
 hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock_loop *loop,

@@ -3,18 +3,12 @@
  * UNSUPPORTED. */
 #include "client/options.h"
 #include "base/quote.h"
-#include "wire/label.h"
+#include "wire/holder.h"
 
 #include <hilock/version.h>
 #include <string.h>
 
 enum { POLL_MS = 50, REPLICAS_MAX = 64, REPLICAS_MS = 1000, TLS_NAME_MAX = 253 };
-
-static hilock_status refuse(struct hl_text *why, hilock_status status, const char *text)
-{
-    hl_text_set(why, "%s", text);
-    return status;
-}
 
 /* A program built for an older header has fewer members, and gets the defaults; one built for a newer header must leave
  * unknown members at zero. */
@@ -23,19 +17,14 @@ static hilock_status read_sized(void *to, size_t known, const void *from, const 
     const unsigned char *bytes = from;
     size_t size;
     memcpy(&size, from, sizeof size);
-    if (size < sizeof size) {
-        hl_text_set(why, "options.size is %zu: use %s(...), or set it to sizeof options", size, macro);
-        return HILOCK_INVALID;
-    }
-    for (size_t i = known; i < size; i++) {
-        if (bytes[i]) {
-            hl_text_set(why,
-                        "options has unknown members set beyond byte %zu: this is hilock %s, the program was built for "
-                        "a newer one",
-                        known, HILOCK_VERSION);
-            return HILOCK_INVALID;
-        }
-    }
+    if (size < sizeof size)
+        return hl_text_refuse(why, HILOCK_INVALID, "options.size is %zu: use %s(...), or set it to sizeof options",
+                              size, macro);
+    for (size_t i = known; i < size; i++)
+        if (bytes[i])
+            return hl_text_refuse(why, HILOCK_INVALID,
+                                  "options has unknown members set beyond byte %zu: this is hilock %s, the program was "
+                                  "built for a newer one", known, HILOCK_VERSION);
     memset(to, 0, known);
     memcpy(to, from, size < known ? size : known);
     return HILOCK_OK;
@@ -80,10 +69,10 @@ static hilock_status check_tls(const struct hilock_client_options *options, stru
 {
     size_t length = options->tls_server_name ? strlen(options->tls_server_name) : 1;
     if (options->tls_key_file && !options->tls_cert_file)
-        return refuse(why, HILOCK_INVALID,
+        return hl_text_refuse(why, HILOCK_INVALID,
                       "tls_key_file is set, but tls_cert_file is not: a key needs its certificate");
     if (length == 0 || length > TLS_NAME_MAX)
-        return refuse(why, HILOCK_INVALID,
+        return hl_text_refuse(why, HILOCK_INVALID,
                       "bad tls_server_name: must be the name or address in the server's certificate, 1..253 letters");
     return HILOCK_OK;
 }
@@ -115,29 +104,24 @@ int hl_options_void_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct h
     return 1;
 }
 
-static hilock_status check_label(const char *label, struct hl_text *why)
-{
-    if (hl_label_is_good(label))
-        return HILOCK_OK;
-    hl_text_set(why, "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (it stands in the holder)",
-                hl_quote(label, strlen(label)).bytes, HL_LABEL_MAX);
-    return HILOCK_INVALID;
-}
-
 static hilock_status check_pointers(const struct hilock_client_options *options, struct hl_text *why)
 {
     const struct hilock_allocator *allocator = options->allocator;
     if (allocator && (!allocator->allocate || !allocator->reallocate || !allocator->release))
-        return refuse(why, HILOCK_INVALID,
+        return hl_text_refuse(why, HILOCK_INVALID,
                       "allocator lacks a function: give allocate, reallocate and release, or none");
-    if (options->log_level > HILOCK_LOG_DEBUG) {
-        hl_text_set(why, "bad log_level %d: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN",
-                    (int)options->log_level);
-        return HILOCK_INVALID;
-    }
+    if (options->log_level > HILOCK_LOG_DEBUG)
+        return hl_text_refuse(why, HILOCK_INVALID,
+                              "bad log_level %d: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN",
+                              (int)options->log_level);
     if (options->name_prefix && strlen(options->name_prefix) >= HILOCK_NAME_MAX)
-        return refuse(why, HILOCK_INVALID, "name_prefix is too long: with a name it must stay within 1024 bytes");
-    return options->label ? check_label(options->label, why) : HILOCK_OK;
+        return hl_text_refuse(why, HILOCK_INVALID,
+                              "name_prefix is too long: with a name it must stay within 1024 bytes");
+    if (options->label && !hl_holder_is_label(options->label))
+        return hl_text_refuse(why, HILOCK_INVALID,
+                              "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (it stands in the holder)",
+                              hl_quote(options->label, strlen(options->label)).bytes, HL_LABEL_MAX);
+    return HILOCK_OK;
 }
 
 hilock_status hl_options_read_client(struct hilock_client_options *to, const struct hilock_client_options *from,
@@ -177,19 +161,15 @@ hilock_status hl_options_read_client(struct hilock_client_options *to, const str
 static hilock_status check_values(const struct hilock_lock_options *options, struct hl_text *why)
 {
     if (!options->on_lost)
-        return refuse(
+        return hl_text_refuse(
             why, HILOCK_INVALID,
             "on_lost is NULL: a hold can end without you; give a function, or hilock_lost_ignored if you check "
             "hilock_lock_remaining_ms() before every write");
-    if (options->kind > HILOCK_SIMPLE || options->renew > HILOCK_RENEW_NEVER || options->wake > HILOCK_WAKE_POLL) {
-        hl_text_set(why, "bad kind %d, renew %d or wake %d: use the names of the header", (int)options->kind,
-                    (int)options->renew, (int)options->wake);
-        return HILOCK_INVALID;
-    }
-    if (options->reentrant != 0 && options->reentrant != 1) {
-        hl_text_set(why, "bad reentrant %d: must be 0 or 1", options->reentrant);
-        return HILOCK_INVALID;
-    }
+    if (options->kind > HILOCK_SIMPLE || options->renew > HILOCK_RENEW_NEVER || options->wake > HILOCK_WAKE_POLL)
+        return hl_text_refuse(why, HILOCK_INVALID, "bad kind %d, renew %d or wake %d: use the names of the header",
+                              (int)options->kind, (int)options->renew, (int)options->wake);
+    if (options->reentrant != 0 && options->reentrant != 1)
+        return hl_text_refuse(why, HILOCK_INVALID, "bad reentrant %d: must be 0 or 1", options->reentrant);
     return HILOCK_OK;
 }
 
@@ -231,41 +211,32 @@ static hilock_status settle_replicas(struct hilock_lock_options *options, struct
     return HILOCK_INVALID;
 }
 
-/* No program publishes the release of a SIMPLE lock. A handle that subscribes polls too, where the server refuses the
- * subscription. */
-static void settle_wake(struct hilock_lock_options *options)
-{
-    if (options->kind == HILOCK_SIMPLE)
-        options->wake = HILOCK_WAKE_POLL;
-    if (!options->poll_min_ms)
-        options->poll_min_ms = POLL_MS;
-    if (!options->poll_jitter_ms)
-        options->poll_jitter_ms = POLL_MS;
-}
-
 hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from,
                                    uint32_t client_lease_ms, struct hl_text *why)
 {
+    const struct span spans[] = {
+        {"hold_max_ms", &to->hold_max_ms, 0, 0, HL_SPAN_MAX_MS},
+        {"lease_ms", &to->lease_ms, client_lease_ms, 0, HL_SPAN_MAX_MS}, /* its bounds: check_lengths */
+        {"min_validity_ms", &to->min_validity_ms, 0, 0, HL_SPAN_MAX_MS},
+        {"wait_report_ms", &to->wait_report_ms, 0, 0, HL_SPAN_MAX_MS},
+        {"poll_min_ms", &to->poll_min_ms, POLL_MS, 0, HL_SPAN_MAX_MS},
+        {"poll_jitter_ms", &to->poll_jitter_ms, POLL_MS, 0, HL_SPAN_MAX_MS},
+    };
     hilock_status status =
         from ? read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why)
-             : refuse(why, HILOCK_INVALID,
-                      "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
+             : hl_text_refuse(why, HILOCK_INVALID,
+                              "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = "
+                              "...)");
     if (status == HILOCK_OK)
         status = check_values(to, why);
     if (status != HILOCK_OK)
         return status;
     if (to->hold_max_ms == HILOCK_FOREVER)
         to->hold_max_ms = 0;
-    if (hl_options_span_is_bad(to->hold_max_ms, "hold_max_ms", why) ||
-        hl_options_span_is_bad(to->lease_ms, "lease_ms", why) ||
-        hl_options_span_is_bad(to->min_validity_ms, "min_validity_ms", why) ||
-        hl_options_span_is_bad(to->wait_report_ms, "wait_report_ms", why) ||
-        hl_options_span_is_bad(to->poll_min_ms, "poll_min_ms", why) ||
-        hl_options_span_is_bad(to->poll_jitter_ms, "poll_jitter_ms", why))
+    if (to->kind == HILOCK_SIMPLE) /* no program publishes its release */
+        to->wake = HILOCK_WAKE_POLL;
+    if (settle_spans(spans, sizeof spans / sizeof *spans, why) != 0)
         return HILOCK_INVALID;
-    settle_wake(to);
-    if (!to->lease_ms)
-        to->lease_ms = client_lease_ms;
     status = check_lengths(to, why);
     return status == HILOCK_OK ? settle_replicas(to, why) : status;
 }

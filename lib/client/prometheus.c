@@ -73,45 +73,27 @@ static void say_label_value(struct page *page, const char *label)
     }
 }
 
-/* name: one more label, whose value needs no escape; or NULL. */
-static void say_labels(struct page *page, const char *name, const char *value)
-{
-    say(page, "{client=\"");
-    say_label_value(page, page->label);
-    if (name)
-        say(page, "\",%s=\"%s", name, value);
-    say(page, "\"} ");
-}
-
 /* ---- metrics ---- */
 
-static void say_head(struct page *page, const char *name, const char *suffix, const char *type, const char *help)
+static void say_head(struct page *page, const char *name, const char *type, const char *help)
 {
-    say(page, "# HELP hilock_%s%s %s\n# TYPE hilock_%s%s %s\n", name, suffix, help, name, suffix, type);
+    say(page, "# HELP hilock_%s %s\n# TYPE hilock_%s %s\n", name, help, name, type);
 }
 
-static void say_number(struct page *page, const char *name, const char *suffix, const char *type, const char *help,
-                       uint64_t number)
+/* One line; label: of its value, which needs no escape; or NULL. */
+__attribute__((format(printf, 5, 6))) static void say_line(struct page *page, const char *name, const char *label,
+                                                           const char *value, const char *format, ...)
 {
-    say_head(page, name, suffix, type, help);
-    say(page, "hilock_%s%s", name, suffix);
-    say_labels(page, NULL, NULL);
-    say(page, "%" PRIu64 "\n", number);
-}
-
-static void say_age(struct page *page, const char *name, const char *help, uint32_t age_ms)
-{
-    say_head(page, name, "_seconds", "gauge", help);
-    say(page, "hilock_%s_seconds", name);
-    say_labels(page, NULL, NULL);
-    say(page, "%" PRIu32 ".%03" PRIu32 "\n", age_ms / 1000, age_ms % 1000);
-}
-
-static void say_reason(struct page *page, const char *name, const char *reason, uint64_t number)
-{
-    say(page, "hilock_%s_total", name);
-    say_labels(page, "reason", reason);
-    say(page, "%" PRIu64 "\n", number);
+    char number[64];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(number, sizeof number, format, list);
+    va_end(list);
+    say(page, "hilock_%s{client=\"", name);
+    say_label_value(page, page->label);
+    if (label)
+        say(page, "\",%s=\"%s", label, value);
+    say(page, "\"} %s\n", number);
 }
 
 /* A line for each status from `first` down to `last`, even if it is 0, as a rate needs a line to begin at; and one for
@@ -121,27 +103,20 @@ static void say_reasons(struct page *page, const char *name, const char *help, c
 {
     const char *const unnamed = hilock_status_name((hilock_status)-HILOCK_STATUSES);
     uint64_t others = 0;
-    say_head(page, name, "_total", "counter", help);
+    say_head(page, name, "counter", help);
     for (int i = 0; i < HILOCK_STATUSES; i++) {
         const char *reason = hilock_status_name((hilock_status)-i);
         if (strcmp(reason, unnamed) == 0)
             others += by_status[i];
         else if (by_status[i] || (-i <= first && -i >= last))
-            say_reason(page, name, reason, by_status[i]);
+            say_line(page, name, "reason", reason, "%" PRIu64, by_status[i]);
     }
     if (others)
-        say_reason(page, name, unnamed, others);
+        say_line(page, name, "reason", unnamed, "%" PRIu64, others);
 }
 
-static void say_build(struct page *page)
-{
-    say_head(page, "build", "_info", "gauge", "The library.");
-    say(page, "hilock_build_info");
-    say_labels(page, "version", hilock_version());
-    say(page, "1\n");
-}
-
-#define COUNTER(member, help) {#member, help, offsetof(struct hilock_stats, member)}
+#define COUNTER(member, help) {#member "_total", help, offsetof(struct hilock_stats, member)}
+#define GAUGE(member, help) {#member, help, offsetof(struct hilock_stats, member)}
 static const struct metric { const char *name, *help; size_t at; } counters[] = {
     COUNTER(acquires, "Acquires that were accepted."),
     COUNTER(granted, "Acquires answered OK."),
@@ -169,12 +144,12 @@ static const struct metric { const char *name, *help; size_t at; } counters[] = 
     COUNTER(stalls, "Times that the loop was late by stall_report_ms or more."),
     COUNTER(wrong_thread, "Calls refused for coming from a wrong thread."),
 }, gauges[] = {
-    COUNTER(waiting, "Acquires that wait."),
-    COUNTER(held, "Handles that hold."),
-    COUNTER(locks, "Handles."),
-    COUNTER(inflight, "Requests on the wire."),
-    COUNTER(nodes_up, "Nodes that are connected."),
-    COUNTER(nodes, "Nodes."),
+    GAUGE(waiting, "Acquires that wait."),
+    GAUGE(held, "Handles that hold."),
+    GAUGE(locks, "Handles."),
+    GAUGE(inflight, "Requests on the wire."),
+    GAUGE(nodes_up, "Nodes that are connected."),
+    GAUGE(nodes, "Nodes."),
 };
 
 static void say_histogram(struct page *page, const char *name, const char *help,
@@ -183,47 +158,58 @@ static void say_histogram(struct page *page, const char *name, const char *help,
     static const char *const bounds[HILOCK_BUCKETS] = {"0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01",
                                                        "0.02",   "0.05",    "0.1",    "0.2",   "0.5",   "1",     "2",
                                                        "5",      "10",      "30",     "60",    "+Inf"};
+    char bucket[48], total[48], count[48];
     uint64_t sum = 0;
-    say_head(page, name, "_seconds", "histogram", help);
+    snprintf(bucket, sizeof bucket, "%s_bucket", name);
+    snprintf(total, sizeof total, "%s_sum", name);
+    snprintf(count, sizeof count, "%s_count", name);
+    say_head(page, name, "histogram", help);
     for (size_t i = 0; i < HILOCK_BUCKETS; i++) {
         sum += histogram->buckets[i];
-        say(page, "hilock_%s_seconds_bucket", name);
-        say_labels(page, "le", bounds[i]);
-        say(page, "%" PRIu64 "\n", sum);
+        say_line(page, bucket, "le", bounds[i], "%" PRIu64, sum);
     }
-    say(page, "hilock_%s_seconds_sum", name);
-    say_labels(page, NULL, NULL);
-    say(page, "%" PRIu64 ".%06" PRIu64 "\n", histogram->sum_us / 1000000, histogram->sum_us % 1000000);
-    say(page, "hilock_%s_seconds_count", name);
-    say_labels(page, NULL, NULL);
-    say(page, "%" PRIu64 "\n", sum);
+    say_line(page, total, NULL, NULL, "%" PRIu64 ".%06" PRIu64, histogram->sum_us / 1000000,
+             histogram->sum_us % 1000000);
+    say_line(page, count, NULL, NULL, "%" PRIu64, sum);
+}
+
+static const void *member(const struct hilock_stats *stats, const struct metric *metric)
+{
+    return (const char *)stats + metric->at;
+}
+
+static void say_age(struct page *page, const char *name, const char *help, uint32_t age_ms)
+{
+    say_head(page, name, "gauge", help);
+    say_line(page, name, NULL, NULL, "%" PRIu32 ".%03" PRIu32, age_ms / 1000, age_ms % 1000);
+}
+
+static void say_metric(struct page *page, const struct metric *metric, const char *type, uint64_t number)
+{
+    say_head(page, metric->name, type, metric->help);
+    say_line(page, metric->name, NULL, NULL, "%" PRIu64, number);
 }
 
 size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *label, char *buffer, size_t buffer_size)
 {
     struct page page = {buffer, buffer ? buffer_size : 0, 0, label ? label : ""};
     struct hilock_stats known;
-    uint64_t counter;
-    uint32_t gauge;
     hl_stats_read(&known, stats);
-    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
-        memcpy(&counter, (const char *)&known + counters[i].at, sizeof counter);
-        say_number(&page, counters[i].name, "_total", "counter", counters[i].help, counter);
-    }
-    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++) {
-        memcpy(&gauge, (const char *)&known + gauges[i].at, sizeof gauge);
-        say_number(&page, gauges[i].name, "", "gauge", gauges[i].help, gauge);
-    }
-    say_reasons(&page, "failed", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE,
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        say_metric(&page, &counters[i], "counter", *(const uint64_t *)member(&known, &counters[i]));
+    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+        say_metric(&page, &gauges[i], "gauge", *(const uint32_t *)member(&known, &gauges[i]));
+    say_reasons(&page, "failed_total", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE,
                 HILOCK_PROTOCOL);
-    say_reasons(&page, "refused", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID,
+    say_reasons(&page, "refused_total", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID,
                 HILOCK_FORKED);
-    say_age(&page, "oldest_hold", "Age of the oldest hold.", known.oldest_hold_ms);
-    say_age(&page, "oldest_wait", "Age of the oldest acquire that waits.", known.oldest_wait_ms);
-    say_build(&page);
-    say_histogram(&page, "wait", "From an acquire to its answer.", &known.wait);
-    say_histogram(&page, "hold", "From a grant to the release or the loss.", &known.hold);
-    say_histogram(&page, "command", "From a request to its answer.", &known.command);
+    say_age(&page, "oldest_hold_seconds", "Age of the oldest hold.", known.oldest_hold_ms);
+    say_age(&page, "oldest_wait_seconds", "Age of the oldest acquire that waits.", known.oldest_wait_ms);
+    say_head(&page, "build_info", "gauge", "The library.");
+    say_line(&page, "build_info", "version", hilock_version(), "1");
+    say_histogram(&page, "wait_seconds", "From an acquire to its answer.", &known.wait);
+    say_histogram(&page, "hold_seconds", "From a grant to the release or the loss.", &known.hold);
+    say_histogram(&page, "command_seconds", "From a request to its answer.", &known.command);
     if (page.room)
         buffer[page.length < page.room ? page.length : page.room - 1] = '\0';
     return page.length;

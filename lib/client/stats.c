@@ -3,7 +3,7 @@
 #include "client/stats.h"
 
 #include "client/client.h"
-#include "client/handles.h"
+#include "group/group.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 
@@ -37,7 +37,7 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
         stats.held = core->held;
         stats.locks = core->locks;
         ages.now_us = hl_now_us(&core->host);
-        hl_handles_visit(core, age, &ages);
+        hl_groups_visit(core, age, &ages);
         stats.oldest_hold_ms = hl_lease_span_ms(ages.hold_us);
         stats.oldest_wait_ms = hl_lease_span_ms(ages.wait_us);
         stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
@@ -51,14 +51,6 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
     memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }
 
-static void add_histogram(struct hilock_histogram *total, const struct hilock_histogram *part)
-{
-    total->count += part->count;
-    total->sum_us += part->sum_us;
-    for (size_t i = 0; i < HILOCK_BUCKETS; i++)
-        total->buckets[i] += part->buckets[i];
-}
-
 void hl_stats_read(struct hilock_stats *to, const struct hilock_stats *stats)
 {
     size_t size = stats ? stats->size : 0;
@@ -67,14 +59,18 @@ void hl_stats_read(struct hilock_stats *to, const struct hilock_stats *stats)
         memcpy(to, stats, size < sizeof *to ? size : sizeof *to);
 }
 
-/* Between size and the gauges are only counters, without gaps. */
+static void add_numbers(uint64_t *to, const uint64_t *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+/* Between size and the gauges are only counters, without gaps; and so are the histograms behind them. */
 static void add(struct hilock_stats *total, const struct hilock_stats *part)
 {
-    uint64_t *to = &total->acquires;
-    const uint64_t *from = &part->acquires;
-    for (size_t i = 0;
-         i < (offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires)) / sizeof *to; i++)
-        to[i] += from[i];
+    add_numbers(&total->acquires, &part->acquires,
+                offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires));
+    add_numbers(&total->wait.count, &part->wait.count, sizeof *total - offsetof(struct hilock_stats, wait));
     total->waiting += part->waiting;
     total->held += part->held;
     total->locks += part->locks;
@@ -85,9 +81,6 @@ static void add(struct hilock_stats *total, const struct hilock_stats *part)
         total->oldest_hold_ms = part->oldest_hold_ms;
     if (total->oldest_wait_ms < part->oldest_wait_ms)
         total->oldest_wait_ms = part->oldest_wait_ms;
-    add_histogram(&total->wait, &part->wait);
-    add_histogram(&total->hold, &part->hold);
-    add_histogram(&total->command, &part->command);
 }
 
 void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *part)

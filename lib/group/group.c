@@ -2,8 +2,7 @@
 /* group - see group.h. */
 #include "group/group.h"
 
-#include "base/contract.h"
-#include "group/ends.h"
+#include "group/gather.h"
 #include "group/held.h"
 #include "group/members.h"
 #include "group/news.h"
@@ -19,6 +18,7 @@
 #include "lock/teardown.h"
 #include "lock/terms.h"
 #include "lock/turn.h"
+#include "lock/walk.h"
 
 /* ---- for a way ---- */
 
@@ -36,24 +36,24 @@ void hl_group_resume_at(struct hl_group *group, uint64_t at_us)
     wake_at(group, at_us < group->ends_us ? at_us : at_us == UINT64_MAX ? UINT64_MAX : group->ends_us);
 }
 
-static void stop(struct hl_group *group)
+void hl_group_pause(struct hl_group *group, uint64_t span_us)
 {
+    hl_members_return(group, 0);
+    hl_group_resume_at(group, hl_group_now_us(group) + span_us);
+}
+
+/* Its wait is over, or was not begun. */
+static void give_up(struct hl_group *group, enum hl_group_state state)
+{
+    hl_members_return(group, 0);
     hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
+    group->state = state;
 }
 
 uint64_t hl_group_least_us(const struct hl_group *group)
 {
     const struct hl_terms *terms = group->lock->terms;
     return hl_terms_least_us(terms, terms->lease_ms);
-}
-
-static hilock_status begin_member(struct hl_member *member, int is_try)
-{
-    struct hl_group *group = member->group;
-    struct hl_core *core = hl_group_core(group);
-    uint64_t try_us = hl_now_us(&core->host) + (uint64_t)core->limits.command_timeout_ms * 1000;
-    uint64_t ends_us = is_try && try_us < group->ends_us ? try_us : group->ends_us;
-    return hl_acquire_begin(core, member->lock, is_try, ends_us, hl_news_acquired, member);
 }
 
 enum { IDS = 1 << HL_GROUP_ID_BITS };
@@ -90,10 +90,13 @@ int hl_group_ask_again(struct hl_member *member)
 hilock_status hl_group_ask(struct hl_member *member, int is_try)
 {
     struct hl_group *group = member->group;
+    struct hl_core *core = hl_group_core(group);
+    uint64_t try_us = hl_group_now_us(group) + (uint64_t)core->limits.command_timeout_ms * 1000;
     if (group->id_last % IDS > IDS / 2) /* it was healed very often */
         hl_group_take_ids(group);
     member->lock->ids = group->ways->is_voted ? &group->id_last : NULL;
-    return begin_member(member, is_try);
+    return hl_acquire_begin(core, member->lock, is_try, is_try && try_us < group->ends_us ? try_us : group->ends_us,
+                            hl_news_acquired, member);
 }
 
 static const struct hl_memory *memory_of(const struct hl_group *group) { return &group->lock->terms->cell->memory; }
@@ -114,12 +117,10 @@ void hl_group_keep_result(struct hl_group *group, const struct hilock_result *re
 
 void hl_group_decide(struct hl_group *group, hilock_status status)
 {
-    hl_members_return(group, 0);
-    stop(group);
+    give_up(group, GROUP_DECIDED);
     if (status != group->refusal)
         free_words(group);
     group->refusal = status;
-    group->state = GROUP_DECIDED;
     hl_notice_post(hl_group_core(group), &group->notice, REPORT_RESULT);
 }
 
@@ -127,7 +128,7 @@ static void report_result(struct hl_group *group, struct hilock_result result)
 {
     struct hilock_lock *lock = group->lock;
     struct hl_core *core = hl_group_core(group);
-    uint64_t waited_us = hl_now_us(&core->host) - group->begun_us;
+    uint64_t waited_us = hl_group_now_us(group) - group->begun_us;
     result.operation = HILOCK_OP_ACQUIRE;
     result.attempts = group->attempts + hl_members_attempts(group);
     result.votes = hl_members_votes(group);
@@ -165,7 +166,7 @@ void hl_group_grant(struct hl_group *group)
     struct hl_core *core = hl_group_core(group);
     free_words(group);
     group->state = GROUP_HELD;
-    group->since_us = hl_now_us(&core->host);
+    group->since_us = hl_group_now_us(group);
     group->ends_us = UINT64_MAX;
     group->tenure++;
     group->is_failing = 0;
@@ -182,14 +183,6 @@ void hl_group_grant(struct hl_group *group)
 
 /* ---- its notice: an acquire without a grant, or a lost vote ---- */
 
-static void look(struct hl_group *group)
-{
-    if (group->state == GROUP_WAITING)
-        group->ways->lost(group);
-    else if (group->state == GROUP_HELD)
-        hl_held_look(group);
-}
-
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_group *group = (struct hl_group *)(void *)notice;
@@ -199,7 +192,10 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         {.status = group->refusal, .holder = words.holder, .holder_remaining_ms = words.holder_remaining_ms,
          .detail = words.detail ? words.detail : hilock_status_text(group->refusal)};
     if (hl_notice_take(core, notice) == REPORT_WAITING) {
-        look(group);
+        if (group->state == GROUP_WAITING)
+            group->ways->lost(group);
+        else if (group->state == GROUP_HELD)
+            hl_held_look(group);
         return;
     }
     group->words = (struct hl_last_words){0};
@@ -220,11 +216,11 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
 {
     struct hl_group *group = lock->group;
     uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
-    if (hl_ends_prepare(group) != 0 || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
+    if (hl_gather_prepare(group) != 0 || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
         return HILOCK_NO_MEMORY;
     group->on_result = on_result;
     group->user = user;
-    group->begun_us = hl_now_us(&core->host);
+    group->begun_us = hl_group_now_us(group);
     group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->begun_us + limit_ms * 1000;
     group->report_us = 0;
     group->attempts = 0;
@@ -234,9 +230,7 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
     set_terms(group, group->waits);
     if (group->ways->begin(group) != HILOCK_OK) {
         hl_notice_cancel(core, &group->notice);
-        hl_members_return(group, 0);
-        stop(group);
-        group->state = GROUP_IDLE;
+        give_up(group, GROUP_IDLE);
         return HILOCK_NO_MEMORY;
     }
     core->waiting++;
@@ -263,26 +257,26 @@ static int cancel(struct hl_core *core, struct hilock_lock *lock)
     return group->state == GROUP_DECIDED;
 }
 
-static void end(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+static void end(struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     struct hl_group *group = lock->group;
     hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
-                                     .waited_us = hl_now_us(&core->host) - group->since_us});
+                                     .waited_us = hl_group_now_us(group) - group->since_us});
     hl_held_over(group);
-    hl_ends_begin(group, on_result, user);
+    hl_gather_release(group, on_result, user);
 }
 
 static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     struct hl_group *group = lock->group;
-    if (group->desk.count && hl_members_end_us(group) > hl_now_us(&core->host)) {
+    if (group->desk.count && hl_members_end_us(group) > hl_group_now_us(group)) {
         hl_reentry_leave(core, &group->desk, on_result, user);
         return;
     }
     if (group->desk.count) /* lost, even if that is not reported yet: over for all counts */
         hl_members_expire(group);
-    end(core, lock, on_result, user);
+    end(lock, on_result, user);
 }
 
 static void silence(struct hl_core *core, struct hilock_lock *lock)
@@ -292,15 +286,13 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
     if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED) {
         hl_trace(&core->host, HL_ACQUIRE_ENDED,
                  &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = HILOCK_CANCELLED,
-                                   .waited_us = hl_now_us(&core->host) - group->begun_us, .count = group->attempts});
+                                   .waited_us = hl_group_now_us(group) - group->begun_us, .count = group->attempts});
         hl_notice_cancel(core, &group->notice);
-        hl_members_return(group, 0);
-        stop(group);
+        give_up(group, GROUP_IDLE);
         free_words(group);
-        group->state = GROUP_IDLE;
         core->waiting--;
     } else if (group->state == GROUP_HELD)
-        end(core, lock, NULL, NULL);
+        end(lock, NULL, NULL);
 }
 
 static uint64_t token(const struct hilock_lock *lock, size_t index)
@@ -318,9 +310,8 @@ static void forget(struct hl_core *core, struct hl_group *group)
     group->lock->refs++;
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
-    hl_held_forget(group);
-    hl_ends_forget(group);
-    hl_surveys_forget(group);
+    hl_held_end_validity(group);
+    hl_gather_forget(group);
     hl_reentry_forget(core, &group->desk);
     hl_verdict_forget(group);
     free_words(group);
@@ -364,7 +355,7 @@ static void done(struct hilock_lock *lock)
 }
 
 const struct hl_handle_ops hl_group_ops =
-    {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_held_extend, .silence = silence,
+    {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
      .validity = hl_held_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
      .token = token, .teardown = teardown, .done = done};
 
@@ -414,9 +405,7 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     group->held = held;
     group->count = count;
     group->needed = needed;
-    TAILQ_INIT(&group->ends);
-    TAILQ_INIT(&group->extends);
-    TAILQ_INIT(&group->surveys);
+    TAILQ_INIT(&group->gathers);
     hl_reentry_init(&group->desk);
     TAILQ_INSERT_TAIL(&core->groups, group, entry);
     waits->refs++;
@@ -431,4 +420,49 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
         return group;
     group_free(group);
     return NULL;
+}
+
+/* ---- all of them ---- */
+
+int hl_groups_init(struct hl_core *core)
+{
+    TAILQ_INIT(&core->groups);
+    return hl_alarms_init(&core->group_alarms, &core->host, hl_news_alarm);
+}
+
+void hl_groups_close(struct hl_core *core)
+{
+    struct hl_group *group;
+    TAILQ_FOREACH(group, &core->groups, entry)
+        if (group->state == GROUP_WAITING)
+            hl_group_decide(group, HILOCK_CLOSED);
+}
+
+void hl_groups_forget(struct hl_core *core)
+{
+    struct hl_group *group, *next;
+    for (group = TAILQ_FIRST(&core->groups); group; group = next) {
+        next = TAILQ_NEXT(group, entry);
+        group->lock->ops->teardown(core, group->lock);
+    }
+}
+
+void hl_groups_node(struct hl_core *core, int is_up)
+{
+    struct hl_group *group;
+    TAILQ_FOREACH(group, &core->groups, entry)
+    {
+        void (*news)(struct hl_group *group) = is_up ? group->ways->node_up : group->ways->node_down;
+        if (news)
+            news(group);
+    }
+}
+
+void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
+{
+    const struct hl_group *group;
+    hl_walk_locks(core, visit, arg);
+    TAILQ_FOREACH(group, &core->groups, entry)
+        if (group->state != GROUP_IDLE)
+            visit(group->lock, arg);
 }

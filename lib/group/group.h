@@ -49,9 +49,7 @@ struct hl_group_ways { /* how it is acquired */
     const char *lost_with;                           /* the sentence for a loss, with the number of members; or NULL */
 };
 
-struct hl_group_end;
-struct hl_group_extend;
-struct hl_survey;
+struct hl_gather;
 
 struct hl_group {
     struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a vote was lost */
@@ -61,10 +59,8 @@ struct hl_group {
     struct hl_terms *waits, *held;   /* of its members: renewed while the group waits; with the user's options once it
                                         is held */
     struct hl_alarm alarm;
-    struct hl_group_end *end;        /* for the next release; NULL: none made yet */
-    TAILQ_HEAD(, hl_group_end) ends; /* releases that are not over */
-    TAILQ_HEAD(, hl_group_extend) extends;
-    TAILQ_HEAD(, hl_survey) surveys;
+    struct hl_gather *end;           /* for the next release; NULL: none made yet */
+    TAILQ_HEAD(, hl_gather) gathers; /* calls that are not over */
     struct hl_desk desk;             /* HELD: re-entries */
     struct hilock_validity *validity; /* HELD; NULL: not asked for */
     hilock_result_fn *on_result;     /* WAITING, DECIDED: of the acquire */
@@ -97,17 +93,18 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
                               struct hl_terms *held);
 
 int hl_groups_init(struct hl_core *core); /* -1: no memory */
-void hl_groups_done(struct hl_core *core);
 void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */
 void hl_groups_forget(struct hl_core *core); /* the client is abandoned: no callback runs */
-void hl_groups_retry(struct hl_core *core);  /* a server is back */
-void hl_groups_turn(struct hl_core *core);   /* a server is away */
+void hl_groups_node(struct hl_core *core, int is_up); /* a server is back, or away */
+/* every handle of the user that waits or holds, groups and plain ones */
 void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 
 /* ---- for a way ---- */
 
 static inline struct hl_core *hl_group_core(const struct hl_group *group) { return group->lock->terms->cell->core; }
+static inline uint64_t hl_group_now_us(const struct hl_group *group) { return hl_now_us(&hl_group_core(group)->host); }
 void hl_group_resume_at(struct hl_group *group, uint64_t at_us); /* its tick, or heal; UINT64_MAX: never */
+void hl_group_pause(struct hl_group *group, uint64_t span_us); /* gives all back, and resumes after that time */
 int hl_group_ask_again(struct hl_member *member); /* for the whole lease; 0: no memory, or it is under way */
 uint64_t hl_group_least_us(const struct hl_group *group); /* what must be left of each member for a grant */
 hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */

@@ -6,28 +6,16 @@
  * before the store grants the names to others. */
 #include "group/held.h"
 
+#include "group/gather.h"
 #include "group/members.h"
 #include "lock/callback.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/notice.h"
 #include "lock/reentry.h"
-#include "lock/plain.h"
 #include "lock/terms.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
-
-struct hl_group_extend {
-    TAILQ_ENTRY(hl_group_extend) entry;
-    struct hl_group *group;
-    hilock_result_fn *on_result;
-    void *user;
-    uint64_t begun_us, tenure;
-    uint32_t epoch, attempts;
-    hilock_status worst; /* OK: nothing but OK so far */
-    unsigned open, extended;
-    int is_answered;
-};
 
 hilock_status hl_held_validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret)
 {
@@ -48,7 +36,7 @@ hilock_status hl_held_validity(struct hl_core *core, struct hilock_lock *lock, s
     return HILOCK_OK;
 }
 
-static void end_validity(struct hl_group *group)
+void hl_held_end_validity(struct hl_group *group)
 {
     if (group->validity)
         hl_validity_unref(group->validity);
@@ -63,102 +51,7 @@ void hl_held_over(struct hl_group *group)
     hl_notice_cancel(core, &group->notice);
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_reentry_end(core, &group->desk);
-    end_validity(group);
-}
-
-/* ---- extends ---- */
-
-/* The caller has a reference to the handle. */
-static void free_if_over(struct hl_group_extend *extend)
-{
-    struct hl_group *group = extend->group;
-    struct hilock_lock *lock = group->lock;
-    if (extend->open)
-        return;
-    TAILQ_REMOVE(&group->extends, extend, entry);
-    hl_memory_free(&lock->terms->cell->memory, extend);
-    hl_lock_unref(lock);
-}
-
-/* In the callback the user may abandon the client, which frees this extend. */
-static void answer(struct hl_group_extend *extend, hilock_status status, const char *detail)
-{
-    struct hilock_lock *lock = extend->group->lock;
-    struct hl_core *core = hl_group_core(extend->group);
-    struct hilock_result result =
-        {.status = status, .operation = HILOCK_OP_EXTEND, .detail = detail, .attempts = extend->attempts,
-         .votes = hl_members_votes(extend->group),
-         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - extend->begun_us)};
-    const struct hl_group_extend own = *extend;
-    extend->is_answered = 1;
-    free_if_over(extend);
-    if (lock->epoch == own.epoch)
-        hl_callback_result(lock, own.on_result, result, own.user);
-}
-
-/* LOST counts before UNKNOWN, and that before a server's refusal. */
-static int is_worse(hilock_status a, hilock_status b)
-{
-    if (b == HILOCK_OK || a == HILOCK_LOST)
-        return a != b;
-    return b != HILOCK_LOST && b != HILOCK_UNKNOWN && a == HILOCK_UNKNOWN;
-}
-
-/* For votes: it does not wait for a silent member if the others are too few. */
-static int is_hopeless(const struct hl_group_extend *extend)
-{
-    return extend->group->ways->is_voted && extend->extended + extend->open < extend->group->needed;
-}
-
-/* One master lost it; enough others still have it. */
-static int is_vote_lost(const struct hl_group_extend *extend, const struct hilock_result *result)
-{
-    return extend->group->ways->is_voted && result->status == HILOCK_LOST;
-}
-
-static void on_extended(const struct hilock_result *result, void *user)
-{
-    struct hl_group_extend *extend = user;
-    struct hilock_lock *lock = extend->group->lock;
-    hilock_status status = is_vote_lost(extend, result) ? HILOCK_UNKNOWN : result->status;
-    lock->refs++;
-    extend->open--;
-    extend->attempts += result->attempts;
-    extend->extended += result->status == HILOCK_OK;
-    if (status != HILOCK_OK && is_worse(status, extend->worst))
-        extend->worst = status;
-    if (!extend->is_answered && extend->extended >= extend->group->needed)
-        answer(extend, HILOCK_OK, hilock_status_text(HILOCK_OK));
-    else if (!extend->is_answered && (!extend->open || is_hopeless(extend)))
-        answer(extend, extend->worst,
-               status == result->status ? result->detail
-               : "too few masters extended it; what is known to be left counts");
-    else
-        free_if_over(extend);
-    hl_lock_unref(lock);
-}
-
-hilock_status hl_held_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
-                             hilock_result_fn *on_result, void *user)
-{
-    struct hl_group *group = lock->group;
-    struct hl_group_extend *extend = hl_memory_new(&core->host.memory, sizeof *extend);
-    if (!extend)
-        return HILOCK_NO_MEMORY;
-    *extend =
-        (struct hl_group_extend){.group = group, .on_result = on_result, .user = user,
-                                 .begun_us = hl_now_us(&core->host), .epoch = lock->epoch, .tenure = group->tenure};
-    TAILQ_INSERT_TAIL(&group->extends, extend, entry);
-    lock->refs++;
-    for (unsigned i = 0; i < group->count; i++)
-        if (group->members[i].lock->hold &&
-            hl_plain_ops.extend(core, group->members[i].lock, lease_ms, on_extended, extend) == HILOCK_OK)
-            extend->open++;
-    if (extend->open >= group->needed)
-        return HILOCK_OK;
-    extend->is_answered = 1; /* ignores the answers of extends that have begun */
-    free_if_over(extend);
-    return HILOCK_NO_MEMORY;
+    hl_held_end_validity(group);
 }
 
 /* ---- renewals ---- */
@@ -219,21 +112,12 @@ void hl_held_heal(struct hl_member *member)
 
 /* ---- loss ---- */
 
-static struct hl_group_extend *pending_extend(const struct hl_group *group)
-{
-    struct hl_group_extend *extend;
-    TAILQ_FOREACH(extend, &group->extends, entry)
-        if (!extend->is_answered && extend->tenure == group->tenure)
-            return extend;
-    return NULL;
-}
-
 void hl_held_lost(struct hl_member *member, const struct hilock_event *lost)
 {
     struct hl_group *group = member->group;
     struct hilock_lock *lock = group->lock;
     struct hl_core *core = hl_group_core(group);
-    struct hl_group_extend *extend = pending_extend(group);
+    struct hl_gather *extend = hl_gather_extending(group);
     struct hl_text detail;
     struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = lost->reason, .detail = detail.bytes};
     member->is_failing = 0;
@@ -252,17 +136,7 @@ void hl_held_lost(struct hl_member *member, const struct hilock_event *lost)
     hl_held_over(group);
     hl_members_return(group, 0);
     if (extend)
-        answer(extend, HILOCK_LOST, detail.bytes);
+        hl_gather_answer(extend, (struct hilock_result){.status = HILOCK_LOST, .detail = detail.bytes});
     else
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
-}
-
-void hl_held_forget(struct hl_group *group)
-{
-    struct hl_group_extend *extend;
-    while ((extend = TAILQ_FIRST(&group->extends)) != NULL) {
-        extend->open = 0;
-        free_if_over(extend);
-    }
-    end_validity(group);
 }

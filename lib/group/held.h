@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* held - a held group: its deadline, its extends, its loss. */
+/* held - a held group: its validity, its renewals, its loss. */
 #ifndef HL_GROUP_HELD_H
 #define HL_GROUP_HELD_H
 
 #include "group/group.h"
 
-hilock_status hl_held_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
-                             hilock_result_fn *on_result, void *user);
 hilock_status hl_held_validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
 void hl_held_lost(struct hl_member *member, const struct hilock_event *event);
 void hl_held_join(struct hl_member *member); /* HELD: this member is held, too */
@@ -14,6 +12,6 @@ void hl_held_heal(struct hl_member *member); /* the same, but later than the oth
 void hl_held_look(struct hl_group *group); /* HELD: a vote was lost */
 void hl_held_event(struct hl_member *member, const struct hilock_event *event);
 void hl_held_over(struct hl_group *group); /* no longer held; the caller gives its members back */
-void hl_held_forget(struct hl_group *group); /* memory only */
+void hl_held_end_validity(struct hl_group *group); /* other threads see no hold from here on */
 
 #endif

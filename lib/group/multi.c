@@ -14,13 +14,10 @@
 enum { KEEP_US = 20000, SHORTAGE_US = 50000, ROUND_TRIP_MIN_US = 1000, PAUSES_MAX = 6 };
 enum step { TRYING, GATHERING, COMPLETING, PAUSED };
 
-static uint64_t now_us(const struct hl_group *group) { return hl_now_us(&hl_group_core(group)->host); }
-
 static void pause_for(struct hl_group *group, uint64_t span_us)
 {
-    hl_members_return(group, 0);
     group->step = PAUSED;
-    hl_group_resume_at(group, now_us(group) + span_us);
+    hl_group_pause(group, span_us);
 }
 
 /* ---- one after the other ---- */
@@ -36,7 +33,7 @@ static int is_behind_others(const struct hl_group *group)
 static void look_again(struct hl_group *group)
 {
     uint64_t keep_us = group->waits->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->waits) / 4;
-    hl_group_resume_at(group, group->at > 0 ? now_us(group) + keep_us : UINT64_MAX);
+    hl_group_resume_at(group, group->at > 0 ? hl_group_now_us(group) + keep_us : UINT64_MAX);
 }
 
 static void gather(struct hl_group *group, unsigned at)
@@ -61,7 +58,8 @@ static void gather_anew(struct hl_group *group)
 /* A grant over another link, or by another server, is asked for again before it counts. */
 static int is_good(const struct hl_group *group, const struct hl_hold *hold)
 {
-    return hl_left_us(hl_hold_deadline_us(hold), now_us(group)) >= hl_group_least_us(group) && !hl_hold_is_adrift(hold);
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(group));
+    return left_us >= hl_group_least_us(group) && !hl_hold_is_adrift(hold);
 }
 
 /* Fixed leases must end together: leases that were asked for one by one are asked for again. */
@@ -154,7 +152,8 @@ static int is_lasting(hilock_status status)
 static void refused(struct hl_group *group, const struct hilock_result *result)
 {
     hl_group_keep_result(group, result);
-    if (group->step == GATHERING || group->is_try || is_lasting(result->status) || now_us(group) >= group->ends_us)
+    if (group->step == GATHERING || group->is_try || is_lasting(result->status) ||
+        hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);
     else
         gather_anew(group);
@@ -201,7 +200,7 @@ static void step_aside(struct hl_group *group)
 
 static void tick(struct hl_group *group)
 {
-    if (now_us(group) >= group->ends_us && group->step != GATHERING && group->step != TRYING)
+    if (hl_group_now_us(group) >= group->ends_us && group->step != GATHERING && group->step != TRYING)
         hl_group_decide(group, group->refusal);
     else if (group->step == PAUSED)
         try_all(group);

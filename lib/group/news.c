@@ -3,7 +3,7 @@
 #include "group/news.h"
 
 #include "base/contract.h"
-#include "group/ends.h"
+#include "group/gather.h"
 #include "group/held.h"
 #include "group/members.h"
 #include "lock/callback.h"
@@ -39,7 +39,7 @@ void hl_news_lost(const struct hilock_event *event, void *user)
 static void report_waiting(struct hl_group *group, const struct hilock_event *event)
 {
     struct hilock_lock *lock = group->lock;
-    uint64_t now_us = hl_now_us(&hl_group_core(group)->host), every_us = (uint64_t)lock->terms->wait_report_ms * 1000;
+    uint64_t now_us = hl_group_now_us(group), every_us = (uint64_t)lock->terms->wait_report_ms * 1000;
     struct hilock_event own =
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - group->begun_us),
          .holder = event->holder, .detail = event->detail};
@@ -74,7 +74,7 @@ void hl_news_event(const struct hilock_event *event, void *user)
     struct hl_member *member = user;
     struct hl_group *group = member->group;
     if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
-        hl_ends_settled(group);
+        hl_gather_settled(group);
     else if (event->kind == HILOCK_EVENT_WAITING)
         on_waiting(member, event);
     else if (group->state == GROUP_HELD)

@@ -18,8 +18,6 @@ enum { PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8, DOUBLINGS_MAX = 5, TRIP_MIN
        FEW_US = 50000, LOOK_US = 200000, LOOKS = 25 };
 enum step { ROUND, STANDING, ASKING, PAUSED };
 
-static uint64_t now_us(const struct hl_group *group) { return hl_now_us(&hl_group_core(group)->host); }
-
 static uint64_t below(const struct hl_group *group, uint64_t limit_us)
 {
     return hl_random_below(&hl_group_core(group)->host.random, limit_us) + 1;
@@ -63,7 +61,8 @@ static uint64_t limit_us(const struct hl_group *group)
 static int is_able(const struct hl_group *group, unsigned i)
 {
     const struct hl_node *node = node_at(group, i);
-    return hl_node_is_able(node, now_us(group), patience_us(group)) && !hl_node_guard_left_us(node, now_us(group)) &&
+    uint64_t now_us = hl_group_now_us(group);
+    return hl_node_is_able(node, now_us, patience_us(group)) && !hl_node_guard_left_us(node, now_us) &&
            !hl_verdict_is_lasting(group->members[i].refusal);
 }
 
@@ -76,11 +75,11 @@ static unsigned next_able(const struct hl_group *group, unsigned from)
     return group->count;
 }
 
-static unsigned able(const struct hl_group *group)
+static unsigned count(const struct hl_group *group, int (*is)(const struct hl_group *group, unsigned i))
 {
     unsigned found = 0;
     for (unsigned i = 0; i < group->count; i++)
-        found += is_able(group, i) != 0;
+        found += is(group, i) != 0;
     return found;
 }
 
@@ -93,20 +92,15 @@ static int has(const struct hl_group *group, unsigned i)
 
 static int asks(const struct hl_group *group, unsigned i) { return group->members[i].lock->acquire != NULL; }
 
-/* Asked, and no refusal is known. */
-static int is_open(const struct hl_group *group, unsigned i)
+/* It has it, or asked for it and knows of no refusal. */
+static int may_have(const struct hl_group *group, unsigned i)
 {
     const struct hl_acquire *acquire = group->members[i].lock->acquire;
-    return acquire && (acquire->is_try || group->step == ASKING || !hl_known_is_held(acquire->lock->name));
+    return has(group, i) ||
+           (acquire && (acquire->is_try || group->step == ASKING || !hl_known_is_held(acquire->lock->name)));
 }
 
-static int can_win(const struct hl_group *group)
-{
-    unsigned found = 0;
-    for (unsigned i = 0; i < group->count; i++)
-        found += has(group, i) || is_open(group, i);
-    return found >= group->needed;
-}
+static int can_win(const struct hl_group *group) { return count(group, may_have) >= group->needed; }
 
 static void ask(struct hl_group *group, unsigned i, int is_try)
 {
@@ -131,7 +125,6 @@ static void return_others(struct hl_group *group)
 /* ---- steps ---- */
 
 static void check(struct hl_group *group);
-static void start(struct hl_group *group, unsigned from);
 
 static void decide(struct hl_group *group, int is_over)
 {
@@ -143,9 +136,8 @@ static void decide(struct hl_group *group, int is_over)
 
 static void pause_for(struct hl_group *group, uint64_t span_us)
 {
-    hl_members_return(group, 0);
     group->step = PAUSED;
-    hl_group_resume_at(group, now_us(group) + span_us);
+    hl_group_pause(group, span_us);
 }
 
 static uint64_t trip_us(const struct hl_group *group)
@@ -173,21 +165,21 @@ static void stand(struct hl_group *group)
         ask_others(group, 0);
     else
         return_others(group);
-    hl_group_resume_at(group, now_us(group) + LOOK_US / 2 + below(group, LOOK_US));
+    hl_group_resume_at(group, hl_group_now_us(group) + LOOK_US / 2 + below(group, LOOK_US));
 }
 
 static void begin_round(struct hl_group *group)
 {
     group->step = ROUND;
     ask_others(group, 1);
-    hl_group_resume_at(group, now_us(group) + limit_us(group));
+    hl_group_resume_at(group, hl_group_now_us(group) + limit_us(group));
     check(group);
 }
 
 static void ask_with_arbiter(struct hl_group *group)
 {
     group->step = ASKING;
-    hl_group_resume_at(group, now_us(group) + limit_us(group) / 2 + below(group, limit_us(group) / 2));
+    hl_group_resume_at(group, hl_group_now_us(group) + limit_us(group) / 2 + below(group, limit_us(group) / 2));
     ask_others(group, 0);
     check(group);
 }
@@ -216,11 +208,9 @@ static void lose_race(struct hl_group *group)
 /* is_over: it took too long. */
 static void end_round(struct hl_group *group, int is_over)
 {
-    if (group->is_try && !is_over) {
+    if (group->is_try && !is_over)
         decide(group, 0);
-        return;
-    }
-    if (group->is_try) /* silence is not an answer: it tries again while there is time */
+    else if (group->is_try) /* silence is not an answer: it tries again while there is time */
         pause_for(group, below(group, 2 * trip_us(group)));
     else if (has(group, group->at))
         ask_with_arbiter(group);
@@ -237,7 +227,7 @@ static unsigned good(struct hl_group *group)
     for (unsigned i = 0; i < group->count; i++) {
         struct hl_member *member = &group->members[i];
         int is_good = has(group, i) &&
-            hl_left_us(hl_hold_ends_us(member->lock->hold), now_us(group)) >= hl_group_least_us(group);
+            hl_left_us(hl_hold_ends_us(member->lock->hold), hl_group_now_us(group)) >= hl_group_least_us(group);
         found += is_good != 0;
         if (has(group, i) && !is_good)
             (void)hl_group_ask_again(member);
@@ -245,17 +235,8 @@ static unsigned good(struct hl_group *group)
     return found;
 }
 
-/* After each answer: do we have it, and can we still get it? */
-static void check(struct hl_group *group)
+static void go_on(struct hl_group *group)
 {
-    if (good(group) >= group->needed) {
-        hl_group_grant(group);
-        return;
-    }
-    if (hl_verdict_is_final(group)) {
-        decide(group, 0);
-        return;
-    }
     switch ((enum step)group->step) {
     case ROUND:
         if (!can_win(group))
@@ -275,6 +256,17 @@ static void check(struct hl_group *group)
     }
 }
 
+/* After each answer: do we have it, and can we still get it? */
+static void check(struct hl_group *group)
+{
+    if (good(group) >= group->needed)
+        hl_group_grant(group);
+    else if (hl_verdict_is_final(group))
+        decide(group, 0);
+    else
+        go_on(group);
+}
+
 /* ---- the begin ---- */
 
 static int is_contended(const struct hl_group *group)
@@ -283,20 +275,17 @@ static int is_contended(const struct hl_group *group)
     return !group->is_try && (group->is_contended || hl_known_is_held(name) || hl_gate_waiting(name) > 1);
 }
 
-static void await_more(struct hl_group *group) { pause_for(group, FEW_US / 2 + below(group, FEW_US / 2)); }
-
 static void start(struct hl_group *group, unsigned from)
 {
     unsigned first = next_able(group, from);
-    if (able(group) < (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed)) {
-        await_more(group);
-        return;
+    int are_enough = count(group, is_able) >= (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed);
+    if (are_enough) {
+        group->at = first;
+        hl_group_take_ids(group);
+        ask(group, first, group->is_try);
     }
-    group->at = first;
-    hl_group_take_ids(group);
-    ask(group, first, group->is_try);
-    if (!asks(group, first))
-        await_more(group);
+    if (!are_enough || !asks(group, first))
+        pause_for(group, FEW_US / 2 + below(group, FEW_US / 2));
     else if (is_contended(group))
         stand(group);
     else
@@ -349,21 +338,17 @@ static void look(struct hl_group *group)
     if (++group->open % LOOKS == 0)
         begin_round(group);
     else
-        hl_group_resume_at(group, now_us(group) + LOOK_US / 2 + below(group, LOOK_US));
+        hl_group_resume_at(group, hl_group_now_us(group) + LOOK_US / 2 + below(group, LOOK_US));
 }
 
-/* A master that was asked has not answered. */
-static int is_silence(const struct hl_group *group)
+static int is_silent(const struct hl_group *group, unsigned i)
 {
-    for (unsigned i = 0; i < group->count; i++)
-        if (asks(group, i) && !hl_known_is_held(group->members[i].lock->name))
-            return 1;
-    return 0;
+    return asks(group, i) && !hl_known_is_held(group->members[i].lock->name);
 }
 
 static void tick(struct hl_group *group)
 {
-    if (now_us(group) >= group->ends_us) {
+    if (hl_group_now_us(group) >= group->ends_us) {
         decide(group, 1);
         return;
     }
@@ -374,7 +359,7 @@ static void tick(struct hl_group *group)
         break;
     case STANDING: look(group); break;
     case ASKING:
-        if (is_silence(group))
+        if (count(group, is_silent))
             doubt(group);
         lose_race(group);
         break;
@@ -387,7 +372,8 @@ static void tick(struct hl_group *group)
 static void heal_within(struct hl_group *group, unsigned share)
 {
     int is_missing = hl_members_held(group) < group->count && group->held->is_renewed && !HL_PLANTED(QUORUM_UNHEALED);
-    hl_group_resume_at(group, is_missing ? now_us(group) + hl_terms_lease_us(group->held) / share : UINT64_MAX);
+    uint64_t span_us = hl_terms_lease_us(group->held) / share;
+    hl_group_resume_at(group, is_missing ? hl_group_now_us(group) + span_us : UINT64_MAX);
 }
 
 /* Votes that are asked for and not refused yet may join; a place in a queue is left. */
@@ -403,9 +389,10 @@ static void granted(struct hl_group *group)
 
 static void heal(struct hl_group *group)
 {
-    int may_ask = hl_members_end_us(group) > now_us(group);
+    uint64_t now_us = hl_group_now_us(group);
+    int may_ask = hl_members_end_us(group) > now_us;
     for (unsigned i = 0; may_ask && i < group->count; i++)
-        if (!has(group, i) && !asks(group, i) && hl_node_is_able(node_at(group, i), now_us(group), patience_us(group)))
+        if (!has(group, i) && !asks(group, i) && hl_node_is_able(node_at(group, i), now_us, patience_us(group)))
             (void)hl_group_ask(&group->members[i], 1);
     heal_within(group, 3);
 }
@@ -426,7 +413,7 @@ static void node_down(struct hl_group *group)
 {
     if (group->state == GROUP_WAITING && (group->step == ROUND || group->step == STANDING) &&
         !node_at(group, group->at)->is_up)
-        hl_group_resume_at(group, now_us(group));
+        hl_group_resume_at(group, hl_group_now_us(group));
 }
 
 const struct hl_group_ways hl_quorum_ways =

@@ -10,6 +10,5 @@
 hilock_status hl_survey_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
 hilock_status hl_survey_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                               hilock_result_fn *on_result, void *user);
-void hl_surveys_forget(struct hl_group *group); /* memory only */
 
 #endif

@@ -163,7 +163,7 @@ static void add_away(const struct hl_group *group, struct hl_text *text)
 
 static void outvoted(const struct hl_group *group, struct hl_text *text)
 {
-    uint64_t waited_us = hl_now_us(&hl_group_core(group)->host) - group->begun_us;
+    uint64_t waited_us = hl_group_now_us(group) - group->begun_us;
     unsigned tries = group->attempts + hl_members_attempts(group);
     hl_text_set(text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
                 hl_lease_span_ms(waited_us), tries, tries ? "; a late grant will be undone" : "");

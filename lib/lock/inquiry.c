@@ -10,7 +10,6 @@
 #include "lock/name.h"
 #include "lock/place.h"
 #include "lock/terms.h"
-#include "wire/peek.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 
@@ -42,7 +41,8 @@ static void encode(struct hl_request *request, struct hl_command *command)
     inquiry->attempts++;
     inquiry->was_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        hl_peek(command, kind, &words, acquire && acquire->place ? acquire->place->ticket : 0);
+        kind->peek(command, &words,
+                   &(struct hl_params){.ticket = acquire && acquire->place ? acquire->place->ticket : 0});
     else
         kind->force(command, &words,
                     &(struct hl_params){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms,
@@ -180,7 +180,7 @@ static void on_fault(struct hl_inquiry *inquiry, const struct hl_fault *fault, c
     decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : fault->status);
 }
 
-static void keep_holder(struct hl_inquiry *inquiry, const struct hl_peeked *peeked)
+static void keep_holder(struct hl_inquiry *inquiry, const struct hl_response *peeked)
 {
     size_t kept = peeked->holder_length < HL_INQUIRY_HOLDER_MAX ? peeked->holder_length : HL_INQUIRY_HOLDER_MAX;
     memcpy(inquiry->holder, peeked->holder, kept);
@@ -192,12 +192,12 @@ static void keep_holder(struct hl_inquiry *inquiry, const struct hl_peeked *peek
 
 static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
-    const struct hl_peeked peeked = hl_peek_said(reply);
-    if (peeked.what == HL_PEEKED_FAULT) {
+    const struct hl_response peeked = inquiry->call.lock->terms->kind->peeked(reply, HL_FORM_SCRIPT);
+    if (peeked.result == HL_FAULT) {
         on_fault(inquiry, &peeked.fault, peeked.quote, peeked.quote_length);
         return;
     }
-    if (peeked.what == HL_PEEKED_HELD)
+    if (peeked.result == HL_NO)
         keep_holder(inquiry, &peeked);
     inquiry->waiters = peeked.waiters;
     inquiry->position = peeked.position;

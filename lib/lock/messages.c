@@ -7,13 +7,12 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/name.h"
-#include "wire/right.h"
 
 static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
 
 struct hl_text hl_message_of_server(const struct hl_core *core, const char *quote, size_t length)
 {
-    struct hl_text right = hl_right_missing(quote, length), words;
+    struct hl_text right = hl_fault_right(quote, length), words;
     hl_text_set(&words, "%s%s%s", right.bytes, *right.bytes ? " is missing: " : "",
                 hl_host_quote(&core->host, quote, length).bytes);
     return words;

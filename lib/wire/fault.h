@@ -6,6 +6,7 @@
 #define HL_WIRE_FAULT_H
 
 #include "base/reply.h"
+#include "base/text.h"
 
 #include <hilock/hilock.h>
 
@@ -23,5 +24,8 @@ struct hl_fault {
 };
 
 struct hl_fault hl_fault_of(const struct hl_reply *error);
+/* The right that is missing, as ACL SETUSER spells it: "+hset", "~ of a key"; "": these words name none. Redis 7.0 does
+ * not name the command that a script may not call, but its line: the right is read from that line. */
+struct hl_text hl_fault_right(const char *words, size_t length);
 
 #endif

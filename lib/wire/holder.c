@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a label. No space, because spaces separate the words of a waiter at the store, and no colon, because colons
+ * separate the parts of a holder. */
+static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/=,";
+
 size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n, const char *label)
 {
     size_t length = label ? strnlen(label, HL_LABEL_MAX) : 0;
@@ -43,5 +47,23 @@ const char *hl_holder_label(const char *holder)
     const char *number = number_in(holder);
     const char *end = number ? number + strspn(number, "0123456789") : "";
     const char *label = *end == ':' ? end + 1 : "";
-    return hl_label_is_good(label) ? label : "";
+    return hl_holder_is_label(label) ? label : "";
+}
+
+int hl_holder_is_label(const char *label)
+{
+    size_t length = strspn(label, letters);
+    return label[length] == '\0' && length > 0 && length <= HL_LABEL_MAX;
+}
+
+void hl_holder_mend_label(char *label)
+{
+    for (; *label; label++)
+        if (!strchr(letters, *label))
+            *label = '-';
+}
+
+int hl_holder_is_field(const char *holder, size_t length)
+{
+    return length == sizeof "mode" - 1 && memcmp(holder, "mode", length) == 0;
 }

@@ -26,25 +26,19 @@ int hl_key_is_reserved(const char *name, size_t length)
     return begins(name, length, "hilock:") || begins(name, length, "redisson_lock");
 }
 
-static size_t put(char *to, const char *bytes, size_t length)
-{
-    memcpy(to, bytes, length);
-    return length;
-}
-
-static size_t tag(char *to, const char *prefix, const char *own_tag, const char *name, size_t length)
+/* "word:{N}"; if N has a tag of its own, the word, `own` and N. */
+static size_t put(char *to, const char *word, const char *own, const char *name, size_t length)
 {
     int has_tag = memchr(name, '{', length) != NULL;
-    size_t used = put(to, prefix, strlen(prefix));
-    used += put(to + used, has_tag ? own_tag : ":{", has_tag ? 1 : 2);
-    used += put(to + used, name, length);
-    used += put(to + used, "}", has_tag ? 0 : 1);
-    return used;
+    char *end = mempcpy(stpcpy(stpcpy(to, word), has_tag ? own : ":{"), name, length);
+    if (!has_tag)
+        *end++ = '}';
+    return (size_t)(end - to);
 }
 
 size_t hl_key_write(char *to, const char *word, const char *name, size_t length)
 {
-    return tag(to, word, "=", name, length);
+    return put(to, word, "=", name, length);
 }
 
 void hl_key_add(struct hl_command *command, const char *word, const char *name, size_t length)
@@ -55,14 +49,15 @@ void hl_key_add(struct hl_command *command, const char *word, const char *name, 
 
 size_t hl_key_channel_write(char *to, const char *name, size_t length)
 {
-    return tag(to, "redisson_lock__channel", ":", name, length);
+    return put(to, "redisson_lock__channel", ":", name, length);
 }
 
 size_t hl_key_heir_write(char *to, const char *name, size_t length, const char *heir, size_t heir_length)
 {
     size_t used = hl_key_channel_write(to, name, length);
-    used += put(to + used, ":", 1);
-    return used + put(to + used, heir, heir_length);
+    to[used] = ':';
+    memcpy(to + used + 1, heir, heir_length);
+    return used + 1 + heir_length;
 }
 
 void hl_key_channel_add(struct hl_command *command, const char *name, size_t length)

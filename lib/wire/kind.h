@@ -25,13 +25,13 @@ struct hl_params { /* its other arguments; a kind ignores those that it does not
     int is_second;         /* acquire, release, force: HL_AGAIN was the answer to the first */
     uint64_t token;        /* renew */
     int is_extended;       /* renew: the store may keep it for longer than lease_ms, which must not be shortened */
-    unsigned natives;      /* renew, release: the server's native commands (natives.h) */
+    unsigned natives;      /* renew, release: the server's native commands (simple.h) */
     int is_sharded;        /* release: its channels are those of a cluster's slots */
     /* of a kind with a queue */
     uint64_t next_id;      /* release: the acquisition that it asks for as well; 0: none */
     uint64_t number;       /* acquire: of this heartbeat, never used twice with this id; of next */
     uint64_t ticket;       /* acquire: 0: none yet. release: of the place to leave, if it is not a hold. Or
-                              HL_TICKET_UNKNOWN */
+                              HL_TICKET_UNKNOWN. peek: whose place is asked for; 0: of none */
     const char *channel;   /* acquire, next: the channel of grants; "": the asker polls; NULL: it takes no place in a
                               queue, and may have a name that is left to others */
     int is_try;            /* acquire: a try, which takes no place in the queue */
@@ -49,26 +49,31 @@ enum hl_form {
     HL_FORM_NEXT    /* a release that asks for the next hold as well */
 };
 
+/* What is stored under a name. Only those before READ may be ended by force. */
+enum hl_find { HL_FIND_OURS, HL_FIND_RLOCK, HL_FIND_READ, HL_FIND_WRITE, HL_FIND_OTHER };
+
 enum hl_result {
-    HL_YES,   /* acquire: ours, with `token`. renew: it was ours. release: it was, and is free now */
-    HL_NO,    /* acquire: `holder` has it. renew, release: the store does not know this hold */
+    HL_YES,   /* peek: free. acquire: ours, with `token`. renew: it was ours. release: it was, and is free now */
+    HL_NO,    /* acquire, peek: `holder` has it. renew, release: the store does not know this hold */
     HL_AGAIN, /* acquire: not free, or ours already: the second question decides. release: this form cannot: use the
                  other */
     HL_LATE,  /* acquire: not done: the server's clock, server_us, was past not_after */
     HL_FAULT  /* not done, as far as the store says: `fault`, `quote` */
 };
 
+#define HL_NUMBER_MAX ((int64_t)1 << 53) /* Lua's numbers are exact up to here */
 #define HL_LEFT_UNKNOWN ((uint64_t)1 << 53) /* a renewal whose answer has no PTTL */
 
 struct hl_response {
     enum hl_result result;
     uint64_t token;              /* acquire YES; 0: the kind has none */
-    uint64_t left_ms;            /* acquire NO: PTTL of the holder; renew YES: PTTL found, or HL_LEFT_UNKNOWN */
-    int has_no_ttl;              /* acquire NO: held without an expiry */
-    const char *holder;          /* acquire NO; dies with the reply */
+    enum hl_find found;          /* peek NO */
+    uint64_t left_ms;            /* acquire, peek NO: PTTL of the holder; renew YES: PTTL found, or HL_LEFT_UNKNOWN */
+    int has_no_ttl;              /* the same: held without an expiry */
+    const char *holder;          /* the same; dies with the reply. Of a peek "": the key is there, but has no holder */
     size_t holder_length;
     uint64_t ticket;             /* acquire NO: the id stands in the queue; 0: it does not */
-    uint32_t position, waiters;  /* acquire NO: place in the queue, 1 is next, 0 not in it; its length */
+    uint32_t position, waiters;  /* acquire NO, peek: place in the queue, 1 is next, 0 not in it; its length */
     int hands_over;              /* acquire NO: the holder's release grants; 0: it is published on the unlock
                                     channel, if at all */
     const char *heir;            /* acquire NO: a channel of its own tells this holder that the name is free; NULL: none
@@ -94,12 +99,13 @@ struct hl_kind {
     int place_each;         /* every waiting handle has a place; else a client has one for each name, and its handles
                                wait behind that */
     const char *wrong_kind; /* after the name: "is not ...", for a key of another type */
-    int has_natives;        /* some servers have cheaper commands for it (natives.h) */
+    int has_natives;        /* some servers have cheaper commands for it (simple.h) */
     int hands_on;           /* acquire reserves tokens: one hold may serve several handles of a client, one after the
                                other */
     hl_encode_fn *acquire, *renew, *release;
     hl_parse_fn *acquired, *renewed, *released;
-    const struct hl_script *peek; /* peek.h */
+    hl_encode_fn *peek;           /* an operator's request: reads the holder */
+    hl_parse_fn *peeked;
     hl_force_fn *force;           /* releases a hold that is named by its holder: a script */
     hl_parse_fn *forced;           /* its answer, as a release's */
 };
@@ -110,5 +116,9 @@ struct hl_response hl_response_fault(const struct hl_reply *reply); /* an error 
 /* the same for the lock's key alone: WRONGTYPE is NO */
 struct hl_response hl_response_of_hold(const struct hl_reply *reply);
 struct hl_response hl_response_late(const struct hl_reply *reply);  /* "LATE seconds microseconds" */
+hl_parse_fn hl_response_renewed; /* of a script: 0 not this hold, or 1 + the PTTL it found */
+hl_parse_fn hl_response_peeked;  /* {PTTL, holder, what it is, length of the queue, place in it}; or the first two */
+/* Item i, from `least` up to HL_NUMBER_MAX. 0: it is no such number */
+int hl_response_number(const struct hl_reply *reply, size_t i, int64_t least, int64_t *ret_number);
 
 #endif

@@ -6,13 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/contract.h"
 #include "base/plant.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
-static const uint64_t number_max = (uint64_t)1 << 53; /* Lua's numbers are exact up to here */
 static const uint64_t pause_max_ms = 1000;
 
 /* ---- what is said ---- */
@@ -27,80 +25,71 @@ static void begin(struct hl_command *command, const struct hl_script *script, un
         hl_key_add(command, others[i], target->name, target->name_length);
 }
 
-/* Several terms in one argument, because each argument costs the server as much as half a command. */
-struct terms { struct hl_command *command; char *text; size_t used, room; };
-
-static struct terms terms_begin(struct hl_command *command, size_t room)
+/* Several terms in one argument, because each argument costs the server as much as half a command: they stand in the
+ * command's room from `begun` on. */
+static void end_terms(struct hl_command *command, size_t begun)
 {
-    return (struct terms){.command = command, .text = hl_command_room(command, room), .room = room};
+    hl_command_add(command, command->room + begun, command->used - begun);
 }
 
-static void add_text(struct terms *terms, const char *text)
+static void add_text(struct hl_command *command, const char *text)
 {
-    size_t length = strlen(text);
-    HL_REQUIRE(length <= terms->room - terms->used); /* numbers, and a channel that we named */
-    memcpy(terms->text + terms->used, text, length);
-    terms->used += length;
+    memcpy(hl_command_room(command, strlen(text)), text, strlen(text));
 }
 
-static void add_number(struct terms *terms, const char *before, uint64_t number)
+static void add_number(struct hl_command *command, const char *before, uint64_t number)
 {
-    char digits[HL_DECIMAL_MAX + 1];
-    digits[hl_command_decimal(digits, number)] = '\0';
-    add_text(terms, before);
-    add_text(terms, digits);
+    char *digits;
+    add_text(command, before);
+    digits = hl_command_room(command, HL_DECIMAL_MAX);
+    command->used -= HL_DECIMAL_MAX - hl_command_decimal(digits, number);
 }
-
-static void terms_end(const struct terms *terms) { hl_command_add(terms->command, terms->text, terms->used); }
 
 /* The server compares sixteen digits, which last until the year 2286. */
-static void add_not_after(struct terms *terms, uint64_t not_after_ms)
+static void add_not_after(struct hl_command *command, uint64_t not_after_ms)
 {
     static const uint64_t never_us = 9999999999999999;
     char digits[17];
     uint64_t us = not_after_ms && not_after_ms < never_us / 1000 ? not_after_ms * 1000 : never_us;
     snprintf(digits, sizeof digits, "%016" PRIu64, us);
-    add_text(terms, digits);
+    add_text(command, digits);
 }
 
-static void add_ticket(struct terms *terms, const char *before, uint64_t ticket)
+static void add_ticket(struct hl_command *command, const char *before, uint64_t ticket)
 {
-    add_text(terms, before);
-    if (ticket == HL_TICKET_UNKNOWN)
-        add_text(terms, "?");
-    else
-        add_number(terms, "", ticket);
+    if (ticket != HL_TICKET_UNKNOWN) {
+        add_number(command, before, ticket);
+        return;
+    }
+    add_text(command, before);
+    add_text(command, "?");
 }
 
-static void add_channel(struct terms *terms, const struct hl_params *params)
+static void add_channel(struct hl_command *command, const struct hl_params *params)
 {
-    add_text(terms, " ");
-    add_text(terms, *params->channel ? params->channel : "-");
-    add_number(terms, " ", params->lease_ms < HL_FAIR_WINDOW_MS ? params->lease_ms : HL_FAIR_WINDOW_MS);
-}
-
-static void add_place(struct terms *terms, const struct hl_params *params)
-{
-    add_ticket(terms, " ", params->ticket);
-    add_number(terms, " ", params->number);
-    add_channel(terms, params);
+    add_text(command, " ");
+    add_text(command, *params->channel ? params->channel : "-");
+    add_number(command, " ", params->lease_ms < HL_FAIR_WINDOW_MS ? params->lease_ms : HL_FAIR_WINDOW_MS);
 }
 
 enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    struct terms asks;
+    size_t begun;
     begin(command, &hl_script_mutex_acquire, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
     hl_command_add_number(command, params->reserved);
-    asks = terms_begin(command, 16 + 4 + 3 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
-    add_not_after(&asks, params->not_after_ms);
+    begun = command->used;
+    add_not_after(command, params->not_after_ms);
     if (!params->channel)
-        add_text(&asks, " *");
-    else if (!params->is_try)
-        add_place(&asks, params);
-    terms_end(&asks);
+        add_text(command, " *");
+    else if (!params->is_try) {
+        add_ticket(command, " ", params->ticket);
+        add_number(command, " ", params->number);
+        add_channel(command, params);
+    }
+    end_terms(command, begun);
     hl_command_add_number(command, params->token_ttl_ms);
     return HL_FORM_SCRIPT;
 }
@@ -131,34 +120,43 @@ static enum hl_form release_by_one_key(struct hl_command *command, const struct 
 
 static void add_next(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
-    struct terms next = terms_begin(command, 5 + HL_HOLDER_MAX + 4 * HL_DECIMAL_MAX + HL_FAIR_CHANNEL_MAX);
-    add_number(&next, "", params->lease_ms);
-    add_text(&next, " ");
-    next.used += hl_holder_write(next.text + next.used, target->uuid, params->next_id, target->label);
-    add_channel(&next, params);
-    add_number(&next, " ", params->reserved);
-    add_number(&next, " ", params->number);
-    terms_end(&next);
+    size_t begun = command->used;
+    char *holder;
+    add_number(command, "", params->lease_ms);
+    add_text(command, " ");
+    holder = hl_command_room(command, HL_HOLDER_MAX);
+    command->used -= HL_HOLDER_MAX - hl_holder_write(holder, target->uuid, params->next_id, target->label);
+    add_channel(command, params);
+    add_number(command, " ", params->reserved);
+    add_number(command, " ", params->number);
+    end_terms(command, begun);
 }
 
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    struct terms terms;
+    size_t begun;
     if (params->is_second)
         return release_by_one_key(command, target, params);
     begin(command, &hl_script_mutex_release, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_key_channel_add(command, target->name, target->name_length);
-    terms = terms_begin(command, 6 + 3 * HL_DECIMAL_MAX);
-    add_ticket(&terms, params->is_sharded ? "S" : "P", params->ticket);
-    add_number(&terms, " ", params->token_ttl_ms);
-    add_number(&terms, " ", params->own);
-    terms_end(&terms);
+    begun = command->used;
+    add_ticket(command, params->is_sharded ? "S" : "P", params->ticket);
+    add_number(command, " ", params->token_ttl_ms);
+    add_number(command, " ", params->own);
+    end_terms(command, begun);
     if (!params->next_id)
         return HL_FORM_SCRIPT;
     add_next(command, target, params);
     return HL_FORM_NEXT;
+}
+
+enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+{
+    begin(command, &hl_script_mutex_peek, 2, target);
+    hl_command_add_number(command, params->ticket);
+    return HL_FORM_SCRIPT;
 }
 
 void hl_queued_force(struct hl_command *command, const struct hl_target *target, const struct hl_params *params,
@@ -173,15 +171,6 @@ void hl_queued_force(struct hl_command *command, const struct hl_target *target,
 
 /* ---- what is heard ---- */
 
-static int number_at(const struct hl_reply *reply, size_t i, int64_t least, int64_t *ret_number)
-{
-    const struct hl_reply *item = hl_reply_item(reply, i, HL_REPLY_INTEGER);
-    if (!item || item->integer < least || item->integer > (int64_t)number_max)
-        return 0;
-    *ret_number = item->integer;
-    return 1;
-}
-
 /* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}. 1: the name has no holder, and is left to others for
  * hands_over ms. */
 static struct hl_response waits(const struct hl_reply *reply)
@@ -189,9 +178,10 @@ static struct hl_response waits(const struct hl_reply *reply)
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
     const struct hl_reply *heir = hl_reply_item(reply, 6, HL_REPLY_STRING);
     int64_t code, hands_over, place, ticket, length;
-    if (!holder || !number_at(reply, 0, -(int64_t)number_max, &code) || !number_at(reply, 2, 0, &hands_over) ||
-        !number_at(reply, 3, 0, &place) || !number_at(reply, 4, 0, &ticket) || !number_at(reply, 5, 0, &length) ||
-        code > 1 || place > UINT32_MAX || length > UINT32_MAX)
+    if (!holder || !hl_response_number(reply, 0, -HL_NUMBER_MAX, &code) ||
+        !hl_response_number(reply, 2, 0, &hands_over) || !hl_response_number(reply, 3, 0, &place) ||
+        !hl_response_number(reply, 4, 0, &ticket) || !hl_response_number(reply, 5, 0, &length) || code > 1 ||
+        place > UINT32_MAX || length > UINT32_MAX)
         return hl_response_fault(reply);
     return (struct hl_response){.result = HL_NO,
                             .left_ms = code > 0 ? (uint64_t)hands_over : code < 0 ? (uint64_t)(-1 - code) : 0,
@@ -205,20 +195,11 @@ static struct hl_response waits(const struct hl_reply *reply)
 struct hl_response hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;
-    if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && (uint64_t)reply->integer <= number_max)
+    if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && reply->integer <= HL_NUMBER_MAX)
         return (struct hl_response){.result = HL_YES, .token = (uint64_t)reply->integer};
     if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE "))
         return hl_response_late(reply);
     return waits(reply);
-}
-
-struct hl_response hl_queued_renewed(const struct hl_reply *reply, enum hl_form form)
-{
-    (void)form;
-    if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || (uint64_t)reply->integer > number_max)
-        return hl_response_of_hold(reply);
-    return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO,
-                            .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
 
 /* Below -1 the name was handed over: no message was published. */
@@ -227,8 +208,7 @@ struct hl_response hl_queued_forced(const struct hl_reply *reply, enum hl_form f
     (void)form;
     if (reply->type == HL_REPLY_ERROR)
         return hl_reply_starts(reply, "TRYAGAIN") ? (struct hl_response){.result = HL_AGAIN} : hl_response_fault(reply);
-    if (reply->type != HL_REPLY_INTEGER || reply->integer < -(int64_t)number_max ||
-        reply->integer > (int64_t)number_max)
+    if (reply->type != HL_REPLY_INTEGER || reply->integer < -HL_NUMBER_MAX || reply->integer > HL_NUMBER_MAX)
         return hl_response_fault(reply);
     return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
 }
@@ -287,7 +267,7 @@ static int read_number(struct text *text, uint64_t *ret_number)
     text->at += digits;
     text->left -= digits;
     *ret_number = number;
-    return digits > 0 && number <= number_max;
+    return digits > 0 && number <= HL_NUMBER_MAX;
 }
 
 static int skip_word(struct text *text)
@@ -306,56 +286,44 @@ static int read_holder(struct text *text, const char *uuid, uint64_t *ret_id)
     return (!SKIP(text, ":") || skip_word(text)) && SKIP(text, " "); /* with or without a label */
 }
 
-static int read_next(struct text *text, uint64_t *ret_number)
-{
-    return SKIP(text, " ") && read_number(text, ret_number);
-}
+enum { WINDOW, RESERVED, NUMBER, ASKED, TOKEN, SECONDS, MICROSECONDS, NUMBERS };
 
-/* As the heartbeat left it: the last number is the server's stamp of it. */
-static int read_member(struct text *text, const char *uuid, struct hl_push *push, uint64_t *ret_window_ms,
-                       uint64_t *ret_asked_us)
+static struct hl_push read_grant(struct text text, uint64_t id)
 {
-    uint64_t reserved;
-    return read_holder(text, uuid, &push->id) && skip_word(text) && read_next(text, ret_window_ms) &&
-           read_next(text, &reserved) && read_next(text, &push->number) && read_next(text, ret_asked_us);
-}
-
-static int read_grant(struct text text, const char *uuid, struct hl_push *push)
-{
-    uint64_t window_ms, asked_us, seconds, microseconds, granted_us;
-    if (!SKIP(&text, "G ") || !read_member(&text, uuid, push, &window_ms, &asked_us) ||
-        !read_next(&text, &push->token) || !read_next(&text, &seconds) || !read_next(&text, &microseconds) ||
-        !SKIP(&text, " "))
-        return 0;
-    if (seconds > number_max / 1000000 || microseconds > 999999)
-        return 0;
-    granted_us = seconds * 1000000 + microseconds;
-    push->what = HL_PUSH_GRANT;
-    push->since_us = granted_us >= asked_us ? granted_us - asked_us : UINT64_MAX;
-    push->lease_us = window_ms * 1000;
-    push->name = text.at;
-    push->name_length = text.left;
-    return push->token && window_ms <= HL_FAIR_WINDOW_MS && text.left && text.left <= HILOCK_NAME_MAX;
-}
-
-static int read_yield(struct text text, const char *uuid, struct hl_push *push)
-{
-    uint64_t pause_ms;
-    if (!SKIP(&text, "F ") || !read_holder(&text, uuid, &push->id) || !read_number(&text, &pause_ms) || text.left ||
-        pause_ms > pause_max_ms)
-        return 0;
-    push->what = HL_PUSH_YIELD;
-    push->pause_us = pause_ms * 1000;
-    return 1;
+    static const struct hl_push nonsense = {.what = HL_PUSH_NONSENSE};
+    uint64_t numbers[NUMBERS], granted_us;
+    if (!skip_word(&text)) /* the channel */
+        return nonsense;
+    for (int i = 0; i < NUMBERS; i++)
+        if (!SKIP(&text, " ") || !read_number(&text, &numbers[i]))
+            return nonsense;
+    if (!SKIP(&text, " ") || !text.left || text.left > HILOCK_NAME_MAX || !numbers[TOKEN] ||
+        numbers[WINDOW] > HL_FAIR_WINDOW_MS || numbers[SECONDS] > HL_NUMBER_MAX / 1000000 ||
+        numbers[MICROSECONDS] > 999999)
+        return nonsense;
+    granted_us = numbers[SECONDS] * 1000000 + numbers[MICROSECONDS];
+    return (struct hl_push){.what = HL_PUSH_GRANT,
+                            .id = id,
+                            .number = numbers[NUMBER],
+                            .since_us = granted_us >= numbers[ASKED] ? granted_us - numbers[ASKED] : UINT64_MAX,
+                            .lease_us = numbers[WINDOW] * 1000,
+                            .token = numbers[TOKEN],
+                            .name = text.at,
+                            .name_length = text.left};
 }
 
 struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
 {
-    struct hl_push grant = {.what = HL_PUSH_NONSENSE}, yield = {.what = HL_PUSH_NONSENSE};
-    const struct text text = {message->bytes, message->length};
-    if (read_grant(text, uuid, &grant))
-        return grant;
-    return read_yield(text, uuid, &yield) ? yield : (struct hl_push){.what = HL_PUSH_NONSENSE};
+    struct text text = {message->bytes, message->length};
+    int is_grant = SKIP(&text, "G ");
+    uint64_t id, pause_ms;
+    if ((!is_grant && !SKIP(&text, "F ")) || !read_holder(&text, uuid, &id))
+        return (struct hl_push){.what = HL_PUSH_NONSENSE};
+    if (is_grant)
+        return read_grant(text, id);
+    if (!read_number(&text, &pause_ms) || text.left || pause_ms > pause_max_ms)
+        return (struct hl_push){.what = HL_PUSH_NONSENSE};
+    return (struct hl_push){.what = HL_PUSH_YIELD, .id = id, .pause_us = pause_ms * 1000};
 }
 
 #define WRONG_KIND \
@@ -364,8 +332,8 @@ struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
 #define WORDS \
     .wrong_kind = WRONG_KIND, \
     .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
-    .acquired = hl_queued_acquired, .renewed = hl_queued_renewed, .released = hl_queued_released, \
-    .peek = &hl_script_mutex_peek, .force = hl_queued_force, .forced = hl_queued_forced
+    .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released, \
+    .peek = hl_queued_peek, .peeked = hl_response_peeked, .force = hl_queued_force, .forced = hl_queued_forced
 
 const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .has_queue = 1, .hands_on = 1, WORDS};
 const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, .place_each = 1, WORDS};

@@ -29,8 +29,8 @@ struct hl_push {
     size_t name_length;
 };
 
-hl_encode_fn hl_queued_acquire, hl_queued_renew, hl_queued_release;
-hl_parse_fn hl_queued_acquired, hl_queued_renewed, hl_queued_released, hl_queued_forced;
+hl_encode_fn hl_queued_acquire, hl_queued_renew, hl_queued_release, hl_queued_peek;
+hl_parse_fn hl_queued_acquired, hl_queued_released, hl_queued_forced;
 hl_force_fn hl_queued_force;
 
 enum { HL_FAIR_CHANNEL_MAX = 64 };

@@ -5,10 +5,7 @@
 #include "base/plant.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
-#include "wire/natives.h"
 #include "wire/scripts.h"
-
-static const uint64_t span_max = (uint64_t)1 << 53; /* Lua's numbers are exact up to here */
 
 static void begin_script(struct hl_command *command, const struct hl_script *script, const struct hl_target *target)
 {
@@ -38,25 +35,16 @@ enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_targe
     return params->is_second ? HL_FORM_SCRIPT : HL_FORM_NATIVE;
 }
 
-static enum hl_form renew_blindly(struct hl_command *command, const struct hl_target *target,
-                                  const struct hl_params *params)
-{
-    begin_set(command, target);
-    hl_command_add_word(command, "PX");
-    hl_command_add_number(command, params->lease_ms);
-    return HL_FORM_NATIVE;
-}
-
 /* SET overwrites the TTL: a lease that was perhaps extended is renewed by the script, which never shortens it. */
 enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
-    int is_native = params->natives && !params->is_extended;
-    if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY))
-        return renew_blindly(command, target, params);
+    int is_blind = HL_PLANTED(SIMPLE_RENEWS_BLINDLY), is_native = is_blind || (params->natives && !params->is_extended);
     if (is_native) {
         begin_set(command, target);
-        hl_command_add_word(command, "IFEQ");
-        hl_holder_add(command, target->uuid, target->id, target->label);
+        if (!is_blind) {
+            hl_command_add_word(command, "IFEQ");
+            hl_holder_add(command, target->uuid, target->id, target->label);
+        }
         hl_command_add_word(command, "PX");
     } else
         begin_script(command, &hl_script_simple_renew, target);
@@ -64,42 +52,29 @@ enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target 
     return is_native ? HL_FORM_NATIVE : HL_FORM_SCRIPT;
 }
 
-static enum hl_form release_blindly(struct hl_command *command, const struct hl_target *target)
-{
-    hl_command_begin(command, "DEL");
-    hl_command_add(command, target->name, target->name_length);
-    return HL_FORM_NATIVE;
-}
-
 enum hl_form hl_simple_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    int has_delifeq = (params->natives & HL_NATIVE_DELIFEQ) != 0;
-    if (HL_PLANTED(SIMPLE_RELEASES_BLINDLY))
-        return release_blindly(command, target);
-    if (!params->natives) {
+    int has_delifeq = (params->natives & HL_NATIVE_DELIFEQ) != 0, is_blind = HL_PLANTED(SIMPLE_RELEASES_BLINDLY);
+    if (!params->natives && !is_blind) {
         begin_script(command, &hl_script_simple_release, target);
         return HL_FORM_SCRIPT;
     }
-    hl_command_begin(command, has_delifeq ? "DELIFEQ" : "DELEX");
+    hl_command_begin(command, is_blind ? "DEL" : has_delifeq ? "DELIFEQ" : "DELEX");
     hl_command_add(command, target->name, target->name_length);
+    if (is_blind)
+        return HL_FORM_NATIVE;
     if (!has_delifeq)
         hl_command_add_word(command, "IFEQ");
     hl_holder_add(command, target->uuid, target->id, target->label);
     return HL_FORM_NATIVE;
 }
 
+/* As a peek's answer, but the name is not free. */
 static struct hl_response held(const struct hl_reply *reply)
 {
-    const struct hl_reply *left = hl_reply_item(reply, 0, HL_REPLY_INTEGER),
-                          *value = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    if (!left || !value || left->integer < -1 || (left->integer > 0 && (uint64_t)left->integer > span_max))
-        return hl_response_fault(reply);
-    return (struct hl_response){.result = HL_NO,
-                            .left_ms = left->integer < 0 ? 0 : (uint64_t)left->integer,
-                            .has_no_ttl = left->integer < 0,
-                            .holder = value->bytes,
-                            .holder_length = value->length};
+    const struct hl_response held = hl_response_peeked(reply, HL_FORM_SCRIPT);
+    return held.result == HL_NO ? held : hl_response_fault(reply);
 }
 
 struct hl_response hl_simple_acquired(const struct hl_reply *reply, enum hl_form form)
@@ -119,11 +94,7 @@ struct hl_response hl_simple_renewed(const struct hl_reply *reply, enum hl_form 
         return (struct hl_response){.result = HL_YES, .left_ms = HL_LEFT_UNKNOWN};
     if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
         return (struct hl_response){.result = HL_NO};
-    if (form == HL_FORM_NATIVE || reply->type != HL_REPLY_INTEGER || reply->integer < 0 ||
-        (uint64_t)reply->integer > span_max)
-        return hl_response_of_hold(reply);
-    return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO,
-                            .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
+    return form == HL_FORM_NATIVE ? hl_response_of_hold(reply) : hl_response_renewed(reply, form);
 }
 
 struct hl_response hl_simple_released(const struct hl_reply *reply, enum hl_form form)
@@ -149,6 +120,14 @@ static void force(struct hl_command *command, const struct hl_target *target, co
     hl_command_add(command, holder, holder_length);
 }
 
+static enum hl_form peek(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+{
+    (void)params;
+    hl_command_evalsha(command, &hl_script_simple_peek, 1);
+    hl_command_add(command, target->name, target->name_length);
+    return HL_FORM_SCRIPT;
+}
+
 const struct hl_kind hl_simple_kind = {
     .kind = HILOCK_SIMPLE,
     .has_natives = 1,
@@ -159,7 +138,31 @@ const struct hl_kind hl_simple_kind = {
     .acquired = hl_simple_acquired,
     .renewed = hl_simple_renewed,
     .released = hl_simple_released,
-    .peek = &hl_script_simple_peek,
+    .peek = peek,
+    .peeked = hl_response_peeked,
     .force = force,
     .forced = forced,
 };
+
+/* ---- native commands ---- */
+
+void hl_simple_ask_natives(struct hl_command *command)
+{
+    hl_command_begin(command, "COMMAND");
+    hl_command_add_word(command, "INFO");
+    hl_command_add_word(command, "DELIFEQ");
+    hl_command_add_word(command, "DELEX");
+}
+
+/* COMMAND INFO answers a list with nil for each name that it does not know. */
+static unsigned has(const struct hl_reply *reply, size_t i, const char *name)
+{
+    const struct hl_reply *entry = hl_reply_item(reply, i, HL_REPLY_ARRAY);
+    const struct hl_reply *found = entry ? hl_reply_item(entry, 0, HL_REPLY_STRING) : NULL;
+    return found && hl_reply_is(found, name);
+}
+
+unsigned hl_simple_natives(const struct hl_reply *reply)
+{
+    return (has(reply, 0, "delifeq") ? HL_NATIVE_DELIFEQ : 0u) | (has(reply, 1, "delex") ? HL_NATIVE_DELEX : 0u);
+}

@@ -8,7 +8,6 @@
 
 #include "wire/queued.h"
 #include "wire/keys.h"
-#include "wire/peek.h"
 #include "wire/scripts.h"
 #include "world/say.h"
 
@@ -126,7 +125,7 @@ static void peek_names_a_place(void **state)
 {
     struct hl_command command;
     (void)state;
-    hl_peek(&command, &hl_queued_fair, &words, 99);
+    hl_queued_peek(&command, &words, &(struct hl_params){.ticket = 99});
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:wait:{stock}|99");
 }
 
@@ -157,7 +156,7 @@ static const char *said(hl_parse_fn *hear, struct hl_reply *reply)
     snprintf(text, sizeof text, "%s", verdicts[answer.result]);
     if (answer.result == HL_YES && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "YES %" PRIu64, answer.token);
-    else if (answer.result == HL_YES && hear == hl_queued_renewed)
+    else if (answer.result == HL_YES && hear == hl_response_renewed)
         snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
     else if (answer.result == HL_YES)
         snprintf(text, sizeof text, "YES%s", answer.was_unheard ? " unheard" : "");
@@ -364,15 +363,15 @@ static void a_MUTEX_asks_as_a_guest(void **state)
 static void answers_to_renew(void **state)
 {
     (void)state;
-    assert_string_equal(said(hl_queued_renewed, say_integer(0)), "NO");
-    assert_string_equal(said(hl_queued_renewed, say_integer(30001)), "YES left 30000");
-    assert_string_equal(said(hl_queued_renewed, say_integer(1)), "YES left 0");
-    assert_string_equal(said(hl_queued_renewed, say_integer(-1)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_nil()), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_string("5")), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_error("WRONGTYPE x")), "NO");
-    assert_string_equal(said(hl_queued_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
+    assert_string_equal(said(hl_response_renewed, say_integer(0)), "NO");
+    assert_string_equal(said(hl_response_renewed, say_integer(30001)), "YES left 30000");
+    assert_string_equal(said(hl_response_renewed, say_integer(1)), "YES left 0");
+    assert_string_equal(said(hl_response_renewed, say_integer(-1)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, say_nil()), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, say_string("5")), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, say_error("WRONGTYPE x")), "NO");
+    assert_string_equal(said(hl_response_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
 }
 
 int main(void)

@@ -124,8 +124,8 @@ TEST(who_has_no_label_is_not_given_one)
 TEST(what_is_no_label_is_made_one)
 {
     char label[] = "a b:c\n\xc3\xa4_9";
-    assert_false(hl_label_is_good(label));
-    hl_label_mend(label);
+    assert_false(hl_holder_is_label(label));
+    hl_holder_mend_label(label);
     assert_string_equal(label, "a-b-c---_9");
-    assert_true(hl_label_is_good(label));
+    assert_true(hl_holder_is_label(label));
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "suite.h"
-#include "wire/natives.h"
 #include "wire/scripts.h"
 #include "wire/simple.h"
 #include "world/say.h"
@@ -169,7 +168,7 @@ TEST(answers_to_release)
 
 static unsigned natives(struct hl_reply *reply)
 {
-    unsigned told = hl_natives_told(reply);
+    unsigned told = hl_simple_natives(reply);
     say_free(reply);
     return told;
 }
@@ -179,7 +178,7 @@ static struct hl_reply *entry(const char *name) { return say_array(3, say_string
 TEST(what_a_server_has_is_asked_once)
 {
     struct hl_command command;
-    hl_natives_ask(&command);
+    hl_simple_ask_natives(&command);
     assert_string_equal(text_of(&command), "COMMAND|INFO|DELIFEQ|DELEX");
     assert_int_equal(natives(say_array(2, say_nil(), say_nil())), 0);
     assert_int_equal(natives(say_array(2, entry("delifeq"), say_nil())), HL_NATIVE_DELIFEQ);

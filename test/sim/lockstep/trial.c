@@ -10,8 +10,6 @@
 #include "wire/queued.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
-#include "wire/natives.h"
-#include "wire/peek.h"
 #include "wire/scripts.h"
 #include "wire/simple.h"
 
@@ -197,7 +195,7 @@ static void say_release(struct trial *trial, struct line *line)
 static void say_peek(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_of_held(trial, line);
-    hl_peek(&line->command, &hl_queued_mutex, &words, 0);
+    hl_queued_peek(&line->command, &words, &(struct hl_params){.ticket = 0});
 }
 
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
@@ -222,9 +220,9 @@ static void say_simple(struct trial *trial, struct line *line)
     else if (kind < 9)
         hl_simple_release(&line->command, &words, &params);
     else if (trial_below(trial, 3))
-        hl_peek(&line->command, &hl_simple_kind, &words, 0);
+        hl_simple_kind.peek(&line->command, &words, &params);
     else
-        hl_natives_ask(&line->command);
+        hl_simple_ask_natives(&line->command);
 }
 
 /* None, one that does not exist, or the latest one that was given. */
@@ -255,7 +253,7 @@ static void say_fair(struct trial *trial, struct line *line)
     else if (kind < 18)
         hl_queued_release(&line->command, &words, &params);
     else if (kind < 19)
-        hl_peek(&line->command, &hl_queued_fair, &words, params.ticket);
+        hl_queued_peek(&line->command, &words, &params);
     else
         hl_queued_renew(&line->command, &words, &params);
 }
