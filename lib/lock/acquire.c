@@ -3,7 +3,6 @@
  * its grant proves too old at the last moment). */
 #include "lock/acquire.h"
 
-#include "base/contract.h"
 #include "base/plant.h"
 #include "lock/asking.h"
 #include "lock/channel.h"
@@ -11,6 +10,7 @@
 #include "lock/ending.h"
 #include "lock/place.h"
 #include "lock/gate.h"
+#include "lock/grants.h"
 #include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/known.h"
@@ -58,7 +58,7 @@ static void let_go(struct hl_acquire *acquire)
     if (acquire->stands == STANDS_IN_LINE)
         (void)hl_place_pass(acquire, hl_gate_behind(acquire));
     if (acquire->place)
-        hl_place_forget(core, acquire->place);
+        hl_grants_leave(core, acquire->place);
     if (acquire->hold)
         let_hold_go(core, acquire, acquire->hold);
     acquire->state = ACQUIRE_DECIDED;
@@ -100,15 +100,6 @@ void hl_acquire_drop(struct hl_acquire *acquire)
     hl_acquire_free(core, acquire);
     lock->acquire = NULL;
     core->waiting -= hl_terms_count(lock->terms);
-}
-
-struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire)
-{
-    struct hl_hold *hold = acquire->hold;
-    HL_REQUIRE(acquire->state == ACQUIRE_GRANTED); /* report.c: what is not DECIDED and has a result is */
-    acquire->hold = NULL;
-    hl_gate_leave(acquire);
-    return hold;
 }
 
 void hl_acquire_ask(struct hl_acquire *acquire)

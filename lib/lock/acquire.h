@@ -24,8 +24,6 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
 void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status); /* DECIDED, not reported yet: replaces the
                                                                                answer */
 void hl_acquire_drop(struct hl_acquire *acquire);                       /* the same, without a callback */
-struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire);       /* GRANTED: gives its hold to the caller; free
-                                                                           the acquire */
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or delivered */
 
 /* The caller has checked everything but memory. HILOCK_OK or HILOCK_NO_MEMORY. */

@@ -6,10 +6,10 @@
 #include "lock/call.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
+#include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/place.h"
 #include "lock/terms.h"
 #include "lock/validity.h"
 #include "lock/wait.h"
@@ -88,7 +88,7 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     hold->terms->refs++;
     hl_terms_unref(from);
     if (next->place)
-        hl_place_forget(core, next->place);
+        hl_grants_leave(core, next->place);
     if (next->hold)
         hl_hold_free(next->hold);
     hold->lock = next->lock;

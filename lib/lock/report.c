@@ -2,12 +2,14 @@
 /* report - see report.h. */
 #include "lock/report.h"
 
+#include "base/contract.h"
 #include "base/plant.h"
 #include "base/quote.h"
 #include "lock/acquire.h"
 #include "lock/callback.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
+#include "lock/gate.h"
 #include "lock/place.h"
 #include "lock/hold.h"
 #include "lock/known.h"
@@ -53,7 +55,10 @@ static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
 static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)
 {
     struct hilock_lock *lock = acquire->lock;
-    hl_turn_begin(core, lock, hl_acquire_hand_over(acquire));
+    HL_REQUIRE(acquire->state == ACQUIRE_GRANTED); /* what is not DECIDED and has a result is */
+    hl_turn_begin(core, lock, acquire->hold);
+    acquire->hold = NULL;
+    hl_gate_leave(acquire);
     result->status = HILOCK_OK;
     result->fencing_token = hl_hold_token(lock->hold);
 }
@@ -154,49 +159,38 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-static int is_silenced(const struct hl_hold *hold)
-{
-    return !hold->lock || hl_callback_is_off(hold->lock, &hold->notice);
-}
-
-/* This may end the hold; until then the hold has a reference to the handle. */
+/* Its release was asked for with a callback, so it keeps its handle. Settling may end the hold. */
 static void report_released(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->lock;
     hilock_status status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN;
-    hilock_result_fn *on_result = is_silenced(hold) ? NULL : hold->on_result;
+    hilock_result_fn *on_result = hl_callback_is_off(lock, &hold->notice) ? NULL : hold->on_result;
     void *user = hold->user;
     struct hl_text detail;
     struct hilock_result result =
         {.status = status, .operation = HILOCK_OP_RELEASE, .detail = detail.bytes, .attempts = 1,
          .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
     hl_message_of_release(hold, status, &detail);
-    if (!on_result) {
-        hl_ending_settle(hold);
-        return;
-    }
     lock->refs++;
     hl_ending_settle(hold);
-    hl_callback_result(lock, on_result, result, user);
+    if (on_result)
+        hl_callback_result(lock, on_result, result, user);
     hl_lock_unref(lock);
 }
 
 static void report_settled(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->lock;
+    int is_off = hl_callback_is_off(lock, &hold->notice);
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
          .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
-    int silenced = is_silenced(hold);
-    if (silenced) {
-        hl_ending_settle(hold);
-        return;
-    }
     hl_message_of_settling(hold, event.waited_ms, &detail);
     lock->refs++;
     hl_ending_settle(hold);
-    hl_callback_event(core, lock, lock->terms->on_event, &event);
+    if (!is_off)
+        hl_callback_event(core, lock, lock->terms->on_event, &event);
     hl_lock_unref(lock);
 }
 
