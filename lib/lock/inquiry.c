@@ -102,7 +102,7 @@ static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     TAILQ_REMOVE(&core->inquiries, inquiry, entry);
     hl_timer_free(&core->host, inquiry->timer);
-    hl_call_free(core, &inquiry->call);
+    hl_callback_free(core, &inquiry->call);
 }
 
 /* It was reported: freed now, or when the pending answer comes. */
@@ -120,7 +120,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     char holder[sizeof inquiry->holder];
     struct hl_text detail = inquiry->detail;
     memcpy(holder, inquiry->holder, sizeof holder);
-    hl_call_answer(core, &inquiry->call,
+    hl_callback_answer(core, &inquiry->call,
                    (struct hilock_result){
                        .status = inquiry->status, .holder = holder, .detail = detail.bytes,
                        .operation = inquiry->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
@@ -264,12 +264,12 @@ static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *
 {
     static const struct hl_request_ops ops = {about, encode, done};
     static const struct hl_notice_ops reports = {report, retire};
-    struct hl_inquiry *inquiry = hl_call_new(core, sizeof *inquiry, &reports, lock, on_result, user);
+    struct hl_inquiry *inquiry = hl_callback_new(core, sizeof *inquiry, &reports, lock, on_result, user);
     if (!inquiry)
         return NULL;
     inquiry->timer = hl_timer_new(&core->host, on_timer, inquiry);
     if (!inquiry->timer) {
-        hl_call_free(core, &inquiry->call);
+        hl_callback_free(core, &inquiry->call);
         return NULL;
     }
     inquiry->request.ops = &ops;

@@ -18,7 +18,6 @@
 #include "lock/lock.h"
 #include "lock/terms.h"
 #include "lock/turn.h"
-#include "lock/wait.h"
 #include "lock/messages.h"
 
 /* ---- acquires ---- */
@@ -46,10 +45,9 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 }
 
 /* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
-static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
+static int is_still_good(const struct hl_acquire *acquire)
 {
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
-    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= hl_wait_least_us(acquire);
+    return !hl_acquire_is_too_late(acquire) || HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND);
 }
 
 static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)
@@ -106,7 +104,7 @@ static void report_acquire(struct hl_core *core, struct hl_notice *notice)
     unsigned bit = hl_notice_take(core, &acquire->notice);
     if (bit == REPORT_WAITING)
         report_waiting(core, acquire);
-    else if (acquire->state == ACQUIRE_GRANTED && !is_still_good(core, acquire))
+    else if (acquire->state == ACQUIRE_GRANTED && !is_still_good(acquire))
         hl_acquire_regain(acquire);
     else
         report_result(core, acquire);
