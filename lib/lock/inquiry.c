@@ -73,10 +73,11 @@ static void describe_answer(const struct hl_inquiry *inquiry, const struct hl_na
     else if (inquiry->is_forcing)
         hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, hl_name_quoted(name).bytes);
     else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
-        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", hl_name_quoted(name).bytes, holder.bytes, kind);
+        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", hl_name_quoted(name).bytes,
+                    holder.bytes, kind);
     else
-        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", hl_name_quoted(name).bytes, holder.bytes, kind,
-                    inquiry->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", hl_name_quoted(name).bytes,
+                    holder.bytes, kind, inquiry->holder_remaining_ms);
 }
 
 static void describe(struct hl_core *core, struct hl_inquiry *inquiry)

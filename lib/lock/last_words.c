@@ -20,8 +20,9 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
     if (!*known->holder && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
         hl_text_set(text, "\"%s\" was free, but kept for others that came first", hl_name_quoted(name).bytes);
     else if (name->hold)
-        hl_text_set(text, "\"%s\" is held by another handle of this client, %s, for %u ms at least", hl_name_quoted(name).bytes,
-                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by another handle of this client, %s, for %u ms at least",
+                    hl_name_quoted(name).bytes, hl_quote_holder(known->holder, strlen(known->holder)).bytes,
+                    known->holder_remaining_ms);
     else if (!*known->holder)
         hl_text_set(text, "\"%s\" is held by another handle of this client", hl_name_quoted(name).bytes);
     else if (acquire->is_try)
