@@ -3,7 +3,6 @@
  * its grant proves too old at the last moment). */
 #include "lock/acquire.h"
 
-#include "base/contract.h"
 #include "base/plant.h"
 #include "lock/asking.h"
 #include "lock/channel.h"
@@ -11,6 +10,7 @@
 #include "lock/ending.h"
 #include "lock/place.h"
 #include "lock/gate.h"
+#include "lock/grants.h"
 #include "lock/handoff.h"
 #include "lock/hold.h"
 #include "lock/known.h"
@@ -58,7 +58,7 @@ static void let_go(struct hl_acquire *acquire)
     if (acquire->stands == STANDS_IN_LINE)
         (void)hl_place_pass(acquire, hl_gate_behind(acquire));
     if (acquire->place)
-        hl_place_forget(core, acquire->place);
+        hl_grants_leave(core, acquire->place);
     if (acquire->hold)
         let_hold_go(core, acquire, acquire->hold);
     acquire->state = ACQUIRE_DECIDED;
@@ -102,15 +102,6 @@ void hl_acquire_drop(struct hl_acquire *acquire)
     core->waiting -= hl_terms_count(lock->terms);
 }
 
-struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire)
-{
-    struct hl_hold *hold = acquire->hold;
-    HL_REQUIRE(acquire->state == ACQUIRE_GRANTED); /* report.c: what is not DECIDED and has a result is */
-    acquire->hold = NULL;
-    hl_gate_leave(acquire);
-    return hold;
-}
-
 void hl_acquire_ask(struct hl_acquire *acquire)
 {
     if (acquire->place && !acquire->hold->id)
@@ -120,7 +111,7 @@ void hl_acquire_ask(struct hl_acquire *acquire)
     hl_asking_begin(acquire->hold);
 }
 
-static int is_too_late(const struct hl_acquire *acquire)
+int hl_acquire_is_too_late(const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core_of(acquire)->host));
     return left_us < hl_wait_least_us(acquire);
@@ -142,13 +133,19 @@ static void give_back(struct hl_acquire *acquire)
     hl_ending_return(acquire->hold);
 }
 
+/* With a place it can be asked for once more, which answers with a whole lease. */
+static void give_up_grant(struct hl_acquire *acquire)
+{
+    if (!acquire->place || !hl_place_confirms(acquire->place))
+        give_back(acquire);
+}
+
 static void on_granted(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_queue_place *place = acquire->place;
-    if (is_too_late(acquire)) {
-        if (!place || !hl_place_confirms(place))
-            give_back(acquire);
+    if (hl_acquire_is_too_late(acquire)) {
+        give_up_grant(acquire);
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
@@ -161,10 +158,8 @@ static void on_granted(struct hl_acquire *acquire)
 
 void hl_acquire_regain(struct hl_acquire *acquire)
 {
-    struct hl_queue_place *place = acquire->place;
     hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
-    if (!place || !hl_place_confirms(place))
-        give_back(acquire);
+    give_up_grant(acquire);
 }
 
 /* Acquires outside of the line ask for themselves; of those in it, the first. */

@@ -16,6 +16,7 @@
 void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING, with a hold */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_acquire_result *asked);
 void hl_acquire_returned(struct hl_acquire *acquire); /* a late grant was given back, its hold is IDLE: try again */
+int hl_acquire_is_too_late(const struct hl_acquire *acquire); /* of its grant too little is left (R8) */
 void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED with too little left: give it back, try again */
 void hl_acquire_tick(struct hl_acquire *acquire);
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
@@ -24,8 +25,6 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
 void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status); /* DECIDED, not reported yet: replaces the
                                                                                answer */
 void hl_acquire_drop(struct hl_acquire *acquire);                       /* the same, without a callback */
-struct hl_hold *hl_acquire_hand_over(struct hl_acquire *acquire);       /* GRANTED: gives its hold to the caller; free
-                                                                           the acquire */
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or delivered */
 
 /* The caller has checked everything but memory. HILOCK_OK or HILOCK_NO_MEMORY. */

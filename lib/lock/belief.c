@@ -46,7 +46,7 @@ void hl_belief_end(struct hl_hold *hold, hilock_lost_reason reason)
     if (hl_hold_is_told(hold))
         hl_belief_lose(core, hold, reason);
     else
-        hl_hold_core(hold)->owner->ended(hold);
+        core->owner->regain(hold->lock->acquire);
 }
 
 /* EXPIRED if the watchdog ran in time and no renewal got through. SUSPENDED if work that was due well before the

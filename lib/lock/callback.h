@@ -13,4 +13,22 @@ void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
 /* The handle was dropped or freed meanwhile. */
 int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice);
 
+/* ---- calls that are answered later: extends, re-entries, hand-offs, inquiries ---- */
+
+/* A call keeps its handle, and is answered once, unless the handle was dropped or freed meanwhile. */
+struct hl_call { /* an object with one begins with it */
+    struct hl_notice notice;     /* one thing to report */
+    struct hilock_lock *lock;    /* referenced */
+    hilock_result_fn *on_result; /* NULL: no callback */
+    void *user;
+    uint64_t begun_us;
+};
+
+/* An object of that size, zeroed but for its call. NULL: no memory */
+void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops, struct hilock_lock *lock,
+                  hilock_result_fn *on_result, void *user);
+void hl_callback_free(struct hl_core *core, struct hl_call *call);
+/* Forgets the call, as its notice does, then calls the user. The texts of the result must outlive it. */
+void hl_callback_answer(struct hl_core *core, struct hl_call *call, struct hilock_result result);
+
 #endif

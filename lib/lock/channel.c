@@ -22,7 +22,7 @@ static void news(struct hl_gate *gate)
     {
         if (acquire->place->position > 1)
             break;
-        gate->core->waiter->wake(acquire, 0);
+        gate->core->owner->wake(acquire->place, 0);
     }
 }
 
@@ -102,7 +102,7 @@ static void wake_queued(struct hl_gate *gate, const struct hl_node *but)
     struct hl_acquire *acquire;
     for (acquire = hl_gate_next_place(gate, NULL); acquire; acquire = hl_gate_next_place(gate, acquire))
         if (acquire->place->node != but || !but)
-            gate->core->waiter->wake(acquire, (uint64_t)gate->waiting * PACE_US);
+            gate->core->owner->wake(acquire->place, (uint64_t)gate->waiting * PACE_US);
 }
 
 void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node)

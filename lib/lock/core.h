@@ -197,24 +197,6 @@ struct hl_acquire_result { /* the answer to an acquire; dies with the call */
     size_t quote_length;
 };
 
-struct hl_owner_ops { /* a hold's reports to the object that it was made for (owner.c) */
-    const struct hl_notice_ops *notice; /* makes the user's reports */
-    void (*asks)(struct hl_hold *hold, struct hl_params *params); /* an acquire of it leaves */
-    void (*answered)(struct hl_hold *hold, const struct hl_acquire_result *asked); /* ASKING */
-    void (*crossed)(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: an acquire that left before the
-                                                                              grant */
-    struct hl_hold *(*next)(const struct hl_hold *hold); /* its release leaves: the hold that goes along (next.h) */
-    /* that release was answered; NULL: it was not */
-    struct hl_hold *(*next_asked)(const struct hl_hold *hold, const struct hl_reply *reply);
-    void (*next_answered)(struct hl_hold *next, const struct hl_reply *reply);
-    void (*ended)(struct hl_hold *hold);    /* HELD and never reported: belief in it has ended */
-    void (*returned)(struct hl_hold *hold); /* RETURNING is over: IDLE, without an id */
-    void (*wake_at)(struct hl_hold *hold, uint64_t at_us); /* RETURNING: sets the alarm for then */
-    void (*tick)(struct hl_hold *hold);     /* the alarm, until it is held */
-    void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
-    void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
-};
-
 /* ---- waits (acquire.c, gate.c) ---- */
 
 enum hl_stands { /* with its gate */
@@ -259,15 +241,29 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
 
 /* ---- the client ---- */
 
-struct hl_waiter_ops { /* calls to a wait from its gate and channels (owner.c) */
+struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquires that they serve (owner.c) */
+    const struct hl_notice_ops *notice; /* makes the user's reports of holds */
+    void (*asks)(struct hl_hold *hold, struct hl_params *params); /* an acquire of it leaves */
+    void (*answered)(struct hl_acquire *acquire, const struct hl_acquire_result *asked); /* its hold is ASKING */
+    void (*crossed)(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: an acquire that left before the
+                                                                              grant */
+    struct hl_hold *(*next)(const struct hl_hold *hold); /* its release leaves: the hold that goes along (next.h) */
+    /* that release was answered; NULL: it was not */
+    struct hl_hold *(*next_asked)(const struct hl_hold *hold, const struct hl_reply *reply);
+    void (*next_answered)(struct hl_hold *next, const struct hl_reply *reply);
+    void (*regain)(struct hl_acquire *acquire);   /* its hold is HELD and never reported: belief in it has ended */
+    void (*returned)(struct hl_acquire *acquire); /* RETURNING is over: its hold is IDLE, without an id */
+    void (*resume_at)(struct hl_acquire *acquire, uint64_t at_us); /* RETURNING: sets the alarm for then */
+    void (*tick)(struct hl_acquire *acquire);     /* the alarm of its hold, until that is held */
+    void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
+    void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
+
     int (*may_ask)(struct hl_core *core, struct hl_acquire *acquire); /* its turn has come. 0: no memory for that now */
     void (*ask)(struct hl_acquire *acquire);
-    void (*answered)(struct hl_acquire *acquire, const struct hl_acquire_result *asked);
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
     void (*free)(struct hl_core *core, struct hl_acquire *acquire); /* the client is abandoned */
-    void (*wake)(struct hl_acquire *acquire, uint64_t within_us); /* in the store's queue: sends a heartbeat within that
-                                                                     time */
+    void (*wake)(struct hl_queue_place *place, uint64_t within_us); /* sends a heartbeat within that time */
     void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
 };
 
@@ -289,7 +285,6 @@ struct hl_core {
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;
     const struct hl_owner_ops *owner;    /* owner.c */
-    const struct hl_waiter_ops *waiter;  /* the same */
     const struct hl_request_ops *hold_requests; /* requests.c */
     const struct hl_notice_ops *acquire_notice; /* report.c */
     struct hl_id_table places;               /* by id (place.c) */

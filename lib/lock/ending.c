@@ -244,7 +244,7 @@ static void go_on(struct hl_hold *hold)
     if (hold->state == HOLD_RETURNING) {
         hear(hold, HEARD_NO);
         forget_id(hold);
-        hl_hold_core(hold)->owner->returned(hold);
+        hl_hold_core(hold)->owner->returned(hold->lock->acquire);
     } else {
         hl_ending_answer(hold, HILOCK_LOST); /* the store had lost it before a release was sent */
         hl_ending_settle(hold);
@@ -264,7 +264,7 @@ static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
     if (hold->state == HOLD_ENDING)
         sleep_until(hold, at_us);
     else
-        hl_hold_core(hold)->owner->wake_at(hold, at_us);
+        hl_hold_core(hold)->owner->resume_at(hold->lock->acquire, at_us);
 }
 
 static void conclude(struct hl_hold *hold)

@@ -17,7 +17,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
     if (extend->side)
         TAILQ_REMOVE(&extend->side->extends, extend, entry);
     hl_memory_free(&core->host.memory, extend->detail);
-    hl_call_free(core, &extend->call);
+    hl_callback_free(core, &extend->call);
 }
 
 hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
@@ -25,7 +25,7 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
 {
     static const struct hl_notice_ops ops = {report, forget};
     struct hl_side *side = hl_hold_side(core, lock->hold);
-    struct hl_extend *extend = side ? hl_call_new(core, sizeof *extend, &ops, lock, on_result, user) : NULL;
+    struct hl_extend *extend = side ? hl_callback_new(core, sizeof *extend, &ops, lock, on_result, user) : NULL;
     if (!extend)
         return HILOCK_NO_MEMORY;
     extend->side = side;
@@ -172,7 +172,7 @@ void hl_extend_report(struct hl_core *core, struct hl_extend *extend, const char
         {.status = extend->status, .operation = HILOCK_OP_EXTEND, .attempts = extend->attempts,
          .detail = detail ? detail : words ? words : hilock_status_text(extend->status)};
     extend->detail = NULL;
-    hl_call_answer(core, &extend->call, result);
+    hl_callback_answer(core, &extend->call, result);
     hl_memory_free(&core->host.memory, words);
 }
 

@@ -11,7 +11,7 @@
 #ifndef HL_LOCK_EXTEND_H
 #define HL_LOCK_EXTEND_H
 
-#include "lock/call.h"
+#include "lock/callback.h"
 
 struct hl_extend {
     struct hl_call call;

@@ -109,12 +109,12 @@ void hl_gate_advance(struct hl_gate *gate, int wakes)
     struct hl_acquire *acquire;
     while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL) {
         stand(gate, acquire, STANDS_ASKING);
-        gate->core->waiter->ask(acquire);
+        gate->core->owner->ask(acquire);
     }
     acquire = TAILQ_FIRST(&gate->line);
-    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes) || !gate->core->waiter->may_ask(gate->core, acquire))
+    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes) || !gate->core->owner->may_ask(gate->core, acquire))
         return;
-    gate->core->waiter->ask(acquire);
+    gate->core->owner->ask(acquire);
 }
 
 /* Skips a waiter with a pending request or a possible grant. */
@@ -142,7 +142,7 @@ void hl_gate_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
     while (name->gate && (acquire = TAILQ_FIRST(&name->gate->aside)) != NULL)
-        name->gate->core->waiter->decide(acquire, HILOCK_TIMED_OUT);
+        name->gate->core->owner->decide(acquire, HILOCK_TIMED_OUT);
 }
 
 struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_name *name)
@@ -159,7 +159,7 @@ void hl_gates_close(struct hl_core *core)
     while ((name = next) != NULL) {
         name->refs++; /* else the last one to leave would free the name */
         while (name->gate)
-            core->waiter->decide(last_of(name->gate), HILOCK_CLOSED);
+            core->owner->decide(last_of(name->gate), HILOCK_CLOSED);
         next = hl_gate_name_after(core, name);
         hl_name_unref(core, &core->host.memory, name);
     }
@@ -177,18 +177,18 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
     struct hl_line *line = &name->gate->line;
     struct hl_acquire *acquire, *first = NULL;
     if (is_untold(TAILQ_FIRST(line)))
-        core->waiter->tell_waiting(core, TAILQ_FIRST(line));
+        core->owner->tell_waiting(core, TAILQ_FIRST(line));
     for (acquire = TAILQ_LAST(line, hl_line); is_untold(acquire); acquire = TAILQ_PREV(acquire, hl_line, line))
         first = acquire;
     for (acquire = first; acquire; acquire = TAILQ_NEXT(acquire, line))
-        core->waiter->tell_waiting(core, acquire);
+        core->owner->tell_waiting(core, acquire);
 }
 
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
 {
     stand(gate, acquire, stands_of(acquire));
     if (acquire->stands == STANDS_QUEUED)
-        gate->core->waiter->ask(acquire);
+        gate->core->owner->ask(acquire);
     else
         hl_gate_advance(gate, 0);
 }
@@ -271,7 +271,7 @@ static void clear(struct hl_gate *gate)
     while ((acquire = last_of(gate)) != NULL) {
         stand(gate, acquire, STANDS_NOWHERE);
         acquire->lock->acquire = NULL;
-        gate->core->waiter->free(gate->core, acquire);
+        gate->core->owner->free(gate->core, acquire);
     }
     drop_if_empty(gate);
 }

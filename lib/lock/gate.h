@@ -39,9 +39,9 @@ void hl_gate_saw_others(struct hl_name *name); /* another program holds the name
 int hl_gate_has_others(const struct hl_name *name);
 unsigned hl_gate_waiting(const struct hl_name *name);
 
-/* A waiter whose turn to ask has come, but there is no memory for its hold, keeps its place, and the lines are advanced
- * from time to time until there is some; if its end comes first it is answered NO_MEMORY. The timer for that is made with
- * the client. */
+/* A waiter whose turn to ask has come, but there is no memory for its hold, keeps its place, and the lines are
+ * advanced from time to time until there is some; if its end comes first it is answered NO_MEMORY. The timer for that
+ * is made with the client. */
 int hl_gates_init(struct hl_core *core); /* 0; -1: no memory */
 void hl_gates_done(struct hl_core *core);
 void hl_gates_retry_soon(struct hl_core *core); /* a second call changes nothing */

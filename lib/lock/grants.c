@@ -116,13 +116,13 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
     case HL_PUSH_NONSENSE: break;
     case HL_PUSH_GRANT:
         if (place && is_of(place, &push))
-            grants->core->waiter->pushed(place, grants->node, &push);
+            grants->core->owner->pushed(place, grants->node, &push);
         else
             on_unknown(grants, &push);
         break;
     case HL_PUSH_YIELD:
         if (place)
-            grants->core->waiter->pushed(place, grants->node, &push);
+            grants->core->owner->pushed(place, grants->node, &push);
         break;
     }
 }
@@ -133,7 +133,7 @@ static void wake_all(struct hl_grants *grants)
     struct hl_acquire *acquire;
     LIST_FOREACH(gate, &grants->gates, by_grants)
         for (acquire = hl_gate_next_place(gate, NULL); acquire; acquire = hl_gate_next_place(gate, acquire))
-            grants->core->waiter->wake(acquire, (uint64_t)grants->core->waiting * PACE_US);
+            grants->core->owner->wake(acquire->place, (uint64_t)grants->core->waiting * PACE_US);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
@@ -266,7 +266,8 @@ void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
 
 void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
 {
-    hl_id_table_remove(&core->places, &place->entry);
+    if (hl_id_table_is_in(&place->entry))
+        hl_id_table_remove(&core->places, &place->entry);
 }
 
 /* Without a place yet it only names the channel: a free name needs no grant. */

@@ -3,13 +3,13 @@
 #include "lock/handoff.h"
 
 #include "base/plant.h"
-#include "lock/call.h"
+#include "lock/callback.h"
 #include "lock/extend.h"
 #include "lock/gate.h"
+#include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/place.h"
 #include "lock/terms.h"
 #include "lock/validity.h"
 #include "lock/wait.h"
@@ -88,7 +88,7 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     hold->terms->refs++;
     hl_terms_unref(from);
     if (next->place)
-        hl_place_forget(core, next->place);
+        hl_grants_leave(core, next->place);
     if (next->hold)
         hl_hold_free(next->hold);
     hold->lock = next->lock;
@@ -116,19 +116,19 @@ static void report_receipt(struct hl_core *core, struct hl_notice *notice)
     struct hl_call *receipt = (struct hl_call *)(void *)notice;
     struct hl_text detail;
     hl_message_of_handing_on(receipt->lock->name, &detail);
-    hl_call_answer(core, receipt,
+    hl_callback_answer(core, receipt,
                    (struct hilock_result){.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE,
                                           .detail = detail.bytes});
 }
 
 static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
 {
-    hl_call_free(core, (struct hl_call *)(void *)notice);
+    hl_callback_free(core, (struct hl_call *)(void *)notice);
 }
 
 struct hl_call *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
                                    void *user)
 {
     static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
-    return hl_call_new(core, sizeof(struct hl_call), &ops, lock, on_result, user);
+    return hl_callback_new(core, sizeof(struct hl_call), &ops, lock, on_result, user);
 }

@@ -25,8 +25,7 @@ static uint64_t ends_us(const struct hl_inquiry *inquiry)
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
-    const struct hl_inquiry *inquiry = inquiry_of((struct hl_request *)(uintptr_t)request);
-    *ret = (struct hl_about){inquiry->call.lock->name->bytes, inquiry->call.lock->name->length, inquiry->call.lock->name->master};
+    *ret = hl_name_about(inquiry_of((struct hl_request *)(uintptr_t)request)->call.lock->name);
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
@@ -59,8 +58,6 @@ static void ask(struct hl_inquiry *inquiry)
 
 /* ---- its sentence ---- */
 
-static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
-
 static void describe_answer(const struct hl_inquiry *inquiry, const struct hl_name *name, struct hl_text *text)
 {
     static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock",
@@ -70,16 +67,17 @@ static void describe_answer(const struct hl_inquiry *inquiry, const struct hl_na
     struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
     if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
         hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
-                    quoted(name).bytes);
+                    hl_name_quoted(name).bytes);
     else if (!*inquiry->holder)
-        hl_text_set(text, "nobody holds \"%s\"", quoted(name).bytes);
+        hl_text_set(text, "nobody holds \"%s\"", hl_name_quoted(name).bytes);
     else if (inquiry->is_forcing)
-        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, quoted(name).bytes);
+        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, hl_name_quoted(name).bytes);
     else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
-        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", quoted(name).bytes, holder.bytes, kind);
+        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", hl_name_quoted(name).bytes,
+                    holder.bytes, kind);
     else
-        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", quoted(name).bytes, holder.bytes, kind,
-                    inquiry->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", hl_name_quoted(name).bytes,
+                    holder.bytes, kind, inquiry->holder_remaining_ms);
 }
 
 static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
@@ -92,7 +90,7 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
                     hl_message_silence_of(node), inquiry->was_sent ? "; the hold may have been ended" : "");
     else if (inquiry->status == HILOCK_PROTOCOL)
         hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes; hilock can name at most %d",
-                    quoted(name).bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
+                    hl_name_quoted(name).bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
         hl_message_of_refusal(core, name, inquiry->call.lock->terms->kind, inquiry->status, "", &inquiry->detail);
     else
@@ -105,7 +103,7 @@ static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     TAILQ_REMOVE(&core->inquiries, inquiry, entry);
     hl_timer_free(&core->host, inquiry->timer);
-    hl_call_free(core, &inquiry->call);
+    hl_callback_free(core, &inquiry->call);
 }
 
 /* It was reported: freed now, or when the pending answer comes. */
@@ -123,7 +121,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     char holder[sizeof inquiry->holder];
     struct hl_text detail = inquiry->detail;
     memcpy(holder, inquiry->holder, sizeof holder);
-    hl_call_answer(core, &inquiry->call,
+    hl_callback_answer(core, &inquiry->call,
                    (struct hilock_result){
                        .status = inquiry->status, .holder = holder, .detail = detail.bytes,
                        .operation = inquiry->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
@@ -267,12 +265,12 @@ static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *
 {
     static const struct hl_request_ops ops = {about, encode, done};
     static const struct hl_notice_ops reports = {report, retire};
-    struct hl_inquiry *inquiry = hl_call_new(core, sizeof *inquiry, &reports, lock, on_result, user);
+    struct hl_inquiry *inquiry = hl_callback_new(core, sizeof *inquiry, &reports, lock, on_result, user);
     if (!inquiry)
         return NULL;
     inquiry->timer = hl_timer_new(&core->host, on_timer, inquiry);
     if (!inquiry->timer) {
-        hl_call_free(core, &inquiry->call);
+        hl_callback_free(core, &inquiry->call);
         return NULL;
     }
     inquiry->request.ops = &ops;

@@ -12,26 +12,25 @@
 #include "lock/wait.h"
 #include "lock/messages.h"
 
-static struct hl_quoted quoted(const struct hl_name *name) { return hl_quote(name->bytes, name->length); }
-
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known,
                       uint32_t waited_ms)
 {
     const struct hl_name *name = acquire->lock->name;
     int has_asked = acquire->place || acquire->is_try; /* else it waits behind a sibling */
     if (!*known->holder && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
-        hl_text_set(text, "\"%s\" was free, but kept for others that came first", quoted(name).bytes);
+        hl_text_set(text, "\"%s\" was free, but kept for others that came first", hl_name_quoted(name).bytes);
     else if (name->hold)
-        hl_text_set(text, "\"%s\" is held by another handle of this client, %s, for %u ms at least", quoted(name).bytes,
-                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by another handle of this client, %s, for %u ms at least",
+                    hl_name_quoted(name).bytes, hl_quote_holder(known->holder, strlen(known->holder)).bytes,
+                    known->holder_remaining_ms);
     else if (!*known->holder)
-        hl_text_set(text, "\"%s\" is held by another handle of this client", quoted(name).bytes);
+        hl_text_set(text, "\"%s\" is held by another handle of this client", hl_name_quoted(name).bytes);
     else if (acquire->is_try)
-        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted(name).bytes,
+        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", hl_name_quoted(name).bytes,
                     hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
     else
         hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms",
-                    quoted(name).bytes, hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms,
+                    hl_name_quoted(name).bytes, hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms,
                     acquire->attempts, known->holder_remaining_ms);
     if (acquire->lock->terms->kind->place_each)
         hl_text_add(text, "; place %u of %u in its queue", acquire->place->position, acquire->place->waiters);
@@ -84,7 +83,7 @@ struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acqu
     else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, node, waited_ms);
     else if (status == HILOCK_NO_MEMORY)
-        hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", quoted(name).bytes);
+        hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", hl_name_quoted(name).bytes);
     else if (status == HILOCK_NOT_REPLICATED)
         unreplicated(&text, acquire, known.note, waited_ms);
     else if (status <= HILOCK_DENIED)

@@ -4,6 +4,7 @@
 #ifndef HL_LOCK_NAME_H
 #define HL_LOCK_NAME_H
 
+#include "base/quote.h"
 #include "lock/core.h"
 
 /* NULL: no memory */
@@ -12,5 +13,14 @@ struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t leng
 void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name);
 struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name); /* the node that serves it now */
 void hl_names_detach(struct hl_core *core); /* the client ends: its handles keep their names */
+
+static inline struct hl_about hl_name_about(const struct hl_name *name) /* for a route */
+{
+    return (struct hl_about){name->bytes, name->length, name->master};
+}
+static inline struct hl_quoted hl_name_quoted(const struct hl_name *name) /* for a sentence */
+{
+    return hl_quote(name->bytes, name->length);
+}
 
 #endif

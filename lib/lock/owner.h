@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* owner - passes on the news of holds and gates: until a hold is reported, to the acquire that asked for it; after its
- * release, to the waiters of its name. */
+/* owner - where the news of holds, gates and channels go: until a hold is reported, to the acquire that asked for it;
+ * after its release, to the waiters of its name. A table, so that no file knows one above it. */
 #ifndef HL_LOCK_OWNER_H
 #define HL_LOCK_OWNER_H
 

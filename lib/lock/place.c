@@ -12,7 +12,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/proof.h"
-#include "lock/renewal.h"
+#include "lock/watchdog.h"
 #include "lock/terms.h"
 #include "lock/wait.h"
 
@@ -62,7 +62,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     if (!acquire->place)
         return;
-    hl_place_forget(core, acquire->place);
+    hl_grants_leave(core, acquire->place);
     if (!acquire->lock->terms->kind->place_each)
         hl_memory_free(&core->host.memory, acquire->place);
     acquire->place = NULL;
@@ -97,18 +97,12 @@ int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 {
-    hl_place_forget(core, place);
+    hl_grants_leave(core, place);
     place->acquire->hold->id = hl_asking_id(place->acquire->lock);
     place->ticket = 0;
     place->behind = NULL;
     if (!place->acquire->lock->terms->is_polling)
         hl_grants_join(core, place);
-}
-
-void hl_place_forget(struct hl_core *core, struct hl_queue_place *place)
-{
-    if (hl_id_table_is_in(&place->entry))
-        hl_grants_leave(core, place);
 }
 
 /* ---- heartbeats ---- */
@@ -130,6 +124,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_queue_place *place = hold->state == HOLD_ASKING ? hold->lock->acquire->place : NULL;
+    hl_asking_counts(hold);
     params->channel = "";
     params->is_try = 1;
     if (!place && hold->state == HOLD_ASKING && is_guest(hold->lock->acquire))
@@ -233,18 +228,13 @@ uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, c
     return sooner_us < sleep_us ? sooner_us : sleep_us;
 }
 
-static void ask_soon(struct hl_queue_place *place, uint64_t within_us)
+void hl_place_wake(struct hl_queue_place *place, uint64_t within_us)
 {
     struct hl_host *host = &core_of(place)->host;
+    place->news_us = hl_now_us(host);
     if (place->acquire->state == ACQUIRE_SLEEPING)
         hl_wait_resume_at(place->acquire,
                           hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
-}
-
-void hl_place_wake(struct hl_queue_place *place, uint64_t within_us)
-{
-    place->news_us = hl_now_us(&core_of(place)->host);
-    ask_soon(place, within_us);
 }
 
 /* ---- pushes ---- */
@@ -283,17 +273,12 @@ static int is_enough(struct hl_queue_place *place, uint64_t deadline_us)
            hl_left_us(deadline_us, hl_now_us(&core_of(place)->host)) >= least_us;
 }
 
-static void ask_now(struct hl_queue_place *place)
-{
-    if (place->acquire->state == ACQUIRE_SLEEPING)
-        core_of(place)->waiter->ask(place->acquire);
-}
-
 static void confirm(struct hl_queue_place *place)
 {
     place->news_us = hl_now_us(&core_of(place)->host);
     hl_trace(&core_of(place)->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = place->acquire->lock->name->bytes});
-    ask_now(place);
+    if (place->acquire->state == ACQUIRE_SLEEPING)
+        core_of(place)->owner->ask(place->acquire);
 }
 
 /* The releasing client wrote the grant, but WAIT counts our writes: the heartbeat, over the link of that WAIT, writes
@@ -323,7 +308,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     hold->token = push->token;
     hold->deadline_us = deadline_us;
     hold->is_windowed = 1;
-    core_of(place)->waiter->answered(acquire, &(struct hl_acquire_result){.answer = ASKED_GRANTED});
+    core_of(place)->owner->answered(acquire, &(struct hl_acquire_result){.answer = ASKED_GRANTED});
 }
 
 /* For a moment the name is left to other programs, which were notified first. 0: it is free, and we are first. */
@@ -370,7 +355,7 @@ int hl_place_confirms(struct hl_queue_place *place)
     hold->queued = HL_PLANTED(FAIR_DOUBTED_FORGOTTEN) ? QUEUED_NO : QUEUED_MAYBE;
     if (name->hold == hold)
         name->hold = NULL;
-    core_of(place)->waiter->ask(acquire);
+    core_of(place)->owner->ask(acquire);
     hl_gate_wake(name);
     return 1;
 }
@@ -387,7 +372,7 @@ void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
     }
     said = hl_proof_said(hold, answer->reply);
     if (said.result == HL_YES && (said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED)))
-        hl_renewal_confirmed(hold);
+        hl_watchdog_confirmed(hold);
     else if (said.result == HL_YES)
         hl_belief_end(hold, HILOCK_REASON_TAKEN); /* its id is at the store under a token that was never reported:
                                                      released when the loss is reported */

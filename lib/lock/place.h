@@ -50,9 +50,9 @@ int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next); /* it en
                                                                            the next in line. 0: it cannot */
 void hl_place_free(struct hl_core *core, struct hl_acquire *acquire); /* with the acquire */
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place); /* a new id, which pushes find */
-void hl_place_forget(struct hl_core *core, struct hl_queue_place *place); /* pushes no longer find its id */
 
-void hl_place_say(struct hl_hold *hold, struct hl_params *params); /* a heartbeat leaves */
+/* an acquire leaves: a heartbeat, if it has a place */
+void hl_place_say(struct hl_hold *hold, struct hl_params *params);
 void hl_place_placed(struct hl_queue_place *place, const struct hl_acquire_result *asked);
 int hl_place_may_sleep(struct hl_queue_place *place);            /* 0: news came after the heartbeat left: another one
                                                                     at once (R7) */

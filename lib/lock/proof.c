@@ -59,5 +59,5 @@ void hl_proof_grant(struct hl_hold *hold, const struct hl_response *said)
 void hl_proof_told(struct hl_hold *hold, struct hl_acquire_result asked)
 {
     asked.asked_us = hold->request.sent_us;
-    hl_hold_core(hold)->owner->answered(hold, &asked);
+    hl_hold_core(hold)->owner->answered(hold->lock->acquire, &asked);
 }

@@ -4,7 +4,6 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
-#include "lock/call.h"
 #include "lock/callback.h"
 #include "lock/lock.h"
 
@@ -47,7 +46,7 @@ static void withdraw(struct hl_core *core, struct hl_entry *entry)
 {
     struct hl_entry *leave = entry->desk ? uncount(entry->desk) : NULL;
     if (leave)
-        hl_call_free(core, &leave->call);
+        hl_callback_free(core, &leave->call);
     else if (entry->desk)
         entry->call.lock->ops->release(core, entry->call.lock, NULL, NULL);
 }
@@ -70,7 +69,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
     struct hl_entry *entry = (struct hl_entry *)(void *)notice;
     if (entry->desk)
         TAILQ_REMOVE(&entry->desk->entering, entry, entry);
-    hl_call_free(core, &entry->call);
+    hl_callback_free(core, &entry->call);
 }
 
 /* A dropped entry reports nothing, like a dropped wait. */
@@ -89,7 +88,7 @@ static void answer(struct hl_core *core, struct hl_entry *entry, hilock_status s
          .hold_count = status == HILOCK_OK && is_in(core, entry) ? entry->count : 0,
          .detail = status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
              : hilock_status_text(status)};
-    hl_call_answer(core, &entry->call, result);
+    hl_callback_answer(core, &entry->call, result);
 }
 
 static void report_acquire(struct hl_core *core, struct hl_notice *notice)
@@ -109,10 +108,10 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, s
                                hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops acquires = {report_acquire, forget}, releases = {report_release, forget};
-    struct hl_entry *entry = desk ? hl_call_new(core, sizeof *entry, &acquires, lock, on_result, user) : NULL;
-    struct hl_entry *leave = entry ? hl_call_new(core, sizeof *leave, &releases, lock, NULL, NULL) : NULL;
+    struct hl_entry *entry = desk ? hl_callback_new(core, sizeof *entry, &acquires, lock, on_result, user) : NULL;
+    struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &releases, lock, NULL, NULL) : NULL;
     if (entry && !leave)
-        hl_call_free(core, &entry->call);
+        hl_callback_free(core, &entry->call);
     if (!leave)
         return HILOCK_NO_MEMORY;
     entry->tenure = leave->tenure = lock->ops->look(lock, entry->call.begun_us).tenure;
@@ -136,7 +135,7 @@ void hl_reentry_leave(struct hl_core *core, struct hl_desk *desk, hilock_result_
     if (on_result)
         hl_notice_post(core, &leave->call.notice, 1);
     else
-        hl_call_free(core, &leave->call);
+        hl_callback_free(core, &leave->call);
 }
 
 int hl_reentry_cancel(struct hl_core *core, struct hl_desk *desk)
@@ -159,7 +158,7 @@ void hl_reentry_end(struct hl_core *core, struct hl_desk *desk)
         entry->desk = NULL;
     }
     while ((entry = uncount(desk)) != NULL)
-        hl_call_free(core, &entry->call);
+        hl_callback_free(core, &entry->call);
 }
 
 void hl_reentry_forget(struct hl_core *core, struct hl_desk *desk)

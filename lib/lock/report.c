@@ -2,12 +2,14 @@
 /* report - see report.h. */
 #include "lock/report.h"
 
+#include "base/contract.h"
 #include "base/plant.h"
 #include "base/quote.h"
 #include "lock/acquire.h"
 #include "lock/callback.h"
 #include "lock/ending.h"
 #include "lock/extend.h"
+#include "lock/gate.h"
 #include "lock/place.h"
 #include "lock/hold.h"
 #include "lock/known.h"
@@ -16,7 +18,6 @@
 #include "lock/lock.h"
 #include "lock/terms.h"
 #include "lock/turn.h"
-#include "lock/wait.h"
 #include "lock/messages.h"
 
 /* ---- acquires ---- */
@@ -44,16 +45,18 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 }
 
 /* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
-static int is_still_good(struct hl_core *core, const struct hl_acquire *acquire)
+static int is_still_good(const struct hl_acquire *acquire)
 {
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core->host));
-    return HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND) || left_us >= hl_wait_least_us(acquire);
+    return !hl_acquire_is_too_late(acquire) || HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND);
 }
 
 static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)
 {
     struct hilock_lock *lock = acquire->lock;
-    hl_turn_begin(core, lock, hl_acquire_hand_over(acquire));
+    HL_REQUIRE(acquire->state == ACQUIRE_GRANTED); /* what is not DECIDED and has a result is */
+    hl_turn_begin(core, lock, acquire->hold);
+    acquire->hold = NULL;
+    hl_gate_leave(acquire);
     result->status = HILOCK_OK;
     result->fencing_token = hl_hold_token(lock->hold);
 }
@@ -101,7 +104,7 @@ static void report_acquire(struct hl_core *core, struct hl_notice *notice)
     unsigned bit = hl_notice_take(core, &acquire->notice);
     if (bit == REPORT_WAITING)
         report_waiting(core, acquire);
-    else if (acquire->state == ACQUIRE_GRANTED && !is_still_good(core, acquire))
+    else if (acquire->state == ACQUIRE_GRANTED && !is_still_good(acquire))
         hl_acquire_regain(acquire);
     else
         report_result(core, acquire);
@@ -154,49 +157,38 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-static int is_silenced(const struct hl_hold *hold)
-{
-    return !hold->lock || hl_callback_is_off(hold->lock, &hold->notice);
-}
-
-/* This may end the hold; until then the hold has a reference to the handle. */
+/* Its release was asked for with a callback, so it keeps its handle. Settling may end the hold. */
 static void report_released(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->lock;
     hilock_status status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN;
-    hilock_result_fn *on_result = is_silenced(hold) ? NULL : hold->on_result;
+    hilock_result_fn *on_result = hl_callback_is_off(lock, &hold->notice) ? NULL : hold->on_result;
     void *user = hold->user;
     struct hl_text detail;
     struct hilock_result result =
         {.status = status, .operation = HILOCK_OP_RELEASE, .detail = detail.bytes, .attempts = 1,
          .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
     hl_message_of_release(hold, status, &detail);
-    if (!on_result) {
-        hl_ending_settle(hold);
-        return;
-    }
     lock->refs++;
     hl_ending_settle(hold);
-    hl_callback_result(lock, on_result, result, user);
+    if (on_result)
+        hl_callback_result(lock, on_result, result, user);
     hl_lock_unref(lock);
 }
 
 static void report_settled(struct hl_core *core, struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->lock;
+    int is_off = hl_callback_is_off(lock, &hold->notice);
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
          .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
-    int silenced = is_silenced(hold);
-    if (silenced) {
-        hl_ending_settle(hold);
-        return;
-    }
     hl_message_of_settling(hold, event.waited_ms, &detail);
     lock->refs++;
     hl_ending_settle(hold);
-    hl_callback_event(core, lock, lock->terms->on_event, &event);
+    if (!is_off)
+        hl_callback_event(core, lock, lock->terms->on_event, &event);
     hl_lock_unref(lock);
 }
 

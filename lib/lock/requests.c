@@ -7,8 +7,8 @@
 #include "lock/ending.h"
 #include "lock/extend.h"
 #include "lock/hold.h"
+#include "lock/name.h"
 #include "lock/proof.h"
-#include "lock/renewal.h"
 #include "lock/replicas.h"
 #include "lock/watchdog.h"
 
@@ -19,8 +19,7 @@ static struct hl_hold *hold_of(struct hl_request *request)
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
-    const struct hl_hold *hold = hold_of((struct hl_request *)(uintptr_t)request);
-    *ret = (struct hl_about){hold->name->bytes, hold->name->length, hold->name->master};
+    *ret = hl_name_about(hold_of((struct hl_request *)(uintptr_t)request)->name);
 }
 
 static uint32_t lease_of(const struct hl_hold *hold)
@@ -153,7 +152,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE: on_acquire_done(hold, answer); break;
     case ASK_CONFIRM: hl_replicas_answered(hold, answer); break;
-    case ASK_RENEW: hl_renewal_answered(hold, answer); break;
+    case ASK_RENEW: hl_watchdog_answered(hold, answer); break;
     case ASK_RELEASE: hl_ending_released(hold, answer); break;
     }
 }
@@ -164,7 +163,7 @@ static void on_alarm(struct hl_alarm *alarm)
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
     case HOLD_ASKING:
-    case HOLD_RETURNING: hl_hold_core(hold)->owner->tick(hold); break;
+    case HOLD_RETURNING: hl_hold_core(hold)->owner->tick(hold->lock->acquire); break;
     case HOLD_HELD: hl_watchdog_tick(hold); break;
     case HOLD_ENDING: hl_ending_tick(hold); break;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog - keeps a hold: renews it at a third of its lease (renewal.c), sooner after a failure, until belief ends
- * (belief.c). */
+/* watchdog - keeps a hold: renews it at a third of its lease, sooner after a failure, until belief ends (belief.c).
+ *
+ * Invariants: an answer moves the deadline by what it proves, from its request's send (R1); an answer after the end
+ * extends nothing (R11); error replies and silence end nothing (R5). */
 #ifndef HL_LOCK_WATCHDOG_H
 #define HL_LOCK_WATCHDOG_H
 
@@ -16,5 +18,10 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link i
 /* How long until the first hold ends that this node (NULL: any node) must renew; UINT64_MAX: there is none. Visits all
  * holds. */
 uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node);
+
+/* the answer to a renewal; any state */
+void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer);
+void hl_watchdog_confirmed(struct hl_hold *hold); /* HELD: a request proves that it is ours, for the lease from its
+                                                     send */
 
 #endif
