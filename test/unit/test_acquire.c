@@ -119,14 +119,6 @@ A_PLAY(a_try_is_answered_by_one_request)
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
-A_PLAY(a_try_right_after_open_waits_for_the_connection)
-{
-    struct client *p = fixture_open(s, NULL);
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
-    run_ms(s, 10);
-    TELLS(s, "a:OK");
-}
-
 A_PLAY(a_try_takes_no_longer_than_one_command_may)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400));

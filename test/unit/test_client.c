@@ -62,9 +62,11 @@ A_PLAY(while_it_drains_holds_live_and_are_renewed)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
     HOLDS(s, strstr(hilock_client_refusal(the_client(s)->client), "closing"));
+    SAME(s, extend(a, 60000), HILOCK_OK);
+    run_ms(s, 5);
     SAME(s, release(a), HILOCK_OK);
     run_ms(s, 5);
-    TELLS(s, "a:released closed");
+    TELLS(s, "a:extended a:released closed");
     HOLDS(s, !is_ours(s, "stock"));
 }
 

@@ -24,21 +24,6 @@ A_PLAY(what_expires_during_a_callback_is_told_in_that_turn_before_the_next_one)
     TELLS(s, "c:OK");
 }
 
-A_PLAY(a_hold_max_that_passes_during_a_callback_too)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *c = handle_new(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
-    extend(a, 60000);
-    run_ms(s, 1);
-    acquire(b, HILOCK_FOREVER);
-    acquire(c, HILOCK_FOREVER);
-    when(b, "OK", block_for_five_seconds);
-    run_ms(s, 1);
-    run_ms(s, 1);
-    TELLS(s, "a:extended b:OK a:LOST HOLD_MAX c:OK");
-}
-
 static void no_release_yet(struct handle *handle) { SAME(handle->fixture, asked(handle->fixture, "mutex_release"), 0); }
 
 A_PLAY(a_loss_is_told_before_its_release_reaches_the_store)
@@ -66,8 +51,11 @@ static void free_all(struct handle *handle)
 static void acquire_again(struct handle *handle) { (void)!acquire(handle, HILOCK_FOREVER); }
 static void release_it(struct handle *handle) { (void)!release(handle); }
 static void extend_again(struct handle *handle) { (void)!extend(handle, 0); }
-static void release_is_NOT_HELD(struct handle *handle) { SAME(handle->fixture, release(handle), HILOCK_NOT_HELD); }
-static void cancel_is_NOT_PENDING(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_NOT_PENDING); }
+static void release_is_NOT_HELD_and_acquire_is_OK(struct handle *handle)
+{
+    SAME(handle->fixture, release(handle), HILOCK_NOT_HELD);
+    SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK);
+}
 static void abandon(struct handle *handle) { client_abandon(handle->client); }
 static void close_now(struct handle *handle) { client_close(handle->client, 0); }
 static void abandon_and_free_all(struct handle *handle)
@@ -221,35 +209,12 @@ A_PLAY(the_client_may_be_closed_inside_each) { step_inside_every_callback(s, clo
 A_PLAY(abandoned_and_freed_inside_each) { step_inside_every_callback(s, abandon_and_free_all); }
 A_PLAY(freed_and_abandoned_inside_each) { step_inside_every_callback(s, free_all_and_abandon); }
 
-A_PLAY(a_handle_may_acquire_again_inside_its_answer)
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    store_take(&s->store, "stock", "another", 200);
-    acquire(a, 100);
-    when(a, "TIMED_OUT", acquire_again);
-    run_ms(s, 1000);
-    TELLS(s, "a:WAITING a:TIMED_OUT a:WAITING a:OK");
-}
-
-A_PLAY(inside_on_lost_the_handle_is_idle)
+A_PLAY(inside_on_lost_the_handle_is_idle_and_may_acquire_again)
 {
     struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
-    when(a, "LOST TAKEN", release_is_NOT_HELD);
-    run_ms(s, 1100);
-    acquire(a, HILOCK_FOREVER);
-    when(a, "OK", cancel_is_NOT_PENDING);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST TAKEN a:OK");
-}
-
-A_PLAY(inside_on_lost_the_handle_may_acquire_again)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    when(a, "LOST TAKEN", acquire_again);
+    when(a, "LOST TAKEN", release_is_NOT_HELD_and_acquire_is_OK);
     run_ms(s, 1100);
     TELLS(s, "a:LOST TAKEN a:OK");
     HOLDS(s, is_ours(s, "stock"));

@@ -156,20 +156,6 @@ A_PLAY(what_never_left_is_UNREACHABLE)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 20000 && hilock_lock_remaining_ms(a->lock) < 25000);
 }
 
-A_PLAY(a_link_that_comes_back_in_time_carries_it)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
-    cut_off(s);
-    run_ms(s, 10);
-    extend(a, 60000);
-    run_ms(s, 300);
-    s->place->mood = NET_LISTENS;
-    run_ms(s, 2000);
-    TELLS(s, "a:extended");
-    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 60000000));
-}
-
 A_PLAY(an_answer_that_was_lost_is_asked_for_again)
 {
     struct handle *a = held(the_client(s), "a", "stock", &never);
@@ -341,20 +327,6 @@ A_PLAY(a_loss_for_any_reason_is_told_by_the_extend)
     run_ms(s, 3100);
     TELLS(s, "b:extend LOST closed");
     HOLDS(s, strncmp(b->detail, "CLOSING: ", 9) == 0);
-}
-
-A_PLAY(it_works_while_the_client_drains)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    client_close(the_client(s), HILOCK_FOREVER);
-    run_ms(s, 10);
-    SAME(s, extend(a, 60000), HILOCK_OK);
-    run_ms(s, 10);
-    TELLS(s, "a:extended");
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 59000);
-    release(a);
-    run_ms(s, 10);
-    TELLS(s, "a:released closed");
 }
 
 A_PLAY(an_abandoned_client_answers_nothing)

@@ -69,23 +69,6 @@ static struct three three_at(struct cluster_stage *stage, const char *name)
 
 /* ---- the plain way ---- */
 
-A_PLAY(handed_over_at_the_server_of_the_slot)
-{
-    struct cluster_stage stage;
-    struct three three;
-    cluster_set(&stage, s);
-    three = three_at(&stage, cluster_name(1, 0));
-    SAME(s, listeners(&stage, 1, three.b), 1);
-    release(three.a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK a:released");
-    SAME(s, asked_of_all(&stage, NULL), 1);
-    HOLDS(s, three.b->result.remaining_ms > 2900 && three.b->result.remaining_ms < 3000);
-    release_quietly(three.b);
-    run_ms(s, 1);
-    TELLS(s, "c:OK");
-}
-
 A_PLAY(a_slot_is_listened_to_once_for_all_its_locks)
 {
     static const char *const names[] = {"one", "{one}:a", "{one}:b", "two", "{two}:a"};

@@ -86,20 +86,6 @@ A_PLAY(the_end_of_the_holders_lease_wakes)
     HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1502000);
 }
 
-A_PLAY(a_holder_that_never_publishes_is_asked_after_every_three_seconds)
-{
-    struct client *p = fixture_connect(s, NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 100);
-    store_delete(&s->store, "stock");
-    run_ms(s, 2800);
-    TELLS(s, "a:WAITING");
-    run_ms(s, 200);
-    TELLS(s, "a:OK");
-    SAME(s, sent_at_us(s, "mutex_acquire", 2), sent_at_us(s, "mutex_acquire", 1) + 200 + 3000000);
-}
-
 A_PLAY(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
 {
     struct client *p = fixture_connect(s, NULL);
@@ -170,22 +156,6 @@ A_PLAY(the_line_is_first_come_first_served)
     SAME(s, asked(s, "mutex_release"), 3);
 }
 
-A_PLAY(the_next_in_line_asks_when_the_head_gives_up)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a, *b;
-    store_take(&s->store, "stock", "another", 60000);
-    a = waiting(p, "a", HILOCK_FOREVER);
-    b = waiting(p, "b", HILOCK_FOREVER);
-    run_ms(s, 10);
-    cancel(a);
-    run_ms(s, 10);
-    store_free_name(&s->store, "stock");
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING b:WAITING a:CANCELLED b:OK");
-    HOLDS(s, b->result.attempts >= 1);
-}
-
 A_PLAY(who_waits_behind_a_sibling_is_told_his_holder)
 {
     struct client *p = fixture_connect(s, NULL);
@@ -215,22 +185,6 @@ A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
     TELLS(s, "a:WAITING b:WAITING b:WAITING b:WAITING b:WAITING");
     SAME(s, b->event.waited_ms, 900);
     TEXT(s, b->holder, "another");
-}
-
-/* Waiters in the store's queue come before those in line here: they get their place when this client holds no more. */
-A_PLAY(clients_take_turns)
-{
-    struct client *p = fixture_connect(s, &alone), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING c:WAITING");
-    release_quietly(a);
-    run_ms(s, 10);
-    TELLS(s, "c:OK");
-    HOLDS(s, b->result.attempts == 0);
-    release_quietly(c);
-    run_ms(s, 10);
-    TELLS(s, "b:OK");
 }
 
 static void acquire_it(struct handle *handle) { acquire(handle, HILOCK_FOREVER); }
@@ -263,19 +217,6 @@ A_PLAY(others_who_listen_get_their_turn_after_a_release)
     TELLS(s, "c:OK");
 }
 
-A_PLAY(so_they_do_when_we_ask_again_only_in_the_releases_callback)
-{
-    struct client *p = quorum(s, 3), *q = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
-    when(a, "released", acquire_it);
-    release(a);
-    run_ms(s, 10);
-    TELLS(s, "a:released c:OK a:WAITING");
-}
-
 static struct handle *beside;
 static void drop_beside_and_acquire_it(struct handle *handle)
 {
@@ -298,21 +239,6 @@ A_PLAY(so_they_do_when_nobody_of_us_waited_for_a_moment)
 }
 
 /* ---- the subscription ---- */
-
-A_PLAY(our_own_lingering_subscription_is_nobody_else)
-{
-    struct handle *a = asking(the_client(s), "a", "stock", NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    run_ms(s, 10);
-    store_free_name(&s->store, "stock");
-    run_ms(s, 10);
-    fixture_hush(s);
-    when(a, "released", acquire_it);
-    release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released a:OK");
-    SAME(s, a->at_us, asked_at_us(s, "mutex_release", 0) + 100 + 200);
-}
 
 A_PLAY(our_own_subscription_is_nobody_else)
 {

@@ -77,19 +77,6 @@ A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-A_PLAY(a_loss_is_told_to_whose_turn_it_is)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
-    release_quietly(a);
-    run_ms(s, 1);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 60000);
-    run_ms(s, 1100);
-    TELLS(s, "b:WAITING b:OK b:LOST TAKEN");
-    SAME(s, b->event.fencing_token, a->result.fencing_token + 1);
-}
-
 A_PLAY(a_try_is_denied_all_the_while)
 {
     struct handle *a = held(the_client(s), "a", "stock", NULL), *t = handle_new(the_client(s), "t", "stock", NULL);
@@ -451,26 +438,3 @@ A_PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-/* Its turn is found lost before its report. */
-A_PLAY(a_turn_that_is_lost_untold_asks_again)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
-    asking(p, "c", "stock", &three_seconds);
-    run_ms(s, 10);
-    release_quietly(a);
-    run_ms(s, 10);
-    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_HELD);
-    fixture_hush(s);
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    extend(b, 0);
-    run_us(s, 4500);
-    p->loop.late_us = 2000;
-    release_quietly(b);
-    run_us(s, 1000);
-    p->loop.late_us = 0;
-    run_ms(s, 10);
-    TELLS(s, "b:extend LOST c:OK");
-}

@@ -63,16 +63,6 @@ A_PLAY(giving_back_is_refused_and_repeated)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-A_PLAY(giving_back_is_unanswered_and_repeated)
-{
-    struct client *p = fixture_connect(s, NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    granted_late(s, p, 3, HILOCK_FOREVER);
-    run_ms(s, 500);
-    TELLS(s, "a:OK");
-    SAME(s, asked(s, "mutex_release"), 2);
-}
-
 static void ended_while_it_is_given_back(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
 {
     struct handle *a, *b = handle_new(the_client(s), "b", "stock", NULL);
@@ -136,22 +126,6 @@ static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct
 
 A_PLAY(a_grant_that_aged_untold_is_asked_for_anew) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
 A_PLAY(a_grant_that_expired_untold_is_no_loss) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
-
-A_PLAY(taken_behind_its_grant_it_is_lost_when_asked_for)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    s->is_tampered = 1;
-    acquire(b, HILOCK_FOREVER);
-    acquire(a, HILOCK_FOREVER);
-    run_us(s, 150);
-    store_delete(&s->store, "one");
-    run_us(s, 60);
-    TELLS(s, "b:OK a:OK");
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 200);
-    TELLS(s, "a:LOST TAKEN");
-}
 
 /* ---- lost, and not told yet ---- */
 
