@@ -68,14 +68,20 @@ SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked, "!hilock_client_is
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
+/* The replica never gets it. */
+static struct handle *release_that_is_lost(struct stage *stage, struct fixture *s)
+{
+    struct handle *a = held(stage_begin(stage, s), "a", "stock", NULL);
+    store_copy(stage->other, &s->store);
+    release(a);
+    run_ms(s, 10);
+    return a;
+}
+
 SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated, "a:released b:OK")
 {
     struct stage stage;
-    struct client *p = stage_begin(&stage, s);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    store_copy(stage.other, &s->store);
-    release(a);
-    run_ms(s, 10);
+    struct handle *b = handle_new(release_that_is_lost(&stage, s)->client, "b", "stock", NULL);
     stage_fail_over(&stage, 3, 1, 1);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 100);
@@ -86,11 +92,7 @@ SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated, "a:released b
 SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged, "a:released b:OK")
 {
     struct stage stage;
-    struct client *p = stage_begin(&stage, s);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    store_copy(stage.other, &s->store);
-    release(a);
-    run_ms(s, 10);
+    struct handle *b = handle_new(release_that_is_lost(&stage, s)->client, "b", "stock", NULL);
     store_copy(&s->store, stage.other);
     store_switch(stage.sentinels[0], "127.0.0.1", 6379, 3);
     run_ms(s, 100);
@@ -103,12 +105,8 @@ SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknow
 SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it, "nothing is reported")
 {
     struct stage stage;
+    struct handle *a = release_that_is_lost(&stage, s);
     struct plan *refused;
-    struct client *p = stage_begin(&stage, s);
-    struct handle *a = held(p, "a", "stock", NULL);
-    store_copy(stage.other, &s->store);
-    release(a);
-    run_ms(s, 10);
     refused = PLAN(s, .on = "mutex_release", .at = stage.other, .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "NOREPLICAS Not enough good replicas to write.");
     stage_fail_over(&stage, 3, 1, 1);
     run_ms(s, 2000);
@@ -239,14 +237,11 @@ SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere, 
 {
     struct cluster_stage stage;
     char channel[64];
-    unsigned slot = cluster_slot(cluster_name(1, 0));
     struct handle *b = cluster_handle(cluster_begin(&stage, s), "b", 1);
     store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 100);
-    cluster_begin_move(&stage, slot, 1, 2);
-    cluster_move_key(&stage, hilock_lock_name(b->lock), 1, 2);
-    cluster_end_move(&stage, slot, 2);
+    cluster_move(&stage, hilock_lock_name(b->lock), 1, 2);
     run_ms(s, 2000);
     store_delete(stage.stores[2], hilock_lock_name(b->lock));
     snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(b->lock));

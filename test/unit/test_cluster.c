@@ -56,13 +56,10 @@ A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
 A_PLAY(a_slot_that_moved_is_followed_at_once)
 {
     struct cluster_stage stage;
-    unsigned slot = cluster_slot(cluster_name(1, 0));
     struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     acquire(a, HILOCK_TRY); /* with no channel that the server would end */
     run_ms(s, 10);
-    cluster_begin_move(&stage, slot, 1, 2);
-    cluster_move_key(&stage, hilock_lock_name(a->lock), 1, 2);
-    cluster_end_move(&stage, slot, 2);
+    cluster_move(&stage, hilock_lock_name(a->lock), 1, 2);
     run_ms(s, 11000);
     release(a);
     run_ms(s, 10);
