@@ -148,6 +148,7 @@ int fixture_believes(struct fixture *fixture, const struct handle *handle, uint6
 #define TEXT(fixture, is, should) fixture_text((fixture), (is), (should), __FILE__, __LINE__)
 #define BELIEVES(fixture, handle, deadline_us) fixture_believes((fixture), (handle), (deadline_us), __FILE__, __LINE__)
 #define TELLS(fixture, story) fixture_tells((fixture), (story), __FILE__, __LINE__)
+#define TELLS_IN(fixture, span_ms, story) (run_ms((fixture), (span_ms)), TELLS((fixture), (story))) /* run so long, it tells exactly this */
 
 void fixture_hush(struct fixture *fixture); /* forgets earlier reports */
 void fixture_write(struct fixture *fixture, const char *tag, const char *what); /* into the story */

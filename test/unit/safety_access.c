@@ -54,8 +54,7 @@ static void a_child_is_refused(struct fixture *s, int is_freed_first)
         _exit(child_is_refused(s, the_client(s), a, w, is_freed_first) ? 0 : 1);
     HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
     SAME(s, status, 0);
-    run_ms(s, 60000);
-    TELLS(s, "w:WAITING w:OK");
+    TELLS_IN(s, 60000, "w:WAITING w:OK");
     HOLDS(s, is_ours(s, "one"));
 }
 

@@ -11,8 +11,7 @@ SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, "a handle believes 
     struct handle *a = asking(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 400000);
-    run_ms(s, 500);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 500, "a:OK");
     BELIEVES(s, a, sent_us + LEASE_US - DRIFT_US);
 }
 
@@ -51,8 +50,7 @@ SAFETY(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing, "a:LOST SUS
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     HOLDS(s, store_left_ms(&s->store, "stock") > 0);
     world_thaw(&s->world, &the_client(s)->loop.lane);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST SUSPENDED");
+    TELLS_IN(s, 5, "a:LOST SUSPENDED");
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     HOLDS(s, !is_ours(s, "stock"));
 }

@@ -18,8 +18,7 @@ SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back, "a:O
     stage.places[2]->mood = NET_LISTENS;
     run_ms(s, 20000);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
@@ -49,8 +48,7 @@ SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left, "a:OK")
     struct handle *a = handle_new(stage_begin(&stage, s), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);
-    run_ms(s, 3000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 3000, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
@@ -84,8 +82,7 @@ SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated, "a:released b
     struct handle *b = handle_new(release_that_is_lost(&stage, s)->client, "b", "stock", NULL);
     stage_fail_over(&stage, 3, 1, 1);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 100);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 100, "a:released b:OK");
 }
 
 /* The other one took over without the release, then this one again, and no sentinel reported the first switch. */
@@ -97,8 +94,7 @@ SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknow
     store_switch(stage.sentinels[0], "127.0.0.1", 6379, 3);
     run_ms(s, 100);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 10, "a:released b:OK");
 }
 
 /* It has too few replicas to write when it takes over. */
@@ -112,8 +108,7 @@ SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_
     run_ms(s, 2000);
     HOLDS(s, stage_is_at(stage.other, a));
     plan_end(refused);
-    run_ms(s, 500);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 500, "a:released");
     TEXT(s, store_holder(stage.other, "stock"), "");
     SAME(s, refused->met, 10);
 }
@@ -136,8 +131,7 @@ SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master,
     stage_fail_over(&stage, 3, 1, 0);
     run_ms(s, 10);
     world_thaw(&s->world, &p->loop.lane);
-    run_ms(s, 400);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 400, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
@@ -155,8 +149,7 @@ SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING, "a:OK a:released")
     cluster_begin_move(&stage, slot, 1, 2);
     cluster_move_key(&stage, hilock_lock_name(a->lock), 1, 2);
     release(a);
-    run_ms(s, 100);
-    TELLS(s, "a:OK a:released");
+    TELLS_IN(s, 100, "a:OK a:released");
     SAME(s, store_count(stage.stores[2], "ASKING"), 1);
 }
 
@@ -189,8 +182,7 @@ static void ask_those_who_know_old_things(struct cluster_stage *stage, struct ha
     net_reset(&s->net, NULL, NET_ALL);
     cluster_take_over(stage, 0, 1, 0);
     acquire(a, HILOCK_TRY); /* with no channel there */
-    run_ms(s, 3000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 3000, "a:OK");
     sim_store_join(stage->stores[also]->core, &old);
     stage->places[1]->mood = stage->places[2]->mood = NET_REFUSES;
     stage->places[0]->mood = stage->places[also]->mood = NET_LISTENS;
@@ -205,8 +197,7 @@ static void is_released_where_it_is(struct cluster_stage *stage, struct handle *
     struct fixture *s = stage->fixture;
     run_ms(s, 4000);
     release(a);
-    run_ms(s, 1000);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 1000, "a:released");
     SAME(s, store_count(stage->stores[0], "mutex_release"), 0);
 }
 
@@ -246,8 +237,7 @@ SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere, 
     store_delete(stage.stores[2], hilock_lock_name(b->lock));
     snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(b->lock));
     store_publish_to_shard(stage.stores[2], channel, "0");
-    run_ms(s, 1);
-    TELLS(s, "b:WAITING b:OK");
+    TELLS_IN(s, 1, "b:WAITING b:OK");
 }
 
 /* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
@@ -318,8 +308,7 @@ SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits, "b:OK")
     TELLS(s, "b:WAITING");
     world_freeze(&stage.stores[1]->lane);
     cluster_take_over(&stage, 1, 2, 0);
-    run_ms(s, 2200);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2200, "b:OK");
     SAME(s, store_count(stage.stores[2], "mutex_acquire"), 1);
     world_thaw(&s->world, &stage.stores[1]->lane);
 }

@@ -47,8 +47,7 @@ SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
     store_take(&s->store, "{stock}", holder, 3000);
     SAME(s, push_grant(p, "{stock}", 1, 1, 1, store_token(&s->store, "{stock}", holder)), 1);
-    run_ms(s, 2);
-    TELLS(s, "");
+    TELLS_IN(s, 2, "");
     TEXT(s, store_holder(&s->store, "{stock}"), ""); /* no wait has this id: given back */
 }
 
@@ -74,8 +73,7 @@ SAFETY(FAIR_FROM_ARRIVAL, a_grant_counts_from_its_heartbeat_not_from_its_arrival
     release_quietly(a);
     run_ms(s, 500);
     world_thaw(&s->world, &q->loop.lane);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1, "b:OK");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) < 2500);
     HOLDS(s, fixture_us(s) + (uint64_t)hilock_lock_remaining_ms(b->lock) * 1000 < sent_us + 3000000 + 5000);
     run_ms(s, 3000);
@@ -97,8 +95,7 @@ SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
     run_to_heartbeat(s);
     run_ms(s, 150);
     push(s, p, 1, 1, 100, token);
-    run_ms(s, 10);
-    TELLS(s, "");
+    TELLS_IN(s, 10, "");
 }
 
 /* Its clock is faster than the client's, within what the margin allows. */
@@ -112,8 +109,7 @@ SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat,
     run_ms(s, 2900);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     release_quietly(a);
-    run_ms(s, 5000);
-    TELLS(s, "b:OK b:RENEWAL_FAILED b:LOST EXPIRED");
+    TELLS_IN(s, 5000, "b:OK b:RENEWAL_FAILED b:LOST EXPIRED");
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
@@ -128,11 +124,9 @@ SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, 
     run_ms(s, 100);
     token = grant(s, p, 1, 3000);
     push(s, p, 1, 1, 100, token);
-    run_ms(s, 10);
-    TELLS(s, "");
+    TELLS_IN(s, 10, "");
     s->place->mood = NET_LISTENS;
-    run_ms(s, 2000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2000, "b:OK");
 }
 
 SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first,
@@ -146,8 +140,7 @@ SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_f
     world_clock_step(&s->store.clock, 2000000);
     released_us = fixture_us(s);
     release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1, "b:OK");
     HOLDS(s, asked_at_us(s, "mutex_acquire", -1) > released_us);
     run_ms(s, 5000);
 }
@@ -161,8 +154,7 @@ SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold, "b:OK")
     run_to_heartbeat(s);
     run_ms(s, 1);
     release_quietly(a);
-    run_ms(s, 1000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1000, "b:OK");
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
@@ -177,8 +169,7 @@ SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold, "b:OK b:LO
     run_to_heartbeat(s);
     token = grant(s, p, 1, 3000);
     push(s, p, 1, 1, 2900, token);
-    run_ms(s, 5);
-    TELLS(s, "b:OK b:LOST TAKEN");
+    TELLS_IN(s, 5, "b:OK b:LOST TAKEN");
     TEXT(s, store_holder(&s->store, "stock"), "");
     SAME(s, asked(s, "mutex_release"), 1); /* behind the loss, and not before */
 }
@@ -191,15 +182,13 @@ SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 300000);
     run_to_heartbeat(s);
     release_quietly(a);
-    run_ms(s, 100);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 100, "b:OK");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) < 3000);
     world_freeze(&q->loop.lane);
     run_ms(s, 5000);
     HOLDS(s, store_left_ms(&s->store, "stock") > 3000);
     world_thaw(&s->world, &q->loop.lane);
-    run_ms(s, 5);
-    TELLS(s, "b:LOST SUSPENDED");
+    TELLS_IN(s, 5, "b:LOST SUSPENDED");
     SAME(s, hilock_lock_remaining_ms(b->lock), 0);
     HOLDS(s, !is_ours(s, "stock"));
 }
@@ -232,8 +221,7 @@ SAFETY(WAKE_IGNORED, the_head_listens_while_another_kind_holds, "b:OK")
     waits(p, "b");
     run_ms(s, 1000);
     store_free_name(&s->store, "stock");
-    run_ms(s, 5);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 5, "b:OK");
 }
 
 /* Waits in Redisson's own fair queue. */
@@ -255,8 +243,7 @@ SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes,
     run_ms(s, 1000);
     store_delete(&s->store, "stock");
     SAME(s, store_publish(&s->store, "redisson_lock__channel:{stock}:java:2", "0"), 1);
-    run_ms(s, 2);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2, "b:OK");
 }
 
 /* Its queue was empty by then: it tells nobody. */
@@ -269,8 +256,7 @@ SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
     store_delete(&s->store, "redisson_lock_queue:{stock}");
     run_ms(s, 500);
     store_delete(&s->store, "stock");
-    run_ms(s, 100);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 100, "b:OK");
 }
 
 /* No queue was ever seen: but the holder is another one, and there was no message. */
@@ -282,8 +268,7 @@ SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for, "b:OK")
     store_take(&s->store, "stock", "java:2", 60000);
     run_ms(s, 3000);
     store_delete(&s->store, "stock");
-    run_ms(s, 100);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 100, "b:OK");
 }
 
 SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone,
@@ -305,8 +290,7 @@ SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease, "b:OK"
 {
     store_grant(&s->store, "stock", "x:9", 1500);
     waits(fixture_connect(s, NULL), "b");
-    run_ms(s, 1510);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1510, "b:OK");
 }
 
 SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once, "asked(s, 'mutex_release') == 1")
@@ -316,8 +300,7 @@ SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once, "asked(s, 'mu
     taken(s);
     b = waits(p, "b");
     cancel(b);
-    run_ms(s, 2);
-    TELLS(s, "b:CANCELLED");
+    TELLS_IN(s, 2, "b:CANCELLED");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, waiters_of(b), 0);
 }
@@ -336,8 +319,7 @@ SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "
     net_reset(&s->net, &p->loop, NET_ALL);
     run_ms(s, 10000);
     s->place->mood = NET_LISTENS;
-    run_ms(s, 5000);
-    TELLS(s, "b:UNREACHABLE");
+    TELLS_IN(s, 5000, "b:UNREACHABLE");
     SAME(s, waiters_of(o), 0);
     HOLDS(s, asked(s, "mutex_release") > 0);
 }

@@ -32,8 +32,7 @@ SAFETY(GUARD_A_SECOND_SHORT, a_second_that_was_not_over_is_not_counted, "a:LOST 
     b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 2000, .lease_ms = 2000)), "b", "stock",
                  HILOCK_LOCK_OPTIONS(.lease_ms = 2000, .renew = HILOCK_RENEW_NEVER));
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 3000);
-    TELLS(s, "a:LOST EXPIRED b:OK");
+    TELLS_IN(s, 3000, "a:LOST EXPIRED b:OK");
     HOLDS(s, a->at_us < b->at_us);
 }
 
@@ -47,6 +46,5 @@ SAFETY(GUARD_OF_THE_LAST, who_needs_no_guarded_master_does_not_wait_for_one, "a:
     run_ms(s, 3000);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_REFUSE, .error = "OOM command not allowed when used memory > 'maxmemory'.");
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 5000, "a:OK");
 }

@@ -17,8 +17,7 @@ SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for, "b->result.remain
     struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     run_ms(s, 900);
     release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:WAITING b:OK");
+    TELLS_IN(s, 1, "b:WAITING b:OK");
     HOLDS(s, b->result.remaining_ms >= 2500);
     SAME(s, asked(s, "mutex_release"), 1);
 }
@@ -34,8 +33,7 @@ SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->res
     when(a, "released", block);
     release(a);
     run_ms(s, 1);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING a:released b:OK");
+    TELLS_IN(s, 10, "b:WAITING a:released b:OK");
     HOLDS(s, b->result.remaining_ms >= 2900);
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, b->result.attempts, 1);
@@ -124,8 +122,7 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(a);
-    run_ms(s, 10);
-    TELLS(s, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
+    TELLS_IN(s, 10, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
 }
 
 SAFETY(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(s, 'mutex_release') == 1")
@@ -161,8 +158,7 @@ SAFETY(HANDOFF_ANY_LEASE, an_extended_hold_is_released, "asked(s, 'mutex_release
     run_ms(s, 1);
     fixture_hush(s);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 1, "a:released b:OK");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "mutex_acquire"), 1);
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
@@ -192,10 +188,8 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_asked_for_once, "sent_at_us(s, 'r
     run_ms(s, 1);
     SAME(s, sent_at_us(s, "renew", 0), handed_us);
     BELIEVES(s, b, handed_us + 3000000 - 37000);
-    run_ms(s, 2900);
-    TELLS(s, "b:WAITING b:OK");
-    run_ms(s, 100);
-    TELLS(s, "b:LOST EXPIRED");
+    TELLS_IN(s, 2900, "b:WAITING b:OK");
+    TELLS_IN(s, 100, "b:LOST EXPIRED");
     SAME(s, asked(s, "renew"), 1);
 }
 
@@ -227,8 +221,7 @@ SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING"
     while (!strstr(p->log, "took over"))
         run_us(s, 10);
     release_quietly(a);
-    run_ms(s, 100);
-    TELLS(s, "b:WAITING");
+    TELLS_IN(s, 100, "b:WAITING");
 }
 
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
@@ -241,11 +234,9 @@ SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING")
     cut_off(s);
     run_ms(s, 10);
     release_quietly(a);
-    run_ms(s, 100);
-    TELLS(s, "b:WAITING");
+    TELLS_IN(s, 100, "b:WAITING");
     s->place->mood = NET_LISTENS;
-    run_ms(s, 3000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 3000, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
@@ -260,6 +251,5 @@ SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted, "b:OK")
     run_ms(s, 20);
     HOLDS(s, is_ours(s, "stock"));
     TELLS(s, "b:WAITING");
-    run_ms(s, 3000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 3000, "b:OK");
 }

@@ -17,8 +17,7 @@ SAFETY(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, "a handle b
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     SAME(s, extend(a, 10000), HILOCK_OK);
     TELLS(s, "");
-    run_ms(s, 800);
-    TELLS(s, "a:extended");
+    TELLS_IN(s, 800, "a:extended");
     SAME(s, a->at_us, asked_us + 200 + 700000);
     SAME(s, asked(s, "renew"), 1);
     HOLDS(s, strstr(store_line(&s->store, "renew", 0)->text, "renew 1 stock 10000 "));
@@ -41,8 +40,7 @@ SAFETY(EXTEND_SHORTENS, it_never_shortens, "what is believed")
     long_us = sent_at_us(s, "renew", 0);
     extend(a, 100);
     extend(a, 1000);
-    run_ms(s, 2);
-    TELLS(s, "a:extended a:extended a:extended");
+    TELLS_IN(s, 2, "a:extended a:extended a:extended");
     BELIEVES(s, a, deadline_us(long_us, 60000000));
     HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
 }
@@ -56,8 +54,7 @@ SAFETY(EXTEND_UNASKED, it_waits_for_a_renewal_under_way_and_then_asks, "asked(s,
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1300150);
     TELLS(s, "");
     SAME(s, asked(s, "renew"), 1);
-    run_ms(s, 1);
-    TELLS(s, "a:extended");
+    TELLS_IN(s, 1, "a:extended");
     SAME(s, asked(s, "renew"), 2);
     SAME(s, sent_at_us(s, "renew", 1), sent_at_us(s, "mutex_acquire", 0) + 1300200);
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 20000000));
@@ -71,12 +68,10 @@ SAFETY(EXTEND_FORGOTTEN, after_an_extend_a_release_is_repeated_for_that_lease, "
     run_ms(s, 1);
     cut_off(s);
     release(a);
-    run_ms(s, 50000);
-    TELLS(s, "a:extended a:release UNKNOWN");
+    TELLS_IN(s, 50000, "a:extended a:release UNKNOWN");
     HOLDS(s, is_ours(s, "stock"));
     s->place->mood = NET_LISTENS;
-    run_ms(s, 5000);
-    TELLS(s, "a:SETTLED");
+    TELLS_IN(s, 5000, "a:SETTLED");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -135,6 +130,5 @@ SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a
     acquire(b, HILOCK_FOREVER);
     when(b, "OK", enter_and_block);
     run_ms(s, 1);
-    run_ms(s, 10);
-    TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
+    TELLS_IN(s, 10, "b:OK a:LOST SUSPENDED a:LOST");
 }

@@ -27,8 +27,7 @@ SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
     acquire(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER)), HILOCK_FOREVER);
-    run_ms(s, 500);
-    TELLS(s, "m:OK");
+    TELLS_IN(s, 500, "m:OK");
     SAME(s, store_left_ms(&s->store, "a"), store_left_ms(&s->store, "b"));
 }
 

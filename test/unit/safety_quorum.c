@@ -11,8 +11,7 @@ SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few, "a handle believes in no m
     struct handle *a = handle_new(p, "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     acquire(a, HILOCK_TRY);
-    run_ms(s, 5);
-    TELLS(s, "a:TIMED_OUT");
+    TELLS_IN(s, 5, "a:TIMED_OUT");
 }
 
 SAFETY(QUORUM_KEEPS, too_few_votes_are_given_back, "!strstr(store_holder(store_at(s, 2), 'stock'), p->uuid)")
@@ -23,8 +22,7 @@ SAFETY(QUORUM_KEEPS, too_few_votes_are_given_back, "!strstr(store_holder(store_a
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     s->is_tampered = 1;
-    run_ms(s, 500);
-    TELLS(s, "a:WAITING");
+    TELLS_IN(s, 500, "a:WAITING");
     HOLDS(s, !strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
 }
 
@@ -66,6 +64,5 @@ SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
     store_free_name(store_at(s, 2), "stock");
     run_ms(s, 1);
     HOLDS(s, !*store_holder(store_at(s, 1), "stock") && !*store_holder(store_at(s, 2), "stock"));
-    run_ms(s, 10000);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_IN(s, 10000, "a:WAITING a:OK");
 }

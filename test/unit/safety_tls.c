@@ -9,8 +9,7 @@ SAFETY(TLS_DOWNGRADED, a_server_without_TLS_is_told_nothing, "a:UNREACHABLE")
 {
     struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .password = FIXTURE_SECRET)), "a", "stock", NULL);
     acquire(a, 20000);
-    run_ms(s, 25000);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_IN(s, 25000, "a:UNREACHABLE");
     HOLDS(s, s->place->tried > 5);
     SAME(s, asked(s, NULL), 0);
 }

@@ -46,8 +46,7 @@ A_PLAY(who_waits_is_CLOSED)
     fixture_hush(s);
     client_close(p, 1000);
     SAME(s, acquire(handle_new(p, "d", "more", NULL), HILOCK_TRY), HILOCK_INVALID); /* it could not be made */
-    run_ms(s, 10);
-    TELLS(s, "b:CLOSED a:CLOSED c:CLOSED closed");
+    TELLS_IN(s, 10, "b:CLOSED a:CLOSED c:CLOSED closed");
     SAME(s, a->result.state, HILOCK_STATE_IDLE);
     TEXT(s, a->detail, "the client is closing or closed");
     HOLDS(s, !is_ours(s, "other"));
@@ -57,16 +56,14 @@ A_PLAY(while_it_drains_holds_live_and_are_renewed)
 {
     struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     client_close(the_client(s), 20000);
-    run_ms(s, 10000);
-    TELLS(s, "");
+    TELLS_IN(s, 10000, "");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
     HOLDS(s, strstr(hilock_client_refusal(the_client(s)->client), "closing"));
     SAME(s, extend(a, 60000), HILOCK_OK);
     run_ms(s, 5);
     SAME(s, release(a), HILOCK_OK);
-    run_ms(s, 5);
-    TELLS(s, "a:extended a:released closed");
+    TELLS_IN(s, 5, "a:extended a:released closed");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -76,10 +73,8 @@ A_PLAY(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL);
     uint64_t began_us = fixture_us(s);
     client_close(p, 2000);
-    run_ms(s, 1999);
-    TELLS(s, "");
-    run_ms(s, 2);
-    TELLS(s, "a:LOST CLOSING b:LOST CLOSING closed");
+    TELLS_IN(s, 1999, "");
+    TELLS_IN(s, 2, "a:LOST CLOSING b:LOST CLOSING closed");
     SAME(s, a->at_us, began_us + 2000000);
     SAME(s, p->closed_at_us, began_us + 2000000 + 200);
     TEXT(s, a->detail, "CLOSING: the client's drain time ran out while \"one\" was held");
@@ -97,10 +92,8 @@ A_PLAY(a_second_close_only_shortens)
     client_close(p, 5000);
     run_ms(s, 1000);
     client_close(p, 60000);
-    run_ms(s, 3999);
-    TELLS(s, "");
-    run_ms(s, 10);
-    TELLS(s, "a:LOST CLOSING closed");
+    TELLS_IN(s, 3999, "");
+    TELLS_IN(s, 10, "a:LOST CLOSING closed");
     HOLDS(s, p->closed_at_us >= began_us + 65000000);
 }
 
@@ -110,10 +103,8 @@ A_PLAY(a_release_under_way_is_waited_for)
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 500000);
     release(a);
     client_close(the_client(s), 0);
-    run_ms(s, 400);
-    TELLS(s, "");
-    run_ms(s, 200);
-    TELLS(s, "a:released closed");
+    TELLS_IN(s, 400, "");
+    TELLS_IN(s, 200, "a:released closed");
 }
 
 A_PLAY(an_undo_under_way_is_waited_for)
@@ -122,10 +113,8 @@ A_PLAY(an_undo_under_way_is_waited_for)
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
     run_ms(s, 10);
     client_close(the_client(s), 0);
-    run_ms(s, 400);
-    TELLS(s, "a:CLOSED");
-    run_ms(s, 200);
-    TELLS(s, "closed");
+    TELLS_IN(s, 400, "a:CLOSED");
+    TELLS_IN(s, 200, "closed");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -134,8 +123,7 @@ A_PLAY(handles_outlive_their_client)
     struct handle *a = held(the_client(s), "a", "stock", NULL);
     struct hilock_lock_info info = {.size = sizeof info};
     client_close(the_client(s), 0);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST CLOSING closed");
+    TELLS_IN(s, 5, "a:LOST CLOSING closed");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, acquire(a, 1), HILOCK_CLOSED);
     SAME(s, release(a), HILOCK_CLOSED);
@@ -163,8 +151,7 @@ A_PLAY(locks_may_be_freed_inside_on_closed)
     held(the_client(s), "a", "stock", NULL);
     the_client(s)->on_closed = free_the_locks;
     client_close(the_client(s), 0);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST CLOSING closed");
+    TELLS_IN(s, 5, "a:LOST CLOSING closed");
 }
 
 A_PLAY(close_refuses_what_it_cannot_mean)
@@ -203,8 +190,7 @@ A_PLAY(abandon_gives_all_back_in_any_state)
         SAME(s, p->loop.ends, 1);
         SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
         SAME(s, release(a), HILOCK_CLOSED);
-        run_ms(s, 10);
-        TELLS(s, "");
+        TELLS_IN(s, 10, "");
         SAME(s, s->net.requests, requests);
         handle_free(a);
         handle_free(c);
@@ -280,8 +266,7 @@ A_PLAY(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time)
     began_us = fixture_us(s);
     release(a);
     client_close(p, 1000);
-    run_ms(s, 3000);
-    TELLS(s, "a:release UNKNOWN b:LOST CLOSING closed");
+    TELLS_IN(s, 3000, "a:release UNKNOWN b:LOST CLOSING closed");
     SAME(s, a->at_us, began_us + 700000);
     SAME(s, b->at_us, began_us + 1000000);
     SAME(s, p->closed_at_us, began_us + 1700000);

@@ -24,8 +24,7 @@ A_PLAY(keys_are_asked_for_where_they_are_once_that_is_known)
     p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         acquire(cluster_handle(p, "a", i), HILOCK_FOREVER);
-    run_ms(s, 20);
-    TELLS(s, "a:OK a:OK a:OK");
+    TELLS_IN(s, 20, "a:OK a:OK a:OK");
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
     SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
@@ -62,8 +61,7 @@ A_PLAY(a_slot_that_moved_is_followed_at_once)
     cluster_move(&stage, hilock_lock_name(a->lock), 1, 2);
     run_ms(s, 11000);
     release(a);
-    run_ms(s, 10);
-    TELLS(s, "a:OK a:released");
+    TELLS_IN(s, 10, "a:OK a:released");
     SAME(s, store_count(stage.stores[2], "renew"), 1);
     SAME(s, store_count(stage.stores[2], "mutex_release"), 1);
     SAME(s, counts_of(a->client).redirects, 1);
@@ -79,12 +77,10 @@ A_PLAY(a_try_outlives_the_time_of_a_move)
     struct handle *a = cluster_handle(p, "a", 1);
     cluster_begin_move(&stage, slot, 1, 2);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 500);
-    TELLS(s, "");
+    TELLS_IN(s, 500, "");
     HOLDS(s, store_count(stage.stores[2], "ASKING") > 3 && store_count(stage.stores[2], "ASKING") < 120);
     cluster_end_move(&stage, slot, 2);
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
 }
 
 A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
@@ -93,8 +89,7 @@ A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
     struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
     struct plan *down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
     acquire(a, 10000);
-    run_ms(s, 10100);
-    TELLS(s, "a:UNWRITABLE");
+    TELLS_IN(s, 10100, "a:UNWRITABLE");
     HOLDS(s, down->met > 50 && down->met < 450);
     HOLDS(s, strstr(a->detail, "CLUSTERDOWN"));
     HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS") < 60);
@@ -110,8 +105,7 @@ A_PLAY(two_who_send_each_other_are_left_within_bounds)
     run_ms(s, 1000);
     HOLDS(s, store_count(stage.stores[1], "mutex_acquire") + store_count(stage.stores[2], "mutex_acquire") < 300);
     sim_store_give_slot(stage.stores[1]->core, cluster_slot(hilock_lock_name(a->lock)), 1);
-    run_ms(s, 1000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 1000, "a:OK");
 }
 
 A_PLAY(channels_are_those_of_the_slots_server)
@@ -128,8 +122,7 @@ A_PLAY(channels_are_those_of_the_slots_server)
     SAME(s, store_listeners(stage.stores[2], channel), 0);
     store_delete(stage.stores[2], hilock_lock_name(a->lock));
     SAME(s, store_publish_to_shard(stage.stores[2], channel, "0"), 1);
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_IN(s, 10, "a:WAITING a:OK");
     run_ms(s, 2000);
     SAME(s, store_shard_listeners(stage.stores[2], channel), 0);
     SAME(s, store_count(stage.stores[2], "SUNSUBSCRIBE"), 1);
@@ -151,8 +144,7 @@ A_PLAY(an_older_server_has_plain_channels)
     store_free_name(stage.stores[2], hilock_lock_name(a->lock));
     run_ms(s, 10);
     release(a);
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING b:WAITING a:OK b:OK a:released");
+    TELLS_IN(s, 10, "a:WAITING b:WAITING a:OK b:OK a:released");
     SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 0);
 }
 
@@ -193,8 +185,7 @@ A_PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten)
     cluster_move(&stage, hilock_lock_name(a->lock), 1, 2);
     run_ms(s, 2000);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING a:CANCELLED a:WAITING");
+    TELLS_IN(s, 10, "a:WAITING a:CANCELLED a:WAITING");
     SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 2);
 }
 
@@ -214,8 +205,7 @@ A_PLAY(a_server_that_is_no_cluster_is_told)
 {
     struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1")), "a", "stock", NULL);
     acquire(a, 500);
-    run_ms(s, 600);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_IN(s, 600, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "the cluster could not be asked within 500 ms: 127.0.0.1:6379 tells no slots: ERR This instance "
                                "has cluster support disabled"));
 }
@@ -226,8 +216,7 @@ A_PLAY(a_server_that_is_no_cluster_is_reported_once)
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
     acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
-    run_ms(s, 20000);
-    TELLS(s, "up down");
+    TELLS_IN(s, 20000, "up down");
     HOLDS(s, strstr(p->event_detail, "the cluster: 127.0.0.1:6379 tells no slots: ERR "));
     SAME(s, client_lines(p, "the cluster: 127.0.0.1:6379 tells no slots"), 1);
     HOLDS(s, asked(s, "CLUSTER SLOTS") > 20 && asked(s, "CLUSTER SLOTS") < 100);
@@ -278,8 +267,7 @@ A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
     SAME(s, client_lines(p, words), 1);
     fixture_hush(s);
     serve_slot(&stage, cluster_slot(cluster_name(1, 0)), 3);
-    run_ms(s, 1000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 1000, "a:OK");
     SAME(s, client_lines(p, "the cluster: connected"), 1);
 }
 
@@ -317,8 +305,7 @@ A_PLAY(names_of_a_multi_may_be_at_several_servers)
     cluster_end_move(&stage, cluster_slot(other), 1);
     run_ms(s, 11000);
     release(m);
-    run_ms(s, 10);
-    TELLS(s, "m:OK m:released");
+    TELLS_IN(s, 10, "m:OK m:released");
     SAME(s, store_count(stage.stores[1], "renew"), 1);
     SAME(s, store_left_ms(&s->store, one), -2);
     SAME(s, store_left_ms(stage.stores[1], other), -2);
@@ -348,6 +335,5 @@ A_PLAY(a_topology_without_end_is_bounded_and_outlived)
     HOLDS(s, s->memory.bytes < 16000000);
     acquire(cluster_handle(p, "a", 2), HILOCK_FOREVER);
     net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 60000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 60000, "a:OK");
 }

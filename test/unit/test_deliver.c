@@ -20,8 +20,7 @@ A_PLAY(what_expires_during_a_callback_is_told_in_that_turn_before_the_next_one)
     while (!b->calls)
         HOLDS(s, world_step(&s->world, fixture_us(s) + 1000000));
     TELLS(s, "b:OK a:LOST SUSPENDED");
-    run_ms(s, 1);
-    TELLS(s, "c:OK");
+    TELLS_IN(s, 1, "c:OK");
 }
 
 static void no_release_yet(struct handle *handle) { SAME(handle->fixture, asked(handle->fixture, "mutex_release"), 0); }
@@ -32,8 +31,7 @@ A_PLAY(a_loss_is_told_before_its_release_reaches_the_store)
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10));
     s->net.there_us = 0;
     when(a, "LOST HOLD_MAX", no_release_yet);
-    run_ms(s, 4000);
-    TELLS(s, "a:LOST HOLD_MAX");
+    TELLS_IN(s, 4000, "a:LOST HOLD_MAX");
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
@@ -215,8 +213,7 @@ A_PLAY(inside_on_lost_the_handle_is_idle_and_may_acquire_again)
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     when(a, "LOST TAKEN", release_is_NOT_HELD_and_acquire_is_OK);
-    run_ms(s, 1100);
-    TELLS(s, "a:LOST TAKEN a:OK");
+    TELLS_IN(s, 1100, "a:LOST TAKEN a:OK");
     HOLDS(s, is_ours(s, "stock"));
 }
 
@@ -234,16 +231,13 @@ A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
         handle_free(a);
         handle_drop(b);
         SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
-        run_ms(s, 20);
-        TELLS(s, "");
+        TELLS_IN(s, 20, "");
         HOLDS(s, !is_ours(s, "stock"));
         acquire(b, HILOCK_FOREVER);
-        run_ms(s, 20);
-        TELLS(s, "b:OK");
+        TELLS_IN(s, 20, "b:OK");
         handle_free(b);
         client_close(p, 0);
-        run_ms(s, 5000);
-        TELLS(s, "closed");
+        TELLS_IN(s, 5000, "closed");
     }
 }
 
@@ -252,11 +246,9 @@ A_PLAY(a_result_that_was_silenced_in_time_never_comes)
     struct handle *a = held(the_client(s), "a", "stock", NULL);
     release(a);
     handle_drop(a);
-    run_ms(s, 5);
-    TELLS(s, "");
+    TELLS_IN(s, 5, "");
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 5, "a:OK");
     SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
 }
 

@@ -20,8 +20,7 @@ A_PLAY(a_release_is_one_command_and_its_answer)
     SAME(s, release(a), HILOCK_NOT_HELD);
     TEXT(s, hilock_client_refusal(a->client->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
     TELLS(s, "");
-    run_ms(s, 1);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 1, "a:released");
     SAME(s, a->at_us, released_us + 200);
     SAME(s, a->result.operation, HILOCK_OP_RELEASE);
     SAME(s, a->result.state, HILOCK_STATE_IDLE);
@@ -43,14 +42,12 @@ A_PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later)
     uint64_t token = hilock_lock_token(a->lock), released_us = fixture_us(s);
     cut_off(s);
     release(a);
-    run_ms(s, 1000);
-    TELLS(s, "a:release UNKNOWN");
+    TELLS_IN(s, 1000, "a:release UNKNOWN");
     SAME(s, a->at_us, released_us + 500000);
     TEXT(s, a->detail, "the release of \"stock\" was not answered; it is repeated until its lease has run out");
     HOLDS(s, is_ours(s, "stock"));
     s->place->mood = NET_LISTENS;
-    run_ms(s, 3000);
-    TELLS(s, "a:SETTLED");
+    TELLS_IN(s, 3000, "a:SETTLED");
     SAME(s, a->event.fencing_token, token);
     SAME(s, a->event.waited_ms, (a->at_us - released_us) / 1000);
     HOLDS(s, strstr(a->detail, "the release of \"stock\" is confirmed after 1") && strstr(p->log, a->detail));
@@ -64,8 +61,7 @@ A_PLAY(an_unknown_release_is_settled_when_the_lease_is_over)
     uint64_t released_us = fixture_us(s);
     cut_off(s);
     release(a);
-    run_ms(s, 9000);
-    TELLS(s, "a:release UNKNOWN a:SETTLED");
+    TELLS_IN(s, 9000, "a:release UNKNOWN a:SETTLED");
     SAME(s, a->at_us, released_us + 3000000 + 37000 + 500000);
     TEXT(s, a->detail, "the release of \"stock\" got no answer, but its lease has run out");
     HOLDS(s, strstr(p->log, a->detail));
@@ -81,8 +77,7 @@ A_PLAY(a_release_without_an_answer_is_repeated_and_OK)
         store_forget(&s->store);
         PLAN(s, .on = "mutex_release", .act = acts[i]);
         release(a);
-        run_ms(s, 500);
-        TELLS(s, "a:released");
+        TELLS_IN(s, 500, "a:released");
         HOLDS(s, !is_ours(s, "stock"));
         SAME(s, asked(s, "mutex_release"), i + 1);
     }
@@ -100,8 +95,7 @@ A_PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice)
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:OK a:release LOST");
+    TELLS_IN(s, 1, "a:OK a:release LOST");
 }
 
 A_PLAY(a_refused_release_is_repeated_until_it_is_done)
@@ -110,8 +104,7 @@ A_PLAY(a_refused_release_is_repeated_until_it_is_done)
     struct handle *a = held(p, "a", "stock", &short_lease);
     struct plan *refusals = PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "READONLY You can't", .times = 4);
     release(a);
-    run_ms(s, 2500);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 2500, "a:released");
     SAME(s, refusals->met, 4);
     HOLDS(s, strstr(p->log, "release of \"stock\" refused, it is tried again until its lease has run out: READONLY"));
     HOLDS(s, !strstr(strstr(p->log, "READONLY") + 1, "READONLY")); /* told once */
@@ -122,8 +115,7 @@ A_PLAY(a_release_whose_message_is_refused_is_a_release)
     struct handle *a = held(the_client(s), "a", "stock", NULL);
     sim_store_mute(s->store.core);
     release(a);
-    run_ms(s, 5);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 5, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
     HOLDS(s, strstr(the_client(s)->log, "has the user a right to the channel?"));
 }
@@ -133,8 +125,7 @@ A_PLAY(a_nonsense_answer_to_a_release_is_no_release)
     struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     struct plan *odd = PLAN(s, .on = "mutex_release", .act = PLAN_INSTEAD, .reply = say_integer(INT64_MIN), .times = 2);
     release(a);
-    run_ms(s, 2500);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 2500, "a:released");
     SAME(s, odd->met, 2);
     SAME(s, asked(s, "mutex_release"), 1);
 }
@@ -147,8 +138,7 @@ A_PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it)
     release(a);
     run_ms(s, 50);
     SAME(s, asked(s, "mutex_release"), 0);
-    run_ms(s, 60);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 60, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
     run_ms(s, 10000);
     SAME(s, asked(s, "renew"), 1);
@@ -160,8 +150,7 @@ A_PLAY(released_in_the_turn_of_its_loss_is_told_once)
     run_ms(s, 500);
     world_jump_us(&s->world, 10000000);
     SAME(s, release(a), HILOCK_OK); /* nobody has looked at the clock yet */
-    run_ms(s, 5);
-    TELLS(s, "a:release LOST");
+    TELLS_IN(s, 5, "a:release LOST");
 }
 
 /* ---- acquires that were answered before the store was ---- */
@@ -173,11 +162,9 @@ static void undone_after(struct fixture *s, hilock_status (*end)(struct handle *
     run_ms(s, 10);
     HOLDS(s, is_ours(s, "stock"));
     end(a);
-    run_ms(s, 10);
-    TELLS(s, told);
+    TELLS_IN(s, 10, told);
     plan_let_go(&s->plans, slow);
-    run_ms(s, 10);
-    TELLS(s, "");
+    TELLS_IN(s, 10, "");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);
 }
@@ -196,8 +183,7 @@ A_PLAY(cancelled_before_it_left_nothing_is_asked)
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
-    run_ms(s, 10);
-    TELLS(s, "a:CANCELLED");
+    TELLS_IN(s, 10, "a:CANCELLED");
     SAME(s, asked(s, "mutex_acquire"), 0);
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
 }
@@ -214,8 +200,7 @@ A_PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED)
     struct handle *a = asking(the_client(s), "a", "one", NULL);
     asking(the_client(s), "b", "two", NULL);
     when(a, "OK", cancel_other);
-    run_ms(s, 5);
-    TELLS(s, "a:OK b:CANCELLED");
+    TELLS_IN(s, 5, "a:OK b:CANCELLED");
     HOLDS(s, !is_ours(s, "two"));
 }
 
@@ -229,8 +214,7 @@ A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
     run_ms(s, 1);
     token = store_token(&s->store, "stock", store_holder(&s->store, "stock"));
     HOLDS(s, token != 0);
-    run_ms(s, 200);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 200, "a:OK");
     SAME(s, a->result.fencing_token, token);
     SAME(s, a->result.attempts, 2);
     SAME(s, asked(s, "mutex_acquire"), 2);
@@ -319,8 +303,7 @@ A_PLAY(a_renewal_that_finds_another_type_is_TAKEN)
     for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
         held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .kind = all_kinds[i]));
         overwrite(s, all_kinds[i]);
-        run_ms(s, 1100);
-        TELLS(s, "a:LOST TAKEN");
+        TELLS_IN(s, 1100, "a:LOST TAKEN");
         store_delete(&s->store, "stock");
         run_ms(s, 1100);
     }
@@ -332,7 +315,6 @@ A_PLAY(another_type_among_the_queues_keys_is_no_loss)
     struct handle *a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
     release(a);
-    run_ms(s, 2);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 2, "a:released");
     TEXT(s, store_holder(&s->store, "stock"), "");
 }

@@ -116,8 +116,7 @@ A_PLAY(an_older_server_has_plain_channels)
     release(three.a);
     run_ms(s, 1);
     HOLDS(s, strstr(store_line(stage.stores[1], "mutex_release", 0)->text, " P0 "));
-    run_ms(s, 10);
-    TELLS(s, "b:OK a:released");
+    TELLS_IN(s, 10, "b:OK a:released");
 }
 
 /* ---- slots that move ---- */
@@ -131,11 +130,9 @@ A_PLAY(who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it)
     three = three_at(&stage, cluster_name(1, 0));
     cluster_move(&stage, cluster_name(1, 0), 1, 2);
     release_quietly(three.a);
-    run_ms(s, 3000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 3000, "b:OK");
     release_quietly(three.b);
-    run_ms(s, 1);
-    TELLS(s, "c:OK");
+    TELLS_IN(s, 1, "c:OK");
 }
 
 /* Not all keys of the lock are on one side: neither script of its own runs, and it is freed by the one of a MUTEX. Once the slot has moved
@@ -152,8 +149,7 @@ A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
     cluster_begin_move(&stage, cluster_slot(name), 1, 2);
     cluster_move_key(&stage, queue, 1, 2);
     release(three.a);
-    run_ms(s, 100);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 100, "a:released");
     SAME(s, asked_at(&stage, 1, "free"), 1);
     cluster_move_lock(&stage, name, 1, 2);
     cluster_end_move(&stage, cluster_slot(name), 2);
@@ -180,14 +176,12 @@ A_PLAY(who_is_asked_for_at_both_ends_is_granted_there)
     HOLDS(s, asked_at(&stage, 2, "mutex_acquire") > 1);
     SAME(s, asked_at(&stage, 2, "SSUBSCRIBE"), 0);
     release_quietly(three.a);
-    run_ms(s, 3100);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 3100, "b:OK");
     cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 1000);
     SAME(s, listeners(&stage, 2, three.c), 1);
     release_quietly(three.b);
-    run_ms(s, 100);
-    TELLS(s, "c:OK");
+    TELLS_IN(s, 100, "c:OK");
 }
 
 /* ---- failovers ---- */
@@ -207,13 +201,10 @@ A_PLAY(the_order_outlives_a_failover)
     cluster_set(&stage, s);
     three = three_at(&stage, cluster_name(1, 0));
     fail_over(&stage, 1, 2);
-    run_ms(s, 4000);
-    TELLS(s, "");
+    TELLS_IN(s, 4000, "");
     release_quietly(three.a);
-    run_ms(s, 2);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2, "b:OK");
     release_quietly(three.b);
-    run_ms(s, 2);
-    TELLS(s, "c:OK");
+    TELLS_IN(s, 2, "c:OK");
     SAME(s, asked_at(&stage, 2, "mutex_release"), 2);
 }

@@ -24,8 +24,7 @@ A_PLAY(all_in_line_have_their_turn_in_order)
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK c:OK d:OK e:OK");
+    TELLS_IN(s, 1, "b:OK c:OK d:OK e:OK");
     for (int i = 0; i < 4; i++)
         SAME(s, line[i]->result.fencing_token, a->result.fencing_token + (uint64_t)i + 1);
     SAME(s, asked(s, "mutex_acquire"), 1);
@@ -55,8 +54,7 @@ A_PLAY(the_hold_is_renewed_as_if_it_had_one_owner)
     run_ms(s, 600);
     SAME(s, sent_at_us(s, "renew", 0), granted_us + 1000000);
     BELIEVES(s, b, granted_us + 4000000 - 37000);
-    run_ms(s, 9000);
-    TELLS(s, "b:WAITING b:OK");
+    TELLS_IN(s, 9000, "b:WAITING b:OK");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 1000);
     SAME(s, hilock_lock_token(b->lock), a->result.fencing_token + 1);
 }
@@ -69,10 +67,8 @@ A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
     asking(p, "b", "stock", most);
     run_ms(s, 900);
     release_quietly(a);
-    run_ms(s, 2990);
-    TELLS(s, "b:WAITING b:OK");
-    run_ms(s, 20);
-    TELLS(s, "b:LOST HOLD_MAX");
+    TELLS_IN(s, 2990, "b:WAITING b:OK");
+    TELLS_IN(s, 20, "b:LOST HOLD_MAX");
     run_ms(s, 10);
     HOLDS(s, !is_ours(s, "stock"));
 }
@@ -121,11 +117,9 @@ A_PLAY(counts_end_with_their_turn)
     run_ms(s, 1);
     fixture_hush(s);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 1, "a:released");
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 1, "a:released b:OK");
     SAME(s, b->result.hold_count, 1);
     SAME(s, asked(s, "mutex_release"), 0);
 }
@@ -141,8 +135,7 @@ A_PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on)
     extend(a, 0);
     run_us(s, 50);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:extend LOST a:released b:OK");
+    TELLS_IN(s, 1, "a:extend LOST a:released b:OK");
     BELIEVES(s, b, extended_us + 3000000 - 37000); /* its answer proves what it did before */
     SAME(s, asked(s, "mutex_release"), 0);
 }
@@ -159,11 +152,9 @@ A_PLAY(others_in_the_queue_come_before_who_goes_along)
     fixture_hush(s);
     store_forget(&s->store);
     release_quietly(a);
-    run_ms(s, 2);
-    TELLS(s, "q:OK");
+    TELLS_IN(s, 2, "q:OK");
     release_quietly(other);
-    run_ms(s, 2);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 1); /* as its channel was confirmed */
 }
 
@@ -176,12 +167,10 @@ A_PLAY(who_gives_up_on_the_way_leaves_nothing)
     run_ms(s, 1);
     HOLDS(s, is_ours(s, "stock"));
     cancel(b);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING b:CANCELLED");
+    TELLS_IN(s, 10, "b:WAITING b:CANCELLED");
     TEXT(s, store_holder(&s->store, "stock"), "");
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 2);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 2, "a:OK");
 }
 
 /* It is granted by a push before the answer comes that says that it waits. */
@@ -199,10 +188,8 @@ A_PLAY(a_push_may_overtake_the_answer)
     release_quietly(a);
     run_ms(s, 1);
     release_quietly(other);
-    run_ms(s, 1);
-    TELLS(s, "q:OK b:OK");
-    run_ms(s, 10);
-    TELLS(s, "");
+    TELLS_IN(s, 1, "q:OK b:OK");
+    TELLS_IN(s, 10, "");
     release_quietly(b);
     run_ms(s, 10);
     TEXT(s, store_holder(&s->store, "stock"), "");
@@ -218,8 +205,7 @@ A_PLAY(to_a_SIMPLE_lock_and_from_one_nothing_is_handed)
         struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = kinds[i]));
         struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
         release_quietly(a);
-        run_ms(s, 200);
-        TELLS(s, "b:WAITING b:OK");
+        TELLS_IN(s, 200, "b:WAITING b:OK");
         SAME(s, asked(s, "mutex_release"), 1);
         SAME(s, asked(s, "SET"), 1 + 2 * i);
         SAME(s, b->result.fencing_token, 0);
@@ -281,8 +267,7 @@ A_PLAY(who_asks_already_is_not_handed_to)
     acquire(t, HILOCK_TRY);
     asking(p, "b", "stock", NULL);
     when(t, "OK", release_it);
-    run_ms(s, 10);
-    TELLS(s, "t:OK b:WAITING b:OK");
+    TELLS_IN(s, 10, "t:OK b:WAITING b:OK");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
@@ -297,11 +282,9 @@ A_PLAY(who_may_have_left_something_is_not_handed_to)
     b = asking(p, "b", "stock", NULL);
     run_ms(s, 10);
     net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 500);
-    TELLS(s, "t:OK b:WAITING");
+    TELLS_IN(s, 500, "t:OK b:WAITING");
     release_quietly(t);
-    run_ms(s, 2);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2, "b:OK");
     SAME(s, asked(s, "mutex_release"), 1);
     release_quietly(b);
     run_ms(s, 2200);
@@ -327,8 +310,7 @@ A_PLAY(a_cancel_that_crosses_passes_it_on)
     fixture_hush(s);
     when(a, "released", cancel_other);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:CANCELLED c:OK");
+    TELLS_IN(s, 1, "a:released b:CANCELLED c:OK");
     SAME(s, c->result.fencing_token, token + 2);
     SAME(s, asked(s, "mutex_acquire") + asked(s, "mutex_release"), 1);
     SAME(s, counts_of(p).undone, 0);
@@ -342,8 +324,7 @@ A_PLAY(a_free_that_crosses_releases_it)
     fixture_hush(s);
     when(a, "released", free_other);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 1, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, counts_of(the_client(s)).undone, 1);
@@ -365,14 +346,12 @@ A_PLAY(what_aged_on_the_way_stands_in_the_queue)
     when(first, "released", block);
     release(first);
     run_ms(s, 1);
-    run_ms(s, 10);
-    TELLS(s, "first:released c:OK");
+    TELLS_IN(s, 10, "first:released c:OK");
     asking(r, "d", "stock", &three_seconds);
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(c);
-    run_ms(s, 10);
-    TELLS(s, "second:OK");
+    TELLS_IN(s, 10, "second:OK");
 }
 
 /* The answer that says so is read between the hand-off and its telling. */
@@ -388,10 +367,8 @@ A_PLAY(what_was_taken_before_it_is_told_is_waited_for)
     run_us(s, 150);
     world_jump_us(&s->world, 100);
     release(a);
-    run_ms(s, 1000);
-    TELLS(s, "a:extend LOST a:released");
-    run_ms(s, 1500);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1000, "a:extend LOST a:released");
+    TELLS_IN(s, 1500, "b:OK");
 }
 
 A_PLAY(closing_hands_on_to_nobody)
@@ -402,8 +379,7 @@ A_PLAY(closing_hands_on_to_nobody)
     fixture_hush(s);
     release(a);
     client_close(the_client(s), 1000);
-    run_ms(s, 10);
-    TELLS(s, "a:released b:CLOSED closed");
+    TELLS_IN(s, 10, "a:released b:CLOSED closed");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -415,11 +391,9 @@ A_PLAY(a_store_that_is_away_does_not_stop_it)
     run_ms(s, 1);
     fixture_hush(s);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 1, "a:released b:OK");
     s->place->mood = NET_LISTENS;
-    run_ms(s, 5000);
-    TELLS(s, "");
+    TELLS_IN(s, 5000, "");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
 }
 
@@ -431,8 +405,7 @@ A_PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice)
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
     when(a, "OK", release_it);
     when(b, "OK", release_it);
-    run_ms(s, 5000);
-    TELLS(s, "a:OK b:OK");
+    TELLS_IN(s, 5000, "a:OK b:OK");
     SAME(s, asked(s, "mutex_acquire"), 2);
     SAME(s, asked(s, "mutex_release"), b->at_us < asked_at_us(s, "mutex_acquire", 0) + 1010000 ? 2 : 1);
     HOLDS(s, !is_ours(s, "stock"));

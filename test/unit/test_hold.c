@@ -30,8 +30,7 @@ A_PLAY(a_grant_with_too_little_left_is_asked_for_again_by_the_same_id)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 1, HILOCK_FOREVER);
-    run_ms(s, 2);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 2, "a:OK");
     HOLDS(s, a->result.remaining_ms >= 2500);
     SAME(s, a->result.attempts, 2);
     SAME(s, asked(s, "mutex_release"), 0);
@@ -43,8 +42,7 @@ A_PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 3, HILOCK_FOREVER);
-    run_ms(s, 2);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 2, "a:OK");
     HOLDS(s, a->result.remaining_ms >= 2500);
     SAME(s, a->result.attempts, 4);
     SAME(s, asked(s, "mutex_release"), 1);
@@ -58,8 +56,7 @@ A_PLAY(giving_back_is_refused_and_repeated)
     struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
     granted_late(s, p, 3, HILOCK_FOREVER);
-    run_ms(s, 1500);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 1500, "a:OK");
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
@@ -72,10 +69,8 @@ static void ended_while_it_is_given_back(struct fixture *s, hilock_status (*end)
     acquire(b, HILOCK_FOREVER);
     if (end)
         end(a);
-    run_ms(s, 40);
-    TELLS(s, told);
-    run_ms(s, 20);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 40, told);
+    TELLS_IN(s, 20, "b:OK");
     HOLDS(s, is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);
 }
@@ -90,8 +85,7 @@ A_PLAY(a_try_granted_too_late_asks_again_within_its_time)
 {
     struct client *p = fixture_connect(s, NULL);
     granted_late(s, p, 1, HILOCK_TRY);
-    run_ms(s, 5);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 5, "a:OK");
 }
 
 A_PLAY(always_too_late_is_UNREACHABLE_when_the_wait_ends)
@@ -99,8 +93,7 @@ A_PLAY(always_too_late_is_UNREACHABLE_when_the_wait_ends)
     struct handle *a = handle_new(the_client(s), "a", "stock", &picky);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000, .times = PLAN_ALWAYS);
     acquire(a, 3000);
-    run_ms(s, 4000);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_IN(s, 4000, "a:UNREACHABLE");
     SAME(s, asked(s, "mutex_acquire"), 6);
     HOLDS(s, !is_ours(s, "stock"));
 }
@@ -118,8 +111,7 @@ static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct
     acquire(b, HILOCK_FOREVER);
     when(a, "OK", step);
     run_ms(s, 1);
-    run_ms(s, 5);
-    TELLS(s, told);
+    TELLS_IN(s, 5, told);
     HOLDS(s, b->result.remaining_ms >= 2500);
     SAME(s, b->result.attempts, 2);
 }
@@ -143,8 +135,7 @@ static void lost_together(struct fixture *s, void (*step)(struct handle *handle)
     held(p, "b", "two", &picky);
     frozen_ms(p, 4000);
     when(a, "LOST SUSPENDED", step);
-    run_ms(s, 20);
-    TELLS(s, told);
+    TELLS_IN(s, 20, told);
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
