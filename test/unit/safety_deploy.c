@@ -269,8 +269,7 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
     cluster_take_over(&stage, 0, 2, 1);
     snprintf(same_slot, sizeof same_slot, "{%s}", first);
     acquire(handle_new(p, "y", same_slot, NULL), HILOCK_FOREVER); /* it finds out, with any server being asked for the other slots */
-    run_ms(s, 2000);
-    fixture_hush(s);
+    unheard_ms(s, 2000);
     plan_let_go(&s->plans, slow);
     run_ms(s, 100);
     HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_WAITING);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What may be believed of a grant that was pushed, and what keeps a queue at the store going. Pushes that must come at an odd moment are said by
  * handle, and what they say is then true at the store. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "safety.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A queue at a store that moves, or that another server takes over: what may be believed of its pushes, and what is left behind. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/slot.h"

@@ -87,8 +87,7 @@ SAFETY(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->result.fencin
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release(a);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
@@ -119,8 +118,7 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
     for (int i = 0; i < 20; i++)
         when(asking(p, "b", "stock", NULL), "OK", release_it);
     asking(q, "c", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(a);
     TELLS_IN(s, 10, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
 }
@@ -155,8 +153,7 @@ SAFETY(HANDOFF_ANY_LEASE, an_extended_hold_is_released, "asked(s, 'mutex_release
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
     asking(the_client(s), "b", "stock", &three_seconds);
     extend(a, 60000);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release(a);
     TELLS_IN(s, 1, "a:released b:OK");
     SAME(s, asked(s, "mutex_release"), 1);

@@ -119,8 +119,7 @@ SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on, "b:NOT_REP
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(b, 500);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(a);
     TELLS_IN(s, 600, "b:NOT_REPLICATED");
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was asked for as TLS is TLS, and to the server that was asked for. */
-#include <string.h>
-
 #include "safety.h"
 
 /* It is plain, and would say yes to anything. */

@@ -87,8 +87,7 @@ SAFETY(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some, "a:CANCELLED
     store_take(&s->store, "stock", "another", 2000);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     s->memory.is_out = s->memory.spares_links = 1;
     cancel(a);
     run_ms(s, 10);
@@ -105,8 +104,7 @@ SAFETY(PLACE_LOST_BY_CANCEL, who_gives_up_leaves_its_place_to_who_stands_behind_
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
     acquire(handle_new(fixture_connect(s, NULL), "c", "stock", NULL), HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     cancel(a);
     run_ms(s, 10);
     release_quietly(h);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A cluster: each key at the server of its slot, found, followed, and asked for no more often than needed; and hostile servers. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cluster_stage.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Callbacks: in which order, how many a turn, what may be called inside them, and that a silenced handle is silent. */
-#include <stdio.h>
 #include <string.h>
 
 #include "play.h"

@@ -148,8 +148,7 @@ A_PLAY(a_fixed_lease_is_got_whole)
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(fixture_connect(s, NULL), "b", "stock", FAIR(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
     run_ms(s, 2);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 2);
-    fixture_hush(s);
+    unheard_ms(s, 2);
     store_forget(&s->store);
     release_quietly(a);
     TELLS_IN(s, 1, "b:OK");
@@ -254,8 +253,7 @@ A_PLAY(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.");
     waits(p, "a");
     waits(p, "b");
-    run_ms(s, 1000);
-    fixture_hush(s);
+    unheard_ms(s, 1000);
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 5, "a:OK");
 }

@@ -183,8 +183,7 @@ A_PLAY(who_asks_again_in_the_releases_callback_is_behind_those_who_wait)
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     when(a, "released", acquire_it);
     release(a);
     TELLS_IN(s, 10, "c:OK a:released a:WAITING");
@@ -216,8 +215,7 @@ A_PLAY(so_they_do_when_nobody_of_us_waited_for_a_moment)
     struct handle *a = held(p, "a", "stock", NULL);
     beside = waiting(p, "b", HILOCK_FOREVER);
     waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     when(a, "released", drop_beside_and_acquire_it);
     release(a);
     TELLS_IN(s, 10, "a:released c:OK a:WAITING");

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets reported, to whom it is handed on and
  * to whom not; and what crosses a hand-off: a cancel, a free, a close, a pause, an outage. */
-#include <stdio.h>
-#include <string.h>
-
 #include "play.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
@@ -21,8 +18,7 @@ A_PLAY(all_in_line_have_their_turn_in_order)
         line[i] = asking(the_client(s), tag, "stock", NULL);
         when(line[i], "OK", release_it);
     }
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(a);
     TELLS_IN(s, 1, "b:OK c:OK d:OK e:OK");
     for (int i = 0; i < 4; i++)
@@ -77,8 +73,7 @@ A_PLAY(a_try_is_denied_all_the_while)
 {
     struct handle *a = held(the_client(s), "a", "stock", NULL), *t = handle_new(the_client(s), "t", "stock", NULL);
     asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release_quietly(a);
     acquire(t, HILOCK_TRY);
     run_us(s, 1);
@@ -94,8 +89,7 @@ static void acquire_it(struct handle *handle) { SAME(handle->fixture, acquire(ha
 A_PLAY(the_old_handle_may_stand_in_line_again)
 {
     struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     when(a, "released", acquire_it);
     release(a);
     run_us(s, 1);
@@ -114,8 +108,7 @@ A_PLAY(counts_end_with_their_turn)
     const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
     struct handle *a = held(p, "a", "stock", again), *b = asking(p, "b", "stock", again);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release(a);
     TELLS_IN(s, 1, "a:released");
     release(a);
@@ -129,8 +122,7 @@ A_PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on)
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t extended_us;
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     extended_us = fixture_us(s);
     extend(a, 0);
     run_us(s, 50);
@@ -148,8 +140,7 @@ A_PLAY(others_in_the_queue_come_before_who_goes_along)
     struct handle *a = held(p, "a", "stock", NULL), *other;
     asking(p, "b", "stock", NULL);
     other = asking(q, "q", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     store_forget(&s->store);
     release_quietly(a);
     TELLS_IN(s, 2, "q:OK");
@@ -182,8 +173,7 @@ A_PLAY(a_push_may_overtake_the_answer)
     a = held(p, "a", "stock", NULL);
     b = asking(p, "b", "stock", NULL);
     other = asking(q, "q", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
     release_quietly(a);
     run_ms(s, 1);
@@ -210,8 +200,7 @@ A_PLAY(to_a_SIMPLE_lock_and_from_one_nothing_is_handed)
         SAME(s, asked(s, "SET"), 1 + 2 * i);
         SAME(s, b->result.fencing_token, 0);
         release(b);
-        run_ms(s, 10);
-        fixture_hush(s);
+        unheard_ms(s, 10);
     }
 }
 
@@ -306,8 +295,7 @@ A_PLAY(a_cancel_that_crosses_passes_it_on)
     uint64_t token = a->result.fencing_token;
     other = asking(p, "b", "stock", NULL);
     c = asking(p, "c", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     when(a, "released", cancel_other);
     release(a);
     TELLS_IN(s, 1, "a:released b:CANCELLED c:OK");
@@ -320,8 +308,7 @@ A_PLAY(a_free_that_crosses_releases_it)
 {
     struct handle *a = held(the_client(s), "a", "stock", NULL);
     other = asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     when(a, "released", free_other);
     release(a);
     TELLS_IN(s, 1, "a:released");
@@ -341,15 +328,13 @@ A_PLAY(what_aged_on_the_way_stands_in_the_queue)
     c = asking(q, "c", "stock", &three_seconds);
     run_ms(s, 1);
     release_quietly(a);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     when(first, "released", block);
     release(first);
     run_ms(s, 1);
     TELLS_IN(s, 10, "first:released c:OK");
     asking(r, "d", "stock", &three_seconds);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(c);
     TELLS_IN(s, 10, "second:OK");
 }
@@ -359,8 +344,7 @@ A_PLAY(what_was_taken_before_it_is_told_is_waited_for)
 {
     struct handle *a = held(the_client(s), "a", "stock", &fixed);
     asking(the_client(s), "b", "stock", &fixed);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 2000);
     extend(a, 0);
@@ -375,8 +359,7 @@ A_PLAY(closing_hands_on_to_nobody)
 {
     struct handle *a = held(the_client(s), "a", "stock", NULL);
     asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release(a);
     client_close(the_client(s), 1000);
     TELLS_IN(s, 10, "a:released b:CLOSED closed");
@@ -388,8 +371,7 @@ A_PLAY(a_store_that_is_away_does_not_stop_it)
     struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
     cut_off(s);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release(a);
     TELLS_IN(s, 1, "a:released b:OK");
     s->place->mood = NET_LISTENS;

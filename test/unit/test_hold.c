@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that come too old, and losses that are not reported yet: given back, asked for again, reported once. */
-#include <stdio.h>
 #include <string.h>
 
 #include "play.h"
