@@ -39,6 +39,7 @@ SAFETY(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast, "a handle b
 }
 
 /* Frozen before the answer can be read, thawed behind the deadline: the server has renewed, but we did not know it in time. */
+ALSO(R5_SILENT_END, an_answer_behind_the_deadline_revives_nothing, "!is_ours(s, 'stock')")
 SAFETY(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing, "a:LOST SUSPENDED")
 {
     struct handle *a = held(the_client(s), "a", "stock", &short_lease);

@@ -224,22 +224,6 @@ SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybo
     is_released_where_it_is(&stage, a);
 }
 
-SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere, "b:WAITING b:OK")
-{
-    struct cluster_stage stage;
-    char channel[64];
-    struct handle *b = cluster_handle(cluster_begin(&stage, s), "b", 1);
-    store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 100);
-    cluster_move(&stage, hilock_lock_name(b->lock), 1, 2);
-    run_ms(s, 2000);
-    store_delete(stage.stores[2], hilock_lock_name(b->lock));
-    snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(b->lock));
-    store_publish_to_shard(stage.stores[2], channel, "0");
-    TELLS_IN(s, 1, "b:WAITING b:OK");
-}
-
 /* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
 SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")

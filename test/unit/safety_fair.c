@@ -36,6 +36,7 @@ static void push(struct fixture *s, const struct client *p, int id, int number, 
 }
 
 /* The names "a" and "{a}" once shared a queue. */
+ALSO(FAIR_UNKNOWN_KEPT, a_grant_of_another_name_is_not_believed, "nothing is reported")
 SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
        "a handle believes in no more than the server has")
 {
@@ -212,15 +213,20 @@ SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets, "b->result.
     SAME(s, b->result.position, 1);
 }
 
-ALSO(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds, "b:OK")
-SAFETY(WAKE_IGNORED, the_head_listens_while_another_kind_holds, "b:OK")
+ALSO(FAIR_DEAF_TO_OTHERS, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
+SAFETY(WAKE_IGNORED, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
 {
     struct client *p = fixture_connect(s, NULL);
-    store_take(&s->store, "stock", "java:1", 60000);
-    waits(p, "b");
-    run_ms(s, 1000);
+    struct handle *a;
+    uint64_t freed_us;
+    store_take(&s->store, "stock", "another", 60000);
+    a = asking(p, "a", "stock", NULL);
+    run_ms(s, 700);
+    freed_us = fixture_us(s);
     store_free_name(&s->store, "stock");
-    TELLS_IN(s, 5, "b:OK");
+    TELLS_IN(s, 1, "a:WAITING a:OK");
+    SAME(s, a->at_us, freed_us + 100 + 200); /* the message, and one request */
+    SAME(s, a->result.attempts, 3);
 }
 
 /* Waits in Redisson's own fair queue. */
@@ -292,18 +298,6 @@ SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease, "b:OK"
     TELLS_IN(s, 1510, "b:OK");
 }
 
-SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once, "asked(s, 'mutex_release') == 1")
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b;
-    taken(s);
-    b = waits(p, "b");
-    cancel(b);
-    TELLS_IN(s, 2, "b:CANCELLED");
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, waiters_of(b), 0);
-}
-
 /* It was put in the queue, the answer was lost, and then the server was away for longer than a lease. */
 SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "waiters_of(o) == 0")
 {
@@ -324,6 +318,7 @@ SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "
 }
 
 /* Its store has restarted with all of its data, and the client asks nothing of it before the guard is over. */
+ALSO(FAIR_STAYS_IN_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, "waiters_of(o) == 0")
 SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
@@ -358,18 +353,6 @@ SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait, "!is
     plan_let_go(&s->plans, slow);
     run_ms(s, 5);
     HOLDS(s, !is_ours(s, "stock"));
-}
-
-SAFETY(FAIR_UNKNOWN_KEPT, a_grant_that_nobody_waits_for_is_given_back_at_once, "nothing is reported")
-{
-    struct handle *b = waits(the_client(s), "b");
-    uint64_t token;
-    release_quietly(b);
-    run_ms(s, 2);
-    token = grant(s, the_client(s), 1, 3000);
-    push(s, the_client(s), 1, 1, 5, token);
-    run_ms(s, 2);
-    TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
 static void take_if_free(void *arg, struct hl_reply *message)

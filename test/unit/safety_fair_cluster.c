@@ -45,6 +45,7 @@ SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
     TELLS_IN(s, 1500, "b:OK");
 }
 
+ALSO(TAKEN_BACK_UNHEARD, the_channel_goes_where_its_slot_goes, "b:OK")
 SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 {
     struct cluster_stage stage;
@@ -96,18 +97,8 @@ static struct handle *forgotten_by_a_failover(struct cluster_stage *stage, const
     return a;
 }
 
-SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too, "waiters_of(a) == 0")
-{
-    struct cluster_stage stage;
-    struct handle *a;
-    const char *name = cluster_name(1, 0);
-    cluster_set(&stage, s);
-    a = forgotten_by_a_failover(&stage, name);
-    TELLS_IN(s, 11000, "a:LOST TAKEN");
-    SAME(s, waiters_of(a), 0);
-}
-
 /* What takes it out of the queue may not run before the move is over. */
+ALSO(FAIR_FORGOTTEN_KEPT, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 {
     struct cluster_stage stage;

@@ -75,17 +75,6 @@ SAFETY(EXTEND_FORGOTTEN, after_an_extend_a_release_is_repeated_for_that_lease, "
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-SAFETY(VALIDITY_OUTLIVES, a_validity_ends_with_its_hold, "hilock_validity_remaining_ms(validity) == 0")
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    hilock_validity *validity = NULL;
-    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_OK);
-    HOLDS(s, hilock_validity_remaining_ms(validity) > 2900);
-    release_quietly(a);
-    SAME(s, hilock_validity_remaining_ms(validity), 0);
-    hilock_validity_unref(validity);
-}
-
 SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold, "hilock_validity_remaining_ms(validity) == 0")
 {
     struct handle *a = held(the_client(s), "a", "stock", &short_lease);

@@ -21,15 +21,6 @@ SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock, "hil
     TELLS(s, "");
 }
 
-SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released, "!is_ours(s, 'stock')")
-{
-    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
-    run_ms(s, 4400);
-    HOLDS(s, is_ours(s, "stock"));
-    TELLS_IN(s, 200, "a:LOST HOLD_MAX");
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
 SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once, "a:LOST TAKEN")
 {
     struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));

@@ -20,31 +20,6 @@ SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own, "strcmp(first, stor
     HOLDS(s, strcmp(first, store_holder(&s->store, "stock")) != 0);
 }
 
-/* Executed, the answer lost, and the wait over before that is known. */
-SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone, "!is_ours(s, 'stock')")
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(a, 500);
-    TELLS_IN(s, 600, "a:UNREACHABLE");
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 3000);
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
-SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone, "!is_ours(s, 'stock')")
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000);
-    acquire(a, 500);
-    TELLS_IN(s, 600, "a:UNREACHABLE");
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 300);
-    HOLDS(s, !is_ours(s, "stock"));
-    TELLS(s, "");
-}
-
 SAFETY(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a:CANCELLED")
 {
     struct client *p = fixture_connect(s, NULL);
@@ -62,6 +37,7 @@ SAFETY(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a
 }
 
 /* The request is overtaken by its own undoing: it runs when all think it lost, and makes a hold that nobody knows of. */
+ALSO(R3_UNKNOWN_IS_FAILURE, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 1")
 SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 2")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
@@ -103,6 +79,7 @@ SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ou
 }
 
 /* Given up, lease and all, while its script is being loaded again; granted after that. */
+ALSO(R4_NO_UNDO, a_grant_is_undone_however_late_it_comes, "!is_ours(s, 'stock')")
 SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));

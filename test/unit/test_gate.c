@@ -24,23 +24,6 @@ static void listens(struct client *p)
     run_ms(p->fixture, 5);
 }
 
-A_PLAY(subscribe_confirm_ask_again_sleep)
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    uint64_t begun_us;
-    listens(the_client(s));
-    store_take(&s->store, "stock", "another", 60000);
-    store_forget(&s->store);
-    begun_us = fixture_us(s);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 2900, "a:WAITING");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    SAME(s, sent_at_us(s, "mutex_acquire", 0), begun_us);
-    SAME(s, sent_at_us(s, "SUBSCRIBE", 0), begun_us + 200);
-    SAME(s, sent_at_us(s, "mutex_acquire", 1), begun_us + 400);
-    TEXT(s, store_line(&s->store, "SUBSCRIBE", 0)->text, "SUBSCRIBE " CHANNEL);
-}
-
 /* Its release hands over: there is nothing to listen to but grants, and nothing to ask twice for. */
 A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
 {
@@ -52,21 +35,6 @@ A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
     TELLS_IN(s, 2900, "a:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 1);
     SAME(s, asked(s, "SUBSCRIBE"), 0);
-}
-
-A_PLAY(a_message_wakes_within_one_round_trip)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a;
-    uint64_t freed_us;
-    store_take(&s->store, "stock", "another", 60000);
-    a = waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 700);
-    freed_us = fixture_us(s);
-    store_free_name(&s->store, "stock");
-    TELLS_IN(s, 1, "a:WAITING a:OK");
-    SAME(s, a->at_us, freed_us + 100 + 200); /* the message, and one request */
-    SAME(s, a->result.attempts, 3);
 }
 
 A_PLAY(the_end_of_the_holders_lease_wakes)

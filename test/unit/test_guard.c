@@ -71,22 +71,6 @@ A_PLAY(a_lost_answer_to_INFO_ends_the_link_in_time)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-/* Not a poll later: it asks in the very moment. */
-A_PLAY(who_waits_is_served_as_the_guard_ends)
-{
-    struct client *p = guarded(s);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    uint64_t up_us = asked_at_us(s, "INFO", 0) + 100, ends_us = up_us - 1000000 + 4000000;
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 2000, "");
-    SAME(s, asked(s, "mutex_acquire"), 0);
-    run_to(s, ends_us + 500);
-    TELLS(s, "a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    HOLDS(s, sent_at_us(s, "mutex_acquire", 0) >= ends_us);
-    SAME(s, a->result.attempts, 1);
-}
-
 /* Nor are kinds that poll let in, and they do not poll meanwhile. */
 A_PLAY(the_guard_is_for_every_kind)
 {
