@@ -29,12 +29,6 @@ static uint64_t grant(struct fixture *s, const struct client *p, int id, uint64_
     return store_token(&s->store, "stock", holder);
 }
 
-static void push(struct fixture *s, const struct client *p, int id, int number, unsigned since_ms, uint64_t token)
-{
-    (void)s;
-    (void)push_grant(p, "stock", id, number, since_ms, token);
-}
-
 /* The names "a" and "{a}" once shared a queue. */
 ALSO(FAIR_UNKNOWN_KEPT, a_grant_of_another_name_is_not_believed, "nothing is reported")
 SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
@@ -94,7 +88,7 @@ SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 1000000);
     run_to_heartbeat(s);
     run_ms(s, 150);
-    push(s, p, 1, 1, 100, token);
+    (void)push_grant(p, "stock", 1, 1, 100, token);
     TELLS_IN(s, 10, "");
 }
 
@@ -123,7 +117,7 @@ SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, 
     net_reset(&s->net, &p->loop, NET_COMMANDS);
     run_ms(s, 100);
     token = grant(s, p, 1, 3000);
-    push(s, p, 1, 1, 100, token);
+    (void)push_grant(p, "stock", 1, 1, 100, token);
     TELLS_IN(s, 10, "");
     s->place->mood = NET_LISTENS;
     TELLS_IN(s, 2000, "b:OK");
@@ -168,7 +162,7 @@ SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold, "b:OK b:LO
     PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99));
     run_to_heartbeat(s);
     token = grant(s, p, 1, 3000);
-    push(s, p, 1, 1, 2900, token);
+    (void)push_grant(p, "stock", 1, 1, 2900, token);
     TELLS_IN(s, 5, "b:OK b:LOST TAKEN");
     TEXT(s, store_holder(&s->store, "stock"), "");
     SAME(s, asked(s, "mutex_release"), 1); /* behind the loss, and not before */

@@ -159,17 +159,6 @@ A_PLAY(who_asks_again_in_the_releases_callback_is_behind_those_who_wait)
 
 /* ---- masters: who waits stands in the queue of the first ---- */
 
-A_PLAY(others_who_listen_get_their_turn_after_a_release)
-{
-    struct client *p = quorum_with(s, 3, alone), *q = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", HILOCK_FOREVER);
-    waiting(q, "c", HILOCK_FOREVER);
-    TELLS_IN(s, 10, "b:WAITING c:WAITING");
-    release_quietly(a);
-    TELLS_IN(s, 10, "c:OK");
-}
-
 static struct handle *beside;
 static void drop_beside_and_acquire_it(struct handle *handle)
 {
@@ -177,7 +166,7 @@ static void drop_beside_and_acquire_it(struct handle *handle)
     acquire(handle, HILOCK_FOREVER);
 }
 
-A_PLAY(so_they_do_when_nobody_of_us_waited_for_a_moment)
+A_PLAY(others_get_their_turn_though_nobody_of_us_waited_for_a_moment)
 {
     struct client *p = quorum_with(s, 3, alone), *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL);

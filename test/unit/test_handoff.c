@@ -10,23 +10,6 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 
 /* ---- reports and costs ---- */
 
-A_PLAY(all_in_line_have_their_turn_in_order)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL), *line[4];
-    char tag[2] = "b";
-    for (int i = 0; i < 4; i++, tag[0]++) {
-        line[i] = asking(the_client(s), tag, "stock", NULL);
-        when(line[i], "OK", release_it);
-    }
-    unheard_ms(s, 10);
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:OK c:OK d:OK e:OK");
-    for (int i = 0; i < 4; i++)
-        SAME(s, line[i]->result.fencing_token, a->result.fencing_token + (uint64_t)i + 1);
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    SAME(s, asked(s, "mutex_release"), 1);
-}
-
 A_PLAY(a_later_grant_has_a_higher_token_than_every_turn)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
