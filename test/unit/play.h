@@ -16,7 +16,8 @@ int play_holds(const struct play *play); /* 1: every claim held, and nothing was
 int plays_run(const struct play *plays, size_t count); /* as a group of tests; how many failed */
 #define PLAYS_RUN(plays) plays_run((plays), sizeof(plays) / sizeof *(plays))
 
-/* Defines a play, A_PLAY(name) { ... }, of the fixture s. It is one of its program's: a program without a main() plays all that are defined so. */
+/* Defines a play, A_PLAY(name) { ... }, of the fixture s. It is one of its program's: a program without a main()
+ * plays all that are defined so. */
 #define A_PLAY(name)                                                                          \
     static void name(struct fixture *s);                                                      \
     __attribute__((constructor)) static void add_##name(void)                                 \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a multi must not do: keep what it got while it waits for another program, or believe in what may be gone. What votes must be good for: more
- * than half, each for its own lease, given back when they were too few, and healed in time. */
+/* What a multi must not do: keep what it got while it waits for another program, or believe in what may be gone.
+ * What votes must be good for: more than half, each for its own lease, given back when they were too few, and healed
+ * in time. */
 #include <stdio.h>
 #include <string.h>
 

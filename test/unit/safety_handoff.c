@@ -14,7 +14,8 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for, "b->result.remaining_ms >= 2500")
 {
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
-    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct handle *b = asking(the_client(s), "b", "stock",
+                              HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     run_ms(s, 900);
     release_quietly(a);
     TELLS_IN(s, 1, "b:WAITING b:OK");
@@ -126,7 +127,8 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
 SAFETY(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(s, 'mutex_release') == 1")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds), *c = asking(p, "c", "stock", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
+    struct handle *b = asking(p, "b", "stock", &three_seconds), *c = asking(p, "c", "stock", &three_seconds);
     uint64_t granted_us = a->at_us;
     run_to(s, granted_us + 999999);
     release_quietly(a);
@@ -141,7 +143,8 @@ SAFETY(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(
 
 SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left_ms(&s->store, 'stock') <= 3000")
 {
-    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", &three_seconds);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    struct handle *b = asking(the_client(s), "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 10);
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 0);
@@ -165,7 +168,8 @@ SAFETY(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_leas
        "a handle believes in no more than the server has")
 {
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
-    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *b = asking(the_client(s), "b", "stock",
+                              HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
     extend(a, 0);
     run_us(s, 50);
@@ -193,7 +197,8 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_asked_for_once, "sent_at_us(s, 'r
 SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_asked_for_at_once, "sent_at_us(s, 'renew', 0) == handed_us")
 {
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
-    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *b = asking(the_client(s), "b", "stock",
+                              HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     uint64_t handed_us;
     run_ms(s, 100);
     handed_us = fixture_us(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* R1: until when we believe; R11: what comes after the deadline extends nothing. Both, and R8, for what is asked of a hold: extends, re-entries, and
- * what other threads see of it. */
+/* R1: until when we believe; R11: what comes after the deadline extends nothing. Both, and R8, for what is asked of
+ * a hold: extends, re-entries, and what other threads see of it. */
 #include "safety.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* R10: a refused login ends the link. R12: a forked child owns nothing. What was asked for as TLS is TLS, and to the server that was asked for.
- * The restart guard: a store that forgot its grants makes no new ones before those are over. */
+/* R10: a refused login ends the link. R12: a forked child owns nothing. What was asked for as TLS is TLS, and to the
+ * server that was asked for. The restart guard: a store that forgot its grants makes no new ones before those are
+ * over. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,7 +92,8 @@ SAFETY(TLS_NAME_OF_ADDRESS, a_name_is_what_is_asked_for_not_its_address, "locks.
     TEXT(s, s->place->tls_host, "locks.example");
 }
 
-/* It comes to a server up for two seconds by its word, which may be one. Not a poll later: it asks in the very moment. */
+/* It comes to a server up for two seconds by its word, which may be one. Not a poll later: it asks in the very
+ * moment. */
 ALSO(GUARD_IGNORED, who_waits_is_served_as_the_guard_ends, "nothing is reported")
 SAFETY(GUARD_A_SECOND_SHORT, who_waits_is_served_as_the_guard_ends, "sent_at_us(s, 'mutex_acquire', 0) >= ends_us")
 {

@@ -6,7 +6,7 @@ SAFETY(R7_NO_SECOND_TRY, subscribe_confirm_ask_again_sleep, "asked(s, 'mutex_acq
 {
     struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us;
-    handle_new(the_client(s), "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens already */
+    handle_new(the_client(s), "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* it listens for its grants */
     run_ms(s, 5);
     store_take(&s->store, "stock", "another", 60000);
     store_forget(&s->store);

@@ -321,7 +321,8 @@ static struct hl_reply *many(int hosts)
     return all;
 }
 
-/* More servers than there is room for: the first of them count, the client lives, and finds the cluster again by the names in the url. */
+/* More servers than there is room for: the first of them count, the client lives, and finds the cluster again by the
+ * names in the url. */
 A_PLAY(a_topology_without_end_is_bounded_and_outlived)
 {
     struct cluster_stage stage;

@@ -165,7 +165,8 @@ static void extending_what_is_gone(struct fixture *s, struct client *p, struct h
 static const struct { const char *told; void (*bring_about)(struct fixture *, struct client *, struct handle *); } moments[] = {
     {"OK", grant},            {"WAITING", timing_out},     {"TIMED_OUT", timing_out},        {"CANCELLED", cancelling}, {"CLOSED", closing},
     {"released", releasing},  {"LOST TAKEN", losing},      {"RENEWAL_FAILED", failing_renewals}, {"RENEWED", failing_renewals},
-    {"release UNKNOWN", settling}, {"SETTLED", settling}, {"extended", extending},          {"extend LOST", extending_what_is_gone},
+    {"release UNKNOWN", settling}, {"SETTLED", settling},  {"extended", extending},
+    {"extend LOST", extending_what_is_gone},
 };
 
 static void step_inside_every_callback(struct fixture *s, void (*step)(struct handle *handle))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An extend asks the store, counts from its own send, never shortens, and is answered once, even if its hold ends meanwhile.
- * What is legal inside its callback is in test_deliver.c. */
+/* An extend asks the store, counts from its own send, never shortens, and is answered once, even if its hold ends
+ * meanwhile. What is legal inside its callback is in test_deliver.c. */
 #include <string.h>
 
 #include "play.h"

@@ -190,8 +190,8 @@ static void answers_to_acquire_and_their_heirs(void **state)
 static void nonsense_about_acquire_is_no_grant(void **state)
 {
     struct hl_reply *const nonsense[] = {
-        say_nil(), say_integer(0), say_integer(-1), say_integer(INT64_MAX), say_string("17"), say_status("OK"), say_array(0),
-        say_array(1, say_integer(1)), say_array(2, say_integer(1), say_integer(17)), waits(2, "x", 1, 1, 9, 1),
+        say_nil(), say_integer(0), say_integer(-1), say_integer(INT64_MAX), say_string("17"), say_status("OK"),
+        say_array(0), say_array(1, say_integer(1)), say_array(2, say_integer(1), say_integer(17)), waits(2, "x", 1, 1, 9, 1),
         waits(INT64_MIN, "x", 1, 1, 9, 1), waits(-5, "x", 1, -1, 9, 1), waits(-5, "x", -1, 1, 9, 1),
         waits(-5, "x", 1, (int64_t)1 << 40, 9, 1), waits(-5, "x", 1, 1, -9, 1), waits(-5, "x", 1, 1, 9, -1),
         say_array(5, say_integer(-1), say_string("x"), say_integer(1), say_integer(1), say_integer(1)),
