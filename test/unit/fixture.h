@@ -122,7 +122,7 @@ void cut_off(struct fixture *fixture); /* the server refuses connections, and no
 void run_us(struct fixture *fixture, uint64_t span_us);
 void run_ms(struct fixture *fixture, uint64_t span_ms);
 void run_to(struct fixture *fixture, uint64_t at_us);
-void unheard_ms(struct fixture *fixture, uint64_t span_ms); /* what is told in that time is forgotten */
+void unheard_ms(struct fixture *fixture, uint64_t span_ms); /* what is reported meanwhile is forgotten */
 int run_until_told(struct fixture *fixture, uint64_t most_ms); /* until the story goes on; 0: it did not */
 uint64_t fixture_us(const struct fixture *fixture);
 

@@ -7,28 +7,23 @@
 
 /* ---- closing ---- */
 
-A_PLAY(closing_with_nothing_is_over_on_the_next_turn)
+A_PLAY(closing_with_nothing_is_over_on_the_next_turn_connected_or_not)
 {
-    struct client *p = fixture_connect(s, NULL);
-    uint64_t began_us = fixture_us(s);
-    SAME(s, client_close(p, 1000), HILOCK_OK);
-    TELLS(s, "");
-    run_us(s, 1);
-    TELLS(s, "closed");
-    SAME(s, p->closed_at_us, began_us);
-    SAME(s, p->loop.ends, 1);
-    SAME(s, p->loop.timers, 0);
-}
-
-A_PLAY(a_client_that_never_connected_closes_too)
-{
-    struct client *p;
-    s->place->mood = NET_IS_SILENT;
-    p = fixture_open(s, NULL);
-    client_close(p, HILOCK_FOREVER);
-    run_us(s, 1);
-    TELLS(s, "closed");
-    SAME(s, s->net.links, 0);
+    for (int is_connected = 0; is_connected < 2; is_connected++) {
+        struct client *p;
+        uint64_t began_us;
+        s->place->mood = is_connected ? NET_LISTENS : NET_IS_SILENT;
+        p = is_connected ? fixture_connect(s, NULL) : fixture_open(s, NULL);
+        began_us = fixture_us(s);
+        SAME(s, client_close(p, is_connected ? 1000 : HILOCK_FOREVER), HILOCK_OK);
+        TELLS(s, "");
+        run_us(s, 1);
+        TELLS(s, "closed");
+        SAME(s, p->closed_at_us, began_us);
+        SAME(s, p->loop.ends, 1);
+        SAME(s, p->loop.timers, 0);
+        SAME(s, s->net.links, 0);
+    }
 }
 
 A_PLAY(who_waits_is_CLOSED)

@@ -133,15 +133,6 @@ A_PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it)
     SAME(s, asked(s, "renew"), 1);
 }
 
-A_PLAY(released_in_the_turn_of_its_loss_is_told_once)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    run_ms(s, 500);
-    world_jump_us(&s->world, 10000000);
-    SAME(s, release(a), HILOCK_OK); /* nobody has looked at the clock yet */
-    TELLS_IN(s, 5, "a:release LOST");
-}
-
 /* ---- acquires that were answered before the store was ---- */
 
 static void undone_after(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)

@@ -68,22 +68,6 @@ A_PLAY(a_try_is_denied_all_the_while)
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-static void acquire_it(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
-
-A_PLAY(the_old_handle_may_stand_in_line_again)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
-    unheard_ms(s, 1);
-    when(a, "released", acquire_it);
-    release(a);
-    run_us(s, 1);
-    TELLS(s, "a:released b:OK a:WAITING");
-    release_quietly(b);
-    run_us(s, 1);
-    TELLS(s, "a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 1);
-}
-
 /* ---- what belonged to the old turn ---- */
 
 A_PLAY(counts_end_with_their_turn)
@@ -361,19 +345,5 @@ A_PLAY(a_store_that_is_away_does_not_stop_it)
     s->place->mood = NET_LISTENS;
     TELLS_IN(s, 5000, "");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
-}
-
-/* The grant's own request was asked twice: the copy may run until not_after, in any later turn. */
-A_PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = asking(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    when(a, "OK", release_it);
-    when(b, "OK", release_it);
-    TELLS_IN(s, 5000, "a:OK b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    SAME(s, asked(s, "mutex_release"), b->at_us < asked_at_us(s, "mutex_acquire", 0) + 1010000 ? 2 : 1);
-    HOLDS(s, !is_ours(s, "stock"));
 }
 
