@@ -233,14 +233,11 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
     struct handle *m;
     struct plan *slow;
     struct client *p;
-    static char first[HILOCK_NAME_MAX + 1], second[HILOCK_NAME_MAX + 1];
-    char same_slot[HILOCK_NAME_MAX + 4];
+    char same_slot[20];
     cluster_set(&stage, s);
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
-    snprintf(first, sizeof first, "%s", cluster_name(0, 0));
-    snprintf(second, sizeof second, "%s", cluster_name(1, 0));
-    names[0] = first;
-    names[1] = second;
+    names[0] = cluster_name(0, 0);
+    names[1] = cluster_name(1, 0);
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         held(p, "x", cluster_name(i, 3), NULL);
     m = multi_new(p, "m", names, NULL);
@@ -248,11 +245,12 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 100);
     SAME(s, slow->met, 1);
-    store_take(stage.stores[2], first, "another", 600000);
-    PLAN(s, .on = "renew", .at = stage.stores[2], .act = PLAN_HOLD, .times = PLAN_ALWAYS); /* what it asked for before is not answered yet */
+    store_take(stage.stores[2], names[0], "another", 600000);
+    /* What it asked for before is not answered yet. */
+    PLAN(s, .on = "renew", .at = stage.stores[2], .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     cluster_take_over(&stage, 0, 2, 1);
-    snprintf(same_slot, sizeof same_slot, "{%s}", first);
-    acquire(handle_new(p, "y", same_slot, NULL), HILOCK_FOREVER); /* it finds out, with any server being asked for the other slots */
+    snprintf(same_slot, sizeof same_slot, "{%s}", names[0]);
+    asking(p, "y", same_slot, NULL); /* it finds out, with any server being asked for the other slots */
     unheard_ms(s, 2000);
     plan_let_go(&s->plans, slow);
     run_ms(s, 100);

@@ -124,7 +124,7 @@ SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
 {
     struct client *p = quorum(s, 3);
     take_at(s, 0, 3, "another");
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 20);
     store_free_name(store_at(s, 1), "stock");
     store_free_name(store_at(s, 2), "stock");

@@ -90,7 +90,7 @@ SAFETY(PLACE_LOST_BY_CANCEL, who_gives_up_leaves_its_place_to_who_stands_behind_
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
-    acquire(handle_new(fixture_connect(s, NULL), "c", "stock", NULL), HILOCK_FOREVER);
+    asking(fixture_connect(s, NULL), "c", "stock", NULL);
     unheard_ms(s, 10);
     cancel(a);
     run_ms(s, 10);

@@ -165,7 +165,7 @@ A_PLAY(abandon_gives_all_back_in_any_state)
         run_us(s, after_us);
         if (hilock_lock_state(c->lock) == HILOCK_STATE_HELD)
             release(c);
-        acquire(handle_new(p, "d", "three", NULL), HILOCK_FOREVER);
+        asking(p, "d", "three", NULL);
         cancel(TAILQ_LAST(&s->handles, handles)); /* has an answer to give */
         requests = s->net.requests;
         fixture_hush(s);

@@ -214,7 +214,7 @@ A_PLAY(a_server_that_is_no_cluster_is_reported_once)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
     TELLS_IN(s, 20000, "up down");
     HOLDS(s, strstr(p->event_detail, "the cluster: 127.0.0.1:6379 tells no slots: ERR "));
     SAME(s, client_lines(p, "the cluster: 127.0.0.1:6379 tells no slots"), 1);
@@ -280,7 +280,7 @@ A_PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds)
         serve_slot(&stage, cluster_slot(cluster_name(1, i)), 0);
     p = cluster_connect(&stage);
     for (int i = 0; i < 20; i++)
-        acquire(handle_new(p, "a", cluster_name(1, i), NULL), HILOCK_FOREVER);
+        asking(p, "a", cluster_name(1, i), NULL);
     run_ms(s, 20000);
     HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS") + store_count(stage.stores[2], "CLUSTER SLOTS") < 100);
     SAME(s, client_lines(p, "for 20 hash slots"), 1);
@@ -290,14 +290,13 @@ A_PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds)
 A_PLAY(names_of_a_multi_may_be_at_several_servers)
 {
     struct cluster_stage stage;
+    static const char *names[3];
     struct handle *m;
-    char one[16], other[16];
+    const char *one = cluster_name(0, 0), *other = cluster_name(2, 0);
     struct client *p = cluster_begin(&stage, s);
-    snprintf(one, sizeof one, "%s", cluster_name(0, 0));
-    snprintf(other, sizeof other, "%s", cluster_name(2, 0));
-    m = handle_new(p, "m", one, NULL);
-    handle_free(m);
-    SAME(s, hilock_multi_create(&m->lock, p->client, (const char *const[]){one, other, NULL}, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_OK);
+    names[0] = one;
+    names[1] = other;
+    m = multi_new(p, "m", names, NULL);
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 10);
     cluster_move_key(&stage, other, 2, 1);

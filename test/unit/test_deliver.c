@@ -69,39 +69,35 @@ static void free_all_and_abandon(struct handle *handle)
 
 /* ---- every callback there is, and a step inside it. The fixture's end finds what was left behind; sanitizers, what was touched too late ---- */
 
-static void grant(struct fixture *s, struct client *p, struct handle *a)
+static void grant(struct fixture *s, struct handle *a)
 {
-    (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 5);
 }
 
-static void timing_out(struct fixture *s, struct client *p, struct handle *a)
+static void timing_out(struct fixture *s, struct handle *a)
 {
-    (void)p;
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, 50);
     run_ms(s, 100);
 }
 
-static void cancelling(struct fixture *s, struct client *p, struct handle *a)
+static void cancelling(struct fixture *s, struct handle *a)
 {
-    (void)p;
     acquire(a, 50);
     cancel(a);
     run_ms(s, 100);
 }
 
-static void closing(struct fixture *s, struct client *p, struct handle *a)
+static void closing(struct fixture *s, struct handle *a)
 {
     acquire(a, HILOCK_FOREVER);
-    client_close(p, 100);
+    client_close(a->client, 100);
     run_ms(s, 5);
 }
 
-static void releasing(struct fixture *s, struct client *p, struct handle *a)
+static void releasing(struct fixture *s, struct handle *a)
 {
-    (void)p;
     store_delete(&s->store, "stock");
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
@@ -110,27 +106,24 @@ static void releasing(struct fixture *s, struct client *p, struct handle *a)
     run_ms(s, 5);
 }
 
-static void losing(struct fixture *s, struct client *p, struct handle *a)
+static void losing(struct fixture *s, struct handle *a)
 {
-    (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
     store_delete(&s->store, "stock");
     run_ms(s, 15000);
 }
 
-static void failing_renewals(struct fixture *s, struct client *p, struct handle *a)
+static void failing_renewals(struct fixture *s, struct handle *a)
 {
     struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 6); /* c is renewed too */
-    (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 25000);
     plan_end(busy);
 }
 
-static void settling(struct fixture *s, struct client *p, struct handle *a)
+static void settling(struct fixture *s, struct handle *a)
 {
-    (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
     cut_off(s);
@@ -141,9 +134,8 @@ static void settling(struct fixture *s, struct client *p, struct handle *a)
     run_ms(s, 5000);
 }
 
-static void extending(struct fixture *s, struct client *p, struct handle *a)
+static void extending(struct fixture *s, struct handle *a)
 {
-    (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
     extend(a, 0);
@@ -151,9 +143,8 @@ static void extending(struct fixture *s, struct client *p, struct handle *a)
     run_ms(s, 5);
 }
 
-static void extending_what_is_gone(struct fixture *s, struct client *p, struct handle *a)
+static void extending_what_is_gone(struct fixture *s, struct handle *a)
 {
-    (void)p;
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 2);
     store_delete(&s->store, "stock");
@@ -162,7 +153,7 @@ static void extending_what_is_gone(struct fixture *s, struct client *p, struct h
     run_ms(s, 5);
 }
 
-static const struct { const char *told; void (*bring_about)(struct fixture *, struct client *, struct handle *); } moments[] = {
+static const struct { const char *told; void (*bring_about)(struct fixture *, struct handle *); } moments[] = {
     {"OK", grant},            {"WAITING", timing_out},     {"TIMED_OUT", timing_out},        {"CANCELLED", cancelling}, {"CLOSED", closing},
     {"released", releasing},  {"LOST TAKEN", losing},      {"RENEWAL_FAILED", failing_renewals}, {"RENEWED", failing_renewals},
     {"release UNKNOWN", settling}, {"SETTLED", settling},  {"extended", extending},
@@ -180,7 +171,7 @@ static void step_inside_every_callback(struct fixture *s, void (*step)(struct ha
         handle_free(b); /* an undo is under way as well */
         run_us(s, 50);
         when(a, moments[i].told, step);
-        moments[i].bring_about(s, p, a);
+        moments[i].bring_about(s, a);
         HOLDS(s, strstr(s->story, moments[i].told));
         HOLDS(s, !a->then);
         a->then = NULL;

@@ -120,8 +120,8 @@ A_PLAY(each_lock_visits_who_waits_and_who_holds_once)
     handle_new(p, "idle", "idle", NULL);
     held(p, "a", "one", NULL);
     store_take(&s->store, "two", "another", 60000);
-    acquire(handle_new(p, "b", "two", NULL), HILOCK_FOREVER);
-    acquire(handle_new(p, "c", "one", NULL), HILOCK_FOREVER);
+    asking(p, "b", "two", NULL);
+    asking(p, "c", "one", NULL);
     run_ms(s, 5);
     d = handle_new(p, "d", "three", NULL);
     acquire(d, HILOCK_FOREVER);
