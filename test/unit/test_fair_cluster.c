@@ -7,19 +7,11 @@
 #include "cluster_stage.h"
 #include "play.h"
 
-#define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000, __VA_ARGS__)
-
-static struct handle *fair(struct client *p, const char *tag, const char *name)
-{
-    struct handle *handle = handle_new(p, tag, name, FAIR(0));
-    run_ms(p->fixture, 2);
-    return handle;
-}
-
 /* Has it, or stands in the queue, and the clients are quiet. */
 static struct handle *waits(struct client *p, const char *tag, const char *name)
 {
-    struct handle *handle = fair(p, tag, name);
+    struct handle *handle = handle_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000));
+    run_ms(p->fixture, 2);
     acquire(handle, HILOCK_FOREVER);
     run_ms(p->fixture, 5);
     return handle;
@@ -46,13 +38,6 @@ static size_t asked_of_all(const struct cluster_stage *stage, const char *word)
     return asked_at(stage, 0, word) + asked_at(stage, 1, word) + asked_at(stage, 2, word);
 }
 
-static void forget_all(struct cluster_stage *stage)
-{
-    fixture_hush(stage->fixture);
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        store_forget(stage->stores[i]);
-}
-
 /* a has it, b and c wait for it, each a client of its own; at server 1. */
 struct three { struct client *p, *q, *r; struct handle *a, *b, *c; };
 
@@ -63,7 +48,8 @@ static struct three three_at(struct cluster_stage *stage, const char *name)
     three.b = waits(three.q, "b", name);
     three.c = waits(three.r, "c", name);
     TELLS(stage->fixture, "a:OK b:WAITING c:WAITING");
-    forget_all(stage);
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        store_forget(stage->stores[i]);
     return three;
 }
 
