@@ -55,25 +55,9 @@ static void run_to_heartbeat(struct fixture *s)
 
 /* ---- the deadline ---- */
 
-SAFETY(FAIR_FROM_ARRIVAL, a_grant_counts_from_its_heartbeat_not_from_its_arrival,
-       "a handle believes in no more than the server has")
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
-    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 1);
-    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
-    PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
-    world_freeze(&q->loop.lane);
-    release_quietly(a);
-    run_ms(s, 500);
-    world_thaw(&s->world, &q->loop.lane);
-    TELLS_IN(s, 1, "b:OK");
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) < 2500);
-    HOLDS(s, fixture_us(s) + (uint64_t)hilock_lock_remaining_ms(b->lock) * 1000 < sent_us + 3000000 + 5000);
-    run_ms(s, 3000);
-}
-
 /* The second heartbeat is on its way when the grant for the first one is reported, long over. */
+ALSO(FAIR_FROM_ARRIVAL, a_grant_counts_from_the_very_heartbeat_it_names,
+     "a handle believes in no more than the server has")
 ALSO(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names,
      "a handle believes in no more than the server has")
 SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
