@@ -197,6 +197,12 @@ void run_to(struct fixture *fixture, uint64_t at_us)
 void run_us(struct fixture *fixture, uint64_t span_us) { run_to(fixture, fixture_us(fixture) + span_us); }
 void run_ms(struct fixture *fixture, uint64_t span_ms) { run_us(fixture, span_ms * 1000); }
 
+void unheard_ms(struct fixture *fixture, uint64_t span_ms)
+{
+    run_ms(fixture, span_ms);
+    fixture_hush(fixture);
+}
+
 int run_until_told(struct fixture *fixture, uint64_t most_ms)
 {
     uint64_t ends_us = fixture_us(fixture) + most_ms * 1000;

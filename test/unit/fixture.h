@@ -113,13 +113,16 @@ struct hilock_stats counts_of(const struct client *client);
 void frozen_ms(struct client *client, uint64_t span_ms); /* it stands still for so long, and goes on */
 unsigned client_lines(const struct client *client, const char *words); /* how often they were logged */
 void when(struct handle *handle, const char *told, void (*then)(struct handle *handle)); /* inside that callback, once */
-struct handle *asking(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options); /* for as long as it takes */
+/* A new one that waits for as long as it takes. */
+struct handle *asking(struct client *client, const char *tag, const char *name,
+                      const struct hilock_lock_options *options);
 struct handle *held(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options); /* a new one that has it now */
 
 void cut_off(struct fixture *fixture); /* the server refuses connections, and no link outlives that */
 void run_us(struct fixture *fixture, uint64_t span_us);
 void run_ms(struct fixture *fixture, uint64_t span_ms);
 void run_to(struct fixture *fixture, uint64_t at_us);
+void unheard_ms(struct fixture *fixture, uint64_t span_ms); /* what is reported meanwhile is forgotten */
 int run_until_told(struct fixture *fixture, uint64_t most_ms); /* until the story goes on; 0: it did not */
 uint64_t fixture_us(const struct fixture *fixture);
 
@@ -136,7 +139,7 @@ uint64_t asked_at_us(const struct fixture *fixture, const char *word, int nth); 
 uint64_t sent_at_us(const struct fixture *fixture, const char *word, int nth);  /* when it left, at the usual latency */
 size_t asked_for(const struct fixture *fixture, const char *text); /* commands that the server executed and that begin so */
 int is_ours(struct fixture *fixture, const char *name);                     /* some client's id is the holder at the server */
-unsigned waiters_of(struct handle *handle);                                 /* by its peek: they stand in the queue of its name */
+unsigned waiters_of(struct handle *handle); /* who stand in the queue of its name, by its peek */
 
 int fixture_claim(struct fixture *fixture, int holds, const char *claim, const char *file, int line);
 int fixture_tells(struct fixture *fixture, const char *story, const char *file, int line); /* exactly this since the last look */
@@ -148,6 +151,8 @@ int fixture_believes(struct fixture *fixture, const struct handle *handle, uint6
 #define TEXT(fixture, is, should) fixture_text((fixture), (is), (should), __FILE__, __LINE__)
 #define BELIEVES(fixture, handle, deadline_us) fixture_believes((fixture), (handle), (deadline_us), __FILE__, __LINE__)
 #define TELLS(fixture, story) fixture_tells((fixture), (story), __FILE__, __LINE__)
+/* It runs so long, and tells exactly this. */
+#define TELLS_IN(fixture, span_ms, story) (run_ms((fixture), (span_ms)), TELLS((fixture), (story)))
 
 void fixture_hush(struct fixture *fixture); /* forgets earlier reports */
 void fixture_write(struct fixture *fixture, const char *tag, const char *what); /* into the story */

@@ -264,7 +264,8 @@ struct handle *multi_new(struct client *client, const char *tag, const char *con
     return handle;
 }
 
-struct handle *asking(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options)
+struct handle *asking(struct client *client, const char *tag, const char *name,
+                      const struct hilock_lock_options *options)
 {
     struct handle *handle = handle_new(client, tag, name, options);
     acquire(handle, HILOCK_FOREVER);

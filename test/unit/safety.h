@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* safety - the safety rules R1 to R12 as plays, each with the planted bug (lib/base/plants.def) that must break it, and the claim that must
- * fail first: by its text, or by what should have been reported. test_twins.c plays them: unplanted they hold, planted they do not. */
+/* safety - the safety rules R1 to R12 as plays, each with the planted bug (lib/base/plants.def) that must break it,
+ * and the claim that must fail first: by its text, or by what should have been reported. test_twins.c plays them:
+ * unplanted they hold, planted they do not. */
 #ifndef TEST_UNIT_SAFETY_H
 #define TEST_UNIT_SAFETY_H
 
@@ -13,7 +14,8 @@ struct safety {
 };
 void safety_add(struct safety *safety);
 
-/* SAFETY(plant, name, wound) { ... } defines a play of the fixture s; ALSO before it names another bug that breaks it. */
+/* SAFETY(plant, name, wound) { ... } defines a play of the fixture s; ALSO before it names another bug that breaks
+ * it. */
 #define SAFETY(plant, name, wound) ALSO(plant, name, wound) static void name(struct fixture *s)
 #define ALSO(plant, name, wound)                                                              \
     static void name(struct fixture *s);                                                      \

@@ -18,8 +18,7 @@ SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back, "a:O
     stage.places[2]->mood = NET_LISTENS;
     run_ms(s, 20000);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
@@ -49,8 +48,7 @@ SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left, "a:OK")
     struct handle *a = handle_new(stage_begin(&stage, s), "a", "stock", NULL);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);
-    run_ms(s, 3000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 3000, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
@@ -68,54 +66,41 @@ SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked, "!hilock_client_is
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-SAFETY(LOST_RELEASES_IGNORED, a_release_that_was_lost_is_repeated, "a:released b:OK")
+/* The replica never gets it. */
+static struct handle *release_that_is_lost(struct stage *stage, struct fixture *s)
 {
-    struct stage stage;
-    struct client *p = stage_begin(&stage, s);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    store_copy(stage.other, &s->store);
+    struct handle *a = held(stage_begin(stage, s), "a", "stock", NULL);
+    store_copy(stage->other, &s->store);
     release(a);
     run_ms(s, 10);
-    stage_fail_over(&stage, 3, 1, 1);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 100);
-    TELLS(s, "a:released b:OK");
+    return a;
 }
 
 /* The other one took over without the release, then this one again, and no sentinel reported the first switch. */
 SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged, "a:released b:OK")
 {
     struct stage stage;
-    struct client *p = stage_begin(&stage, s);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    store_copy(stage.other, &s->store);
-    release(a);
-    run_ms(s, 10);
+    struct handle *b = handle_new(release_that_is_lost(&stage, s)->client, "b", "stock", NULL);
     store_copy(&s->store, stage.other);
     store_switch(stage.sentinels[0], "127.0.0.1", 6379, 3);
     run_ms(s, 100);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 10, "a:released b:OK");
 }
 
 /* It has too few replicas to write when it takes over. */
+ALSO(LOST_RELEASES_IGNORED, a_lost_release_is_repeated_until_the_new_master_takes_it, "nothing is reported")
 SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it, "nothing is reported")
 {
     struct stage stage;
+    struct handle *a = release_that_is_lost(&stage, s);
     struct plan *refused;
-    struct client *p = stage_begin(&stage, s);
-    struct handle *a = held(p, "a", "stock", NULL);
-    store_copy(stage.other, &s->store);
-    release(a);
-    run_ms(s, 10);
     refused = PLAN(s, .on = "mutex_release", .at = stage.other, .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "NOREPLICAS Not enough good replicas to write.");
     stage_fail_over(&stage, 3, 1, 1);
     run_ms(s, 2000);
     HOLDS(s, stage_is_at(stage.other, a));
     plan_end(refused);
-    run_ms(s, 500);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 500, "a:released");
     TEXT(s, store_holder(stage.other, "stock"), "");
     HOLDS(s, refused->met > 1);
 }
@@ -138,8 +123,7 @@ SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master,
     stage_fail_over(&stage, 3, 1, 0);
     run_ms(s, 10);
     world_thaw(&s->world, &p->loop.lane);
-    run_ms(s, 400);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 400, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
 }
 
@@ -157,8 +141,7 @@ SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING, "a:OK a:released")
     cluster_begin_move(&stage, slot, 1, 2);
     cluster_move_key(&stage, hilock_lock_name(a->lock), 1, 2);
     release(a);
-    run_ms(s, 100);
-    TELLS(s, "a:OK a:released");
+    TELLS_IN(s, 100, "a:OK a:released");
     SAME(s, store_count(stage.stores[2], "ASKING"), 1);
 }
 
@@ -191,8 +174,7 @@ static void ask_those_who_know_old_things(struct cluster_stage *stage, struct ha
     net_reset(&s->net, NULL, NET_ALL);
     cluster_take_over(stage, 0, 1, 0);
     acquire(a, HILOCK_TRY); /* with no channel there */
-    run_ms(s, 3000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 3000, "a:OK");
     sim_store_join(stage->stores[also]->core, &old);
     stage->places[1]->mood = stage->places[2]->mood = NET_REFUSES;
     stage->places[0]->mood = stage->places[also]->mood = NET_LISTENS;
@@ -207,8 +189,7 @@ static void is_released_where_it_is(struct cluster_stage *stage, struct handle *
     struct fixture *s = stage->fixture;
     run_ms(s, 4000);
     release(a);
-    run_ms(s, 1000);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 1000, "a:released");
     SAME(s, store_count(stage->stores[0], "mutex_release"), 0);
 }
 
@@ -235,26 +216,6 @@ SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybo
     is_released_where_it_is(&stage, a);
 }
 
-SAFETY(TAKEN_BACK_UNHEARD, a_subscription_that_is_taken_back_is_made_elsewhere, "b:WAITING b:OK")
-{
-    struct cluster_stage stage;
-    char channel[64];
-    unsigned slot = cluster_slot(cluster_name(1, 0));
-    struct handle *b = cluster_handle(cluster_begin(&stage, s), "b", 1);
-    store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 100);
-    cluster_begin_move(&stage, slot, 1, 2);
-    cluster_move_key(&stage, hilock_lock_name(b->lock), 1, 2);
-    cluster_end_move(&stage, slot, 2);
-    run_ms(s, 2000);
-    store_delete(stage.stores[2], hilock_lock_name(b->lock));
-    snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(b->lock));
-    store_publish_to_shard(stage.stores[2], channel, "0");
-    run_ms(s, 1);
-    TELLS(s, "b:WAITING b:OK");
-}
-
 /* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
 SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
@@ -264,14 +225,11 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
     struct handle *m;
     struct plan *slow;
     struct client *p;
-    static char first[HILOCK_NAME_MAX + 1], second[HILOCK_NAME_MAX + 1];
-    char same_slot[HILOCK_NAME_MAX + 4];
+    char same_slot[20];
     cluster_set(&stage, s);
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
-    snprintf(first, sizeof first, "%s", cluster_name(0, 0));
-    snprintf(second, sizeof second, "%s", cluster_name(1, 0));
-    names[0] = first;
-    names[1] = second;
+    names[0] = cluster_name(0, 0);
+    names[1] = cluster_name(1, 0);
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         held(p, "x", cluster_name(i, 3), NULL);
     m = multi_new(p, "m", names, NULL);
@@ -279,13 +237,13 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 100);
     SAME(s, slow->met, 1);
-    store_take(stage.stores[2], first, "another", 600000);
-    PLAN(s, .on = "renew", .at = stage.stores[2], .act = PLAN_HOLD, .times = PLAN_ALWAYS); /* what it asked for before is not answered yet */
+    store_take(stage.stores[2], names[0], "another", 600000);
+    /* What it asked for before is not answered yet. */
+    PLAN(s, .on = "renew", .at = stage.stores[2], .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     cluster_take_over(&stage, 0, 2, 1);
-    snprintf(same_slot, sizeof same_slot, "{%s}", first);
-    acquire(handle_new(p, "y", same_slot, NULL), HILOCK_FOREVER); /* it finds out, with any server being asked for the other slots */
-    run_ms(s, 2000);
-    fixture_hush(s);
+    snprintf(same_slot, sizeof same_slot, "{%s}", names[0]);
+    asking(p, "y", same_slot, NULL); /* it finds out, with any server being asked for the other slots */
+    unheard_ms(s, 2000);
     plan_let_go(&s->plans, slow);
     run_ms(s, 100);
     HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_WAITING);
@@ -323,8 +281,7 @@ SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits, "b:OK")
     TELLS(s, "b:WAITING");
     world_freeze(&stage.stores[1]->lane);
     cluster_take_over(&stage, 1, 2, 0);
-    run_ms(s, 2200);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2200, "b:OK");
     SAME(s, store_count(stage.stores[2], "mutex_acquire"), 1);
     world_thaw(&s->world, &stage.stores[1]->lane);
 }

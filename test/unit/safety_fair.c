@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What may be believed of a grant that was pushed, and what keeps a queue at the store going. Pushes that must come at an odd moment are said by
  * handle, and what they say is then true at the store. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "safety.h"
@@ -30,13 +29,8 @@ static uint64_t grant(struct fixture *s, const struct client *p, int id, uint64_
     return store_token(&s->store, "stock", holder);
 }
 
-static void push(struct fixture *s, const struct client *p, int id, int number, unsigned since_ms, uint64_t token)
-{
-    (void)s;
-    (void)push_grant(p, "stock", id, number, since_ms, token);
-}
-
 /* The names "a" and "{a}" once shared a queue. */
+ALSO(FAIR_UNKNOWN_KEPT, a_grant_of_another_name_is_not_believed, "nothing is reported")
 SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
        "a handle believes in no more than the server has")
 {
@@ -47,8 +41,7 @@ SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
     store_take(&s->store, "{stock}", holder, 3000);
     SAME(s, push_grant(p, "{stock}", 1, 1, 1, store_token(&s->store, "{stock}", holder)), 1);
-    run_ms(s, 2);
-    TELLS(s, "");
+    TELLS_IN(s, 2, "");
     TEXT(s, store_holder(&s->store, "{stock}"), ""); /* no wait has this id: given back */
 }
 
@@ -62,26 +55,9 @@ static void run_to_heartbeat(struct fixture *s)
 
 /* ---- the deadline ---- */
 
-SAFETY(FAIR_FROM_ARRIVAL, a_grant_counts_from_its_heartbeat_not_from_its_arrival,
-       "a handle believes in no more than the server has")
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
-    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 1);
-    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
-    PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
-    world_freeze(&q->loop.lane);
-    release_quietly(a);
-    run_ms(s, 500);
-    world_thaw(&s->world, &q->loop.lane);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) < 2500);
-    HOLDS(s, fixture_us(s) + (uint64_t)hilock_lock_remaining_ms(b->lock) * 1000 < sent_us + 3000000 + 5000);
-    run_ms(s, 3000);
-}
-
 /* The second heartbeat is on its way when the grant for the first one is reported, long over. */
+ALSO(FAIR_FROM_ARRIVAL, a_grant_counts_from_the_very_heartbeat_it_names,
+     "a handle believes in no more than the server has")
 ALSO(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names,
      "a handle believes in no more than the server has")
 SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
@@ -96,9 +72,8 @@ SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 1000000);
     run_to_heartbeat(s);
     run_ms(s, 150);
-    push(s, p, 1, 1, 100, token);
-    run_ms(s, 10);
-    TELLS(s, "");
+    (void)push_grant(p, "stock", 1, 1, 100, token);
+    TELLS_IN(s, 10, "");
 }
 
 /* Its clock is faster than the client's, within what the margin allows. */
@@ -112,8 +87,7 @@ SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat,
     run_ms(s, 2900);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     release_quietly(a);
-    run_ms(s, 5000);
-    TELLS(s, "b:OK b:RENEWAL_FAILED b:LOST EXPIRED");
+    TELLS_IN(s, 5000, "b:OK b:RENEWAL_FAILED b:LOST EXPIRED");
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
@@ -127,12 +101,10 @@ SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, 
     net_reset(&s->net, &p->loop, NET_COMMANDS);
     run_ms(s, 100);
     token = grant(s, p, 1, 3000);
-    push(s, p, 1, 1, 100, token);
-    run_ms(s, 10);
-    TELLS(s, "");
+    (void)push_grant(p, "stock", 1, 1, 100, token);
+    TELLS_IN(s, 10, "");
     s->place->mood = NET_LISTENS;
-    run_ms(s, 2000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2000, "b:OK");
 }
 
 SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first,
@@ -146,8 +118,7 @@ SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_f
     world_clock_step(&s->store.clock, 2000000);
     released_us = fixture_us(s);
     release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1, "b:OK");
     HOLDS(s, asked_at_us(s, "mutex_acquire", -1) > released_us);
     run_ms(s, 5000);
 }
@@ -161,8 +132,7 @@ SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold, "b:OK")
     run_to_heartbeat(s);
     run_ms(s, 1);
     release_quietly(a);
-    run_ms(s, 1000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1000, "b:OK");
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
@@ -176,9 +146,8 @@ SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold, "b:OK b:LO
     PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99));
     run_to_heartbeat(s);
     token = grant(s, p, 1, 3000);
-    push(s, p, 1, 1, 2900, token);
-    run_ms(s, 5);
-    TELLS(s, "b:OK b:LOST TAKEN");
+    (void)push_grant(p, "stock", 1, 1, 2900, token);
+    TELLS_IN(s, 5, "b:OK b:LOST TAKEN");
     TEXT(s, store_holder(&s->store, "stock"), "");
     SAME(s, asked(s, "mutex_release"), 1); /* behind the loss, and not before */
 }
@@ -191,15 +160,13 @@ SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 300000);
     run_to_heartbeat(s);
     release_quietly(a);
-    run_ms(s, 100);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 100, "b:OK");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) < 3000);
     world_freeze(&q->loop.lane);
     run_ms(s, 5000);
     HOLDS(s, store_left_ms(&s->store, "stock") > 3000);
     world_thaw(&s->world, &q->loop.lane);
-    run_ms(s, 5);
-    TELLS(s, "b:LOST SUSPENDED");
+    TELLS_IN(s, 5, "b:LOST SUSPENDED");
     SAME(s, hilock_lock_remaining_ms(b->lock), 0);
     HOLDS(s, !is_ours(s, "stock"));
 }
@@ -224,16 +191,20 @@ SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets, "b->result.
     SAME(s, b->result.position, 1);
 }
 
-ALSO(FAIR_DEAF_TO_OTHERS, the_head_listens_while_another_kind_holds, "b:OK")
-SAFETY(WAKE_IGNORED, the_head_listens_while_another_kind_holds, "b:OK")
+ALSO(FAIR_DEAF_TO_OTHERS, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
+SAFETY(WAKE_IGNORED, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
 {
     struct client *p = fixture_connect(s, NULL);
-    store_take(&s->store, "stock", "java:1", 60000);
-    waits(p, "b");
-    run_ms(s, 1000);
+    struct handle *a;
+    uint64_t freed_us;
+    store_take(&s->store, "stock", "another", 60000);
+    a = asking(p, "a", "stock", NULL);
+    run_ms(s, 700);
+    freed_us = fixture_us(s);
     store_free_name(&s->store, "stock");
-    run_ms(s, 5);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1, "a:WAITING a:OK");
+    SAME(s, a->at_us, freed_us + 100 + 200); /* the message, and one request */
+    SAME(s, a->result.attempts, 3);
 }
 
 /* Waits in Redisson's own fair queue. */
@@ -255,8 +226,7 @@ SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes,
     run_ms(s, 1000);
     store_delete(&s->store, "stock");
     SAME(s, store_publish(&s->store, "redisson_lock__channel:{stock}:java:2", "0"), 1);
-    run_ms(s, 2);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2, "b:OK");
 }
 
 /* Its queue was empty by then: it tells nobody. */
@@ -269,8 +239,7 @@ SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
     store_delete(&s->store, "redisson_lock_queue:{stock}");
     run_ms(s, 500);
     store_delete(&s->store, "stock");
-    run_ms(s, 100);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 100, "b:OK");
 }
 
 /* No queue was ever seen: but the holder is another one, and there was no message. */
@@ -282,8 +251,7 @@ SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for, "b:OK")
     store_take(&s->store, "stock", "java:2", 60000);
     run_ms(s, 3000);
     store_delete(&s->store, "stock");
-    run_ms(s, 100);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 100, "b:OK");
 }
 
 SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone,
@@ -305,21 +273,7 @@ SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease, "b:OK"
 {
     store_grant(&s->store, "stock", "x:9", 1500);
     waits(fixture_connect(s, NULL), "b");
-    run_ms(s, 1510);
-    TELLS(s, "b:OK");
-}
-
-SAFETY(FAIR_STAYS_IN_QUEUE, who_gives_up_leaves_the_queue_at_once, "asked(s, 'mutex_release') == 1")
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b;
-    taken(s);
-    b = waits(p, "b");
-    cancel(b);
-    run_ms(s, 2);
-    TELLS(s, "b:CANCELLED");
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, waiters_of(b), 0);
+    TELLS_IN(s, 1510, "b:OK");
 }
 
 /* It was put in the queue, the answer was lost, and then the server was away for longer than a lease. */
@@ -336,13 +290,13 @@ SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "
     net_reset(&s->net, &p->loop, NET_ALL);
     run_ms(s, 10000);
     s->place->mood = NET_LISTENS;
-    run_ms(s, 5000);
-    TELLS(s, "b:UNREACHABLE");
+    TELLS_IN(s, 5000, "b:UNREACHABLE");
     SAME(s, waiters_of(o), 0);
     HOLDS(s, asked(s, "mutex_release") > 0);
 }
 
 /* Its store has restarted with all of its data, and the client asks nothing of it before the guard is over. */
+ALSO(FAIR_STAYS_IN_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, "waiters_of(o) == 0")
 SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
@@ -377,18 +331,6 @@ SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait, "!is
     plan_let_go(&s->plans, slow);
     run_ms(s, 5);
     HOLDS(s, !is_ours(s, "stock"));
-}
-
-SAFETY(FAIR_UNKNOWN_KEPT, a_grant_that_nobody_waits_for_is_given_back_at_once, "nothing is reported")
-{
-    struct handle *b = waits(the_client(s), "b");
-    uint64_t token;
-    release_quietly(b);
-    run_ms(s, 2);
-    token = grant(s, the_client(s), 1, 3000);
-    push(s, the_client(s), 1, 1, 5, token);
-    run_ms(s, 2);
-    TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
 static void take_if_free(void *arg, struct hl_reply *message)

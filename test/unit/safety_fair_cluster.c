@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A queue at a store that moves, or that another server takes over: what may be believed of its pushes, and what is left behind. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/slot.h"
@@ -43,10 +42,10 @@ SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
     frozen_ms(q, 500);
     run_ms(s, 1);
     HOLDS(s, (int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(stage.stores[0], name));
-    run_ms(s, 1500);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1500, "b:OK");
 }
 
+ALSO(TAKEN_BACK_UNHEARD, the_channel_goes_where_its_slot_goes, "b:OK")
 SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 {
     struct cluster_stage stage;
@@ -58,8 +57,7 @@ SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
     cluster_move(&stage, name, 1, 2);
     run_ms(s, 1000);
     release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1, "b:OK");
     SAME(s, store_count(stage.stores[1], "mutex_release"), 0);
 }
 
@@ -77,8 +75,7 @@ SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "
     cluster_begin_move(&stage, cluster_slot(name), 1, 2);
     cluster_move_key(&stage, token, 1, 2);
     cancel(b);
-    run_ms(s, 500);
-    TELLS(s, "b:CANCELLED");
+    TELLS_IN(s, 500, "b:CANCELLED");
     cluster_move_lock(&stage, name, 1, 2);
     cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 3000);
@@ -94,26 +91,14 @@ static struct handle *forgotten_by_a_failover(struct cluster_stage *stage, const
     a = waits(cluster_connect(stage), "a", name);
     run_ms(s, 1000);
     store_copy(stage->stores[2], stage->stores[1]);
-    run_ms(s, 5000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 5000, "a:OK");
     s->is_tampered = 1;
     cluster_take_over(stage, 1, 2, 1);
     return a;
 }
 
-SAFETY(FAIR_FORGOTTEN_KEPT, who_was_granted_by_an_answer_leaves_that_queue_too, "waiters_of(a) == 0")
-{
-    struct cluster_stage stage;
-    struct handle *a;
-    const char *name = cluster_name(1, 0);
-    cluster_set(&stage, s);
-    a = forgotten_by_a_failover(&stage, name);
-    run_ms(s, 11000);
-    TELLS(s, "a:LOST TAKEN");
-    SAME(s, waiters_of(a), 0);
-}
-
 /* What takes it out of the queue may not run before the move is over. */
+ALSO(FAIR_FORGOTTEN_KEPT, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 {
     struct cluster_stage stage;
@@ -125,8 +110,7 @@ SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_
     a = forgotten_by_a_failover(&stage, name);
     cluster_begin_move(&stage, cluster_slot(name), 2, 0);
     cluster_move_key(&stage, token, 2, 0);
-    run_ms(s, 11000);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_IN(s, 11000, "a:LOST TAKEN");
     cluster_move_lock(&stage, name, 2, 0);
     cluster_end_move(&stage, cluster_slot(name), 0);
     run_ms(s, 5000);
@@ -158,10 +142,8 @@ SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behin
     b = waits(p, "b", name);
     store_copy(stage.stores[2], stage.stores[1]);
     grant(&stage, 1, p, name);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1, "b:OK");
     cluster_take_over(&stage, 1, 2, 1);
-    run_ms(s, 1500);
-    TELLS(s, "b:LOST TAKEN");
+    TELLS_IN(s, 1500, "b:LOST TAKEN");
     SAME(s, waiters_of(b), 0);
 }

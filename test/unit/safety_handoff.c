@@ -14,11 +14,11 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 SAFETY(HANDOFF_BLIND, nobody_is_handed_less_than_he_asked_for, "b->result.remaining_ms >= 2500")
 {
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
-    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
+    struct handle *b = asking(the_client(s), "b", "stock",
+                              HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     run_ms(s, 900);
     release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:WAITING b:OK");
+    TELLS_IN(s, 1, "b:WAITING b:OK");
     HOLDS(s, b->result.remaining_ms >= 2500);
     SAME(s, asked(s, "mutex_release"), 1);
 }
@@ -34,8 +34,7 @@ SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->res
     when(a, "released", block);
     release(a);
     run_ms(s, 1);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING a:released b:OK");
+    TELLS_IN(s, 10, "b:WAITING a:released b:OK");
     HOLDS(s, b->result.remaining_ms >= 2900);
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, b->result.attempts, 1);
@@ -89,8 +88,7 @@ SAFETY(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->result.fencin
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release(a);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
@@ -121,17 +119,16 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
     for (int i = 0; i < 20; i++)
         when(asking(p, "b", "stock", NULL), "OK", release_it);
     asking(q, "c", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(a);
-    run_ms(s, 10);
-    TELLS(s, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
+    TELLS_IN(s, 10, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
 }
 
 SAFETY(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(s, 'mutex_release') == 1")
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds), *c = asking(p, "c", "stock", &three_seconds);
+    struct handle *a = held(p, "a", "stock", &three_seconds);
+    struct handle *b = asking(p, "b", "stock", &three_seconds), *c = asking(p, "c", "stock", &three_seconds);
     uint64_t granted_us = a->at_us;
     run_to(s, granted_us + 999999);
     release_quietly(a);
@@ -146,7 +143,8 @@ SAFETY(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(
 
 SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left_ms(&s->store, 'stock') <= 3000")
 {
-    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", &three_seconds);
+    struct handle *a = held(the_client(s), "a", "stock", NULL);
+    struct handle *b = asking(the_client(s), "b", "stock", &three_seconds);
     release_quietly(a);
     run_ms(s, 10);
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 0);
@@ -158,11 +156,9 @@ SAFETY(HANDOFF_ANY_LEASE, an_extended_hold_is_released, "asked(s, 'mutex_release
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
     asking(the_client(s), "b", "stock", &three_seconds);
     extend(a, 60000);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 1, "a:released b:OK");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "mutex_acquire"), 1);
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
@@ -172,7 +168,8 @@ SAFETY(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_leas
        "a handle believes in no more than the server has")
 {
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
-    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *b = asking(the_client(s), "b", "stock",
+                              HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
     extend(a, 0);
     run_us(s, 50);
@@ -192,17 +189,16 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_asked_for_once, "sent_at_us(s, 'r
     run_ms(s, 1);
     SAME(s, sent_at_us(s, "renew", 0), handed_us);
     BELIEVES(s, b, handed_us + 3000000 - 37000);
-    run_ms(s, 2900);
-    TELLS(s, "b:WAITING b:OK");
-    run_ms(s, 100);
-    TELLS(s, "b:LOST EXPIRED");
+    TELLS_IN(s, 2900, "b:WAITING b:OK");
+    TELLS_IN(s, 100, "b:LOST EXPIRED");
     SAME(s, asked(s, "renew"), 1);
 }
 
 SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_asked_for_at_once, "sent_at_us(s, 'renew', 0) == handed_us")
 {
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
-    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
+    struct handle *b = asking(the_client(s), "b", "stock",
+                              HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     uint64_t handed_us;
     run_ms(s, 100);
     handed_us = fixture_us(s);
@@ -227,8 +223,7 @@ SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING"
     while (!strstr(p->log, "took over"))
         run_us(s, 10);
     release_quietly(a);
-    run_ms(s, 100);
-    TELLS(s, "b:WAITING");
+    TELLS_IN(s, 100, "b:WAITING");
 }
 
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
@@ -241,11 +236,9 @@ SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING")
     cut_off(s);
     run_ms(s, 10);
     release_quietly(a);
-    run_ms(s, 100);
-    TELLS(s, "b:WAITING");
+    TELLS_IN(s, 100, "b:WAITING");
     s->place->mood = NET_LISTENS;
-    run_ms(s, 3000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 3000, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
@@ -260,8 +253,7 @@ SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted, "b:OK")
     run_ms(s, 20);
     HOLDS(s, is_ours(s, "stock"));
     TELLS(s, "b:WAITING");
-    run_ms(s, 3000);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 3000, "b:OK");
 }
 
 /* Both on a link that is lost, and the former runs by itself later. Its repetition is refused, so that what it asked for besides is released

@@ -8,8 +8,7 @@ SAFETY(SIMPLE_RELEASES_BLINDLY, the_release_of_a_SIMPLE_lock_spares_another_hold
     s->is_tampered = 1;
     store_take_simple(&s->store, "stock", "another", 60000);
     release(a);
-    run_ms(s, 5);
-    TELLS(s, "a:release LOST");
+    TELLS_IN(s, 5, "a:release LOST");
     TEXT(s, store_holder(&s->store, "stock"), "another");
 }
 
@@ -18,8 +17,7 @@ SAFETY(SIMPLE_RENEWS_BLINDLY, the_renewal_of_a_SIMPLE_lock_spares_another_holder
     held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     s->is_tampered = 1;
     store_take_simple(&s->store, "stock", "another", 60000);
-    run_ms(s, 1500);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_IN(s, 1500, "a:LOST TAKEN");
     TEXT(s, store_holder(&s->store, "stock"), "another");
     HOLDS(s, store_left_ms(&s->store, "stock") > 50000);
 }
@@ -29,8 +27,7 @@ SAFETY(SIMPLE_RENEWS_BLINDLY, a_SIMPLE_lock_that_is_gone_is_not_made_anew, "a:LO
     held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
-    run_ms(s, 1500);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_IN(s, 1500, "a:LOST TAKEN");
     SAME(s, store_left_ms(&s->store, "stock"), -2);
 }
 
@@ -40,8 +37,7 @@ SAFETY(POLL_OVERSLEEPS, who_polls_seldom_wakes_at_the_end_of_the_lease, "a:WAITI
     struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
     uint64_t taken_us = fixture_us(s);
     store_take_simple(&s->store, "stock", "another", 1500);
-    run_ms(s, 3000);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_IN(s, 3000, "a:WAITING a:OK");
     HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1503000);
 }
 
@@ -57,8 +53,7 @@ SAFETY(SIMPLE_SHORTENS, an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals
 {
     struct handle *a = held_natively(s);
     SAME(s, extend(a, 60000), HILOCK_OK);
-    run_ms(s, 20000);
-    TELLS(s, "a:extended");
+    TELLS_IN(s, 20000, "a:extended");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 39000 && store_left_ms(&s->store, "stock") > 39000);
     HOLDS(s, asked(s, "simple_renew") >= 5);
 }
@@ -71,11 +66,9 @@ SAFETY(SIMPLE_SHORTENS, the_first_extend_of_a_SIMPLE_lock_to_less_takes_nothing_
     sim_store_learn(s->store.core, "delifeq");
     a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
     SAME(s, extend(a, 1000), HILOCK_OK);
-    run_ms(s, 10);
-    TELLS(s, "a:extended");
+    TELLS_IN(s, 10, "a:extended");
     HOLDS(s, store_left_ms(&s->store, "stock") > 29000);
-    run_ms(s, 20000);
-    TELLS(s, "");
+    TELLS_IN(s, 20000, "");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 9000);
 }
 
@@ -94,7 +87,6 @@ SAFETY(SIMPLE_STRAYS_FORGOTTEN, an_extend_does_not_count_on_a_stray_renewal_to_b
     TELLS(s, "a:extend UNKNOWN");
     run_ms(s, 3000);
     extend(a, 60000);
-    run_ms(s, 10);
-    TELLS(s, "a:extended");
+    TELLS_IN(s, 10, "a:extended");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 59000);
 }

@@ -21,16 +21,6 @@ SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock, "hil
     TELLS(s, "");
 }
 
-SAFETY(R5_SILENT_END, a_hold_that_ends_by_hold_max_is_released, "!is_ours(s, 'stock')")
-{
-    held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
-    run_ms(s, 4400);
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 200);
-    TELLS(s, "a:LOST HOLD_MAX");
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
 SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once, "a:LOST TAKEN")
 {
     struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -60,8 +50,7 @@ SAFETY(R6_NO_SWEEP, losses_of_all_holds_are_told_before_the_first_answer,
     acquire(w, 5000);
     run_us(s, 110);
     frozen_ms(p, 10000);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
+    TELLS_IN(s, 5, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
 }
 
 /* Its lease is longer: renewed shortly before. */
@@ -75,8 +64,7 @@ SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_e
     acquire(b, HILOCK_FOREVER);
     run_us(s, 150);
     frozen_ms(p, 1000);
-    run_ms(s, 5);
-    TELLS(s, "a:LOST HOLD_MAX b:OK");
+    TELLS_IN(s, 5, "a:LOST HOLD_MAX b:OK");
 }
 
 /* The operator clicks late: the named holder is gone, another holds. */
@@ -86,8 +74,7 @@ SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold,
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "stock", NULL);
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:7");
-    run_ms(s, 1500);
-    TELLS(s, "b:force LOST");
+    TELLS_IN(s, 1500, "b:force LOST");
     HOLDS(s, is_ours(s, "stock") && hilock_lock_remaining_ms(a->lock) > 0);
 }
 
@@ -98,8 +85,7 @@ SAFETY(FORCE_UNCHECKED, a_force_release_ends_no_lock_that_others_share, "b:force
     store_take(&s->store, "stock", "java:57", 30000);
     store_join(&s->store, "stock", "java:58");
     force(b, "java:57");
-    run_ms(s, 2);
-    TELLS(s, "b:force WRONG_KIND");
+    TELLS_IN(s, 2, "b:force WRONG_KIND");
     HOLDS(s, store_token(&s->store, "stock", "java:57") && store_token(&s->store, "stock", "java:58"));
 }
 
@@ -109,6 +95,5 @@ SAFETY(FIXED_UNVERIFIED, what_a_restart_forgot_is_known_of_a_fixed_lease_too, "a
     s->is_tampered = 1;
     store_restart(&s->store, 0);
     net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 1000);
-    TELLS(s, "a:LOST TAKEN");
+    TELLS_IN(s, 1000, "a:LOST TAKEN");
 }

@@ -14,38 +14,10 @@ SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own, "strcmp(first, stor
     HOLDS(s, is_ours(s, "stock"));
     release(a);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK); /* its release is not answered */
-    run_ms(s, 2);
-    TELLS(s, "a:released a:OK");
+    TELLS_IN(s, 2, "a:released a:OK");
     HOLDS(s, asked_at_us(s, "mutex_acquire", 1) > asked_at_us(s, "mutex_release", 0));
     HOLDS(s, is_ours(s, "stock"));
     HOLDS(s, strcmp(first, store_holder(&s->store, "stock")) != 0);
-}
-
-/* Executed, the answer lost, and the wait over before that is known. */
-SAFETY(R3_UNKNOWN_IS_FAILURE, a_grant_that_nobody_heard_of_is_undone, "!is_ours(s, 'stock')")
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(a, 500);
-    run_ms(s, 600);
-    TELLS(s, "a:UNREACHABLE");
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 3000);
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
-SAFETY(R4_NO_UNDO, a_grant_that_comes_after_the_answer_is_undone, "!is_ours(s, 'stock')")
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000);
-    acquire(a, 500);
-    run_ms(s, 600);
-    TELLS(s, "a:UNREACHABLE");
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 300);
-    HOLDS(s, !is_ours(s, "stock"));
-    TELLS(s, "");
 }
 
 SAFETY(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a:CANCELLED")
@@ -57,24 +29,22 @@ SAFETY(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a
     run_ms(s, 5);
     cancel(a);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 30000);
-    run_ms(s, 40);
-    TELLS(s, "a:CANCELLED");
+    TELLS_IN(s, 40, "a:CANCELLED");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "mutex_acquire"), 1);
-    run_ms(s, 20);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 20, "b:OK");
     HOLDS(s, asked_at_us(s, "mutex_acquire", 1) >= asked_at_us(s, "mutex_release", 0) + 30000);
 }
 
 /* The request is overtaken by its own undoing: it runs when all think it lost, and makes a hold that nobody knows of. */
+ALSO(R3_UNKNOWN_IS_FAILURE, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 1")
 SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 2")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 300000);
     acquire(a, 50);
-    run_ms(s, 100);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_IN(s, 100, "a:UNREACHABLE");
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 150);
     SAME(s, asked(s, "mutex_release"), 1);
@@ -99,8 +69,7 @@ SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ou
     run_ms(s, 400);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
-    run_ms(s, 1600);
-    TELLS(s, "a:OK a:LOST TAKEN");
+    TELLS_IN(s, 1600, "a:OK a:LOST TAKEN");
     SAME(s, asked(s, "SET"), 1);
     run_ms(s, 600);
     SAME(s, asked(s, "SET"), 2);
@@ -110,6 +79,7 @@ SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ou
 }
 
 /* Given up, lease and all, while its script is being loaded again; granted after that. */
+ALSO(R4_NO_UNDO, a_grant_is_undone_however_late_it_comes, "!is_ours(s, 'stock')")
 SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_ours(s, 'stock')")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
@@ -120,8 +90,7 @@ SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_
     acquire(a, HILOCK_TRY); /* which is never put into a queue, where it would count as alive for longer than its lease */
     run_ms(s, 50);
     cancel(a);
-    run_ms(s, 1640);
-    TELLS(s, "a:CANCELLED");
+    TELLS_IN(s, 1640, "a:CANCELLED");
     SAME(s, asked(s, "mutex_acquire"), 1);
     run_ms(s, 60);
     SAME(s, asked(s, "mutex_acquire"), 2);
@@ -162,8 +131,7 @@ SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting,
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot", .us = 900000);
     release(a);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 2000);
-    TELLS(s, "a:release UNKNOWN a:SETTLED b:OK");
+    TELLS_IN(s, 2000, "a:release UNKNOWN a:SETTLED b:OK");
     SAME(s, asked(s, "free"), 0);
 }
 
@@ -172,6 +140,5 @@ SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again, "a:OK")
     struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.", .times = 2);
     acquire(a, 500);
-    run_ms(s, 10);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 10, "a:OK");
 }

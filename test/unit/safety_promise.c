@@ -50,8 +50,7 @@ SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
     acquire(c, HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     s->place->mood = NET_IS_SILENT;
     net_reset(&s->net, NULL, NET_ALL);
     release(d);

@@ -10,8 +10,7 @@ SAFETY(REPLICAS_TOLD_EARLY, a_grant_that_no_replica_has_is_told_to_nobody, "a:NO
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
-    run_ms(s, 1100);
-    TELLS(s, "a:NOT_REPLICATED");
+    TELLS_IN(s, 1100, "a:NOT_REPLICATED");
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
@@ -21,8 +20,7 @@ SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again, "a:NOT_REPLIC
     s->store.replicas_away = 1;
     PLAN(s, .on = "WAIT", .act = PLAN_RESET_BEFORE);
     acquire(a, 900);
-    run_ms(s, 950);
-    TELLS(s, "a:NOT_REPLICATED");
+    TELLS_IN(s, 950, "a:NOT_REPLICATED");
 }
 
 SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock, "b:OK")
@@ -33,8 +31,7 @@ SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock, "b:OK")
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     acquire(b, HILOCK_TRY);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1, "b:OK");
 }
 
 /* It is granted, and given up before all that was asked over that link is answered. */
@@ -50,8 +47,7 @@ SAFETY(REPLICAS_STAYS_SHUT, nobody_stands_behind_a_WAIT_that_is_not_asked_for, "
     cancel(a);
     run_ms(s, 100);
     release_quietly(b);
-    run_ms(s, 100);
-    TELLS(s, "a:CANCELLED c:WAITING c:OK");
+    TELLS_IN(s, 100, "a:CANCELLED c:WAITING c:OK");
 }
 
 SAFETY(REPLICAS_UNASKED_FORGOTTEN, what_was_granted_before_the_link_was_lost_is_given_back, "nothing is reported")
@@ -65,8 +61,7 @@ SAFETY(REPLICAS_UNASKED_FORGOTTEN, what_was_granted_before_the_link_was_lost_is_
     net_reset_at(&s->net, s->place);
     run_ms(s, 600);
     s->place->mood = NET_LISTENS;
-    run_ms(s, 3000);
-    TELLS(s, "a:UNREACHABLE");
+    TELLS_IN(s, 3000, "a:UNREACHABLE");
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
 
@@ -88,13 +83,11 @@ SAFETY(REPLICAS_STEPS_BACK_ASLEEP, who_stepped_back_is_the_first_again_one_day, 
     run_ms(s, 10);
     PLAN(s, .on = "SET", .act = PLAN_DELAY_REQUEST, .us = 150000);
     release_quietly(b);
-    run_ms(s, 300);
-    TELLS(s, "b:OK d:WAITING d:OK c:WAITING a:WAITING");
+    TELLS_IN(s, 300, "b:OK d:WAITING d:OK c:WAITING a:WAITING");
     cancel(c);
     run_ms(s, 10);
     release_quietly(d);
-    run_ms(s, 1000);
-    TELLS(s, "c:CANCELLED a:OK");
+    TELLS_IN(s, 1000, "c:CANCELLED a:OK");
 }
 
 SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others, "b:WAITING b:OK a:WAITING")
@@ -105,8 +98,7 @@ SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others, "b:WAITING b:OK 
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 1100);
-    TELLS(s, "b:WAITING b:OK a:WAITING");
+    TELLS_IN(s, 1100, "b:WAITING b:OK a:WAITING");
 }
 
 SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough, "b:WAITING b:NOT_REPLICATED")
@@ -118,8 +110,7 @@ SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough, "b:WAITING b:NOT_REPLICATED
     acquire(b, 800);
     run_ms(s, 20);
     release_quietly(a);
-    run_ms(s, 900);
-    TELLS(s, "b:WAITING b:NOT_REPLICATED");
+    TELLS_IN(s, 900, "b:WAITING b:NOT_REPLICATED");
 }
 
 SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on, "b:NOT_REPLICATED")
@@ -128,9 +119,7 @@ SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on, "b:NOT_REP
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(b, 500);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(a);
-    run_ms(s, 600);
-    TELLS(s, "b:NOT_REPLICATED");
+    TELLS_IN(s, 600, "b:NOT_REPLICATED");
 }

@@ -2,21 +2,22 @@
 /* R7: no way to sleep through a release. R8: a grant is checked again behind every queue. */
 #include "safety.h"
 
-SAFETY(R7_NO_SECOND_TRY, released_before_the_subscription_stood_it_is_still_noticed, "a:WAITING a:OK")
+SAFETY(R7_NO_SECOND_TRY, subscribe_confirm_ask_again_sleep, "asked(s, 'mutex_acquire') == 2")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    s->is_tampered = 1;
-    handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens already */
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
+    uint64_t begun_us;
+    handle_new(the_client(s), "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* it listens for its grants */
     run_ms(s, 5);
     store_take(&s->store, "stock", "another", 60000);
+    store_forget(&s->store);
+    begun_us = fixture_us(s);
     acquire(a, HILOCK_FOREVER);
-    run_us(s, 250); /* it knows that it is held; SUBSCRIBE is on its way */
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 0);
-    store_free_name(&s->store, "stock");
-    run_ms(s, 2);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_IN(s, 2900, "a:WAITING");
+    SAME(s, asked(s, "mutex_acquire"), 2);
+    SAME(s, sent_at_us(s, "mutex_acquire", 0), begun_us);
+    SAME(s, sent_at_us(s, "SUBSCRIBE", 0), begun_us + 200);
+    SAME(s, sent_at_us(s, "mutex_acquire", 1), begun_us + 400);
+    TEXT(s, store_line(&s->store, "SUBSCRIBE", 0)->text, "SUBSCRIBE redisson_lock__channel:{stock}");
 }
 
 /* Nobody listens to the push, and it is not missed. */
@@ -33,8 +34,7 @@ SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_s
     run_us(s, 500);
     HOLDS(s, is_ours(s, "stock"));
     TELLS(s, "a:WAITING");
-    run_ms(s, 2);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 2, "a:OK");
 }
 
 /* The message is heard, the answer that is older than it comes after. */
@@ -44,14 +44,12 @@ SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts, "a:OK")
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 4);
-    TELLS(s, "a:WAITING");
+    TELLS_IN(s, 4, "a:WAITING");
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 5000);
     store_publish(&s->store, "redisson_lock__channel:{stock}", "0"); /* for nothing: asks again, and gets "held" in 5 ms */
     run_ms(s, 2);
     store_free_name(&s->store, "stock");
-    run_ms(s, 5);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 5, "a:OK");
 }
 
 /* Deaf (it may not subscribe), it learns of the reconnect alone that things may have changed. */
@@ -62,28 +60,10 @@ SAFETY(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back, "a
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING");
+    TELLS_IN(s, 10, "a:WAITING");
     net_reset(&s->net, NULL, NET_ALL);
     store_delete(&s->store, "stock");
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
-}
-
-static void block_for_two_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
-
-/* Two grants arrive together; what is done in the first callback takes long. */
-SAFETY(R8_NO_CHECK_AFTER_QUEUE, a_grant_that_aged_in_the_queue_is_not_handed_over, "b->result.remaining_ms >= 1500")
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = asking(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 1500));
-    when(a, "OK", block_for_two_seconds);
-    run_ms(s, 10);
-    run_ms(s, 10);
-    TELLS(s, "a:OK b:OK");
-    HOLDS(s, b->result.remaining_ms >= 1500);
-    SAME(s, b->result.attempts, 2);
+    TELLS_IN(s, 100, "a:OK");
 }
 
 /* Its turn comes when there is no memory, and nothing that is heard later would make it ask. */
@@ -94,14 +74,12 @@ SAFETY(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some, "a:CANCELLED
     store_take(&s->store, "stock", "another", 2000);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     s->memory.is_out = s->memory.spares_links = 1;
     cancel(a);
     run_ms(s, 10);
     s->memory.is_out = 0;
-    run_ms(s, 5000);
-    TELLS(s, "a:CANCELLED b:OK");
+    TELLS_IN(s, 5000, "a:CANCELLED b:OK");
 }
 
 /* The place of its client in the queue at the store is before that of another one. */
@@ -112,12 +90,10 @@ SAFETY(PLACE_LOST_BY_CANCEL, who_gives_up_leaves_its_place_to_who_stands_behind_
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
-    acquire(handle_new(fixture_connect(s, NULL), "c", "stock", NULL), HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    asking(fixture_connect(s, NULL), "c", "stock", NULL);
+    unheard_ms(s, 10);
     cancel(a);
     run_ms(s, 10);
     release_quietly(h);
-    run_ms(s, 10);
-    TELLS(s, "a:CANCELLED b:OK");
+    TELLS_IN(s, 10, "a:CANCELLED b:OK");
 }

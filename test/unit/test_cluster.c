@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A cluster: each key at the server of its slot, found, followed, and asked for no more often than needed; and hostile servers. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cluster_stage.h"
@@ -24,8 +23,7 @@ A_PLAY(keys_are_asked_for_where_they_are_once_that_is_known)
     p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         acquire(cluster_handle(p, "a", i), HILOCK_FOREVER);
-    run_ms(s, 20);
-    TELLS(s, "a:OK a:OK a:OK");
+    TELLS_IN(s, 20, "a:OK a:OK a:OK");
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
     SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
@@ -56,17 +54,13 @@ A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
 A_PLAY(a_slot_that_moved_is_followed_at_once)
 {
     struct cluster_stage stage;
-    unsigned slot = cluster_slot(cluster_name(1, 0));
     struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     acquire(a, HILOCK_TRY); /* with no channel that the server would end */
     run_ms(s, 10);
-    cluster_begin_move(&stage, slot, 1, 2);
-    cluster_move_key(&stage, hilock_lock_name(a->lock), 1, 2);
-    cluster_end_move(&stage, slot, 2);
+    cluster_move(&stage, hilock_lock_name(a->lock), 1, 2);
     run_ms(s, 11000);
     release(a);
-    run_ms(s, 10);
-    TELLS(s, "a:OK a:released");
+    TELLS_IN(s, 10, "a:OK a:released");
     SAME(s, store_count(stage.stores[2], "renew"), 1);
     SAME(s, store_count(stage.stores[2], "mutex_release"), 1);
     SAME(s, counts_of(a->client).redirects, 1);
@@ -82,12 +76,10 @@ A_PLAY(a_try_outlives_the_time_of_a_move)
     struct handle *a = cluster_handle(p, "a", 1);
     cluster_begin_move(&stage, slot, 1, 2);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 500);
-    TELLS(s, "");
+    TELLS_IN(s, 500, "");
     HOLDS(s, store_count(stage.stores[2], "ASKING") > 3 && store_count(stage.stores[2], "ASKING") < 120);
     cluster_end_move(&stage, slot, 2);
-    run_ms(s, 100);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
 }
 
 A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
@@ -96,8 +88,7 @@ A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
     struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
     struct plan *down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
     acquire(a, 10000);
-    run_ms(s, 10100);
-    TELLS(s, "a:UNWRITABLE");
+    TELLS_IN(s, 10100, "a:UNWRITABLE");
     HOLDS(s, down->met > 50 && down->met < 450);
     HOLDS(s, strstr(a->detail, "CLUSTERDOWN"));
     HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS") < 60);
@@ -113,8 +104,7 @@ A_PLAY(two_who_send_each_other_are_left_within_bounds)
     run_ms(s, 1000);
     HOLDS(s, store_count(stage.stores[1], "mutex_acquire") + store_count(stage.stores[2], "mutex_acquire") < 300);
     sim_store_give_slot(stage.stores[1]->core, cluster_slot(hilock_lock_name(a->lock)), 1);
-    run_ms(s, 1000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 1000, "a:OK");
 }
 
 A_PLAY(channels_are_those_of_the_slots_server)
@@ -131,8 +121,7 @@ A_PLAY(channels_are_those_of_the_slots_server)
     SAME(s, store_listeners(stage.stores[2], channel), 0);
     store_delete(stage.stores[2], hilock_lock_name(a->lock));
     SAME(s, store_publish_to_shard(stage.stores[2], channel, "0"), 1);
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_IN(s, 10, "a:WAITING a:OK");
     run_ms(s, 2000);
     SAME(s, store_shard_listeners(stage.stores[2], channel), 0);
     SAME(s, store_count(stage.stores[2], "SUNSUBSCRIBE"), 1);
@@ -154,8 +143,7 @@ A_PLAY(an_older_server_has_plain_channels)
     store_free_name(stage.stores[2], hilock_lock_name(a->lock));
     run_ms(s, 10);
     release(a);
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING b:WAITING a:OK b:OK a:released");
+    TELLS_IN(s, 10, "a:WAITING b:WAITING a:OK b:OK a:released");
     SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 0);
 }
 
@@ -196,8 +184,7 @@ A_PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten)
     cluster_move(&stage, hilock_lock_name(a->lock), 1, 2);
     run_ms(s, 2000);
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING a:CANCELLED a:WAITING");
+    TELLS_IN(s, 10, "a:WAITING a:CANCELLED a:WAITING");
     SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 2);
 }
 
@@ -213,24 +200,17 @@ A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
     HOLDS(s, strncmp(store_holder(&s->store, hilock_lock_name(a->lock)), a->client->uuid, 36) == 0 || a->result.status == HILOCK_OK);
 }
 
-A_PLAY(a_server_that_is_no_cluster_is_told)
-{
-    struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1")), "a", "stock", NULL);
-    acquire(a, 500);
-    run_ms(s, 600);
-    TELLS(s, "a:UNREACHABLE");
-    HOLDS(s, strstr(a->detail, "the cluster could not be asked within 500 ms: 127.0.0.1:6379 tells no slots: ERR This instance "
-                               "has cluster support disabled"));
-}
-
 /* A wait without an end would never tell by its own end. */
 A_PLAY(a_server_that_is_no_cluster_is_reported_once)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     p->tells = 1;
-    acquire(handle_new(p, "a", "stock", NULL), HILOCK_FOREVER);
-    run_ms(s, 20000);
-    TELLS(s, "up down");
+    acquire(a, 500);
+    asking(p, "b", "other", NULL);
+    TELLS_IN(s, 20000, "up down a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "the cluster could not be asked within 500 ms: 127.0.0.1:6379 tells no slots: ERR This instance "
+                               "has cluster support disabled"));
     HOLDS(s, strstr(p->event_detail, "the cluster: 127.0.0.1:6379 tells no slots: ERR "));
     SAME(s, client_lines(p, "the cluster: 127.0.0.1:6379 tells no slots"), 1);
     HOLDS(s, asked(s, "CLUSTER SLOTS") > 20 && asked(s, "CLUSTER SLOTS") < 100);
@@ -281,8 +261,7 @@ A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
     SAME(s, client_lines(p, words), 1);
     fixture_hush(s);
     serve_slot(&stage, cluster_slot(cluster_name(1, 0)), 3);
-    run_ms(s, 1000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 1000, "a:OK");
     SAME(s, client_lines(p, "the cluster: connected"), 1);
 }
 
@@ -296,7 +275,7 @@ A_PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds)
         serve_slot(&stage, cluster_slot(cluster_name(1, i)), 0);
     p = cluster_connect(&stage);
     for (int i = 0; i < 20; i++)
-        acquire(handle_new(p, "a", cluster_name(1, i), NULL), HILOCK_FOREVER);
+        asking(p, "a", cluster_name(1, i), NULL);
     run_ms(s, 20000);
     HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS") + store_count(stage.stores[2], "CLUSTER SLOTS") < 100);
     SAME(s, client_lines(p, "for 20 hash slots"), 1);
@@ -306,22 +285,20 @@ A_PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds)
 A_PLAY(names_of_a_multi_may_be_at_several_servers)
 {
     struct cluster_stage stage;
+    static const char *names[3];
     struct handle *m;
-    char one[16], other[16];
+    const char *one = cluster_name(0, 0), *other = cluster_name(2, 0);
     struct client *p = cluster_begin(&stage, s);
-    snprintf(one, sizeof one, "%s", cluster_name(0, 0));
-    snprintf(other, sizeof other, "%s", cluster_name(2, 0));
-    m = handle_new(p, "m", one, NULL);
-    handle_free(m);
-    SAME(s, hilock_multi_create(&m->lock, p->client, (const char *const[]){one, other, NULL}, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_OK);
+    names[0] = one;
+    names[1] = other;
+    m = multi_new(p, "m", names, NULL);
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 10);
     cluster_move_key(&stage, other, 2, 1);
     cluster_end_move(&stage, cluster_slot(other), 1);
     run_ms(s, 11000);
     release(m);
-    run_ms(s, 10);
-    TELLS(s, "m:OK m:released");
+    TELLS_IN(s, 10, "m:OK m:released");
     SAME(s, store_count(stage.stores[1], "renew"), 1);
     SAME(s, store_left_ms(&s->store, one), -2);
     SAME(s, store_left_ms(stage.stores[1], other), -2);
@@ -338,7 +315,8 @@ static struct hl_reply *many(int hosts)
     return all;
 }
 
-/* More servers than there is room for: the first of them count, the client lives, and finds the cluster again by the names in the url. */
+/* More servers than there is room for: the first of them count, the client lives, and finds the cluster again by the
+ * names in the url. */
 A_PLAY(a_topology_without_end_is_bounded_and_outlived)
 {
     struct cluster_stage stage;
@@ -351,6 +329,5 @@ A_PLAY(a_topology_without_end_is_bounded_and_outlived)
     HOLDS(s, s->memory.bytes < 16000000);
     acquire(cluster_handle(p, "a", 2), HILOCK_FOREVER);
     net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 60000);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 60000, "a:OK");
 }

@@ -2,7 +2,6 @@
 /* Any added bytes become one whole argument; a new command begins in the same space. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/command.h"

@@ -36,10 +36,10 @@ static void assert_script(const struct hl_command *command, const struct hl_scri
     assert_ptr_equal(command->script, script);
 }
 
-static void acquire_is_said_so(void **state)
+static void requests_are_said_so(void **state)
 {
-    struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
     struct hl_command command;
+    struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
     (void)state;
     hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|0|1700000000123000 99 3 hilock:grant:x 3000|600000");
@@ -52,32 +52,25 @@ static void acquire_is_said_so(void **state)
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|15|0000000000012000 ? 3 - 100|600000");
     hl_queued_acquire(&command, &words, &(struct hl_params){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0|9999999999999999|1000");
-}
-
-static void renew_is_said_so(void **state)
-{
-    struct hl_command command;
-    (void)state;
     hl_queued_renew(&command, &words, &(struct hl_params){.lease_ms = 30000, .token = 17});
     assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
-}
-
-static void release_is_said_so(void **state)
-{
-    struct hl_command command;
-    (void)state;
     hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
     hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .ticket = 99, .own = 1});
     assert_script(&command, &hl_script_mutex_release, RELEASED "P99 600000 1");
     hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .own = HL_OWN_ALL, .is_sharded = 1});
     assert_script(&command, &hl_script_mutex_release, RELEASED "S? 600000 1000000");
+    /* Two rows over the same words: a MUTEX waits by messages, and stands in no queue. */
+    hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|15|9999999999999999 *|600000");
+    hl_queued_mutex.release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
+    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
 }
 
-static void a_release_asks_for_the_next_as_well(void **state)
+static void a_release_asks_for_the_next_or_for_one_key(void **state)
 {
-    struct hl_params params = {.lease_ms = 30000, .token_ttl_ms = 600000, .reserved = 15, .next_id = 8, .number = 3, .channel = "hilock:grant:x"};
     struct hl_command command;
+    struct hl_params params = {.lease_ms = 30000, .token_ttl_ms = 600000, .reserved = 15, .next_id = 8, .number = 3, .channel = "hilock:grant:x"};
     (void)state;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NEXT);
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|30000 " UUID ":8 hilock:grant:x 3000 15 3");
@@ -87,6 +80,9 @@ static void a_release_asks_for_the_next_as_well(void **state)
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|100 " UUID ":8 - 100 15 3");
     params.is_second = 1;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NARROW); /* which asks for nothing */
+    /* For a slot that moves: one key only. */
+    hl_queued_release(&command, &words, &(struct hl_params){.is_second = 1});
+    assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
 }
 
 static void a_channel_is_of_a_client_and_of_a_slot(void **state)
@@ -101,30 +97,15 @@ static void a_channel_is_of_a_client_and_of_a_slot(void **state)
     assert_string_equal(channel, "!hilock:grant:" UUID ":{@CAN}");
 }
 
-/* For a slot that moves: one key only. */
-static void the_second_way_to_release_names_one_key(void **state)
+static void other_requests_are_said_so(void **state)
 {
     struct hl_command command;
-    (void)state;
-    hl_queued_release(&command, &words, &(struct hl_params){.is_second = 1});
-    assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
-}
-
-static void a_forced_release_names_its_holder(void **state)
-{
     const struct hl_params params = {.token_ttl_ms = 1000};
-    struct hl_command command;
     (void)state;
     hl_queued_fair.force(&command, &words, &params, "another:5", 9);
     assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
     hl_queued_mutex.force(&command, &words, &(struct hl_params){.is_second = 1, .is_sharded = 1}, "another:5", 9);
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
-}
-
-static void peek_names_a_place(void **state)
-{
-    struct hl_command command;
-    (void)state;
     hl_queued_peek(&command, &words, &(struct hl_params){.ticket = 99});
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:wait:{stock}|99");
 }
@@ -180,8 +161,14 @@ static struct hl_reply *waits(int64_t code, const char *holder, int64_t hands_ov
     return say_array(6, say_integer(code), say_string(holder), say_integer(hands_over), say_integer(place), say_integer(ticket), say_integer(length));
 }
 
-static void answers_to_acquire(void **state)
+static struct hl_reply *waits_beside(struct hl_reply *heir)
 {
+    return say_array(7, say_integer(-5), say_string("java:1"), say_integer(0), say_integer(1), say_integer(9), say_integer(1), heir);
+}
+
+static void answers_to_acquire_and_their_heirs(void **state)
+{
+    char name[HL_HEIR_MAX + 2] = "";
     (void)state;
     ACQUIRE(say_integer(1700000000000001), "YES 1700000000000001");
     ACQUIRE(waits(-30001, "x:1", 1, 2, 1700000000000001, 5), "NO \"x:1\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
@@ -193,17 +180,6 @@ static void answers_to_acquire(void **state)
     ACQUIRE(say_error("BADTOKEN x"), "SERVER \"BADTOKEN x\"");
     ACQUIRE(say_error("WRONGTYPE x"), "WRONG_KIND \"WRONGTYPE x\"");
     ACQUIRE(say_error("TRYAGAIN x"), "UNWRITABLE \"TRYAGAIN x\"");
-}
-
-static struct hl_reply *waits_beside(struct hl_reply *heir)
-{
-    return say_array(7, say_integer(-5), say_string("java:1"), say_integer(0), say_integer(1), say_integer(9), say_integer(1), heir);
-}
-
-static void an_answer_may_name_an_heir(void **state)
-{
-    char name[HL_HEIR_MAX + 2] = "";
-    (void)state;
     ACQUIRE(waits_beside(say_string("java:2")), "NO \"java:1\" left 4, 1 of 1, ticket 9, wakes java:2");
     ACQUIRE(waits_beside(say_nil()), "NO \"java:1\" left 4, 1 of 1, ticket 9");
     memset(name, 'x', sizeof name - 1);
@@ -212,27 +188,19 @@ static void an_answer_may_name_an_heir(void **state)
 
 static void nonsense_about_acquire_is_no_grant(void **state)
 {
+    struct hl_reply *const nonsense[] = {
+        say_nil(), say_integer(0), say_integer(-1), say_integer(INT64_MAX), say_string("17"), say_status("OK"),
+        say_array(0), say_array(1, say_integer(1)), say_array(2, say_integer(1), say_integer(17)), waits(2, "x", 1, 1, 9, 1),
+        waits(INT64_MIN, "x", 1, 1, 9, 1), waits(-5, "x", 1, -1, 9, 1), waits(-5, "x", -1, 1, 9, 1),
+        waits(-5, "x", 1, (int64_t)1 << 40, 9, 1), waits(-5, "x", 1, 1, -9, 1), waits(-5, "x", 1, 1, 9, -1),
+        say_array(5, say_integer(-1), say_string("x"), say_integer(1), say_integer(1), say_integer(1)),
+    };
     (void)state;
-    ACQUIRE(say_nil(), "PROTOCOL \"\"");
-    ACQUIRE(say_integer(0), "PROTOCOL \"\"");
-    ACQUIRE(say_integer(-1), "PROTOCOL \"\"");
-    ACQUIRE(say_integer(INT64_MAX), "PROTOCOL \"\"");
-    ACQUIRE(say_string("17"), "PROTOCOL \"\"");
-    ACQUIRE(say_status("OK"), "PROTOCOL \"\"");
-    ACQUIRE(say_array(0), "PROTOCOL \"\"");
-    ACQUIRE(say_array(1, say_integer(1)), "PROTOCOL \"\"");
-    ACQUIRE(say_array(2, say_integer(1), say_integer(17)), "PROTOCOL \"\"");
-    ACQUIRE(waits(2, "x", 1, 1, 9, 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(INT64_MIN, "x", 1, 1, 9, 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(-5, "x", 1, -1, 9, 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(-5, "x", -1, 1, 9, 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(-5, "x", 1, (int64_t)1 << 40, 9, 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(-5, "x", 1, 1, -9, 1), "PROTOCOL \"\"");
-    ACQUIRE(waits(-5, "x", 1, 1, 9, -1), "PROTOCOL \"\"");
-    ACQUIRE(say_array(5, say_integer(-1), say_string("x"), say_integer(1), say_integer(1), say_integer(1)), "PROTOCOL \"\"");
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
+        ACQUIRE(nonsense[i], "PROTOCOL \"\"");
 }
 
-static void answers_to_release(void **state)
+static void answers_to_release_and_renew(void **state)
 {
     (void)state;
     RELEASE(say_integer(0), "NO");
@@ -249,6 +217,15 @@ static void answers_to_release(void **state)
     RELEASE(say_nil(), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MIN), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MAX), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_integer(0)), "NO");
+    assert_string_equal(said(hl_queued_renewed, say_integer(30001)), "YES left 30000");
+    assert_string_equal(said(hl_queued_renewed, say_integer(1)), "YES left 0");
+    assert_string_equal(said(hl_queued_renewed, say_integer(-1)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_nil()), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_string("5")), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_queued_renewed, say_error("WRONGTYPE x")), "NO");
+    assert_string_equal(said(hl_queued_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
 }
 
 /* Of the release, and of what it asked for besides. */
@@ -349,53 +326,21 @@ static void a_push_that_is_cut_is_read_within_its_bytes(void **state)
     }
 }
 
-/* Two rows over the same words: a MUTEX waits by messages, and stands in no queue. */
-static void a_MUTEX_asks_as_a_guest(void **state)
-{
-    struct hl_command command;
-    (void)state;
-    hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|15|9999999999999999 *|600000");
-    hl_queued_mutex.release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
-}
-
-static void answers_to_renew(void **state)
-{
-    (void)state;
-    assert_string_equal(said(hl_response_renewed, say_integer(0)), "NO");
-    assert_string_equal(said(hl_response_renewed, say_integer(30001)), "YES left 30000");
-    assert_string_equal(said(hl_response_renewed, say_integer(1)), "YES left 0");
-    assert_string_equal(said(hl_response_renewed, say_integer(-1)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_nil()), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_string("5")), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_error("WRONGTYPE x")), "NO");
-    assert_string_equal(said(hl_response_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(acquire_is_said_so),
-        cmocka_unit_test(renew_is_said_so),
-        cmocka_unit_test(release_is_said_so),
-        cmocka_unit_test(a_release_asks_for_the_next_as_well),
+        cmocka_unit_test(requests_are_said_so),
+        cmocka_unit_test(a_release_asks_for_the_next_or_for_one_key),
         cmocka_unit_test(a_channel_is_of_a_client_and_of_a_slot),
-        cmocka_unit_test(the_second_way_to_release_names_one_key),
-        cmocka_unit_test(a_forced_release_names_its_holder),
-        cmocka_unit_test(peek_names_a_place),
+        cmocka_unit_test(other_requests_are_said_so),
         cmocka_unit_test(the_longest_name_fits),
-        cmocka_unit_test(answers_to_acquire),
-        cmocka_unit_test(an_answer_may_name_an_heir),
+        cmocka_unit_test(answers_to_acquire_and_their_heirs),
         cmocka_unit_test(nonsense_about_acquire_is_no_grant),
-        cmocka_unit_test(answers_to_release),
+        cmocka_unit_test(answers_to_release_and_renew),
         cmocka_unit_test(answers_to_release_with_the_next),
         cmocka_unit_test(pushes),
         cmocka_unit_test(any_other_push_is_nonsense),
         cmocka_unit_test(a_push_that_is_cut_is_read_within_its_bytes),
-        cmocka_unit_test(a_MUTEX_asks_as_a_guest),
-        cmocka_unit_test(answers_to_renew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,24 +24,6 @@ static void listens(struct client *p)
     run_ms(p->fixture, 5);
 }
 
-A_PLAY(subscribe_confirm_ask_again_sleep)
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    uint64_t begun_us;
-    listens(the_client(s));
-    store_take(&s->store, "stock", "another", 60000);
-    store_forget(&s->store);
-    begun_us = fixture_us(s);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 2900);
-    TELLS(s, "a:WAITING");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    SAME(s, sent_at_us(s, "mutex_acquire", 0), begun_us);
-    SAME(s, sent_at_us(s, "SUBSCRIBE", 0), begun_us + 200);
-    SAME(s, sent_at_us(s, "mutex_acquire", 1), begun_us + 400);
-    TEXT(s, store_line(&s->store, "SUBSCRIBE", 0)->text, "SUBSCRIBE " CHANNEL);
-}
-
 /* Its release hands over: there is nothing to listen to but grants, and nothing to ask twice for. */
 A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
 {
@@ -50,26 +32,9 @@ A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
     held(fixture_connect(s, NULL), "h", "stock", NULL);
     store_forget(&s->store);
     waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 2900);
-    TELLS(s, "a:WAITING");
+    TELLS_IN(s, 2900, "a:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 1);
     SAME(s, asked(s, "SUBSCRIBE"), 0);
-}
-
-A_PLAY(a_message_wakes_within_one_round_trip)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a;
-    uint64_t freed_us;
-    store_take(&s->store, "stock", "another", 60000);
-    a = waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 700);
-    freed_us = fixture_us(s);
-    store_free_name(&s->store, "stock");
-    run_ms(s, 1);
-    TELLS(s, "a:WAITING a:OK");
-    SAME(s, a->at_us, freed_us + 100 + 200); /* the message, and one request */
-    SAME(s, a->result.attempts, 3);
 }
 
 A_PLAY(the_end_of_the_holders_lease_wakes)
@@ -79,25 +44,10 @@ A_PLAY(the_end_of_the_holders_lease_wakes)
     uint64_t taken_us = fixture_us(s);
     store_take(&s->store, "stock", "another", 1500);
     a = waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 3000);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_IN(s, 3000, "a:WAITING a:OK");
     SAME(s, asked(s, "mutex_acquire"), 3);
     /* its last millisecond is still his: one round trip behind PTTL + 1, counted from the latest answer, is the soonest that is right */
     HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1502000);
-}
-
-A_PLAY(a_holder_that_never_publishes_is_asked_after_every_three_seconds)
-{
-    struct client *p = fixture_connect(s, NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 100);
-    store_delete(&s->store, "stock");
-    run_ms(s, 2800);
-    TELLS(s, "a:WAITING");
-    run_ms(s, 200);
-    TELLS(s, "a:OK");
-    SAME(s, sent_at_us(s, "mutex_acquire", 2), sent_at_us(s, "mutex_acquire", 1) + 200 + 3000000);
 }
 
 A_PLAY(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
@@ -119,8 +69,7 @@ A_PLAY(who_may_not_subscribe_polls)
     HOLDS(s, asked(s, "mutex_acquire") >= 120 && asked(s, "mutex_acquire") <= 240);
     SAME(s, denied->met, 2); /* of its grants, and of releases by others */
     store_delete(&s->store, "stock");
-    run_ms(s, 101);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_IN(s, 101, "a:WAITING a:OK");
     HOLDS(s, strstr(p->log, "SUBSCRIBE refused: NOPERM"));
 }
 
@@ -133,8 +82,7 @@ A_PLAY(a_new_subscription_link_makes_all_try_again)
     SAME(s, asked(s, "mutex_acquire"), 2);
     SAME(s, net_reset(&s->net, NULL, NET_STREAMS), 1);
     store_delete(&s->store, "stock"); /* the message that nobody heard */
-    run_ms(s, 200);
-    TELLS(s, "a:WAITING a:OK");
+    TELLS_IN(s, 200, "a:WAITING a:OK");
     SAME(s, asked_for(s, "SUBSCRIBE " CHANNEL), 2);
     SAME(s, asked_for(s, "SUBSCRIBE hilock:grant:"), 2);
     HOLDS(s, asked_at_us(s, "mutex_acquire", 2) > asked_at_us(s, "SUBSCRIBE", 2));
@@ -159,31 +107,13 @@ A_PLAY(the_line_is_first_come_first_served)
 {
     struct client *p = fixture_connect(s, &alone);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING c:WAITING");
+    TELLS_IN(s, 10, "b:WAITING c:WAITING");
     when(b, "OK", release_it);
     when(c, "OK", release_it);
     release_quietly(a);
-    run_ms(s, 10);
-    TELLS(s, "b:OK c:OK");
+    TELLS_IN(s, 10, "b:OK c:OK");
     SAME(s, asked(s, "mutex_acquire"), 1); /* each release asks for the next one, too */
     SAME(s, asked(s, "mutex_release"), 3);
-}
-
-A_PLAY(the_next_in_line_asks_when_the_head_gives_up)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a, *b;
-    store_take(&s->store, "stock", "another", 60000);
-    a = waiting(p, "a", HILOCK_FOREVER);
-    b = waiting(p, "b", HILOCK_FOREVER);
-    run_ms(s, 10);
-    cancel(a);
-    run_ms(s, 10);
-    store_free_name(&s->store, "stock");
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING b:WAITING a:CANCELLED b:OK");
-    HOLDS(s, b->result.attempts >= 1);
 }
 
 A_PLAY(who_waits_behind_a_sibling_is_told_his_holder)
@@ -193,13 +123,11 @@ A_PLAY(who_waits_behind_a_sibling_is_told_his_holder)
     char holder[FIXTURE_TEXT];
     held(p, "a", "stock", NULL);
     b = waiting(p, "b", 1000);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING");
+    TELLS_IN(s, 10, "b:WAITING");
     TEXT(s, b->holder, store_holder(&s->store, "stock"));
     snprintf(holder, sizeof holder, "%s", b->holder);
     SAME(s, b->event.waited_ms, 0);
-    run_ms(s, 1000);
-    TELLS(s, "b:TIMED_OUT");
+    TELLS_IN(s, 1000, "b:TIMED_OUT");
     SAME(s, b->result.attempts, 0);
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client, 51000001..:1, for 28692 ms at least");
     SAME(s, asked(s, "mutex_acquire"), 1);
@@ -211,26 +139,9 @@ A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
     store_take(&s->store, "stock", "another", 60000);
     waiting(the_client(s), "a", HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 1000);
-    TELLS(s, "a:WAITING b:WAITING b:WAITING b:WAITING b:WAITING");
+    TELLS_IN(s, 1000, "a:WAITING b:WAITING b:WAITING b:WAITING b:WAITING");
     SAME(s, b->event.waited_ms, 900);
     TEXT(s, b->holder, "another");
-}
-
-/* Waiters in the store's queue come before those in line here: they get their place when this client holds no more. */
-A_PLAY(clients_take_turns)
-{
-    struct client *p = fixture_connect(s, &alone), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING c:WAITING");
-    release_quietly(a);
-    run_ms(s, 10);
-    TELLS(s, "c:OK");
-    HOLDS(s, b->result.attempts == 0);
-    release_quietly(c);
-    run_ms(s, 10);
-    TELLS(s, "b:OK");
 }
 
 static void acquire_it(struct handle *handle) { acquire(handle, HILOCK_FOREVER); }
@@ -240,41 +151,13 @@ A_PLAY(who_asks_again_in_the_releases_callback_is_behind_those_who_wait)
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     when(a, "released", acquire_it);
     release(a);
-    run_ms(s, 10);
-    TELLS(s, "c:OK a:released a:WAITING");
+    TELLS_IN(s, 10, "c:OK a:released a:WAITING");
 }
 
 /* ---- masters: who waits stands in the queue of the first ---- */
-
-A_PLAY(others_who_listen_get_their_turn_after_a_release)
-{
-    struct client *p = quorum_with(s, 3, alone), *q = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(p, "b", HILOCK_FOREVER);
-    waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING c:WAITING");
-    release_quietly(a);
-    run_ms(s, 10);
-    TELLS(s, "c:OK");
-}
-
-A_PLAY(so_they_do_when_we_ask_again_only_in_the_releases_callback)
-{
-    struct client *p = quorum(s, 3), *q = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
-    when(a, "released", acquire_it);
-    release(a);
-    run_ms(s, 10);
-    TELLS(s, "a:released c:OK a:WAITING");
-}
 
 static struct handle *beside;
 static void drop_beside_and_acquire_it(struct handle *handle)
@@ -283,36 +166,19 @@ static void drop_beside_and_acquire_it(struct handle *handle)
     acquire(handle, HILOCK_FOREVER);
 }
 
-A_PLAY(so_they_do_when_nobody_of_us_waited_for_a_moment)
+A_PLAY(others_get_their_turn_though_nobody_of_us_waited_for_a_moment)
 {
     struct client *p = quorum_with(s, 3, alone), *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL);
     beside = waiting(p, "b", HILOCK_FOREVER);
     waiting(q, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     when(a, "released", drop_beside_and_acquire_it);
     release(a);
-    run_ms(s, 10);
-    TELLS(s, "a:released c:OK a:WAITING");
+    TELLS_IN(s, 10, "a:released c:OK a:WAITING");
 }
 
 /* ---- the subscription ---- */
-
-A_PLAY(our_own_lingering_subscription_is_nobody_else)
-{
-    struct handle *a = asking(the_client(s), "a", "stock", NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    run_ms(s, 10);
-    store_free_name(&s->store, "stock");
-    run_ms(s, 10);
-    fixture_hush(s);
-    when(a, "released", acquire_it);
-    release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released a:OK");
-    SAME(s, a->at_us, asked_at_us(s, "mutex_release", 0) + 100 + 200);
-}
 
 A_PLAY(our_own_subscription_is_nobody_else)
 {
@@ -323,12 +189,10 @@ A_PLAY(our_own_subscription_is_nobody_else)
     b = waiting(p, "b", HILOCK_FOREVER);
     run_ms(s, 10);
     store_free_name(&s->store, "stock");
-    run_ms(s, 1);
-    TELLS(s, "a:WAITING b:WAITING a:OK");
+    TELLS_IN(s, 1, "a:WAITING b:WAITING a:OK");
     SAME(s, store_listeners(&s->store, CHANNEL), 1);
     release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1, "b:OK");
     SAME(s, b->at_us, asked_at_us(s, "mutex_release", 0) + 100);
 }
 
@@ -338,8 +202,7 @@ A_PLAY(the_subscription_lingers_for_a_second)
     struct handle *a;
     store_take(&s->store, "stock", "another", 60000);
     a = waiting(p, "a", 100);
-    run_ms(s, 1000);
-    TELLS(s, "a:WAITING a:TIMED_OUT");
+    TELLS_IN(s, 1000, "a:WAITING a:TIMED_OUT");
     SAME(s, asked(s, "UNSUBSCRIBE"), 0);
     acquire(a, 200); /* heard at once, but what came between is lost: it asks twice */
     run_ms(s, 150);
@@ -363,8 +226,7 @@ A_PLAY(any_message_is_a_hint_and_no_more)
     store_publish(&s->store, CHANNEL, "1");
     run_ms(s, 10);
     store_publish(&s->store, CHANNEL, "granted to you, token 7");
-    run_ms(s, 10);
-    TELLS(s, "a:WAITING");
+    TELLS_IN(s, 10, "a:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 2 + 3);
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets reported, to whom it is handed on and
- * to whom not; and what crosses a hand-off: a cancel, a free, a close, a pause, an outage. */
-#include <stdio.h>
-#include <string.h>
-
+/* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets
+ * reported, to whom it is handed on and to whom not; and what crosses a hand-off: a cancel, a free, a close, a
+ * pause, an outage. */
 #include "play.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
@@ -12,25 +10,6 @@ static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
 /* ---- reports and costs ---- */
-
-A_PLAY(all_in_line_have_their_turn_in_order)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL), *line[4];
-    char tag[2] = "b";
-    for (int i = 0; i < 4; i++, tag[0]++) {
-        line[i] = asking(the_client(s), tag, "stock", NULL);
-        when(line[i], "OK", release_it);
-    }
-    run_ms(s, 10);
-    fixture_hush(s);
-    release_quietly(a);
-    run_ms(s, 1);
-    TELLS(s, "b:OK c:OK d:OK e:OK");
-    for (int i = 0; i < 4; i++)
-        SAME(s, line[i]->result.fencing_token, a->result.fencing_token + (uint64_t)i + 1);
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    SAME(s, asked(s, "mutex_release"), 1);
-}
 
 A_PLAY(a_later_grant_has_a_higher_token_than_every_turn)
 {
@@ -55,8 +34,7 @@ A_PLAY(the_hold_is_renewed_as_if_it_had_one_owner)
     run_ms(s, 600);
     SAME(s, sent_at_us(s, "renew", 0), granted_us + 1000000);
     BELIEVES(s, b, granted_us + 4000000 - 37000);
-    run_ms(s, 9000);
-    TELLS(s, "b:WAITING b:OK");
+    TELLS_IN(s, 9000, "b:WAITING b:OK");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 1000);
     SAME(s, hilock_lock_token(b->lock), a->result.fencing_token + 1);
 }
@@ -69,33 +47,17 @@ A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
     asking(p, "b", "stock", most);
     run_ms(s, 900);
     release_quietly(a);
-    run_ms(s, 2990);
-    TELLS(s, "b:WAITING b:OK");
-    run_ms(s, 20);
-    TELLS(s, "b:LOST HOLD_MAX");
+    TELLS_IN(s, 2990, "b:WAITING b:OK");
+    TELLS_IN(s, 20, "b:LOST HOLD_MAX");
     run_ms(s, 10);
     HOLDS(s, !is_ours(s, "stock"));
-}
-
-A_PLAY(a_loss_is_told_to_whose_turn_it_is)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
-    release_quietly(a);
-    run_ms(s, 1);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 60000);
-    run_ms(s, 1100);
-    TELLS(s, "b:WAITING b:OK b:LOST TAKEN");
-    SAME(s, b->event.fencing_token, a->result.fencing_token + 1);
 }
 
 A_PLAY(a_try_is_denied_all_the_while)
 {
     struct handle *a = held(the_client(s), "a", "stock", NULL), *t = handle_new(the_client(s), "t", "stock", NULL);
     asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release_quietly(a);
     acquire(t, HILOCK_TRY);
     run_us(s, 1);
@@ -103,23 +65,6 @@ A_PLAY(a_try_is_denied_all_the_while)
     acquire(t, HILOCK_TRY);
     run_us(s, 1);
     TELLS(s, "t:TIMED_OUT");
-    SAME(s, asked(s, "mutex_acquire"), 1);
-}
-
-static void acquire_it(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
-
-A_PLAY(the_old_handle_may_stand_in_line_again)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
-    when(a, "released", acquire_it);
-    release(a);
-    run_us(s, 1);
-    TELLS(s, "a:released b:OK a:WAITING");
-    release_quietly(b);
-    run_us(s, 1);
-    TELLS(s, "a:OK");
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
@@ -131,14 +76,11 @@ A_PLAY(counts_end_with_their_turn)
     const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
     struct handle *a = held(p, "a", "stock", again), *b = asking(p, "b", "stock", again);
     acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 1, "a:released");
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 1, "a:released b:OK");
     SAME(s, b->result.hold_count, 1);
     SAME(s, asked(s, "mutex_release"), 0);
 }
@@ -148,14 +90,12 @@ A_PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on)
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t extended_us;
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     extended_us = fixture_us(s);
     extend(a, 0);
     run_us(s, 50);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:extend LOST a:released b:OK");
+    TELLS_IN(s, 1, "a:extend LOST a:released b:OK");
     BELIEVES(s, b, extended_us + 3000000 - 37000); /* its answer proves what it did before */
     SAME(s, asked(s, "mutex_release"), 0);
 }
@@ -168,15 +108,12 @@ A_PLAY(others_in_the_queue_come_before_who_goes_along)
     struct handle *a = held(p, "a", "stock", NULL), *other;
     asking(p, "b", "stock", NULL);
     other = asking(q, "q", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     store_forget(&s->store);
     release_quietly(a);
-    run_ms(s, 2);
-    TELLS(s, "q:OK");
+    TELLS_IN(s, 2, "q:OK");
     release_quietly(other);
-    run_ms(s, 2);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 1); /* as its channel was confirmed */
 }
 
@@ -189,14 +126,12 @@ A_PLAY(who_gives_up_on_the_way_leaves_nothing)
     run_ms(s, 1);
     HOLDS(s, is_ours(s, "stock"));
     cancel(b);
-    run_ms(s, 10);
-    TELLS(s, "b:WAITING b:CANCELLED");
+    TELLS_IN(s, 10, "b:WAITING b:CANCELLED");
     TEXT(s, store_holder(&s->store, "stock"), "");
     run_ms(s, 3000);
     SAME(s, asked(s, "mutex_release"), 2); /* the second one ran after what the first one asked for: no third is needed */
     acquire(a, HILOCK_FOREVER);
-    run_ms(s, 2);
-    TELLS(s, "a:OK");
+    TELLS_IN(s, 2, "a:OK");
 }
 
 /* It is granted by a push before the answer comes that says that it waits. */
@@ -208,16 +143,13 @@ A_PLAY(a_push_may_overtake_the_answer)
     a = held(p, "a", "stock", NULL);
     b = asking(p, "b", "stock", NULL);
     other = asking(q, "q", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
     release_quietly(a);
     run_ms(s, 1);
     release_quietly(other);
-    run_ms(s, 1);
-    TELLS(s, "q:OK b:OK");
-    run_ms(s, 10);
-    TELLS(s, "");
+    TELLS_IN(s, 1, "q:OK b:OK");
+    TELLS_IN(s, 10, "");
     release_quietly(b);
     run_ms(s, 10);
     TEXT(s, store_holder(&s->store, "stock"), "");
@@ -233,14 +165,12 @@ A_PLAY(to_a_SIMPLE_lock_and_from_one_nothing_is_handed)
         struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = kinds[i]));
         struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
         release_quietly(a);
-        run_ms(s, 200);
-        TELLS(s, "b:WAITING b:OK");
+        TELLS_IN(s, 200, "b:WAITING b:OK");
         SAME(s, asked(s, "mutex_release"), 1);
         SAME(s, asked(s, "SET"), 1 + 2 * i);
         SAME(s, b->result.fencing_token, 0);
         release(b);
-        run_ms(s, 10);
-        fixture_hush(s);
+        unheard_ms(s, 10);
     }
 }
 
@@ -296,8 +226,7 @@ A_PLAY(who_asks_already_is_not_handed_to)
     acquire(t, HILOCK_TRY);
     asking(p, "b", "stock", NULL);
     when(t, "OK", release_it);
-    run_ms(s, 10);
-    TELLS(s, "t:OK b:WAITING b:OK");
+    TELLS_IN(s, 10, "t:OK b:WAITING b:OK");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
@@ -312,11 +241,9 @@ A_PLAY(who_may_have_left_something_is_not_handed_to)
     b = asking(p, "b", "stock", NULL);
     run_ms(s, 10);
     net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 500);
-    TELLS(s, "t:OK b:WAITING");
+    TELLS_IN(s, 500, "t:OK b:WAITING");
     release_quietly(t);
-    run_ms(s, 2);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 2, "b:OK");
     SAME(s, asked(s, "mutex_release"), 1);
     release_quietly(b);
     run_ms(s, 2200);
@@ -338,12 +265,10 @@ A_PLAY(a_cancel_that_crosses_passes_it_on)
     uint64_t token = a->result.fencing_token;
     other = asking(p, "b", "stock", NULL);
     c = asking(p, "c", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     when(a, "released", cancel_other);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:CANCELLED c:OK");
+    TELLS_IN(s, 1, "a:released b:CANCELLED c:OK");
     SAME(s, c->result.fencing_token, token + 2);
     SAME(s, asked(s, "mutex_acquire") + asked(s, "mutex_release"), 1);
     SAME(s, counts_of(p).undone, 0);
@@ -353,12 +278,10 @@ A_PLAY(a_free_that_crosses_releases_it)
 {
     struct handle *a = held(the_client(s), "a", "stock", NULL);
     other = asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     when(a, "released", free_other);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released");
+    TELLS_IN(s, 1, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, counts_of(the_client(s)).undone, 1);
@@ -375,19 +298,15 @@ A_PLAY(what_aged_on_the_way_stands_in_the_queue)
     c = asking(q, "c", "stock", &three_seconds);
     run_ms(s, 1);
     release_quietly(a);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     when(first, "released", block);
     release(first);
     run_ms(s, 1);
-    run_ms(s, 10);
-    TELLS(s, "first:released c:OK");
+    TELLS_IN(s, 10, "first:released c:OK");
     asking(r, "d", "stock", &three_seconds);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(c);
-    run_ms(s, 10);
-    TELLS(s, "second:OK");
+    TELLS_IN(s, 10, "second:OK");
 }
 
 /* The answer that says so is read between the hand-off and its telling. */
@@ -395,30 +314,25 @@ A_PLAY(what_was_taken_before_it_is_told_is_waited_for)
 {
     struct handle *a = held(the_client(s), "a", "stock", &fixed);
     asking(the_client(s), "b", "stock", &fixed);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 2000);
     extend(a, 0);
     run_us(s, 150);
     world_jump_us(&s->world, 100);
     release(a);
-    run_ms(s, 1000);
-    TELLS(s, "a:extend LOST a:released");
-    run_ms(s, 1500);
-    TELLS(s, "b:OK");
+    TELLS_IN(s, 1000, "a:extend LOST a:released");
+    TELLS_IN(s, 1500, "b:OK");
 }
 
 A_PLAY(closing_hands_on_to_nobody)
 {
     struct handle *a = held(the_client(s), "a", "stock", NULL);
     asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release(a);
     client_close(the_client(s), 1000);
-    run_ms(s, 10);
-    TELLS(s, "a:released b:CLOSED closed");
+    TELLS_IN(s, 10, "a:released b:CLOSED closed");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -427,52 +341,11 @@ A_PLAY(a_store_that_is_away_does_not_stop_it)
     struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
     run_ms(s, 1);
     cut_off(s);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     release(a);
-    run_ms(s, 1);
-    TELLS(s, "a:released b:OK");
+    TELLS_IN(s, 1, "a:released b:OK");
     s->place->mood = NET_LISTENS;
-    run_ms(s, 5000);
-    TELLS(s, "");
+    TELLS_IN(s, 5000, "");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
 }
 
-/* The grant's own request was asked twice: the copy may run until not_after, in any later turn. */
-A_PLAY(the_last_turn_is_released_twice_if_the_first_was_asked_twice)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = asking(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    when(a, "OK", release_it);
-    when(b, "OK", release_it);
-    run_ms(s, 5000);
-    TELLS(s, "a:OK b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    SAME(s, asked(s, "mutex_release"), b->at_us < asked_at_us(s, "mutex_acquire", 0) + 1010000 ? 2 : 1);
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
-/* Its turn is found lost before its report. */
-A_PLAY(a_turn_that_is_lost_untold_asks_again)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
-    asking(p, "c", "stock", &three_seconds);
-    run_ms(s, 10);
-    release_quietly(a);
-    run_ms(s, 10);
-    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_HELD);
-    fixture_hush(s);
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    extend(b, 0);
-    run_us(s, 4500);
-    p->loop.late_us = 2000;
-    release_quietly(b);
-    run_us(s, 1000);
-    p->loop.late_us = 0;
-    run_ms(s, 10);
-    TELLS(s, "b:extend LOST c:OK");
-}

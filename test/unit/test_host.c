@@ -88,31 +88,37 @@ static int end(void **state)
 
 static void turn(void) { poll_loop_turn(loop, 0); }
 
-static void test_nested_turns_are_one(void **state)
+static void step(char letter)
 {
-    (void)state;
-    hl_host_enter(&host);
-    hl_host_enter(&host);
-    hl_host_flush_later(&host, &a.flush);
-    hl_host_leave(&host);
-    assert_string_equal(story, "(");
-    hl_host_leave(&host);
-    assert_string_equal(story, "(a)");
-    assert_int_equal(host.depth, 0);
+    switch (letter) {
+    case '(': hl_host_enter(&host); break;
+    case ')': hl_host_leave(&host); break;
+    case 'a': hl_host_flush_later(&host, &a.flush); break;
+    case 'b': hl_host_flush_later(&host, &b.flush); break;
+    case 'n': hl_host_flush_never(&host, &a.flush); break;
+    case 'w': hl_host_wake(&host); break;
+    default: turn(); break;
+    }
 }
 
-static void test_each_flush_once_in_order(void **state)
+static void test_turns(void **state)
 {
+    static const struct { const char *steps, *story; } cases[] = {
+        {"((a)", "("}, {")", "(a)"}, /* nested turns are one */
+        {"(bab)", "(ba)"}, {"()", "()"}, /* each once, in order */
+        {"(abnn)", "(b)"},
+        {"aw", ""}, {".", "(a)"}, {".", ""}, /* outside of a turn */
+        {"(w).", "()"}, /* a leave that comes before it has done the work of the wake */
+        {"()w.", "()()"},
+    };
     (void)state;
-    hl_host_enter(&host);
-    hl_host_flush_later(&host, &b.flush);
-    hl_host_flush_later(&host, &a.flush);
-    hl_host_flush_later(&host, &b.flush);
-    hl_host_leave(&host);
-    assert_string_equal(story, "(ba)");
-    hl_host_enter(&host);
-    hl_host_leave(&host);
-    assert_string_equal(story, "(ba)()");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t before = cases[i].steps[0] == ')' ? 0 : strlen(story);
+        for (const char *at = cases[i].steps; *at; at++)
+            step(*at);
+        assert_string_equal(story + before, cases[i].story);
+    }
+    assert_int_equal(host.depth, 0);
 }
 
 static void test_flush_asked_by_a_flush(void **state)
@@ -128,18 +134,6 @@ static void test_flush_asked_by_a_flush(void **state)
     hl_host_flush_later(&host, &a.flush);
     hl_host_leave(&host);
     assert_string_equal(story, "(aba)(aa)");
-}
-
-static void test_flush_never(void **state)
-{
-    (void)state;
-    hl_host_enter(&host);
-    hl_host_flush_later(&host, &a.flush);
-    hl_host_flush_later(&host, &b.flush);
-    hl_host_flush_never(&host, &a.flush);
-    hl_host_flush_never(&host, &a.flush);
-    hl_host_leave(&host);
-    assert_string_equal(story, "(b)");
 }
 
 static void flush_and_wake(void)
@@ -161,39 +155,6 @@ static void test_what_leave_asks_for(void **state)
     assert_string_equal(story, "()a()");
     turn();
     assert_string_equal(story, "()a()");
-}
-
-static void test_outside_a_turn(void **state)
-{
-    (void)state;
-    hl_host_flush_later(&host, &a.flush);
-    hl_host_wake(&host);
-    assert_string_equal(story, "");
-    turn();
-    assert_string_equal(story, "(a)");
-    turn();
-    assert_string_equal(story, "(a)");
-}
-
-/* A leave that comes before it has done the work of the wake; one asked for inside a turn needs no other. */
-static void test_wake_inside_a_turn(void **state)
-{
-    (void)state;
-    hl_host_enter(&host);
-    hl_host_wake(&host);
-    hl_host_leave(&host);
-    turn();
-    assert_string_equal(story, "()");
-}
-
-static void test_wake_after_a_turn(void **state)
-{
-    (void)state;
-    hl_host_enter(&host);
-    hl_host_leave(&host);
-    hl_host_wake(&host);
-    turn();
-    assert_string_equal(story, "()()");
 }
 
 /* Without anybody to tell: links alone, as in tests. */
@@ -305,10 +266,8 @@ static void test_contract(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nested_turns_are_one),  TEST(each_flush_once_in_order), TEST(flush_asked_by_a_flush),
-        TEST(flush_never),           TEST(what_leave_asks_for),      TEST(outside_a_turn),
-        TEST(wake_inside_a_turn),    TEST(wake_after_a_turn),        TEST(no_on_leave),
-        TEST(hurry),
+        TEST(turns),         TEST(flush_asked_by_a_flush), TEST(what_leave_asks_for),
+        TEST(no_on_leave),   TEST(hurry),
         cmocka_unit_test(test_host_freed_by_its_leave),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_contract),

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a multi must not do: keep what it got while it waits for another program, or believe in what may be gone.
+ * What votes must be good for: more than half, each for its own lease, given back when they were too few, and healed
+ * in time. */
+#include <stdio.h>
+#include <string.h>
+
+#include "quorum_stage.h"
+#include "safety.h"
+
+static const char *const abc[] = {"a", "b", "c", NULL};
+
+SAFETY(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept_ms < 700")
+{
+    struct client *p = fixture_connect(s, NULL);
+    unsigned kept_ms = 0;
+    store_take(&s->store, "c", "another", 60000);
+    acquire(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    for (int i = 0; i < 1000; i++) {
+        run_ms(s, 1);
+        kept_ms += is_ours(s, "a") != 0;
+    }
+    TELLS(s, "m:WAITING");
+    HOLDS(s, kept_ms < 700);
+}
+
+SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
+       "store_left_ms(&s->store, 'a') == store_left_ms(&s->store, 'b')")
+{
+    struct client *p = fixture_connect(s, NULL);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
+    acquire(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER)), HILOCK_FOREVER);
+    TELLS_IN(s, 500, "m:OK");
+    SAME(s, store_left_ms(&s->store, "a"), store_left_ms(&s->store, "b"));
+}
+
+/* It has "a", and waits for "b" behind a client of ours. */
+static struct handle *keeping(struct fixture *s, struct client *p)
+{
+    struct handle *m = multi_new(p, "m", abc, NULL);
+    store_grant(&s->store, "b", "another", 600000);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 50);
+    HOLDS(s, is_ours(s, "a"));
+    return m;
+}
+
+/* The store loses its data, and "a" goes to somebody else; with so many holds it is asked for a moment after the link is back, and in that moment
+ * the rest is got. */
+SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
+       "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));
+    struct handle *m = keeping(s, p);
+    char name[16];
+    s->is_untold = s->is_tampered = 1;
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "other%d", i);
+        held(p, "o", name, NULL);
+    }
+    store_restart(&s->store, 0);
+    store_take(&s->store, "a", "another", 600000);
+    net_reset(&s->net, NULL, NET_ALL);
+    for (int i = 0; i < 10000 && !is_ours(s, "c"); i++)
+        run_us(s, 100);
+    run_us(s, 300);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_WAITING);
+    store_free_name(&s->store, "a");
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && is_ours(s, "a"));
+}
+
+SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few, "a handle believes in no more than the server has")
+{
+    struct client *p = quorum(s, 4);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    take_at(s, 0, 2, "another");
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 5, "a:TIMED_OUT");
+}
+
+SAFETY(QUORUM_KEEPS, too_few_votes_are_given_back, "!strstr(store_holder(store_at(s, 2), 'stock'), p->uuid)")
+{
+    struct client *p = quorum(s, 3);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    take_at(s, 0, 2, "another");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 1);
+    s->is_tampered = 1;
+    TELLS_IN(s, 500, "a:WAITING");
+    HOLDS(s, !strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
+}
+
+SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again, "a->result.attempts == i < 1 ? 3 : 2")
+{
+    struct client *p = quorum(s, 3);
+    world_freeze(&store_at(s, 2)->lane);
+    for (int i = 0; i < 3; i++) {
+        struct handle *a = handle_new(p, "a", (const char *const[]){"one", "two", "three"}[i], NULL);
+        acquire(a, HILOCK_TRY);
+        run_ms(s, 1);
+        SAME(s, a->result.attempts, i < 1 ? 3 : 2);
+        release(a);
+        run_ms(s, 200);
+    }
+    TELLS(s, "a:OK a:released a:OK a:released a:OK a:released");
+}
+
+SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed, "a handle believes in no more than the server has")
+{
+    struct client *p = quorum(s, 3);
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    for (unsigned i = 0; i < 3; i++) {
+        restart_empty(s, i);
+        run_ms(s, 2000);
+    }
+    TELLS(s, "");
+}
+
+/* The first master is still another's, so the free ones are left alone, for some seconds: he may be about to have them. */
+SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
+       "!*store_holder(store_at(s, 1), 'stock') && !*store_holder(store_at(s, 2), 'stock')")
+{
+    struct client *p = quorum(s, 3);
+    take_at(s, 0, 3, "another");
+    asking(p, "a", "stock", NULL);
+    run_ms(s, 20);
+    store_free_name(store_at(s, 1), "stock");
+    store_free_name(store_at(s, 2), "stock");
+    run_ms(s, 1);
+    HOLDS(s, !*store_holder(store_at(s, 1), "stock") && !*store_holder(store_at(s, 2), "stock"));
+    TELLS_IN(s, 10000, "a:WAITING a:OK");
+}
