@@ -10,7 +10,7 @@ import tempfile
 import store
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build'))
-import hpp  # noqa: E402
+import headers  # noqa: E402
 
 LINES_MAX = 36
 
@@ -22,7 +22,7 @@ def read(path):
 
 def shown(url, quickstart, page, *command):
     is_readme = page.endswith('.md')
-    source = store.blocks(read(page), 'c')[0] if is_readme else hpp.example(os.path.dirname(os.path.dirname(page)))
+    source = store.blocks(read(page), 'c')[0] if is_readme else headers.example(os.path.dirname(os.path.dirname(page)))
     count = len([line for line in source.splitlines() if line])
     store.expect(count <= LINES_MAX, f'it has {count} lines, at most {LINES_MAX}')
     if is_readme:
