@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import tempfile
@@ -105,6 +106,7 @@ def terminal(hilock, url):
     text = b''
     for words, typed in ((b'ready', b'typed\n'), (b'got typed', b'\x1a'), (b'goes on: kill -STOP', b'\x03')):
         while words not in text:
+            store.expect(select.select([fd], [], [], store.WAITS_S)[0], f'a terminal goes on behind {text}')
             text += os.read(fd, 1000)
         os.write(fd, typed)
     store.expect(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130, f'a command at a terminal: {text}')
