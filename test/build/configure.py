@@ -17,8 +17,7 @@ def main(meson, compiler, source):
     failures = []
     for version, expected in CASES:
         with tempfile.TemporaryDirectory() as work:
-            with open(os.path.join(work, 'hiredis.pc'), 'w', encoding='utf-8') as file:
-                file.write(PC.format(version))
+            outside.write(work, 'hiredis.pc', PC.format(version))
             done, text = outside.configure(meson, compiler, source, os.path.join(work, 'build'), '-Dtests=disabled', '-Dbench=disabled',
                                            pkg_config_path=work)
         if done != (expected is None) or expected and expected not in text:

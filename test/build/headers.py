@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from outside import read, write
+
 STRICT = ['-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Wshadow', '-Wundef', '-Werror']
 STRICT_CXX = ['-Wnon-virtual-dtor', '-Woverloaded-virtual']
 QUICK, WHOLE = ['-fsyntax-only'], ['-O1', '-c', '-o', os.devnull]
@@ -97,8 +99,7 @@ REFUSED = [('an answer is thrown away', 'l.acquire(1s, say);'), ('a conversion',
 
 def example(include_dir):
     """The program in the opening comment: its first lines that are set in by five, and those without text between them."""
-    with open(os.path.join(include_dir, PARTS[1]), encoding='utf-8') as file:
-        found = re.search(r'^ \*     #include.*\n(?: \*(?:     .*)?\n)+', file.read(), re.M)
+    found = re.search(r'^ \*     #include.*\n(?: \*(?:     .*)?\n)+', read(os.path.join(include_dir, PARTS[1])), re.M)
     return re.sub(r'^ \*(?:     )?', '', found.group(), flags=re.M)
 
 
@@ -146,8 +147,7 @@ def main(include_dir, c_compiler, *cxx_compilers):
                    for folder, _, files in os.walk(include_dir) for file in files if file.endswith('.h'))
     with tempfile.TemporaryDirectory() as planted, concurrent.futures.ThreadPoolExecutor(2) as pool:
         shutil.copytree(include_dir, planted, dirs_exist_ok=True)
-        with open(os.path.join(planted, names[0]), 'a', encoding='utf-8') as file:
-            file.write(PLANTED)
+        write(planted, names[0], PLANTED, 'a')
         jobs = [*c_jobs(include_dir, names, planted, c_compiler, cxx_compilers),
                 *((compiler, standard, *case) for compiler in cxx_compilers for standard in HPP_STANDARDS
                   for case in hpp_cases(include_dir, names, standard))]

@@ -10,6 +10,7 @@ import tempfile
 import circles
 import objects
 import tree
+from outside import write
 
 SPDX = '/* SPDX-License-Identifier: BSD-3-Clause */\n'
 GOOD = {
@@ -140,13 +141,6 @@ LOWER = '#include "a/lower.h"\n%s\nint hl_lower(void)\n{\n    return %s;\n}\n'
 HEADER = 'int hl_lower(void); /* hl_upper() may be named in words */\n'
 CIRCLES = [('', '1', set()), ('int hl_upper(void);', 'hl_upper()', {'sources', 'objects'}),
            ('extern int hl_upper(void);\n#define UP hl_upper', 'UP()', {'sources', 'objects'})]
-
-
-def write(root, path, text, mode='w'):
-    path = os.path.join(root, path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, mode, encoding='utf-8') as file:
-        file.write(text)
 
 
 def tree_problems(case=None):

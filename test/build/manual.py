@@ -5,12 +5,9 @@ import os
 import subprocess
 import sys
 
+from outside import read
+
 MISTAKE = '.TH X 3 "" "x"\n.SH NAME\nx \\- y\n.SH DESCRIPTION\n.QQ\n'
-
-
-def read(path):
-    with open(path, encoding='utf-8') as file:
-        return file.read()
 
 
 def complaints(mandoc, where, text):

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from outside import write
+
 PASSED = {'name': 'hilock:live / wait', 'result': 'OK'}
 FAILED = {'name': 'hilock:live+multi / multi', 'result': 'TIMEOUT'}
 SKIPPED = {'name': 'hilock:tls / tls_memory', 'result': 'SKIP', 'stdout': 'no TLS here'}
@@ -51,8 +53,7 @@ def outcomes(tally, status, tests, *names):
     """[(outcome, test)] of a run, beside whose log there is another run's."""
     with tempfile.TemporaryDirectory() as logs:
         for log, content in (('gcc-wait.json', tests), ('gcc-compute.json', [FAILED])):
-            with open(os.path.join(logs, log), 'w', encoding='utf-8') as file:
-                file.writelines(json.dumps(test) + '\n' for test in content)
+            write(logs, log, ''.join(json.dumps(test) + '\n' for test in content))
         command = [sys.executable, '-B', tally, 'gcc', status, os.path.join(logs, 'gcc-wait'), *names]
         told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     return [(outcome, test) for outcome, _, test, *_ in (line.split('\t') for line in told.splitlines())]

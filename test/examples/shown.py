@@ -15,18 +15,13 @@ import headers  # noqa: E402
 LINES_MAX = 36
 
 
-def read(path):
-    with open(path, encoding='utf-8') as file:
-        return file.read()
-
-
 def shown(url, quickstart, page, *command):
     is_readme = page.endswith('.md')
-    source = store.blocks(read(page), 'c')[0] if is_readme else headers.example(os.path.dirname(os.path.dirname(page)))
+    source = store.blocks(store.outside.read(page), 'c')[0] if is_readme else headers.example(os.path.dirname(os.path.dirname(page)))
     count = len([line for line in source.splitlines() if line])
     store.expect(count <= LINES_MAX, f'it has {count} lines, at most {LINES_MAX}')
     if is_readme:
-        text = read(quickstart)
+        text = store.outside.read(quickstart)
         store.expect(source == text[text.index('#include'):], 'it is quickstart.c but for its head')
     with tempfile.TemporaryDirectory() as work:
         said = store.built(source, work, 'shown.c' if is_readme else 'shown.cc', *command)

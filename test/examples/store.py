@@ -85,12 +85,7 @@ class Server:
         self.url = f'unix://{LOGIN}{self.folder}/socket'
         self.command = [os.environ.get('HILOCK_TEST_SERVER') or program]
         os.makedirs(self.folder)
-        if config:
-            with open(os.path.join(self.folder, 'conf'), 'w', encoding='utf-8') as file:
-                file.write(config)
-            self.command.append(file.name)
-        else:
-            self.command += ['--save', '', '--appendonly', 'no']
+        self.command += [outside.write(self.folder, 'conf', config)] if config else ['--save', '', '--appendonly', 'no']
         self.command += ['--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.folder, '--unixsocket', f'{self.folder}/socket', *arguments]
         self.start()
 
@@ -135,11 +130,7 @@ class Server:
 
 def guide(folder):
     """The pages of the guide, one after the other."""
-    text = ''
-    for page in ('use.md', 'operate.md', 'choose.md'):
-        with open(os.path.join(folder, page), encoding='utf-8') as file:
-            text += file.read()
-    return text
+    return ''.join(outside.read(os.path.join(folder, page)) for page in ('use.md', 'operate.md', 'choose.md'))
 
 
 def blocks(text, language):
@@ -150,10 +141,8 @@ def blocks(text, language):
 def built(text, folder, name, *command):
     """A function that runs the program of this text: (stdout, stderr) of it with these arguments. command: COMPILER... -- LIBRARY..."""
     compiler, libraries = command[:command.index('--')], command[command.index('--') + 1:]
-    program, binary = os.path.join(folder, name), os.path.join(folder, 'program')
-    with open(program, 'w', encoding='utf-8') as file:
-        file.write(text)
-    outside.run(*compiler, program, '-o', binary, *libraries)
+    binary = os.path.join(folder, 'program')
+    outside.run(*compiler, outside.write(folder, name, text), '-o', binary, *libraries)
     environment = {**os.environ, 'LD_LIBRARY_PATH': os.pathsep.join(os.path.dirname(path) for path in libraries)}
 
     def said(*arguments):
