@@ -84,7 +84,7 @@ static void pair_end(struct pair *pair)
     assert_int_equal(handle_give(&pair->first), HILOCK_OK);
     handle_until(&pair->second, &pair->second.acquired, 1, "the second to be woken");
     assert_int_equal(pair->second.acquired.status, HILOCK_OK);
-    assert_true(pair->second.acquired.token > pair->first.acquired.token || !pair->first.acquired.token); /* a quorum has none */
+    assert_true(pair->second.acquired.token > pair->first.acquired.token);
     assert_int_equal(pair->first.lost.count, 0);
     assert_int_equal(handle_give(&pair->second), HILOCK_OK);
     handle_free(&pair->first);
@@ -231,27 +231,6 @@ static void test_no_downgrade(void **state)
     tls_server_end(&at);
 }
 
-/* ---- deployments ---- */
-
-static void test_a_quorum(void **state)
-{
-    struct tls_server at[3];
-    const char *urls[4] = {at[0].url, at[1].url, at[2].url, NULL};
-    struct hilock_client_options options;
-    (void)state;
-    for (int i = 0; i < 3; i++)
-        tls_server_start(&at[i], CERT_RIGHT, "no");
-    options = trusting(NULL);
-    options.quorum_urls = urls;
-    options.quorum_needed = 3;
-    options.restart_guard_ms = HILOCK_GUARD_OFF;
-    works(&options);
-    for (int i = 0; i < 3; i++) {
-        assert_true(redis_calls(at[i].redis, "evalsha") > 0);
-        tls_server_end(&at[i]);
-    }
-}
-
 /* ---- Sentinel ---- */
 
 static void until_copied(struct sentinels *set)
@@ -361,7 +340,6 @@ int main(void)
         cmocka_unit_test(test_a_client_certificate),
         cmocka_unit_test(test_options_that_are_refused),
         cmocka_unit_test(test_no_downgrade),
-        cmocka_unit_test(test_a_quorum),
         cmocka_unit_test(test_behind_sentinels),
         cmocka_unit_test(test_in_a_cluster),
     };
