@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""headers.py INCLUDE_DIR CC CXX... - each public header compiles alone, twice, and with the others in any order, as C99, C11, C++11 and C++20, with every
+"""headers.py INCLUDE_DIR CC CXX... - each public header compiles alone, also twice, and with the others in any order, as C99, C11, C++11 and C++20, with every
 warning an error; and hilock.hpp as C++17, C++20 and C++23: alone, behind all others, used up to its last function, and as the program in its opening
 comment. Coroutines are there from C++20 on. What must not compile is tried, too: or else flags that do nothing would go unseen."""
 import concurrent.futures
@@ -113,8 +113,7 @@ def compiles(include_dir, compiler, standard, text, how):
 
 def texts(names, use):
     for name in names:
-        yield name + ' alone', f'#include <{name}>\n' + UNIT
-        yield name + ' twice', f'#include <{name}>\n#include <{name}>\n' + UNIT
+        yield name + ' alone, twice', f'#include <{name}>\n' * 2 + UNIT
     for order, title in ((names, 'all'), (names[::-1], 'all, backwards')):
         yield title, ''.join(f'#include <{name}>\n' for name in order) + use
 
