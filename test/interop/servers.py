@@ -7,7 +7,7 @@ import sys
 from peers import HERE, SECRET
 
 sys.path.insert(0, os.path.join(HERE, '..', 'examples'))
-from store import Server, answer, until  # noqa: E402,F401
+from store import Server, until  # noqa: E402
 
 MASTERS = 3
 SLOTS = 16384

@@ -6,6 +6,7 @@ import threading
 
 import peers
 import servers
+import store
 from peers import expect
 
 OURS = ('mutex', 'fair')
@@ -16,7 +17,7 @@ class Monitor:
     """What the server was asked and what scripts did there: the words of each command."""
     def __init__(self, server):
         self.server, self.file, self.lines = server, server.send('MONITOR'), []
-        expect(servers.answer(self.file) == 'OK', 'the server is watched')
+        expect(store.answer(self.file) == 'OK', 'the server is watched')
         threading.Thread(target=self.listen, daemon=True).start()
 
     def listen(self):
