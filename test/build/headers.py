@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""headers.py INCLUDE_DIR CC CXX... - each public header compiles alone, also twice, and with the others in any order, as C99, C11, C++11 and C++20, with every
-warning an error; and hilock.hpp as C++17, C++20 and C++23: alone, behind all others, used up to its last function, and as the program in its opening
-comment. Coroutines are there from C++20 on. What must not compile is tried, too: or else flags that do nothing would go unseen."""
+"""headers.py INCLUDE_DIR CC CXX... - each public header compiles alone, also twice, and with the others in any
+order, as C99, C11, C++11 and C++20, with every warning an error; and hilock.hpp as C++17, C++20 and C++23: alone,
+behind all others, used up to its last function, and as the program in its opening comment. Coroutines are there from
+C++20 on. What must not compile is tried, too: or else flags that do nothing would go unseen."""
 import concurrent.futures
 import os
 import re
@@ -151,8 +152,10 @@ def main(include_dir, c_compiler, *cxx_compilers):
                 *((compiler, standard, *case) for compiler in cxx_compilers for standard in HPP_STANDARDS
                   for case in hpp_cases(include_dir, names, standard))]
         told = list(pool.map(lambda job: compiles(job[5], job[0], job[1], job[3], job[6]), jobs))
-    failures = [f'{job[0]} -std={job[1]}, {job[2]}: ' + (text or 'compiles') for job, text in zip(jobs, told) if (text is None) != job[4]]
-    print('\n'.join(failures) or f'{len(names)} headers, {len(jobs)} compilations by {c_compiler}, {", ".join(cxx_compilers)}')
+    failures = [f'{job[0]} -std={job[1]}, {job[2]}: ' + (text or 'compiles')
+                for job, text in zip(jobs, told) if (text is None) != job[4]]
+    compilers = ', '.join([c_compiler, *cxx_compilers])
+    print('\n'.join(failures) or f'{len(names)} headers, {len(jobs)} compilations by {compilers}')
     return 1 if failures or not names else 0
 
 

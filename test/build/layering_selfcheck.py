@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""layering_selfcheck.py CC - every rule of tree.py, objects.py and circles.py goes red when broken, and is silent when not.
-A small tree that breaks nothing is written to a temporary directory; each case below then breaks one thing in it. A rule without a
-case fails, too."""
+"""layering_selfcheck.py CC - every rule of tree.py, objects.py and circles.py goes red when broken, and is silent
+when not. A small tree that breaks nothing is written to a temporary directory; each case below then breaks one thing
+in it. A rule without a case fails, too."""
 import os
 import subprocess
 import sys
@@ -160,7 +160,8 @@ def archive(compiler, root, name, members):
     for i, (member, source) in enumerate(members):
         paths.append(os.path.join(root, name, str(i), member))
         source = write(root, f'{paths[-1]}.c', source)
-        subprocess.run([*compiler, '-std=c11', '-O1', '-fPIC', '-fno-builtin', '-w', '-I', os.path.join(root, 'lib'), '-c', source, '-o', paths[-1]], check=True)
+        subprocess.run([*compiler, '-std=c11', '-O1', '-fPIC', '-fno-builtin', '-w', '-I', os.path.join(root, 'lib'),
+                        '-c', source, '-o', paths[-1]], check=True)
     path = os.path.join(root, name + '.a')
     subprocess.run(['ar', 'qcs', path, *paths], check=True)
     return path
@@ -182,7 +183,8 @@ def circles_in(compiler, *lower):
 
 
 def main(*compiler):
-    failures = [f'silent expected, told {problem}' for problem in tree_problems() + object_problems(compiler, GOOD_CORE, GOOD_ADAPTER)]
+    silent = tree_problems() + object_problems(compiler, GOOD_CORE, GOOD_ADAPTER)
+    failures = [f'silent expected, told {problem}' for problem in silent]
     for case in TREE_CASES:
         if {rule for rule, _ in tree_problems(case)} != {case[0]}:
             failures.append(f'{case[:2]}: told {tree_problems(case)}')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs in Python share: files, commands, a configuration of this source tree outside of it, and a redis-server of one's own."""
+"""What programs in Python share: files, commands, a configuration of this source tree outside of it, and a
+redis-server of one's own."""
 import contextlib
 import os
 import socket

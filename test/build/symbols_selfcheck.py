@@ -27,9 +27,11 @@ CASES = [
 
 def problems(compiler, header, script, source, soname):
     with tempfile.TemporaryDirectory() as root:
-        case_h, case_map, case_c = write(root, 'case.h', header), write(root, 'case.map', script), write(root, 'case.c', source)
+        case_h, case_map = write(root, 'case.h', header), write(root, 'case.map', script)
+        case_c = write(root, 'case.c', source)
         library = os.path.join(root, 'libcase.so')
-        subprocess.run([*compiler, '-shared', '-fPIC', '-w', case_c, '-o', library, '-Wl,--version-script=' + case_map, '-Wl,-soname,' + SONAME], check=True)
+        subprocess.run([*compiler, '-shared', '-fPIC', '-w', case_c, '-o', library,
+                        '-Wl,--version-script=' + case_map, '-Wl,-soname,' + SONAME], check=True)
         return list(symbols.check(library, case_map, soname, [case_h]))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""shown.py REDIS_SERVER QUICKSTART.c PAGE COMPILER... -- LIBRARY... - the first program of README.md is quickstart.c, and that in the opening comment of
-hilock.hpp stands there whole. Each fits a screen, compiles as it stands there, gets its lock and gives it back; and says so when it does not get it, or has
-no store to ask."""
+"""shown.py REDIS_SERVER QUICKSTART.c PAGE COMPILER... -- LIBRARY... - the first program of README.md is
+quickstart.c, and that in the opening comment of hilock.hpp stands there whole. Each fits a screen, compiles as it
+stands there, gets its lock and gives it back; and says so when it does not get it, or has no store to ask."""
 import os
 import re
 import sys
@@ -17,7 +17,10 @@ LINES_MAX = 36
 
 def shown(url, quickstart, page, *command):
     is_readme = page.endswith('.md')
-    source = store.blocks(store.outside.read(page), 'c')[0] if is_readme else headers.example(os.path.dirname(os.path.dirname(page)))
+    if is_readme:
+        source = store.blocks(store.outside.read(page), 'c')[0]
+    else:
+        source = headers.example(os.path.dirname(os.path.dirname(page)))
     count = len([line for line in source.splitlines() if line])
     store.expect(count <= LINES_MAX, f'it has {count} lines, at most {LINES_MAX}')
     if is_readme:

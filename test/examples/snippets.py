@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""snippets.py REDIS_SERVER GUIDE_FOLDER SNIPPETS.c COMPILER... -- LIBRARY... - the C of the user's guide compiles as it stands there, and does what the
-guide says of it: snippets.c runs it."""
+"""snippets.py REDIS_SERVER GUIDE_FOLDER SNIPPETS.c COMPILER... -- LIBRARY... - the C of the user's guide compiles as
+it stands there, and does what the guide says of it: snippets.c runs it."""
 import tempfile
 
 import store

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""store - what drivers in Python share: redis-servers of their own, the little of its protocol that a driver needs, and programs that end with it."""
+"""store - what drivers in Python share: redis-servers of their own, the little of its protocol that a driver needs,
+and programs that end with it."""
 import contextlib
 import os
 import re
@@ -78,7 +79,8 @@ def free_port():
 
 
 class Server:
-    """At a port of loopback and at a socket, in a folder of its own; it may be killed and started again, and ends with the block."""
+    """At a port of loopback and at a socket, in a folder of its own; it may be killed and started again, and ends with
+    the block."""
     def __init__(self, program, folder, *arguments, config=None):
         self.port = free_port()
         self.folder = os.path.join(folder, str(self.port))
@@ -86,7 +88,8 @@ class Server:
         self.command = [os.environ.get('HILOCK_TEST_SERVER') or program]
         os.makedirs(self.folder)
         self.command += [outside.write(self.folder, 'conf', config)] if config else ['--save', '', '--appendonly', 'no']
-        self.command += ['--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.folder, '--unixsocket', f'{self.folder}/socket', *arguments]
+        self.command += ['--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.folder,
+                         '--unixsocket', f'{self.folder}/socket', *arguments]
         self.start()
 
     def start(self):
@@ -139,14 +142,16 @@ def blocks(text, language):
 
 
 def built(text, folder, name, *command):
-    """A function that runs the program of this text: (stdout, stderr) of it with these arguments. command: COMPILER... -- LIBRARY..."""
+    """A function that runs the program of this text: (stdout, stderr) of it with these arguments.
+    command: COMPILER... -- LIBRARY..."""
     compiler, libraries = command[:command.index('--')], command[command.index('--') + 1:]
     binary = os.path.join(folder, 'program')
     outside.run(*compiler, outside.write(folder, name, text), '-o', binary, *libraries)
     environment = {**os.environ, 'LD_LIBRARY_PATH': os.pathsep.join(os.path.dirname(path) for path in libraries)}
 
     def said(*arguments):
-        done = subprocess.run([binary, *arguments], env=environment, timeout=WAITS_S, text=True, capture_output=True, check=False)
+        done = subprocess.run([binary, *arguments], env=environment, timeout=WAITS_S, text=True, capture_output=True,
+                              check=False)
         expect(done.returncode == 0, f'exit status {done.returncode}: {done.stdout}{done.stderr}')
         return done.stdout, done.stderr
     return said

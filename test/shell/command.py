@@ -11,7 +11,8 @@ import store  # noqa: E402
 
 def ended(*command):
     """(exit status, stdout, stderr); none of them has the password."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=store.WAITS_S, check=False)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=store.WAITS_S,
+                          check=False)
     if store.SECRET in done.stdout + done.stderr:
         raise SystemExit(f'not so: {command[1]} does not say the password')
     return done.returncode, done.stdout.strip(), done.stderr.strip()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deployments.py REDIS_SERVER HILOCK - in a cluster and behind Sentinel: run takes locks, status finds who holds names wherever these are, doctor says what
-servers and sentinels think of themselves, also when one is gone."""
+"""deployments.py REDIS_SERVER HILOCK - in a cluster and behind Sentinel: run takes locks, status finds who holds
+names wherever these are, doctor says what servers and sentinels think of themselves, also when one is gone."""
 import contextlib
 import signal
 import sys
@@ -9,14 +9,18 @@ import tempfile
 from command import hold, said, store
 
 
+def is_whole(server):
+    info = server.ask('CLUSTER', 'INFO')
+    return 'cluster_state:ok' in info and 'cluster_known_nodes:3' in info
+
+
 def cluster(hilock, program, work):
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(store.Server(program, work, '--cluster-enabled', 'yes')) for _ in range(3)]
         for i, server in enumerate(servers):
             server.ask('CLUSTER', 'ADDSLOTS', *range(i, 16384, 3))  # neighbours are far apart: many ranges
             servers[0].ask('CLUSTER', 'MEET', '127.0.0.1', server.port)
-        store.until(lambda: all('cluster_state:ok' in server.ask('CLUSTER', 'INFO') and 'cluster_known_nodes:3' in server.ask('CLUSTER', 'INFO')
-                                for server in servers), 'the cluster is whole')
+        store.until(lambda: all(is_whole(server) for server in servers), 'the cluster is whole')
         url = f'redis+cluster://{store.LOGIN}127.0.0.1:{servers[0].port}'
         names = [f'shop:{i}' for i in range(6)]
         holders = [hold(hilock, url, name) for name in names]
@@ -38,7 +42,8 @@ def cluster(hilock, program, work):
 
 def sentinel(hilock, program, work):
     with store.Server(program, work) as master:
-        with store.Server(program, work, '--sentinel', config=f'sentinel monitor shop 127.0.0.1 {master.port} 1\n') as watches:
+        config = f'sentinel monitor shop 127.0.0.1 {master.port} 1\n'
+        with store.Server(program, work, '--sentinel', config=config) as watches:
             url = f'redis+sentinel://{store.LOGIN}127.0.0.1:{watches.port},127.0.0.1:{store.free_port()}/shop'
             holder = hold(hilock, url, 'n')
             code, (row,) = said(hilock, 'status', '--json', '--url', url, 'n')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""failover.py REDIS_SERVER HILOCK CREW - a command under a lock lives through a failover to a replica that knows the lock: it goes on beyond the lease that it
-had, and ends before the lease that it then has, when its holder is killed. A rival who waited all the while does not run beside it.
+"""failover.py REDIS_SERVER HILOCK CREW - a command under a lock lives through a failover to a replica that knows the
+lock: it goes on beyond the lease that it had, and ends before the lease that it then has, when its holder is killed.
+A rival who waited all the while does not run beside it.
 
 ROUNDS=200 in the environment plays more than the 2 of every day."""
 import os
@@ -16,11 +17,13 @@ DOWN_MS = 1000
 
 def play(number, hilock, crew, program, work):
     with store.Server(program, work) as master, \
-            store.Server(program, work, '--replicaof', '127.0.0.1', str(master.port), '--repl-diskless-sync-delay', '0') as replica:
+            store.Server(program, work, '--replicaof', '127.0.0.1', str(master.port),
+                         '--repl-diskless-sync-delay', '0') as replica:
         config = (f'sentinel monitor shop 127.0.0.1 {master.port} 1\nsentinel down-after-milliseconds shop {DOWN_MS}\n'
                   'sentinel failover-timeout shop 3000\n')
         with store.Server(program, work, '--sentinel', config=config) as sentinel:
-            store.until(lambda: 'slave' in str(sentinel.ask('SENTINEL', 'replicas', 'shop')), 'the sentinel knows the replica')
+            store.until(lambda: 'slave' in str(sentinel.ask('SENTINEL', 'replicas', 'shop')),
+                        'the sentinel knows the replica')
             store.until(lambda: replica.info('replication')['master_link_status'] == 'up', 'the replica follows')
             url = f'redis+sentinel://{store.LOGIN}127.0.0.1:{sentinel.port}/shop'
             crews = [lease.Crew((hilock, crew), url, work, f'crew{number}', 'ignore')]

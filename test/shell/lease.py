@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""lease.py REDIS_SERVER HILOCK CREW - nothing of a command runs after its lease, whatever is done to holder, guard and server. In each round a command of
-four processes (crew.c) runs under a lock; then comes a fault. Two things are compared, all on CLOCK_BOOTTIME: the latest stamp of each process with
-the end of the lease, as the server gave it once no renewal could come any more; and with the first stamp of a rival, who waited for the lock.
+"""lease.py REDIS_SERVER HILOCK CREW - nothing of a command runs after its lease, whatever is done to holder, guard
+and server. In each round a command of four processes (crew.c) runs under a lock; then comes a fault. Two things are
+compared, all on CLOCK_BOOTTIME: the latest stamp of each process with the end of the lease, as the server gave it
+once no renewal could come any more; and with the first stamp of a rival, who waited for the lock.
 
-A guard that gets no processor cannot kill in time. So beside the rounds a process does what a guard does, and measures how late the machine makes it:
-only by that the command may be late, too, and the round says so.
+A guard that gets no processor cannot kill in time. So beside the rounds a process does what a guard does, and
+measures how late the machine makes it: only by that the command may be late, too, and the round says so.
 
 ROUNDS=200 in the environment plays more than the 20 of every day: ROUNDS=200 meson test -C build -t 10 -v shell-lease"""
 import concurrent.futures

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""operate.py REDIS_SERVER HILOCK - status, watch, break and doctor on one server: what they say is so, break ends no hold but the one that is named, and
-what they may not ask is said."""
+"""operate.py REDIS_SERVER HILOCK - status, watch, break and doctor on one server: what they say is so, break ends no
+hold but the one that is named, and what they may not ask is said."""
 import json
 import re
 
@@ -13,7 +13,8 @@ def status(hilock, url):
     held = hold(hilock, url, 'shop:a')
     simple = hold(hilock, url, 'shop:s', '--simple')
     store.ask(url, 'HSET', 'shop:other', 'a', '1', 'b', '2', 'c', '3')
-    rows = {row['name']: row for row in said(hilock, 'status', '--url', url, '--json', 'shop:a', 'shop:free', 'shop:s', 'shop:other')[1]}
+    _, rows = said(hilock, 'status', '--url', url, '--json', 'shop:a', 'shop:free', 'shop:s', 'shop:other')
+    rows = {row['name']: row for row in rows}
     row = rows['shop:a']
     store.expect(row['state'] == 'held' and row['layout'] == 'mutex' and 0 < row['remaining_ms'] <= 30000, f'who holds, and for how long: {row}')
     store.expect(row['who'].startswith('sh@') and row['who'].endswith(f'/{held.pid}') and row['holder'].endswith(':' + row['who']), f'in words: {row}')
@@ -22,7 +23,8 @@ def status(hilock, url):
     store.expect(rows['shop:s']['layout'] == 'simple' and rows['shop:s']['state'] == 'held', 'a SIMPLE lock is found')
     store.expect(rows['shop:other']['status'] == 'WRONG_KIND', 'what is no lock is said to be none')
     for options, names in [((), ['shop:a']), (('--simple',), ['shop:s'])]:
-        found = [row['name'] for row in said(hilock, 'status', '--url', url, '--json', '--prefix', 'shop:', *options)[1]]
+        _, found = said(hilock, 'status', '--url', url, '--json', '--prefix', 'shop:', *options)
+        found = [row['name'] for row in found]
         store.expect(found == names, f'by prefix {options}: {found}')
     hold_odd = hold(hilock, url, 'odd*[x]:1')
     store.expect(ended(hilock, 'status', '--url', url, '--prefix', 'odd*[')[1].startswith('odd*[x]:1: held by '), 'a prefix is no pattern')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""run.py REDIS_SERVER HILOCK - what `hilock run` gives a command and what it ends with, as its man page has it; also at a terminal."""
+"""run.py REDIS_SERVER HILOCK - what `hilock run` gives a command and what it ends with, as its man page has it; also
+at a terminal."""
 import json
 import os
 import pty
@@ -40,7 +41,8 @@ def tokens(hilock, url):
     several = ended(hilock, 'run', '--url', url, '--multi', 'n', 'm', *show)[1]
     store.expect(re.fullmatch(r'/\d+ \d+', several), f'several names have a token each: {several}')
     os.environ['HILOCK_TOKEN'] = '5'
-    store.expect(ended(hilock, 'run', '--url', url, '--simple', 's', *show)[1] == '/', 'a SIMPLE lock has none, nor that of another')
+    simple = ended(hilock, 'run', '--url', url, '--simple', 's', *show)[1]
+    store.expect(simple == '/', 'a SIMPLE lock has none, nor that of another')
     del os.environ['HILOCK_TOKEN']
     lines = [json.loads(line) for line in ended(hilock, 'run', '--json', '--url', url, '--fair', 'n', '--', 'true')[2].splitlines()]
     store.expect([line['event'] for line in lines] == ['granted'] and lines[0]['locks'][0]['token'] > 0, f'the same as JSON: {lines}')
@@ -95,7 +97,8 @@ def longer(hilock, url):
 
 
 def terminal(hilock, url):
-    """The command stands in the foreground: it reads what is typed, an interrupt reaches it, and a suspend does not keep the lock for ever."""
+    """The command stands in the foreground: it reads what is typed, an interrupt reaches it, and a suspend does not keep
+    the lock for ever."""
     try:
         pid, fd = pty.fork()
     except OSError as none:

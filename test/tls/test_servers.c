@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole clients and real servers with TLS: every deployment works, by both of its links, also where a master is replaced or a slot moves; what
- * does not is UNREACHABLE in the right words; no server gets plain text, and one of another name gets nothing. */
+/* Whole clients and real servers with TLS: every deployment works, by both of its links, also where a master is replaced
+ * or a slot moves; what does not is UNREACHABLE in the right words; no server gets plain text, and one of another name
+ * gets nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,10 +18,13 @@ enum { WAIT_MS = 3000, LEASE_MS = 600000, ARGUMENTS = 16 }; /* LEASE: what ends 
 #define SECRET "s3cret-marker"
 
 /* What a server needs for TLS. */
-static void tls_arguments(const char *to[ARGUMENTS], enum certificate_kind kind, const char *wants_client, const char *const more[4])
+static void tls_arguments(const char *to[ARGUMENTS], enum certificate_kind kind, const char *wants_client,
+                          const char *const more[4])
 {
-    const char *const arguments[] = {"--tls-cert-file", certificates.of[kind].cert_file, "--tls-key-file", certificates.of[kind].key_file,
-                                     "--tls-ca-cert-file", certificates.of[CERT_AUTHORITY].cert_file, "--tls-auth-clients", wants_client};
+    const struct certificate *own = &certificates.of[kind];
+    const char *const arguments[] = {"--tls-cert-file", own->cert_file, "--tls-key-file", own->key_file,
+                                     "--tls-ca-cert-file", certificates.of[CERT_AUTHORITY].cert_file,
+                                     "--tls-auth-clients", wants_client};
     memset(to, 0, ARGUMENTS * sizeof *to);
     memcpy(to, arguments, sizeof arguments);
     memcpy(to + sizeof arguments / sizeof *arguments, more, 4 * sizeof *more);
@@ -65,7 +69,8 @@ struct pair {
     struct handle first, second;
 };
 
-static void pair_begin(struct pair *pair, const struct hilock_client_options *options, const char *name, hilock_kind kind)
+static void pair_begin(struct pair *pair, const struct hilock_client_options *options, const char *name,
+                       hilock_kind kind)
 {
     client_open_with(&pair->holding, options);
     client_open_with(&pair->waiting, options);
