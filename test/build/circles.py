@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No circle of files in lib/: calls go down, news goes up through a table that the lower file declares. Looked for in the sources, by what is included
-and what is called, and in the compiled objects, where macros and inline functions hide nothing. check(root, archive) answers a list of (rule, text):
-each circle, and the ties that make it."""
+"""No circle of files in lib/: calls go down, news goes up through a table that the lower file declares. Looked for
+in the sources, by what is included and what is called, and in the compiled objects, where macros and inline
+functions hide nothing. check(root, archive) answers a list of (rule, text): each circle, and the ties that make it."""
 import collections
 import glob
 import os

@@ -9,7 +9,7 @@ import outside
 
 # (version, what meson says; None: accepted)
 CASES = [('0.13.3', "'>=0.14.1'"), ('0.14.1', None), ('1.0.0', 'can kill a good connection'), ('1.0.2', 'can kill a good connection'),
-         ('1.1.0', None), ('1.3.0', None)]
+         ('1.1.0', None)]
 PC = 'Name: hiredis\nDescription: another version\nVersion: {}\nLibs: -lhiredis\nCflags:\n'
 
 
@@ -17,8 +17,7 @@ def main(meson, compiler, source):
     failures = []
     for version, expected in CASES:
         with tempfile.TemporaryDirectory() as work:
-            with open(os.path.join(work, 'hiredis.pc'), 'w', encoding='utf-8') as file:
-                file.write(PC.format(version))
+            outside.write(work, 'hiredis.pc', PC.format(version))
             done, text = outside.configure(meson, compiler, source, os.path.join(work, 'build'), '-Dtests=disabled', '-Dbench=disabled',
                                            pkg_config_path=work)
         if done != (expected is None) or expected and expected not in text:

@@ -6,12 +6,9 @@ import shutil
 import subprocess
 import sys
 
+from outside import read
+
 PAGES = ('test/sim/EVIDENCE.md', 'test/live/QUORUM.md', 'test/live/DEPLOYMENTS.md')
-
-
-def read(root, path):
-    with open(os.path.join(root, path), encoding='utf-8') as file:
-        return file.read()
 
 
 def version_of(text):
@@ -26,7 +23,7 @@ def version_at(root, commit):
 
 def complaints(root, path, releases):
     """releases: the versions of CHANGELOG.md, the newest first."""
-    stamps = re.findall(r'\b[Cc]ommit:? ([0-9a-f]{7,40})(-dirty)?\b', read(root, path))
+    stamps = re.findall(r'\b[Cc]ommit:? ([0-9a-f]{7,40})(-dirty)?\b', read(os.path.join(root, path)))
     if not stamps:
         yield f'{path} does not say of which commit it is'
     for commit, dirty in stamps:
@@ -46,8 +43,8 @@ def main(root):
     if subprocess.run(['git', '-C', root, 'rev-parse', 'HEAD'], capture_output=True, check=False).returncode:
         print('no history here: how old the pages of figures are cannot be said')
         return 77
-    releases = re.findall(r'^## (\d+\.\d+\.\d+)', read(root, 'CHANGELOG.md'), re.M)
-    if version_of(read(root, 'meson.build')) != releases[0]:
+    releases = re.findall(r'^## (\d+\.\d+\.\d+)', read(os.path.join(root, 'CHANGELOG.md')), re.M)
+    if version_of(read(os.path.join(root, 'meson.build'))) != releases[0]:
         sys.exit(f'CHANGELOG.md begins with {releases[0]}, which is not the version in meson.build')
     wrong = [line for path in PAGES for line in complaints(root, path, releases)]
     print(*wrong, sep='\n')

@@ -82,11 +82,7 @@ def contents(prefix, libdir):
 
 def programs(compiler, libdir, work, quickstart, url):
     pkg_dir, binary = os.path.join(libdir, 'pkgconfig'), os.path.join(work, 'program')
-    version_c = os.path.join(work, 'version.c')
-    blocking_c = os.path.join(work, 'blocking.c')
-    for path, text in ((version_c, VERSION), (blocking_c, BLOCKING)):
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(text)
+    version_c, blocking_c = outside.write(work, 'version.c', VERSION), outside.write(work, 'blocking.c', BLOCKING)
 
     def built(source, *arguments):
         outside.run(compiler, '-std=c11', '-Wall', '-Wextra', '-Werror', source, '-o', binary, *pkg_config(pkg_dir, '--cflags', '--libs', *arguments))

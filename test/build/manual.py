@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""manual.py MANDOC REFERENCE PAGE... - mandoc finds nothing wrong with the man pages, nor with others, but that they have no date: a build gives the same pages
-on every day. A page with a mistake is tried, too: or else a check that sees nothing would go unseen."""
+"""manual.py MANDOC REFERENCE PAGE... - mandoc finds nothing wrong with the man pages, nor with others, but that they
+have no date: a build gives the same pages on every day. A page with a mistake is tried, too: or else a check that
+sees nothing would go unseen."""
 import os
 import subprocess
 import sys
 
+from outside import read
+
 MISTAKE = '.TH X 3 "" "x"\n.SH NAME\nx \\- y\n.SH DESCRIPTION\n.QQ\n'
-
-
-def read(path):
-    with open(path, encoding='utf-8') as file:
-        return file.read()
 
 
 def complaints(mandoc, where, text):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What install.py and configure.py share: a configuration of this source tree outside of it, and a redis-server of one's own."""
+"""What programs in Python share: files, commands, a configuration of this source tree outside of it, and a
+redis-server of one's own."""
 import contextlib
 import os
 import socket
@@ -9,6 +10,20 @@ import time
 SECRET = 's3cret-marker'  # in the URL of every server; nothing may tell it (.ci/tally.py). The server takes any password for its default user
 STARTS_WITHIN_S = 60
 ENDS_WITHIN_S = 200 # a program that hangs is to be named, not only the test that ran it
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def write(folder, path, text, mode='w'):
+    """A file below the folder, and the folders between; its path."""
+    path = os.path.join(folder, path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, mode, encoding='utf-8') as file:
+        file.write(text)
+    return path
 
 
 def run(*command, **more):

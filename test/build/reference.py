@@ -8,17 +8,13 @@ import sys
 import xml.etree.ElementTree as xml
 
 import symbols
+from outside import read
 
 LOOPS = ['libevent', 'libuv', 'libev', 'sd-event']
 HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
 SCRIPTS = ['lib/hilock.map', *(f'lib/hilock-{loop}.map' for loop in LOOPS), 'lib/hilock-blocking.map',
            'adapters/memory/hilock-memory.map']
 OPTIONS = ['hilock_client_options', 'hilock_lock_options']
-
-
-def read(path):
-    with open(path, encoding='utf-8') as file:
-        return file.read()
 
 
 def without_comments(text):

@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 import reference
+from outside import write
 
 HEADER = '''/* case.h - a case. */
 /* The range tells what to do. */
@@ -72,15 +73,7 @@ def problems(case=None):
     import to_man
     with tempfile.TemporaryDirectory() as root:
         for path, text in GOOD.items():
-            path = os.path.join(root, path)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, 'w', encoding='utf-8') as file:
-                file.write(text)
-        if case and case[1] in GOOD:
-            path = os.path.join(root, case[1])
-            text = replaced(reference.read(path), *case[2:])
-            with open(path, 'w', encoding='utf-8') as file:
-                file.write(text)
+            write(root, path, replaced(text, *case[2:]) if case and case[1] == path else text)
         try:
             every = pages.read(os.path.join(root, 'include'), PAGES, ['case.h'], {'hilock_acquire': 'hilock_acquire(1);'})
         except SystemExit as refusal:

@@ -5,19 +5,19 @@ import re
 import subprocess
 import sys
 
+from outside import read
+
 
 def declared(headers):
     names = set()
     for header in headers:
-        with open(header, encoding='utf-8') as file:
-            text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
+        text = re.sub(r'/\*.*?\*/', '', read(header), flags=re.S)
         names |= set(re.findall(r'\bHILOCK_API\b[^;{]*?\b(hilock_\w+)\s*\(', text))
     return names
 
 
 def listed(version_script):
-    with open(version_script, encoding='utf-8') as file:
-        text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
+    text = re.sub(r'/\*.*?\*/', '', read(version_script), flags=re.S)
     exported = re.sub(r'local:.*?}', '}', text, flags=re.S)
     return set(re.findall(r'(\w+);', exported)), set(re.findall(r'([\w.]+)\s*{', text)), 'local:' in text and '*;' in text
 

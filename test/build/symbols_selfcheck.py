@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 import symbols
+from outside import write
 
 HEADER = 'HILOCK_API int hilock_one(void);\nHILOCK_API const char *hilock_two(\n    int x); /* HILOCK_API void hilock_gone(void); */\n'
 SCRIPT = 'HILOCK_1.0 {\nglobal:\n    hilock_one;\n    hilock_two;\nlocal:\n    *;\n};\n'
@@ -26,13 +27,12 @@ CASES = [
 
 def problems(compiler, header, script, source, soname):
     with tempfile.TemporaryDirectory() as root:
-        paths = [os.path.join(root, name) for name in ('case.h', 'case.map', 'case.c', 'libcase.so')]
-        for path, text in zip(paths, (header, script, source)):
-            with open(path, 'w', encoding='utf-8') as file:
-                file.write(text)
-        subprocess.run([*compiler, '-shared', '-fPIC', '-w', paths[2], '-o', paths[3], '-Wl,--version-script=' + paths[1],
-                        '-Wl,-soname,' + SONAME], check=True)
-        return list(symbols.check(paths[3], paths[1], soname, [paths[0]]))
+        case_h, case_map = write(root, 'case.h', header), write(root, 'case.map', script)
+        case_c = write(root, 'case.c', source)
+        library = os.path.join(root, 'libcase.so')
+        subprocess.run([*compiler, '-shared', '-fPIC', '-w', case_c, '-o', library,
+                        '-Wl,--version-script=' + case_map, '-Wl,-soname,' + SONAME], check=True)
+        return list(symbols.check(library, case_map, soname, [case_h]))
 
 
 def main(*compiler):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tools.py .CI_FOLDER TEST_FOLDER BUILD ROOT - the tools of CI and of those who work here: what tally.py counts of a run is what happened in it; slot
-runs no more commands at a time than there are places, gives each place back however its command ends, passes its exit status on, and ends what does
-not end; test/near finds the tests of a change, and some for each folder of the library; test/mutants changes code and nothing else."""
+"""tools.py .CI_FOLDER TEST_FOLDER BUILD ROOT - the tools of CI and of those who work here: what tally.py counts of a
+run is what happened in it; slot runs no more commands at a time than there are places, gives each place back however
+its command ends, passes its exit status on, and ends what does not end; test/near finds the tests of a change, and
+some for each folder of the library; test/mutants changes code and nothing else."""
 import glob
 import importlib.machinery
 import importlib.util
@@ -11,6 +12,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+
+from outside import write
 
 PASSED = {'name': 'hilock:live / wait', 'result': 'OK'}
 FAILED = {'name': 'hilock:live+multi / multi', 'result': 'TIMEOUT'}
@@ -51,8 +54,7 @@ def outcomes(tally, status, tests, *names):
     """[(outcome, test)] of a run, beside whose log there is another run's."""
     with tempfile.TemporaryDirectory() as logs:
         for log, content in (('gcc-wait.json', tests), ('gcc-compute.json', [FAILED])):
-            with open(os.path.join(logs, log), 'w', encoding='utf-8') as file:
-                file.writelines(json.dumps(test) + '\n' for test in content)
+            write(logs, log, ''.join(json.dumps(test) + '\n' for test in content))
         command = [sys.executable, '-B', tally, 'gcc', status, os.path.join(logs, 'gcc-wait'), *names]
         told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     return [(outcome, test) for outcome, _, test, *_ in (line.split('\t') for line in told.splitlines())]
@@ -94,7 +96,8 @@ def slot_has_places(slot):
 def near_finds(near, build, root):
     first_of_each = [sorted(glob.glob(folder + '*.c')) for folder in glob.glob(os.path.join(root, 'lib/*/'))]
     first_of_each = [os.path.relpath(files[0], root) for files in first_of_each if files]
-    command = [sys.executable, '-B', near, '-n', '-C', build, *(os.path.join(root, path) for path in [*NEAR, *first_of_each])]
+    paths = [os.path.join(root, path) for path in [*NEAR, *first_of_each]]
+    command = [sys.executable, '-B', near, '-n', '-C', build, *paths]
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     rows = [line.removeprefix('near ').split(':') for line in lines if line.startswith('near ')]
     found = {path: set(tests.split()) for path, tests in rows}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""echo.py REDIS_SERVER ECHO - one connection at a time has the lock of a name; it ends with the connection, and the connection with it."""
+"""echo.py REDIS_SERVER ECHO - one connection at a time has the lock of a name; it ends with the connection, and the
+connection with it."""
 import signal
 import socket
 

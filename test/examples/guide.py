@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""guide.py REDIS_SERVER GUIDE_FOLDER SHOP - what the user's guide shows besides C is so: the fences in SQL and Lua refuse latecomers and nobody else,
-and what an operator types ends a hold and wakes who waits."""
+"""guide.py REDIS_SERVER GUIDE_FOLDER SHOP - what the user's guide shows besides C is so: the fences in SQL and Lua
+refuse latecomers and nobody else, and what an operator types ends a hold and wakes who waits."""
 import http.client
 import re
 import shlex

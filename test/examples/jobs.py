@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""jobs.py REDIS_SERVER JOBS - two servers of coroutines do jobs under locks of one store: one at a time for a name; who hangs up leaves nothing behind,
-whether he waited or worked; and a server that is to end answers those who wait, and lets those who work finish, or be stopped by a second signal."""
+"""jobs.py REDIS_SERVER JOBS - two servers of coroutines do jobs under locks of one store: one at a time for a name;
+who hangs up leaves nothing behind, whether he waited or worked; and a server that is to end answers those who wait,
+and lets those who work finish, or be stopped by a second signal."""
 import contextlib
 import signal
 import socket

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""leader.py REDIS_SERVER LEADER - of three candidates one leads; whether it is deposed, stopped or told to go, another takes over, terms rise,
-and a leader that was stopped does not work between its awakening and its loss."""
+"""leader.py REDIS_SERVER LEADER - of three candidates one leads; whether it is deposed, stopped or told to go,
+another takes over, terms rise, and a leader that was stopped does not work between its awakening and its loss."""
 import signal
 import threading
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pool.py REDIS_SERVER POOL - work that is short is done; a worker whose lock is taken away stops, and the others do not; told to end, all stop."""
+"""pool.py REDIS_SERVER POOL - work that is short is done; a worker whose lock is taken away stops, and the others do
+not; told to end, all stop."""
 import signal
 
 import store

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""says.py REDIS_SERVER PROGRAM - raii, traps and unit_test say what they should, in this order, end well, and leave nothing in TMPDIR."""
+"""says.py REDIS_SERVER PROGRAM - raii, traps and unit_test say what they should, in this order, end well, and leave
+nothing in TMPDIR."""
 import os
 import re
 import tempfile
@@ -9,14 +10,16 @@ import store
 SAYS = {
     'example-raii': r'ours\nthe work failed.*\nfree again\nthe next has it\nbad name "a\}b".*\nleft.*\n',
     'example-traps': r'(held  .*\n( {9}.*\n)?){25}',
-    'example-unit_test': r'ok one after the other\nok stops when the lock is taken\nok stops alone when the store hangs\nok goes on when its links break\n',
+    'example-unit_test': r'ok one after the other\nok stops when the lock is taken\n'
+                         r'ok stops alone when the store hangs\nok goes on when its links break\n',
 }
 
 
 def says(url, program):
-    with tempfile.TemporaryDirectory() as work, store.running(program, url, env={**os.environ, 'TMPDIR': work}) as process:
-        text = process.stdout.read()
-        store.expect_end(process, text)
+    with tempfile.TemporaryDirectory() as work:
+        with store.running(program, url, env={**os.environ, 'TMPDIR': work}) as process:
+            text = process.stdout.read()
+            store.expect_end(process, text)
         store.expect(re.fullmatch(SAYS[os.path.basename(program)], text), f'it says {text}')
         store.expect(os.listdir(work) == [], f'nothing is left: {os.listdir(work)}')
 

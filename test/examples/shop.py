@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""shop.py REDIS_SERVER SHOP - two shops that share a stock sell each piece once, to many buyers at the same time; and every answer that the
-head of shop.c names is given when it should be."""
+"""shop.py REDIS_SERVER SHOP - two shops that share a stock sell each piece once, to many buyers at the same time;
+and every answer that the head of shop.c names is given when it should be."""
 import collections
 import contextlib
 import http.client

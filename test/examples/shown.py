@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""shown.py REDIS_SERVER QUICKSTART.c PAGE COMPILER... -- LIBRARY... - the first program of README.md is quickstart.c, and that in the opening comment of
-hilock.hpp stands there whole. Each fits a screen, compiles as it stands there, gets its lock and gives it back; and says so when it does not get it, or has
-no store to ask."""
+"""shown.py REDIS_SERVER QUICKSTART.c PAGE COMPILER... -- LIBRARY... - the first program of README.md is
+quickstart.c, and that in the opening comment of hilock.hpp stands there whole. Each fits a screen, compiles as it
+stands there, gets its lock and gives it back; and says so when it does not get it, or has no store to ask."""
 import os
 import re
 import sys
@@ -10,23 +10,21 @@ import tempfile
 import store
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build'))
-import hpp  # noqa: E402
+import headers  # noqa: E402
 
 LINES_MAX = 36
 
 
-def read(path):
-    with open(path, encoding='utf-8') as file:
-        return file.read()
-
-
 def shown(url, quickstart, page, *command):
     is_readme = page.endswith('.md')
-    source = store.blocks(read(page), 'c')[0] if is_readme else hpp.example(os.path.dirname(os.path.dirname(page)))
+    if is_readme:
+        source = store.blocks(store.outside.read(page), 'c')[0]
+    else:
+        source = headers.example(os.path.dirname(os.path.dirname(page)))
     count = len([line for line in source.splitlines() if line])
     store.expect(count <= LINES_MAX, f'it has {count} lines, at most {LINES_MAX}')
     if is_readme:
-        text = read(quickstart)
+        text = store.outside.read(quickstart)
         store.expect(source == text[text.index('#include'):], 'it is quickstart.c but for its head')
     with tempfile.TemporaryDirectory() as work:
         said = store.built(source, work, 'shown.c' if is_readme else 'shown.cc', *command)

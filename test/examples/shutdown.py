@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""shutdown.py REDIS_SERVER SHUTDOWN - a worker that is told to end lets running jobs finish, gives up waiting ones, and leaves no lock behind; one
-whose jobs last too long, or that is told twice, stops them first. Times are the worker's own: the driver waits for its words."""
+"""shutdown.py REDIS_SERVER SHUTDOWN - a worker that is told to end lets running jobs finish, gives up waiting ones,
+and leaves no lock behind; one whose jobs last too long, or that is told twice, stops them first. Times are the
+worker's own: the driver waits for its words."""
 import signal
 
 import store

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""snippets.py REDIS_SERVER GUIDE_FOLDER SNIPPETS.c COMPILER... -- LIBRARY... - the C of the user's guide compiles as it stands there, and does what the
-guide says of it: snippets.c runs it."""
-import os
+"""snippets.py REDIS_SERVER GUIDE_FOLDER SNIPPETS.c COMPILER... -- LIBRARY... - the C of the user's guide compiles as
+it stands there, and does what the guide says of it: snippets.c runs it."""
 import tempfile
 
 import store
@@ -14,11 +13,10 @@ def as_string(text):
 
 def snippets(url, guide, source, *command):
     text = store.guide(guide)
-    with tempfile.TemporaryDirectory() as work, open(source, encoding='utf-8') as plays:
-        with open(os.path.join(work, 'guide.h'), 'w', encoding='utf-8') as file:
-            file.write(f'static const char fenced[] =\n{as_string(store.blocks(text, "lua")[0])};\n')
-            file.write('\n'.join(store.blocks(text, 'c')))
-        print(*store.built(plays.read(), work, 'snippets.c', *command)(url.partition('@')[2]))
+    fence = f'static const char fenced[] =\n{as_string(store.blocks(text, "lua")[0])};\n'
+    with tempfile.TemporaryDirectory() as work:
+        store.outside.write(work, 'guide.h', fence + '\n'.join(store.blocks(text, 'c')))
+        print(*store.built(store.outside.read(source), work, 'snippets.c', *command)(url.partition('@')[2]))
     for key in ('pieces', 'fence'):
         store.ask(url, 'DEL', *(f'{key}:{{{item}}}' for item in ('lamp', 'vase')))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""solo.py REDIS_SERVER SOLO - a command runs under its lock and alone, its status is solo's, signals reach it, and a loss ends it."""
+"""solo.py REDIS_SERVER SOLO - a command runs under its lock and alone, its status is solo's, signals reach it, and a
+loss ends it."""
 import signal
 import subprocess
 
@@ -20,7 +21,8 @@ def ended(process):
 
 
 def quick(program, url):
-    store.expect(ended(begun(program, url, NAME, 'sh', '-c', 'echo done; exit 7')) == (7, 'done\n'), "the command's status is solo's")
+    told = ended(begun(program, url, NAME, 'sh', '-c', 'echo done; exit 7'))
+    store.expect(told == (7, 'done\n'), f"the command's status is solo's: {told}")
     store.expect(ended(begun(program, url, NAME, 'no-such-command'))[0] == 127, 'a command that is not there is 127')
     status, text = ended(begun(program, url, 'a}b{c', 'true'))
     store.expect(status == FAILED and 'BAD_NAME' in text, f'a bad name is refused in words: {status} {text}')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""spans.py REDIS_SERVER SPANS - what it writes is OTLP/JSON: each job a trace, its wait and its hold below it, in order and within it, events between;
-and holds of the one lock, of whatever job, do not overlap, and their tokens rise."""
+"""spans.py REDIS_SERVER SPANS - what it writes is OTLP/JSON: each job a trace, its wait and its hold below it, in
+order and within it, events between; and holds of the one lock, of whatever job, do not overlap, and their tokens
+rise."""
 import json
 import os
 import subprocess

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""store - what drivers in Python share: redis-servers of their own, the little of its protocol that a driver needs, and programs that end with it."""
+"""store - what drivers in Python share: redis-servers of their own, the little of its protocol that a driver needs,
+and programs that end with it."""
 import contextlib
 import os
 import re
@@ -78,20 +79,17 @@ def free_port():
 
 
 class Server:
-    """At a port of loopback and at a socket, in a folder of its own; it may be killed and started again, and ends with the block."""
+    """At a port of loopback and at a socket, in a folder of its own; it may be killed and started again, and ends with
+    the block."""
     def __init__(self, program, folder, *arguments, config=None):
         self.port = free_port()
         self.folder = os.path.join(folder, str(self.port))
         self.url = f'unix://{LOGIN}{self.folder}/socket'
         self.command = [os.environ.get('HILOCK_TEST_SERVER') or program]
         os.makedirs(self.folder)
-        if config:
-            with open(os.path.join(self.folder, 'conf'), 'w', encoding='utf-8') as file:
-                file.write(config)
-            self.command.append(file.name)
-        else:
-            self.command += ['--save', '', '--appendonly', 'no']
-        self.command += ['--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.folder, '--unixsocket', f'{self.folder}/socket', *arguments]
+        self.command += [outside.write(self.folder, 'conf', config)] if config else ['--save', '', '--appendonly', 'no']
+        self.command += ['--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.folder,
+                         '--unixsocket', f'{self.folder}/socket', *arguments]
         self.start()
 
     def start(self):
@@ -135,11 +133,7 @@ class Server:
 
 def guide(folder):
     """The pages of the guide, one after the other."""
-    text = ''
-    for page in ('use.md', 'operate.md', 'choose.md'):
-        with open(os.path.join(folder, page), encoding='utf-8') as file:
-            text += file.read()
-    return text
+    return ''.join(outside.read(os.path.join(folder, page)) for page in ('use.md', 'operate.md', 'choose.md'))
 
 
 def blocks(text, language):
@@ -148,16 +142,16 @@ def blocks(text, language):
 
 
 def built(text, folder, name, *command):
-    """A function that runs the program of this text: (stdout, stderr) of it with these arguments. command: COMPILER... -- LIBRARY..."""
+    """A function that runs the program of this text: (stdout, stderr) of it with these arguments.
+    command: COMPILER... -- LIBRARY..."""
     compiler, libraries = command[:command.index('--')], command[command.index('--') + 1:]
-    program, binary = os.path.join(folder, name), os.path.join(folder, 'program')
-    with open(program, 'w', encoding='utf-8') as file:
-        file.write(text)
-    outside.run(*compiler, program, '-o', binary, *libraries)
+    binary = os.path.join(folder, 'program')
+    outside.run(*compiler, outside.write(folder, name, text), '-o', binary, *libraries)
     environment = {**os.environ, 'LD_LIBRARY_PATH': os.pathsep.join(os.path.dirname(path) for path in libraries)}
 
     def said(*arguments):
-        done = subprocess.run([binary, *arguments], env=environment, timeout=WAITS_S, text=True, capture_output=True, check=False)
+        done = subprocess.run([binary, *arguments], env=environment, timeout=WAITS_S, text=True, capture_output=True,
+                              check=False)
         expect(done.returncode == 0, f'exit status {done.returncode}: {done.stdout}{done.stderr}')
         return done.stdout, done.stderr
     return said

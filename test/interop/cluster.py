@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cluster - what the user's page on Redisson says of clusters: messages reach the other side both ways where Java has sharded channels and neither way
-where it has not, which names work, and that both exclude each other whatever wakes whom.
+"""cluster - what the user's page on Redisson says of clusters: messages reach the other side both ways where Java
+has sharded channels and neither way where it has not, which names work, and that both exclude each other whatever
+wakes whom.
 
     cluster.py REDIS_SERVER PEER JARS RELEASE
 
@@ -50,7 +51,8 @@ def we_wait_for_them(stage, client, own, is_woken):
     until_it_listens(stage, name, 'SHARDNUMSUB')
     stage.java_gives(name, 'rlock', name, client)
     expect(stage.ours.answer(tag).startswith('OK '), f'{own} gets it from {client}')
-    expect(publish(stage, name) == {'SPUBLISH' if is_woken else 'PUBLISH'}, f'{client} publishes: {publish(stage, name)}')
+    said = publish(stage, name)
+    expect(said == {'SPUBLISH' if is_woken else 'PUBLISH'}, f'{client} publishes: {said}')
     stage.we_give(own, name)
 
 
@@ -63,7 +65,8 @@ def names(stage):
         stage.java_gives('t', 'rlock', name, 'auto')
     for name in BAD:
         expect(stage.acquire('mutex', name).startswith('refused BAD_NAME'), f'{name} is refused')
-        locked, unlocked = (stage.java_do('t', 'rlock', name, *words, client='auto') for words in (('lock', 3000), ('unlock',)))
+        locked = stage.java_do('t', 'rlock', name, 'lock', 3000, client='auto')
+        unlocked = stage.java_do('t', 'rlock', name, 'unlock', client='auto')
         expect(locked == 'true' and unlocked.startswith('error'), f'{name}: Java locks it, and cannot unlock it: {locked} {unlocked}')
         print(f'ok: {name}: Java unlocks: {unlocked[:100]}')
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""commands.py REDIS_SERVER REWRITTEN - what Redisson's RLock does to the store, step by step. The real one is held against that by pairs.py, in each
-release; here it is the live tests' rewriting of it (live/support/java.c), which stands for it where no JVM is.
+"""commands.py REDIS_SERVER REWRITTEN - what Redisson's RLock does to the store, step by step. The real one is held
+against that by pairs.py, in each release; here it is the live tests' rewriting of it (live/support/java.c), which
+stands for it where no JVM is.
 
-Compared is what scripts write and publish, in their order, and what the caller is answered; a rewriting may look before in another way."""
+Compared is what scripts write and publish, in their order, and what the caller is answered; a rewriting may look
+before in another way."""
 import os
 import re
 import subprocess
@@ -15,13 +17,14 @@ from stage import Monitor
 
 WRITES = {'DEL', 'HDEL', 'HINCRBY', 'HSET', 'PEXPIRE', 'PUBLISH', 'SET'}
 LATCH = 'SET redisson_unlock_latch:{stock}:<latch>'
+CHANNEL = 'redisson_lock__channel:{stock}'
 STEPS = (  # H and H2 are threads of one client: who, what, what that does
     ('H', 'try', 'HINCRBY stock H 1; PEXPIRE stock 30000 -> true'),
     ('H', 'try', 'HINCRBY stock H 1; PEXPIRE stock 30000 -> true'),
     ('H2', 'try', 'nothing -> false'),
     ('H2', 'unlock', 'nothing -> error'),
     ('H', 'unlock', f'HINCRBY stock H -1; PEXPIRE stock 30000; {LATCH} 0 PX <ms> -> ok'),
-    ('H', 'unlock', f'HINCRBY stock H -1; DEL stock; PUBLISH redisson_lock__channel:{{stock}} 0; {LATCH} 1 PX <ms> -> ok'),
+    ('H', 'unlock', f'HINCRBY stock H -1; DEL stock; PUBLISH {CHANNEL} 0; {LATCH} 1 PX <ms> -> ok'),
 )
 
 

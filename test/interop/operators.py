@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""operators - peek and force_release on what Redisson put under a name: what is told, what is ended, what is refused and stays as it was.
+"""operators - peek and force_release on what Redisson put under a name: what is told, what is ended, what is refused
+and stays as it was.
 
     operators.py REDIS_SERVER PEER JARS RELEASE"""
 import sys
@@ -43,7 +44,8 @@ def dump(stage, name):
 def is_ended(stage, kind, own, name, holder):
     _, _, forced, unlocked = TABLE[kind]
     before = dump(stage, name)
-    expect(force(stage, own, name, 'somebody:1') == ('LOST' if forced == 'OK' else forced), f'{kind}: who does not hold it is not forced')
+    of_another = force(stage, own, name, 'somebody:1')
+    expect(of_another == ('LOST' if forced == 'OK' else forced), f'{kind}: who does not hold it is not forced')
     expect(dump(stage, name) == before, f'{kind} is as it was')
     expect(force(stage, own, name, holder) == forced, f'{kind}: its holder is forced: {forced}')
     if forced == 'OK':
@@ -80,7 +82,8 @@ def queue_stays(stage):
     queue = f'redisson_lock_queue:{{{name}}}'
     servers.until(lambda: stage.server.ask('LLEN', queue) == 1, 'another waits')
     expect(force(stage, 'mutex', name) == 'OK', 'its holder is forced')
-    stage.java_do('t', 'fair', name, 'unlock')  # which does not notice, and wakes who waits; unless that one is quicker, and has it by now
+    # which does not notice, and wakes who waits; unless that one is quicker, and has it by now
+    stage.java_do('t', 'fair', name, 'unlock')
     expect(stage.java.answer(tag) == 'true', 'who waits gets it')
     stage.java_gives('waiter', 'fair', name)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pairs - each of Redisson's kinds of lock beside each of ours, on one name, in both orders: the second is refused and nothing of the first is changed; who
-waits is woken by a message, or not, as the user's page on Redisson says. Before that, what RLock does to the store is what commands.py has.
+"""pairs - each of Redisson's kinds of lock beside each of ours, on one name, in both orders: the second is refused
+and nothing of the first is changed; who waits is woken by a message, or not, as the user's page on Redisson says.
+Before that, what RLock does to the store is what commands.py has.
 
     pairs.py REDIS_SERVER PEER JARS RELEASE
 

@@ -2,98 +2,30 @@
 """servers - redis-servers of a test's own on loopback ports, alone or as a cluster of three masters with a replica each. They end with the block."""
 import contextlib
 import os
-import socket
-import subprocess
 import sys
-import time
 
-from peers import HERE, PATIENCE_S, SECRET, expect
+from peers import HERE, SECRET
 
 sys.path.insert(0, os.path.join(HERE, '..', 'examples'))
-import store  # noqa: E402
+from store import Server, until  # noqa: E402
 
 MASTERS = 3
 SLOTS = 16384
 NODE_TIMEOUT_MS = 2000
 
 
-def until(is_so, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not is_so():
-        expect(time.monotonic() < end, what)
-        time.sleep(0.02)
-
-
-def free_port():
-    """Whose bus port, 10000 above, is free too."""
-    while True:
-        with socket.socket() as port, socket.socket() as bus:
-            port.bind(('127.0.0.1', 0))
-            with contextlib.suppress(OSError, OverflowError):
-                bus.bind(('127.0.0.1', port.getsockname()[1] + 10000))
-                return port.getsockname()[1]
-
-
-class Server:
-    def __init__(self, program, folder, *arguments):
-        self.port = free_port()
-        self.folder = os.path.join(folder, str(self.port))
-        os.makedirs(self.folder)
-        self.command = [program, '--port', str(self.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', self.folder,
-                        '--unixsocket', os.path.join(self.folder, 'socket'), *arguments]
-        self.start()
-
-    def start(self):
-        with open(os.path.join(self.folder, 'log'), 'a', encoding='utf-8') as log:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        until(self.answers, f'the server of {self.folder} starts')
-
-    def answers(self):
-        expect(self.process.poll() is None, f'the server of {self.folder} lives')
-        with contextlib.suppress(OSError, SystemExit):
-            return self.ask('PING') == 'PONG'
-        return False
-
-    def lives(self):
-        return self.process.poll() is None
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def send(self, *words):
-        """A connection of its own, on which that was said, as a file."""
-        with socket.create_connection(('127.0.0.1', self.port), PATIENCE_S) as link:
-            link.sendall(b'*%d\r\n' % len(words) + b''.join(b'$%d\r\n%s\r\n' % (len(word), word) for word in (str(w).encode() for w in words)))
-            return link.makefile('rb')
-
-    def ask(self, *words):
-        with self.send(*words) as file:
-            return store.answer(file)
-
-    def info(self, section):
-        return dict(line.split(':', 1) for line in self.ask('INFO', section).splitlines() if ':' in line)
-
-    def left(self):
-        """What stands there but tokens."""
-        return sorted(key for key in self.ask('KEYS', '*') if not key.startswith('hilock:token'))
-
-
 @contextlib.contextmanager
 def single(program, folder, *arguments):
-    server = Server(program, folder, *arguments)
-    server.ours_url = f'redis://default:{SECRET}@127.0.0.1:{server.port}'
-    server.java_url = f'redis://:{SECRET}@127.0.0.1:{server.port}'
-    try:
+    with Server(program, folder, *arguments) as server:
+        server.ours_url = f'redis://default:{SECRET}@127.0.0.1:{server.port}'
+        server.java_url = f'redis://:{SECRET}@127.0.0.1:{server.port}'
         yield server
-    finally:
-        server.kill()
 
 
 class Cluster:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, stack):
         arguments = ('--cluster-enabled', 'yes', '--cluster-node-timeout', str(NODE_TIMEOUT_MS))
-        self.nodes = [Server(program, folder, *arguments) for _ in range(2 * MASTERS)]
+        self.nodes = [stack.enter_context(Server(program, folder, *arguments)) for _ in range(2 * MASTERS)]
         hosts = ','.join(f'127.0.0.1:{node.port}' for node in self.nodes)
         self.ours_url, self.java_url = f'redis+cluster://default:{SECRET}@{hosts}', f'cluster://:{SECRET}@{hosts}'
 
@@ -116,7 +48,7 @@ class Cluster:
 
     def settle(self):
         """Until it is whole, and each master has its replica."""
-        until(lambda: all(self.is_well(node) for node in self.nodes), 'the cluster is whole', 120)
+        until(lambda: all(self.is_well(node) for node in self.nodes), 'the cluster is whole')
 
     @staticmethod
     def is_well(node):
@@ -154,7 +86,7 @@ class Cluster:
         """The master of this slot is killed; its replica takes over, and it comes back as a replica."""
         master = self.owner(slot)
         master.kill()
-        until(lambda: self.owner(slot) is not master, 'a replica takes over', 120)
+        until(lambda: self.owner(slot) is not master, 'a replica takes over')
         master.start()
 
     def left(self):
@@ -163,11 +95,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def cluster(program, folder):
-    made = Cluster(program, folder)
-    try:
+    with contextlib.ExitStack() as stack:
+        made = Cluster(program, folder, stack)
         made.join()
         yield made
-    finally:
-        for node in made.nodes:
-            if node.lives():
-                node.kill()

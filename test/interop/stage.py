@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""stage - a server or a cluster, with a program of Java's and one of ours; and what the server is asked, as MONITOR has it."""
+"""stage - a server or a cluster, with a program of Java's and one of ours; and what the server is asked, as MONITOR
+has it."""
 import re
 import tempfile
 import threading
@@ -31,7 +32,8 @@ class Monitor:
         self.server.ask('ECHO', name)
         servers.until(lambda: any(words == ['ECHO', name] for _, words in self.lines[seen:]), 'all was seen')
         said = [(words[0].upper(), words[1]) for _, words in self.lines if len(words) > 1]
-        return [(command, channel) for command, channel in said if command in ('PUBLISH', 'SPUBLISH') and f'{{{name}}}' in channel]
+        return [(command, channel) for command, channel in said
+                if command in ('PUBLISH', 'SPUBLISH') and f'{{{name}}}' in channel]
 
 
 class Stage:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""lease.py HILOCK CREW REDIS_SERVER - nothing of a command runs after its lease, whatever is done to holder, guard and server. In each round a command of
-four processes (crew.c) runs under a lock; then comes a fault. Two things are compared, all on CLOCK_BOOTTIME: the latest stamp of each process with
-the end of the lease, as the server gave it once no renewal could come any more; and with the first stamp of a rival, who waited for the lock.
+"""lease.py REDIS_SERVER HILOCK CREW - nothing of a command runs after its lease, whatever is done to holder, guard
+and server. In each round a command of four processes (crew.c) runs under a lock; then comes a fault. Two things are
+compared, all on CLOCK_BOOTTIME: the latest stamp of each process with the end of the lease, as the server gave it
+once no renewal could come any more; and with the first stamp of a rival, who waited for the lock.
 
-A guard that gets no processor cannot kill in time. So beside the rounds a process does what a guard does, and measures how late the machine makes it:
-only by that the command may be late, too, and the round says so.
+A guard that gets no processor cannot kill in time. So beside the rounds a process does what a guard does, and
+measures how late the machine makes it: only by that the command may be late, too, and the round says so.
 
 ROUNDS=200 in the environment plays more than the 20 of every day: ROUNDS=200 meson test -C build -t 10 -v shell-lease"""
 import concurrent.futures
@@ -18,8 +19,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
-import store  # noqa: E402
+from command import store
 
 LEASE_MS, AT_ONCE, CREW = 20000, 10, 4 # KILL comes two seconds before the end: longer than a pause of a busy machine
 LOOK_S, HOPS, ASKS = 0.1, 2, 5 # a guard stands in line twice: to wake, and behind the command that it ends
@@ -247,7 +247,7 @@ def play(number, programs, server, lateness):
     return f'ok: round {number}, {fault.__name__}, {mode}{said}'
 
 
-def main(hilock, crew, server):
+def main(server, hilock, crew):
     rounds = int(os.environ.get('ROUNDS', 20))
     with tempfile.TemporaryDirectory() as work, contextlib.closing(Lateness(work)) as lateness, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         for line in pool.map(lambda number: play(number, (hilock, crew), server, lateness), range(rounds)):

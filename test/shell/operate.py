@@ -1,41 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""operate.py HILOCK REDIS_SERVER - status, watch, break and doctor on one server: what they say is so, break ends no hold but the one that is named, and
-what they may not ask is said."""
+"""operate.py REDIS_SERVER HILOCK - status, watch, break and doctor on one server: what they say is so, break ends no
+hold but the one that is named, and what they may not ask is said."""
 import json
-import os
 import re
-import subprocess
-import sys
-import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
-import store  # noqa: E402
+from command import ended, hold, said, store
 
 OTHER = '00000000-0000-4000-8000-000000000000:1'
-
-
-def ended(*command):
-    """(exit status, stdout, stderr)"""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=store.WAITS_S, check=False)
-    return done.returncode, done.stdout.strip(), done.stderr.strip()
-
-
-def said(*command):
-    """Its answers, as JSON."""
-    return [json.loads(line) for line in ended(*command)[1].splitlines()]
-
-
-def hold(hilock, url, name, *options):
-    process = store.start(hilock, 'run', '--url', url, *options, name, '--', 'sh', '-c', 'echo holds; exec sleep 1000', stderr=subprocess.DEVNULL)
-    store.expect(process.stdout.readline() == 'holds\n', f'{name} is held')
-    return process
 
 
 def status(hilock, url):
     held = hold(hilock, url, 'shop:a')
     simple = hold(hilock, url, 'shop:s', '--simple')
     store.ask(url, 'HSET', 'shop:other', 'a', '1', 'b', '2', 'c', '3')
-    rows = {row['name']: row for row in said(hilock, 'status', '--url', url, '--json', 'shop:a', 'shop:free', 'shop:s', 'shop:other')}
+    _, rows = said(hilock, 'status', '--url', url, '--json', 'shop:a', 'shop:free', 'shop:s', 'shop:other')
+    rows = {row['name']: row for row in rows}
     row = rows['shop:a']
     store.expect(row['state'] == 'held' and row['layout'] == 'mutex' and 0 < row['remaining_ms'] <= 30000, f'who holds, and for how long: {row}')
     store.expect(row['who'].startswith('sh@') and row['who'].endswith(f'/{held.pid}') and row['holder'].endswith(':' + row['who']), f'in words: {row}')
@@ -44,7 +23,8 @@ def status(hilock, url):
     store.expect(rows['shop:s']['layout'] == 'simple' and rows['shop:s']['state'] == 'held', 'a SIMPLE lock is found')
     store.expect(rows['shop:other']['status'] == 'WRONG_KIND', 'what is no lock is said to be none')
     for options, names in [((), ['shop:a']), (('--simple',), ['shop:s'])]:
-        found = [row['name'] for row in said(hilock, 'status', '--url', url, '--json', '--prefix', 'shop:', *options)]
+        _, found = said(hilock, 'status', '--url', url, '--json', '--prefix', 'shop:', *options)
+        found = [row['name'] for row in found]
         store.expect(found == names, f'by prefix {options}: {found}')
     hold_odd = hold(hilock, url, 'odd*[x]:1')
     store.expect(ended(hilock, 'status', '--url', url, '--prefix', 'odd*[')[1].startswith('odd*[x]:1: held by '), 'a prefix is no pattern')
@@ -52,7 +32,7 @@ def status(hilock, url):
     store.ask(url, 'SET', 'text:\x1b[2J\n', 'who\x1b\u009b\u20ac"', 'PX', 100000)
     text = ended(hilock, 'status', '--url', url, '--simple', '--prefix', 'text:')[1]
     store.expect(text.startswith('text:\\x1b[2J\\x0a: held by who\\x1b\\xc2\\x9b\u20ac"'), f'no name and no holder commands a terminal: {text!r}')
-    row, = said(hilock, 'status', '--url', url, '--json', '--simple', '--prefix', 'text:')
+    _, (row,) = said(hilock, 'status', '--url', url, '--json', '--simple', '--prefix', 'text:')
     store.expect((row['name'], row['holder']) == ('text:\x1b[2J\n', 'who\x1b\u009b\u20ac"'), f'in JSON they are what they are: {row}')
     store.expect(ended(hilock, 'watch', '--url', url, '--every', '0', 'shop:a')[0] == 64, 'a server is not asked without pause')
     store.end(hold_odd)
@@ -80,9 +60,9 @@ def few_rights(hilock, url):
 
 
 def broken(hilock, url, held, simple):
-    before, = said(hilock, 'status', '--url', url, '--json', 'shop:a')
+    _, (before,) = said(hilock, 'status', '--url', url, '--json', 'shop:a')
     code, _, words = ended(hilock, 'break', '--url', url, 'shop:a', '--holder', OTHER)
-    after, = said(hilock, 'status', '--url', url, '--json', 'shop:a')
+    _, (after,) = said(hilock, 'status', '--url', url, '--json', 'shop:a')
     store.expect(code == 65 and 'nothing was done' in words and before['holder'] == after['holder'], f'another holder is not touched: {words}')
     watch = store.start(hilock, 'watch', '--url', url, '--json', '--every', '20ms', 'shop:a', 'shop:free')
     first = [json.loads(watch.stdout.readline()) for _ in range(2)]
@@ -92,14 +72,14 @@ def broken(hilock, url, held, simple):
     store.expect((changed['name'], changed['state']) == ('shop:a', 'free'), f'watch shows the change: {changed}')
     store.end(watch)
     store.expect(held.wait(store.WAITS_S) == 125, 'who held it ends its command')
-    holder = said(hilock, 'status', '--url', url, '--json', 'shop:s')[0]['holder']
-    answer, = said(hilock, 'break', '--url', url, '--json', 'shop:s', '--holder', holder)
+    holder = said(hilock, 'status', '--url', url, '--json', 'shop:s')[1][0]['holder']
+    _, (answer,) = said(hilock, 'break', '--url', url, '--json', 'shop:s', '--holder', holder)
     store.expect(answer['status'] == 'OK', 'a SIMPLE hold is ended likewise')
     store.expect(simple.wait(store.WAITS_S) == 125, 'and its command')
 
 
 def doctor(hilock, url):
-    found = {row['topic']: row for row in said(hilock, 'doctor', '--json', url)}
+    found = {row['topic']: row for row in said(hilock, 'doctor', '--json', url)[1]}
     store.expect({'version', 'role', 'eviction', 'persistence', 'clock', 'latency', 'rights for SIMPLE', 'kind MUTEX', 'kind FAIR', 'kind SIMPLE'} <= found.keys(), f'topics: {found.keys()}')
     store.expect(not [row for row in found.values() if row['grade'] == 'wrong'] and ended(hilock, 'doctor', url)[0] == 0, f'nothing is wrong: {found}')
     store.expect('restart_guard_ms' in found['persistence']['to_do'], 'no append-only file: what to do')
@@ -108,18 +88,17 @@ def doctor(hilock, url):
     line = next(line for line in text.splitlines() if 'eviction' in line)
     store.expect(code == 1 and line.startswith('wrong') and 'noeviction' in line, f'a policy that evicts locks: {line}')
     store.expect(ended(hilock, 'doctor', url.replace('redis.sock', 'none.sock'))[0] == 1, 'a server that is not there')
-    store.expect(not [line for line in ended(hilock, 'doctor', url) if store.SECRET in str(line)], 'the password is in nothing that is said')
 
 
-def main(hilock, server):
-    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
-        held, simple = status(hilock, url)
-        few_rights(hilock, url)
-        broken(hilock, url, held, simple)
-        doctor(hilock, url)
-        for process in (held, simple):
-            store.end(process)
+def operate(url, hilock):
+    held, simple = status(hilock, url)
+    few_rights(hilock, url)
+    broken(hilock, url, held, simple)
+    doctor(hilock, url)
+    for process in (held, simple):
+        store.end(process)
+    store.ask(url, 'DEL', 'shop:other', 'text:\x1b[2J\n')
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(operate)

@@ -1,27 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""run.py HILOCK REDIS_SERVER - what `hilock run` gives a command and what it ends with, as its man page has it."""
+"""run.py REDIS_SERVER HILOCK - what `hilock run` gives a command and what it ends with, as its man page has it; also
+at a terminal."""
 import json
 import os
+import pty
 import re
+import select
 import signal
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
-import store  # noqa: E402
-
-
-def ended(*command):
-    """(exit status, stdout, stderr)"""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=store.WAITS_S, check=False)
-    return done.returncode, done.stdout, done.stderr.strip()
-
-
-def started(*command):
-    process = store.start(*command, stderr=subprocess.STDOUT)
-    process.first = process.stdout.readline()
-    return process
+from command import ended, hold, store
 
 
 def codes(hilock, url):
@@ -47,30 +36,30 @@ def codes(hilock, url):
 
 def tokens(hilock, url):
     show = ('--', 'sh', '-c', 'echo "$HILOCK_TOKEN/$HILOCK_TOKENS"')
-    first, second = (ended(hilock, 'run', '--url', url, 'n', *show)[1].strip() for _ in range(2))
+    first, second = (ended(hilock, 'run', '--url', url, 'n', *show)[1] for _ in range(2))
     store.expect(re.fullmatch(r'(\d+)/\1', first) and int(second.partition('/')[0]) > int(first.partition('/')[0]), f'tokens rise: {first} {second}')
     several = ended(hilock, 'run', '--url', url, '--multi', 'n', 'm', *show)[1]
-    store.expect(re.fullmatch(r'/\d+ \d+\n', several), f'several names have a token each: {several}')
+    store.expect(re.fullmatch(r'/\d+ \d+', several), f'several names have a token each: {several}')
     os.environ['HILOCK_TOKEN'] = '5'
-    store.expect(ended(hilock, 'run', '--url', url, '--simple', 's', *show)[1] == '/\n', 'a SIMPLE lock has none, nor that of another')
+    simple = ended(hilock, 'run', '--url', url, '--simple', 's', *show)[1]
+    store.expect(simple == '/', 'a SIMPLE lock has none, nor that of another')
     del os.environ['HILOCK_TOKEN']
     lines = [json.loads(line) for line in ended(hilock, 'run', '--json', '--url', url, '--fair', 'n', '--', 'true')[2].splitlines()]
     store.expect([line['event'] for line in lines] == ['granted'] and lines[0]['locks'][0]['token'] > 0, f'the same as JSON: {lines}')
 
 
 def waiting(hilock, url):
-    holds = started(hilock, 'run', '--url', url, 'n', '--', 'sh', '-c', 'echo holds; exec sleep 1000')
+    holds = hold(hilock, url, 'n')
     code, text, said = ended(hilock, 'run', '--url', url, '--try', 'n', '--', 'echo', 'overlaps')
     store.expect((code, text) == (124, '') and 'held by' in said, f'a try at what is held: {code} {said}')
     store.expect(ended(hilock, 'run', '--url', url, '--wait', '200ms', 'n', '--', 'true')[0] == 124, 'and a wait')
-    waits = started(hilock, 'run', '--url', url, '--json', 'n', '--', 'true')
-    event = json.loads(waits.first)
-    store.expect(event['event'] == 'waiting' and event['who'].startswith('sh@'), f'who waits says for whom: {event}')
-    waits.send_signal(signal.SIGTERM)
-    store.expect(waits.wait(store.WAITS_S) == 143, 'a signal ends a wait')
+    with store.running(hilock, 'run', '--url', url, '--json', 'n', '--', 'true', stderr=subprocess.STDOUT) as waits:
+        event = json.loads(waits.stdout.readline())
+        store.expect(event['event'] == 'waiting' and event['who'].startswith('sh@'), f'who waits says for whom: {event}')
+        waits.send_signal(signal.SIGTERM)
+        store.expect(waits.wait(store.WAITS_S) == 143, 'a signal ends a wait')
     holds.send_signal(signal.SIGINT)
     store.expect(holds.wait(store.WAITS_S) == 130, 'and goes on to the command')
-    store.end(waits)
     store.end(holds)
 
 
@@ -107,12 +96,30 @@ def longer(hilock, url):
     store.expect(ended(hilock, 'run', '--url', url, '--lease', '1s', 'n', '--', 'sleep', '2.5')[0] == 0, 'a command may run for longer than a lease')
 
 
-def main(hilock, server):
-    with tempfile.TemporaryDirectory() as work, store.redis(server, work) as url:
-        for scene in (codes, tokens, waiting, leftovers, strangers, priorities, longer):
-            scene(hilock, url)
-        store.expect(store.locks(url) == [], 'no lock is left at the store')
+def terminal(hilock, url):
+    """The command stands in the foreground: it reads what is typed, an interrupt reaches it, and a suspend does not keep
+    the lock for ever."""
+    try:
+        pid, fd = pty.fork()
+    except OSError as none:
+        print(f'no terminal can be made here: {none}')
+        return
+    if pid == 0:
+        os.execvp(hilock, [hilock, 'run', '--url', url, 'n', '--', 'sh', '-c', 'echo ready; read line; echo "got $line"; exec sleep 1000'])
+    text = b''
+    for words, typed in ((b'ready', b'typed\n'), (b'got typed', b'\x1a'), (b'goes on: kill -STOP', b'\x03')):
+        while words not in text:
+            store.expect(select.select([fd], [], [], store.WAITS_S)[0], f'a terminal goes on behind {text}')
+            text += os.read(fd, 1000)
+        os.write(fd, typed)
+    store.expect(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130, f'a command at a terminal: {text}')
+    os.close(fd)
+
+
+def run(url, hilock):
+    for scene in (codes, tokens, waiting, leftovers, strangers, priorities, longer, terminal):
+        scene(hilock, url)
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    store.drive(run)

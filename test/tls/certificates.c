@@ -19,6 +19,8 @@ enum { DAY_S = 86400, NAMES_MAX = 4000, LONG_NAMES = 60 };
 
 #define RIGHT_NAMES "DNS:locks.example,IP:127.0.0.1,IP:::1"
 
+struct certificates certificates;
+
 struct recipe {
     const char *subject, *names;
     enum certificate_kind signer;
@@ -56,11 +58,11 @@ static void add_names(X509 *x509, X509V3_CTX *context, const struct recipe *reci
     extend(x509, context, NID_subject_alt_name, names);
 }
 
-static void make(struct certificates *all, enum certificate_kind kind)
+static void make(enum certificate_kind kind)
 {
     const struct recipe *recipe = &recipes[kind];
-    struct certificate *certificate = &all->of[kind];
-    const struct certificate *signer = &all->of[recipe->signer];
+    struct certificate *certificate = &certificates.of[kind];
+    const struct certificate *signer = &certificates.of[recipe->signer];
     X509V3_CTX context;
     X509 *x509 = certificate->x509 = X509_new();
     certificate->key = EVP_EC_gen("P-256");
@@ -77,55 +79,56 @@ static void make(struct certificates *all, enum certificate_kind kind)
     MUST(X509_sign(x509, signer->key, EVP_sha256()) > 0);
 }
 
-static FILE *create(char to[96], const struct certificates *all, const char *name)
+static FILE *create(char to[96], const char *name)
 {
     FILE *file;
-    snprintf(to, 96, "%s/%s", all->folder, name);
+    snprintf(to, 96, "%s/%s", certificates.folder, name);
     file = fopen(to, "we");
     MUST(file);
     return file;
 }
 
-static void write_files(struct certificates *all, enum certificate_kind kind)
+static void write_files(enum certificate_kind kind)
 {
-    struct certificate *certificate = &all->of[kind];
+    struct certificate *certificate = &certificates.of[kind];
     char name[32];
     FILE *file;
     snprintf(name, sizeof name, "cert%d.pem", (int)kind);
-    file = create(certificate->cert_file, all, name);
+    file = create(certificate->cert_file, name);
     MUST(PEM_write_X509(file, certificate->x509) == 1 && fclose(file) == 0);
     snprintf(name, sizeof name, "key%d.pem", (int)kind);
-    file = create(certificate->key_file, all, name);
+    file = create(certificate->key_file, name);
     MUST(PEM_write_PrivateKey(file, certificate->key, NULL, NULL, 0, NULL, NULL) == 1 && fclose(file) == 0);
 }
 
-static void write_odd_files(struct certificates *all)
+static void write_odd_files(void)
 {
-    const struct certificate *client = &all->of[CERT_CLIENT];
+    const struct certificate *client = &certificates.of[CERT_CLIENT];
     char name[64], path[96];
-    FILE *file = create(all->both_file, all, "both.pem");
+    FILE *file = create(certificates.both_file, "both.pem");
     MUST(PEM_write_PrivateKey(file, client->key, NULL, NULL, 0, NULL, NULL) == 1 && PEM_write_X509(file, client->x509) == 1 && fclose(file) == 0);
-    file = create(all->locked_file, all, "locked.pem");
+    file = create(certificates.locked_file, "locked.pem");
     MUST(PEM_write_PKCS8PrivateKey(file, client->key, EVP_aes_128_cbc(), "s3cret-marker", 13, NULL, NULL) == 1 && fclose(file) == 0);
-    file = create(all->nonsense_file, all, "nonsense.pem");
+    file = create(certificates.nonsense_file, "nonsense.pem");
     MUST(fputs("nothing of the kind\n", file) >= 0 && fclose(file) == 0);
-    snprintf(all->trusted_dir, sizeof all->trusted_dir, "%s/trusted", all->folder);
-    MUST(mkdir(all->trusted_dir, 0700) == 0);
-    snprintf(name, sizeof name, "trusted/%08lx.0", X509_subject_name_hash(all->of[CERT_AUTHORITY].x509));
-    file = create(path, all, name);
-    MUST(PEM_write_X509(file, all->of[CERT_AUTHORITY].x509) == 1 && fclose(file) == 0);
+    snprintf(certificates.trusted_dir, sizeof certificates.trusted_dir, "%s/trusted", certificates.folder);
+    MUST(mkdir(certificates.trusted_dir, 0700) == 0);
+    snprintf(name, sizeof name, "trusted/%08lx.0", X509_subject_name_hash(certificates.of[CERT_AUTHORITY].x509));
+    file = create(path, name);
+    MUST(PEM_write_X509(file, certificates.of[CERT_AUTHORITY].x509) == 1 && fclose(file) == 0);
 }
 
-void certificates_make(struct certificates *all)
+int certificates_begin(void **state)
 {
-    memset(all, 0, sizeof *all);
-    strcpy(all->folder, "/tmp/hilock-tls-XXXXXX");
-    MUST(mkdtemp(all->folder));
+    (void)state;
+    strcpy(certificates.folder, "/tmp/hilock-tls-XXXXXX");
+    MUST(mkdtemp(certificates.folder));
     for (int kind = 0; kind < CERT_COUNT; kind++) {
-        make(all, (enum certificate_kind)kind);
-        write_files(all, (enum certificate_kind)kind);
+        make((enum certificate_kind)kind);
+        write_files((enum certificate_kind)kind);
     }
-    write_odd_files(all);
+    write_odd_files();
+    return 0;
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
@@ -134,27 +137,13 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return remove(path);
 }
 
-void certificates_end(struct certificates *all)
-{
-    for (int kind = 0; kind < CERT_COUNT; kind++) {
-        X509_free(all->of[kind].x509);
-        EVP_PKEY_free(all->of[kind].key);
-    }
-    nftw(all->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-struct certificates certificates;
-
-int certificates_begin(void **state)
-{
-    (void)state;
-    certificates_make(&certificates);
-    return 0;
-}
-
 int certificates_over(void **state)
 {
     (void)state;
-    certificates_end(&certificates);
+    for (int kind = 0; kind < CERT_COUNT; kind++) {
+        X509_free(certificates.of[kind].x509);
+        EVP_PKEY_free(certificates.of[kind].key);
+    }
+    nftw(certificates.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     return 0;
 }

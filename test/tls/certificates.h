@@ -36,9 +36,6 @@ struct certificates {
     char nonsense_file[96];
 };
 
-void certificates_make(struct certificates *all);
-void certificates_end(struct certificates *all);
-
 /* Those of a test program, made before its tests and taken away behind them: set-up and teardown of their group. */
 extern struct certificates certificates;
 int certificates_begin(void **state);

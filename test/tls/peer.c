@@ -54,7 +54,8 @@ void peer_prepare(struct peer *peer, struct link_trial *trial, const struct peer
     SSL_set_bio(peer->ssl, peer->in, peer->out);
     SSL_set_accept_state(peer->ssl);
     trial->tls_host = options->host ? options->host : "locks.example";
-    if (trial->factory.secure(&trial->factory, &trial->host.memory, options->tls ? options->tls : &trusting, &why) != HILOCK_OK)
+    const struct hl_tls_options *tls = options->tls ? options->tls : &trusting;
+    if (trial->factory.secure(&trial->factory, &trial->host.memory, tls, &why) != HILOCK_OK)
         fail_msg("%s", why.bytes);
 }
 

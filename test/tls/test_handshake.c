@@ -36,32 +36,40 @@ static const struct meeting meetings[] = {
     {.name = "any name below", .peer = {.host = "one.locks.example", .certificate = CERT_WILD}, .told = "up"},
     {.name = "many names", .peer = {.certificate = CERT_LONG}, .told = "up"},
     {.name = "client certificate", .peer = {.wants_client = 1}, .has_client = 1, .told = "up"},
-    {.name = "client certificate, TLS 1.2", .peer = {.wants_client = 1, .version = TLS1_2_VERSION}, .has_client = 1, .told = "up"},
+    {.name = "client certificate, TLS 1.2", .peer = {.wants_client = 1, .version = TLS1_2_VERSION}, .has_client = 1,
+     .told = "up"},
     {.name = "certificate and key in one file", .peer = {.wants_client = 1}, .has_both = 1, .told = "up"},
     {.name = "wrong authority", .trusts_stranger = 1,
      .told = "down(the server's certificate is refused: unable to get local issuer certificate; tls_ca_file or tls_ca_dir must have the authority that signed it)"},
     {.name = "wrong name", .peer = {.certificate = CERT_WRONG},
      .told = "down(the server's certificate is not for locks.example: give the name it is for as tls_server_name, or mend the certificate)"},
-    {.name = "wrong address", .peer = {.host = "127.0.0.1", .certificate = CERT_WRONG}, .told = "down(the server's certificate is not for 127.0.0.1: "},
-    {.name = "an address that stands for a name", .peer = {.host = "10.9.9.9", .certificate = CERT_RIGHT}, .told = "down(the server's certificate is not for 10.9.9.9: "},
-    {.name = "part of a name", .peer = {.host = "example"}, .told = "down(the server's certificate is not for example: "},
-    {.name = "half a wild card", .peer = {.host = "one.locks.example", .certificate = CERT_HALF_WILD}, .told = "down(the server's certificate is not for one.locks.example: "},
+    {.name = "wrong address", .peer = {.host = "127.0.0.1", .certificate = CERT_WRONG},
+     .told = "down(the server's certificate is not for 127.0.0.1: "},
+    {.name = "an address that stands for a name", .peer = {.host = "10.9.9.9", .certificate = CERT_RIGHT},
+     .told = "down(the server's certificate is not for 10.9.9.9: "},
+    {.name = "part of a name", .peer = {.host = "example"},
+     .told = "down(the server's certificate is not for example: "},
+    {.name = "half a wild card", .peer = {.host = "one.locks.example", .certificate = CERT_HALF_WILD},
+     .told = "down(the server's certificate is not for one.locks.example: "},
     {.name = "signed by itself", .peer = {.certificate = CERT_SELF},
      .told = "down(the server's certificate is refused: self-signed certificate; tls_ca_file or tls_ca_dir must have the authority that signed it)"},
-    {.name = "expired", .peer = {.certificate = CERT_EXPIRED}, .told = "down(the server's certificate is refused: certificate has expired)"},
+    {.name = "expired", .peer = {.certificate = CERT_EXPIRED},
+     .told = "down(the server's certificate is refused: certificate has expired)"},
     {.name = "not yet valid", .peer = {.certificate = CERT_TOMORROW},
      .told = "down(the server's certificate is refused: certificate is not yet valid)"},
     {.name = "no client certificate", .peer = {.wants_client = 1},
      .told = "up down(the server wants a client certificate: give tls_cert_file and tls_key_file)"},
     {.name = "no client certificate, TLS 1.2", .peer = {.wants_client = 1, .version = TLS1_2_VERSION},
      .told = "down(the server refused the TLS handshake: it may want a client certificate (tls_cert_file, tls_key_file))"},
-    {.name = "a stranger's client certificate", .peer = {.wants_client = 1}, .has_stranger = 1, .told = "up down(TLS: tlsv1 alert unknown ca)"},
+    {.name = "a stranger's client certificate", .peer = {.wants_client = 1}, .has_stranger = 1,
+     .told = "up down(TLS: tlsv1 alert unknown ca)"},
     {.name = "TLS 1.1", .peer = {.version = TLS1_1_VERSION}, .told = "down(TLS: "},
 };
 
 static struct hl_tls_options options_of(const struct meeting *meeting)
 {
-    struct hl_tls_options tls = {.ca_file = certificates.of[meeting->trusts_stranger ? CERT_STRANGER : CERT_AUTHORITY].cert_file};
+    enum certificate_kind trusted = meeting->trusts_stranger ? CERT_STRANGER : CERT_AUTHORITY;
+    struct hl_tls_options tls = {.ca_file = certificates.of[trusted].cert_file};
     enum certificate_kind own = meeting->has_stranger ? CERT_STRANGERS : CERT_CLIENT;
     if (meeting->trusts_dir)
         tls = (struct hl_tls_options){.ca_dir = certificates.trusted_dir};
@@ -121,7 +129,8 @@ static const struct cuts { /* of the server's bytes, from the first to CUTS */
     enum peer_end end;
     const char *told; /* "": how long that may last is the session's to know; it is closed without a word */
 } closes = {0, 1, PEER_CLOSES, "down(the server closed the connection in the TLS handshake)"},
-  resets = {100, 100, PEER_RESETS, "down(Connection reset by peer in the TLS handshake)"}, stops = {0, 100, PEER_STOPS, ""};
+  resets = {100, 100, PEER_RESETS, "down(Connection reset by peer in the TLS handshake)"},
+  stops = {0, 100, PEER_STOPS, ""};
 
 static void test_cut(void **state)
 {

@@ -67,7 +67,8 @@ static int use(struct peer *peer, struct link_trial *trial)
 static struct hl_tls_options with_a_certificate(void)
 {
     const struct certificate *own = &certificates.of[CERT_CLIENT];
-    return (struct hl_tls_options){.ca_file = certificates.of[CERT_AUTHORITY].cert_file, .cert_file = own->cert_file, .key_file = own->key_file};
+    const char *authority = certificates.of[CERT_AUTHORITY].cert_file;
+    return (struct hl_tls_options){.ca_file = authority, .cert_file = own->cert_file, .key_file = own->key_file};
 }
 
 static int play(long fails_at)

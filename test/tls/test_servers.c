@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole clients and real servers with TLS: every deployment works, by both of its links, also where a master is replaced or a slot moves; what
- * does not is UNREACHABLE in the right words; no server gets plain text, and one of another name gets nothing. */
+/* Whole clients and real servers with TLS: every deployment works, by both of its links, also where a master is replaced
+ * or a slot moves; what does not is UNREACHABLE in the right words; no server gets plain text, and one of another name
+ * gets nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,10 +18,13 @@ enum { WAIT_MS = 3000, LEASE_MS = 600000, ARGUMENTS = 16 }; /* LEASE: what ends 
 #define SECRET "s3cret-marker"
 
 /* What a server needs for TLS. */
-static void tls_arguments(const char *to[ARGUMENTS], enum certificate_kind kind, const char *wants_client, const char *const more[4])
+static void tls_arguments(const char *to[ARGUMENTS], enum certificate_kind kind, const char *wants_client,
+                          const char *const more[4])
 {
-    const char *const arguments[] = {"--tls-cert-file", certificates.of[kind].cert_file, "--tls-key-file", certificates.of[kind].key_file,
-                                     "--tls-ca-cert-file", certificates.of[CERT_AUTHORITY].cert_file, "--tls-auth-clients", wants_client};
+    const struct certificate *own = &certificates.of[kind];
+    const char *const arguments[] = {"--tls-cert-file", own->cert_file, "--tls-key-file", own->key_file,
+                                     "--tls-ca-cert-file", certificates.of[CERT_AUTHORITY].cert_file,
+                                     "--tls-auth-clients", wants_client};
     memset(to, 0, ARGUMENTS * sizeof *to);
     memcpy(to, arguments, sizeof arguments);
     memcpy(to + sizeof arguments / sizeof *arguments, more, 4 * sizeof *more);
@@ -65,7 +69,8 @@ struct pair {
     struct handle first, second;
 };
 
-static void pair_begin(struct pair *pair, const struct hilock_client_options *options, const char *name, hilock_kind kind)
+static void pair_begin(struct pair *pair, const struct hilock_client_options *options, const char *name,
+                       hilock_kind kind)
 {
     client_open_with(&pair->holding, options);
     client_open_with(&pair->waiting, options);
@@ -84,7 +89,7 @@ static void pair_end(struct pair *pair)
     assert_int_equal(handle_give(&pair->first), HILOCK_OK);
     handle_until(&pair->second, &pair->second.acquired, 1, "the second to be woken");
     assert_int_equal(pair->second.acquired.status, HILOCK_OK);
-    assert_true(pair->second.acquired.token > pair->first.acquired.token || !pair->first.acquired.token); /* a quorum has none */
+    assert_true(pair->second.acquired.token > pair->first.acquired.token);
     assert_int_equal(pair->first.lost.count, 0);
     assert_int_equal(handle_give(&pair->second), HILOCK_OK);
     handle_free(&pair->first);
@@ -231,27 +236,6 @@ static void test_no_downgrade(void **state)
     tls_server_end(&at);
 }
 
-/* ---- deployments ---- */
-
-static void test_a_quorum(void **state)
-{
-    struct tls_server at[3];
-    const char *urls[4] = {at[0].url, at[1].url, at[2].url, NULL};
-    struct hilock_client_options options;
-    (void)state;
-    for (int i = 0; i < 3; i++)
-        tls_server_start(&at[i], CERT_RIGHT, "no");
-    options = trusting(NULL);
-    options.quorum_urls = urls;
-    options.quorum_needed = 3;
-    options.restart_guard_ms = HILOCK_GUARD_OFF;
-    works(&options);
-    for (int i = 0; i < 3; i++) {
-        assert_true(redis_calls(at[i].redis, "evalsha") > 0);
-        tls_server_end(&at[i]);
-    }
-}
-
 /* ---- Sentinel ---- */
 
 static void until_copied(struct sentinels *set)
@@ -361,7 +345,6 @@ int main(void)
         cmocka_unit_test(test_a_client_certificate),
         cmocka_unit_test(test_options_that_are_refused),
         cmocka_unit_test(test_no_downgrade),
-        cmocka_unit_test(test_a_quorum),
         cmocka_unit_test(test_behind_sentinels),
         cmocka_unit_test(test_in_a_cluster),
     };

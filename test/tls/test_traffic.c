@@ -135,7 +135,8 @@ static void test_a_greeting_within_the_handshake(void **state)
     struct link_trial trial;
     struct peer peer;
     (void)state;
-    peer_meet(&peer, &trial, &(struct peer_options){.version = TLS1_3_VERSION, .greeting = "-ERR max number of clients reached\r\n"});
+    peer_meet(&peer, &trial, &(struct peer_options){.version = TLS1_3_VERSION,
+                                                    .greeting = "-ERR max number of clients reached\r\n"});
     peer_until(&peer, "down(");
     assert_string_equal(trial.told, "up down(ERR max number of clients reached)");
     peer_leave(&peer);
