@@ -66,8 +66,7 @@ static void report_failing(struct hl_group *group, const char *detail)
          .remaining_ms = hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_now_us(&core->host)))};
     unsigned good = 0;
     for (unsigned i = 0; i < group->count; i++)
-        good += group->members[i].lock->hold && group->members[i].lock->hold->state == HOLD_HELD &&
-            !group->members[i].is_failing;
+        good += hl_member_has(&group->members[i]) && !group->members[i].is_failing;
     if ((good < group->needed) == (group->is_failing != 0))
         return;
     group->is_failing = good < group->needed;
@@ -103,11 +102,9 @@ void hl_held_heal(struct hl_member *member)
 {
     struct hl_group *group = member->group;
     hl_held_join(member);
-    for (unsigned i = 0; i < group->count; i++) {
-        struct hl_hold *hold = group->members[i].lock->hold;
-        if (hold && hold->state == HOLD_HELD && group->held->is_renewed)
-            hl_watchdog_verify(hold, 1);
-    }
+    for (unsigned i = 0; i < group->count; i++)
+        if (hl_member_has(&group->members[i]) && group->held->is_renewed)
+            hl_watchdog_verify(group->members[i].lock->hold, 1);
 }
 
 /* ---- loss ---- */

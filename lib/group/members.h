@@ -5,6 +5,10 @@
 
 #include "group/group.h"
 
+static inline int hl_member_has(const struct hl_member *member) /* it is held, and not lost */
+{
+    return member->lock->hold && member->lock->hold->state == HOLD_HELD;
+}
 void hl_member_return(struct hl_member *member); /* after it, the member has no request and no hold; needs no memory */
 void hl_members_return(struct hl_group *group, unsigned from); /* the same for that member and all after it */
 void hl_members_expire(struct hl_group *group); /* reports members past their deadline as lost */
