@@ -39,14 +39,14 @@ void hl_group_resume_at(struct hl_group *group, uint64_t at_us)
 
 void hl_group_pause(struct hl_group *group, uint64_t span_us)
 {
-    hl_members_return(group, 0);
+    hl_members_return(group);
     hl_group_resume_at(group, hl_group_now_us(group) + span_us);
 }
 
 /* Its wait is over, or was not begun. */
 static void give_up(struct hl_group *group, enum hl_group_state state)
 {
-    hl_members_return(group, 0);
+    hl_members_return(group);
     hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
     group->state = state;
 }
@@ -100,20 +100,13 @@ hilock_status hl_group_ask(struct hl_member *member, int is_try)
                             hl_news_acquired, member);
 }
 
-static const struct hl_memory *memory_of(const struct hl_group *group) { return &group->lock->terms->cell->memory; }
-
-static void free_words(struct hl_group *group) { hl_last_words_free(memory_of(group), &group->words); }
+static void free_words(struct hl_group *group) { hl_last_words_free(hl_group_memory(group), &group->words); }
 
 void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words)
 {
     free_words(group);
     group->refusal = status;
     group->words = words;
-}
-
-void hl_group_keep_result(struct hl_group *group, const struct hilock_result *refused)
-{
-    hl_group_keep_words(group, refused->status, hl_last_words_copy(memory_of(group), refused));
 }
 
 void hl_group_decide(struct hl_group *group, hilock_status status)
@@ -199,7 +192,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         if (group->state == GROUP_WAITING)
             group->ways->lost(group);
         else if (group->state == GROUP_HELD)
-            hl_held_look(group);
+            hl_held_report_failing(group, "a vote was lost, and renewals of others fail");
         return;
     }
     group->words = (struct hl_last_words){0};

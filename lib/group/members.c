@@ -20,9 +20,9 @@ void hl_member_return(struct hl_member *member)
 }
 
 /* The last name first: its next waiter may have waited for the other names, too. */
-void hl_members_return(struct hl_group *group, unsigned from)
+void hl_members_return(struct hl_group *group)
 {
-    for (unsigned i = group->count; i-- > from;)
+    for (unsigned i = group->count; i-- > 0;)
         hl_member_return(&group->members[i]);
 }
 

@@ -17,11 +17,9 @@ int hl_verdict_is_lasting(hilock_status refusal)
            refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NO_MEMORY;
 }
 
-static const struct hl_memory *memory_of(const struct hl_group *group) { return &group->lock->terms->cell->memory; }
-
 static void set(struct hl_member *member, hilock_status refusal, struct hl_last_words words)
 {
-    hl_last_words_free(memory_of(member->group), &member->words);
+    hl_last_words_free(hl_group_memory(member->group), &member->words);
     member->refusal = refusal;
     member->words = words;
 }
@@ -30,7 +28,7 @@ void hl_verdict_keep(struct hl_member *member, const struct hilock_result *resul
 {
     set(member, result->status,
         result->status == HILOCK_OK ? (struct hl_last_words){0}
-                                    : hl_last_words_copy(memory_of(member->group), result));
+                                    : hl_last_words_copy(hl_group_memory(member->group), result));
 }
 
 void hl_verdict_learn(struct hl_group *group, int is_over)
@@ -191,7 +189,7 @@ hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_la
         hl_text_set(&text, "%s", member->words.detail);
     add_missing(group, 0, &text);
     speaker_is_heard = member && is_held(status);
-    *ret_words = hl_last_words_copy(memory_of(group), &(struct hilock_result){
+    *ret_words = hl_last_words_copy(hl_group_memory(group), &(struct hilock_result){
         .holder = speaker_is_heard ? member->words.holder : NULL, .detail = text.bytes,
         .holder_remaining_ms = speaker_is_heard ? member->words.holder_remaining_ms : 0});
     return status;
