@@ -60,4 +60,10 @@ hilock_status hl_client_admit(const struct hilock_client *client);
 /* HILOCK_CLOSED, with the reason: it is closing. what: what it no longer accepts */
 hilock_status hl_client_admit_new(struct hilock_client *client, const char *what);
 
+/* The index of a status in failed_by and refused_by. */
+static inline unsigned hl_client_status_index(hilock_status status)
+{
+    return (unsigned)-(int)status % HILOCK_STATUSES;
+}
+
 #endif

@@ -4,7 +4,6 @@
 #include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
-#include "client/stats.h"
 #include "group/group.h"
 #include "lock/gate.h"
 #include "lock/inquiry.h"
@@ -134,7 +133,7 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     if (status == HILOCK_OK)
         return status;
     client->stats.refused++;
-    client->stats.refused_by[hl_stats_index(status)]++;
+    client->stats.refused_by[hl_client_status_index(status)]++;
     return status;
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/plant.h"
 #include "base/quote.h"
-#include "client/stats.h"
 #include "group/group.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
@@ -85,7 +84,7 @@ static void count_acquire(struct hilock_stats *stats, const struct hl_fact *fact
         stats->cancelled++;
     else {
         stats->failed++;
-        stats->failed_by[hl_stats_index(fact->status)]++;
+        stats->failed_by[hl_client_status_index(fact->status)]++;
     }
 }
 

@@ -38,14 +38,14 @@ void hl_group_resume_at(struct hl_group *group, uint64_t at_us)
 
 void hl_group_pause(struct hl_group *group, uint64_t span_us)
 {
-    hl_members_return(group, 0);
+    hl_members_return(group);
     hl_group_resume_at(group, hl_group_now_us(group) + span_us);
 }
 
 /* Its wait is over, or was not begun. */
 static void give_up(struct hl_group *group, enum hl_group_state state)
 {
-    hl_members_return(group, 0);
+    hl_members_return(group);
     hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
     group->state = state;
 }
@@ -99,20 +99,13 @@ hilock_status hl_group_ask(struct hl_member *member, int is_try)
                             hl_news_acquired, member);
 }
 
-static const struct hl_memory *memory_of(const struct hl_group *group) { return &group->lock->terms->cell->memory; }
-
-static void free_words(struct hl_group *group) { hl_last_words_free(memory_of(group), &group->words); }
+static void free_words(struct hl_group *group) { hl_last_words_free(hl_group_memory(group), &group->words); }
 
 void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words)
 {
     free_words(group);
     group->refusal = status;
     group->words = words;
-}
-
-void hl_group_keep_result(struct hl_group *group, const struct hilock_result *refused)
-{
-    hl_group_keep_words(group, refused->status, hl_last_words_copy(memory_of(group), refused));
 }
 
 void hl_group_decide(struct hl_group *group, hilock_status status)
@@ -124,9 +117,10 @@ void hl_group_decide(struct hl_group *group, hilock_status status)
     hl_notice_post(hl_group_core(group), &group->notice, REPORT_RESULT);
 }
 
-static void report_result(struct hl_group *group, struct hilock_result result)
+/* Its acquire is over. */
+static struct hilock_result finish(struct hl_group *group, struct hilock_result result)
 {
-    struct hilock_lock *lock = group->lock;
+    const struct hilock_lock *lock = group->lock;
     struct hl_core *core = hl_group_core(group);
     uint64_t waited_us = hl_group_now_us(group) - group->begun_us;
     result.operation = HILOCK_OP_ACQUIRE;
@@ -137,7 +131,7 @@ static void report_result(struct hl_group *group, struct hilock_result result)
     hl_trace(&core->host, HL_ACQUIRE_ENDED,
              &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
                                .waited_us = waited_us, .detail = result.detail, .count = result.attempts});
-    hl_callback_result(lock, group->on_result, result, group->user);
+    return result;
 }
 
 static void set_terms(struct hl_group *group, struct hl_terms *terms)
@@ -154,11 +148,13 @@ static void set_terms(struct hl_group *group, struct hl_terms *terms)
 static void report_grant(struct hl_group *group)
 {
     struct hl_text votes;
+    struct hilock_result result;
     if (group->ways->is_voted)
         hl_verdict_of_votes(group, &votes);
     else
         hl_text_set(&votes, "granted");
-    report_result(group, (struct hilock_result){.status = HILOCK_OK, .detail = votes.bytes});
+    result = finish(group, (struct hilock_result){.status = HILOCK_OK, .detail = votes.bytes});
+    hl_callback_result(group->lock, group->on_result, result, group->user);
 }
 
 void hl_group_grant(struct hl_group *group)
@@ -195,13 +191,13 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         if (group->state == GROUP_WAITING)
             group->ways->lost(group);
         else if (group->state == GROUP_HELD)
-            hl_held_look(group);
+            hl_held_report_failing(group, "a vote was lost, and renewals of others fail");
         return;
     }
     group->words = (struct hl_last_words){0};
     group->state = GROUP_IDLE;
     lock->refs++;
-    report_result(group, result);
+    hl_callback_result(lock, group->on_result, finish(group, result), group->user);
     hl_last_words_free(&core->host.memory, &words);
     hl_lock_unref(lock);
 }
@@ -284,13 +280,10 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
     struct hl_group *group = lock->group;
     lock->epoch++;
     if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED) {
-        hl_trace(&core->host, HL_ACQUIRE_ENDED,
-                 &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = HILOCK_CANCELLED,
-                                   .waited_us = hl_group_now_us(group) - group->begun_us, .count = group->attempts});
+        (void)finish(group, (struct hilock_result){.status = HILOCK_CANCELLED});
         hl_notice_cancel(core, &group->notice);
         give_up(group, GROUP_IDLE);
         free_words(group);
-        core->waiting--;
     } else if (group->state == GROUP_HELD)
         end(lock, NULL, NULL);
 }

@@ -102,6 +102,10 @@ void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilo
 /* ---- for a way ---- */
 
 static inline struct hl_core *hl_group_core(const struct hl_group *group) { return group->lock->terms->cell->core; }
+static inline const struct hl_memory *hl_group_memory(const struct hl_group *group)
+{
+    return &group->lock->terms->cell->memory;
+}
 static inline uint64_t hl_group_now_us(const struct hl_group *group) { return hl_now_us(&hl_group_core(group)->host); }
 void hl_group_resume_at(struct hl_group *group, uint64_t at_us); /* its tick, or heal; UINT64_MAX: never */
 void hl_group_pause(struct hl_group *group, uint64_t span_us); /* gives all back, and resumes after that time */
@@ -111,7 +115,6 @@ hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire
 void hl_group_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
 /* takes over their memory */
 void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words);
-void hl_group_keep_result(struct hl_group *group, const struct hilock_result *refused);
 void hl_group_decide(struct hl_group *group, hilock_status status); /* DECIDED: gives all back */
 void hl_group_grant(struct hl_group *group); /* enough are held; a function calls it last */
 

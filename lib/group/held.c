@@ -57,7 +57,7 @@ void hl_held_over(struct hl_group *group)
 /* ---- renewals ---- */
 
 /* It fails while the renewals of too many members fail in a row. Fewer failures are not reported. */
-static void report_failing(struct hl_group *group, const char *detail)
+void hl_held_report_failing(struct hl_group *group, const char *detail)
 {
     struct hilock_lock *lock = group->lock;
     struct hl_core *core = hl_group_core(group);
@@ -66,23 +66,12 @@ static void report_failing(struct hl_group *group, const char *detail)
          .remaining_ms = hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_now_us(&core->host)))};
     unsigned good = 0;
     for (unsigned i = 0; i < group->count; i++)
-        good += group->members[i].lock->hold && group->members[i].lock->hold->state == HOLD_HELD &&
-            !group->members[i].is_failing;
+        good += hl_member_has(&group->members[i]) && !group->members[i].is_failing;
     if ((good < group->needed) == (group->is_failing != 0))
         return;
     group->is_failing = good < group->needed;
     event.kind = group->is_failing ? HILOCK_EVENT_RENEWAL_FAILED : HILOCK_EVENT_RENEWED;
     hl_callback_event(core, lock, lock->terms->on_event, &event);
-}
-
-void hl_held_look(struct hl_group *group) { report_failing(group, "a vote was lost, and renewals of others fail"); }
-
-void hl_held_event(struct hl_member *member, const struct hilock_event *event)
-{
-    if (event->kind != HILOCK_EVENT_RENEWAL_FAILED && event->kind != HILOCK_EVENT_RENEWED)
-        return;
-    member->is_failing = event->kind == HILOCK_EVENT_RENEWAL_FAILED;
-    report_failing(member->group, event->detail);
 }
 
 /* It was granted with a watchdog in any case. From here on it has the user's options, and no longer a lease than the
@@ -103,11 +92,9 @@ void hl_held_heal(struct hl_member *member)
 {
     struct hl_group *group = member->group;
     hl_held_join(member);
-    for (unsigned i = 0; i < group->count; i++) {
-        struct hl_hold *hold = group->members[i].lock->hold;
-        if (hold && hold->state == HOLD_HELD && group->held->is_renewed)
-            hl_watchdog_verify(hold, 1);
-    }
+    for (unsigned i = 0; i < group->count; i++)
+        if (hl_member_has(&group->members[i]) && group->held->is_renewed)
+            hl_watchdog_verify(group->members[i].lock->hold, 1);
 }
 
 /* ---- loss ---- */
@@ -134,7 +121,7 @@ void hl_held_lost(struct hl_member *member, const struct hilock_event *lost)
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .reason = lost->reason,
                                      .detail = detail.bytes, .waited_us = hl_now_us(&core->host) - group->since_us});
     hl_held_over(group);
-    hl_members_return(group, 0);
+    hl_members_return(group);
     if (extend)
         hl_gather_answer(extend, (struct hilock_result){.status = HILOCK_LOST, .detail = detail.bytes});
     else

@@ -9,8 +9,8 @@ hilock_status hl_held_validity(struct hl_core *core, struct hilock_lock *lock, s
 void hl_held_lost(struct hl_member *member, const struct hilock_event *event);
 void hl_held_join(struct hl_member *member); /* HELD: this member is held, too */
 void hl_held_heal(struct hl_member *member); /* the same, but later than the others */
-void hl_held_look(struct hl_group *group); /* HELD: a vote was lost */
-void hl_held_event(struct hl_member *member, const struct hilock_event *event);
+/* HELD: after a member's renewal, or the loss of a vote: the user learns when too many fail, and when no longer */
+void hl_held_report_failing(struct hl_group *group, const char *detail);
 void hl_held_over(struct hl_group *group); /* no longer held; the caller gives its members back */
 void hl_held_end_validity(struct hl_group *group); /* other threads see no hold from here on */
 

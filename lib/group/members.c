@@ -20,9 +20,9 @@ void hl_member_return(struct hl_member *member)
 }
 
 /* The last name first: its next waiter may have waited for the other names, too. */
-void hl_members_return(struct hl_group *group, unsigned from)
+void hl_members_return(struct hl_group *group)
 {
-    for (unsigned i = group->count; i-- > from;)
+    for (unsigned i = group->count; i-- > 0;)
         hl_member_return(&group->members[i]);
 }
 
@@ -37,7 +37,7 @@ unsigned hl_members_attempts(const struct hl_group *group)
 void hl_members_expire(struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++)
-        if (group->members[i].lock->hold && group->members[i].lock->hold->state == HOLD_HELD)
+        if (hl_member_has(&group->members[i]))
             (void)hl_belief_has_ended(group->members[i].lock->hold);
 }
 
@@ -45,7 +45,7 @@ unsigned hl_members_held(const struct hl_group *group)
 {
     unsigned found = 0;
     for (unsigned i = 0; i < group->count; i++)
-        found += group->members[i].lock->hold && group->members[i].lock->hold->state == HOLD_HELD;
+        found += hl_member_has(&group->members[i]) != 0;
     return found;
 }
 
@@ -56,8 +56,7 @@ unsigned hl_members_votes(const struct hl_group *group)
 
 static uint64_t ends_us_of(const struct hl_member *member)
 {
-    const struct hl_hold *hold = member->lock->hold;
-    return hold && hold->state == HOLD_HELD ? hl_hold_ends_us(hold) : 0;
+    return hl_member_has(member) ? hl_hold_ends_us(member->lock->hold) : 0;
 }
 
 uint64_t hl_members_end_us(const struct hl_group *group)

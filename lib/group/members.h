@@ -5,8 +5,12 @@
 
 #include "group/group.h"
 
+static inline int hl_member_has(const struct hl_member *member) /* it is held, and not lost */
+{
+    return member->lock->hold && member->lock->hold->state == HOLD_HELD;
+}
 void hl_member_return(struct hl_member *member); /* after it, the member has no request and no hold; needs no memory */
-void hl_members_return(struct hl_group *group, unsigned from); /* the same for that member and all after it */
+void hl_members_return(struct hl_group *group); /* the same for all of them */
 void hl_members_expire(struct hl_group *group); /* reports members past their deadline as lost */
 unsigned hl_members_held(const struct hl_group *group); /* how many are held now */
 unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */

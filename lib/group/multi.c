@@ -49,7 +49,7 @@ static void gather(struct hl_group *group, unsigned at)
 
 static void gather_anew(struct hl_group *group)
 {
-    hl_members_return(group, 0);
+    hl_members_return(group);
     gather(group, 0);
 }
 
@@ -151,7 +151,7 @@ static int is_lasting(hilock_status status)
  * lasting. */
 static void refused(struct hl_group *group, const struct hilock_result *result)
 {
-    hl_group_keep_result(group, result);
+    hl_group_keep_words(group, result->status, hl_last_words_copy(hl_group_memory(group), result));
     if (group->step == GATHERING || group->is_try || is_lasting(result->status) ||
         hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);

@@ -77,8 +77,11 @@ void hl_news_event(const struct hilock_event *event, void *user)
         hl_gather_settled(group);
     else if (event->kind == HILOCK_EVENT_WAITING)
         on_waiting(member, event);
-    else if (group->state == GROUP_HELD)
-        hl_held_event(member, event);
+    else if (group->state == GROUP_HELD &&
+             (event->kind == HILOCK_EVENT_RENEWAL_FAILED || event->kind == HILOCK_EVENT_RENEWED)) {
+        member->is_failing = event->kind == HILOCK_EVENT_RENEWAL_FAILED;
+        hl_held_report_failing(group, event->detail);
+    }
 }
 
 void hl_news_alarm(struct hl_alarm *alarm)

@@ -85,10 +85,7 @@ static unsigned count(const struct hl_group *group, int (*is)(const struct hl_gr
 
 /* ---- votes that it has and may get ---- */
 
-static int has(const struct hl_group *group, unsigned i)
-{
-    return group->members[i].lock->hold && group->members[i].lock->hold->state == HOLD_HELD;
-}
+static int has(const struct hl_group *group, unsigned i) { return hl_member_has(&group->members[i]); }
 
 static int asks(const struct hl_group *group, unsigned i) { return group->members[i].lock->acquire != NULL; }
 
@@ -292,6 +289,11 @@ static void start(struct hl_group *group, unsigned from)
         begin_round(group);
 }
 
+static int lacks_memory(const struct hl_group *group, unsigned i)
+{
+    return group->members[i].refusal == HILOCK_NO_MEMORY;
+}
+
 static hilock_status begin(struct hl_group *group)
 {
     group->failing = 0;
@@ -299,7 +301,7 @@ static hilock_status begin(struct hl_group *group)
     group->has_waited = 0;
     hl_verdict_forget(group);
     start(group, 0);
-    return hl_verdict_lacks_memory(group) ? HILOCK_NO_MEMORY : HILOCK_OK;
+    return count(group, lacks_memory) ? HILOCK_NO_MEMORY : HILOCK_OK;
 }
 
 /* ---- news ---- */

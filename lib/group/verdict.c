@@ -17,11 +17,9 @@ int hl_verdict_is_lasting(hilock_status refusal)
            refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NO_MEMORY;
 }
 
-static const struct hl_memory *memory_of(const struct hl_group *group) { return &group->lock->terms->cell->memory; }
-
 static void set(struct hl_member *member, hilock_status refusal, struct hl_last_words words)
 {
-    hl_last_words_free(memory_of(member->group), &member->words);
+    hl_last_words_free(hl_group_memory(member->group), &member->words);
     member->refusal = refusal;
     member->words = words;
 }
@@ -30,7 +28,7 @@ void hl_verdict_keep(struct hl_member *member, const struct hilock_result *resul
 {
     set(member, result->status,
         result->status == HILOCK_OK ? (struct hl_last_words){0}
-                                    : hl_last_words_copy(memory_of(member->group), result));
+                                    : hl_last_words_copy(hl_group_memory(member->group), result));
 }
 
 void hl_verdict_learn(struct hl_group *group, int is_over)
@@ -83,14 +81,6 @@ static int is_fault(hilock_status status)
 int hl_verdict_is_final(const struct hl_group *group)
 {
     return count(group, hl_verdict_is_lasting) > group->count - group->needed;
-}
-
-int hl_verdict_lacks_memory(const struct hl_group *group)
-{
-    for (unsigned i = 0; i < group->count; i++)
-        if (group->members[i].refusal == HILOCK_NO_MEMORY)
-            return 1;
-    return 0;
 }
 
 static hilock_status first(const struct hl_group *group, int (*is)(hilock_status status))
@@ -148,15 +138,25 @@ static const struct hl_member *speaker(const struct hl_group *group, hilock_stat
     return found;
 }
 
-static void add_away(const struct hl_group *group, struct hl_text *text)
+/* NULL: it does. */
+static const char *why_not(const struct hilock_lock *member, const struct hl_node *node, int is_granted)
 {
-    const char *lead = "; away: ";
+    if (!is_granted)
+        return node->is_up ? NULL : *hl_node_why(node) ? hl_node_why(node) : "not connected yet";
+    return member->hold ? NULL : !node->is_up ? "away" : member->acquire ? "no answer yet" : "no vote";
+}
+
+/* The masters that did not say yes; without a grant, those that are away. */
+static void add_missing(const struct hl_group *group, int is_granted, struct hl_text *text)
+{
+    const char *lead = is_granted ? "; not: " : "; away: ";
     for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_node *node = hl_name_node(hl_group_core(group), group->members[i].lock->name);
-        if (node->is_up)
+        const struct hilock_lock *member = group->members[i].lock;
+        const struct hl_node *node = hl_name_node(hl_group_core(group), member->name);
+        const char *why = why_not(member, node, is_granted);
+        if (!why)
             continue;
-        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node),
-                    *hl_node_why(node) ? hl_node_why(node) : "not connected yet");
+        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), why);
         lead = ", ";
     }
 }
@@ -187,9 +187,9 @@ hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_la
         hl_text_set(&text, "%s", member && member->words.detail ? member->words.detail : hilock_status_text(status));
     if (member && is_fault(status) && member->words.detail && member->refusal == status)
         hl_text_set(&text, "%s", member->words.detail);
-    add_away(group, &text);
+    add_missing(group, 0, &text);
     speaker_is_heard = member && is_held(status);
-    *ret_words = hl_last_words_copy(memory_of(group), &(struct hilock_result){
+    *ret_words = hl_last_words_copy(hl_group_memory(group), &(struct hilock_result){
         .holder = speaker_is_heard ? member->words.holder : NULL, .detail = text.bytes,
         .holder_remaining_ms = speaker_is_heard ? member->words.holder_remaining_ms : 0});
     return status;
@@ -197,18 +197,8 @@ hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_la
 
 void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text)
 {
-    const struct hl_core *core = hl_group_core(group);
-    const char *lead = "; not: ";
     hl_text_set(text, "%u of %u masters said yes", hl_members_held(group), group->count);
-    for (unsigned i = 0; i < group->count; i++) {
-        const struct hilock_lock *lock = group->members[i].lock;
-        const struct hl_node *node = hl_name_node(core, lock->name);
-        if (lock->hold)
-            continue;
-        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node),
-                    !node->is_up ? "away" : lock->acquire ? "no answer yet" : "no vote");
-        lead = ", ";
-    }
+    add_missing(group, 1, text);
     hl_text_add(text, "; valid for %u ms",
-                hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_now_us(&core->host))));
+                hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_group_now_us(group))));
 }

@@ -14,7 +14,6 @@ void hl_verdict_forget(struct hl_group *group);
 int hl_verdict_is_one(const char *holder, const char *other); /* the same, or holds of one attempt */
 unsigned hl_verdict_named(const struct hl_group *group, const char *holder); /* how many said that it holds */
 int hl_verdict_is_final(const struct hl_group *group); /* too many refused for good: the others are too few */
-int hl_verdict_lacks_memory(const struct hl_group *group);
 /* The wait ends without the lock. is_over: its time is up. The caller has the memory for the words. */
 hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_last_words *ret_words);
 void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text); /* a grant: the masters that did not say

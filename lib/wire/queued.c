@@ -245,45 +245,41 @@ void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const cha
 /* ---- pushes: "G <member> <token> <seconds> <microseconds> <name>", "F <holder> <ms>"
  * member: "<holder> <channel> <window_ms> <reserved> <number> <asked_us>", as the heartbeat left it ---- */
 
-struct text { const char *at; size_t left; };
+struct text { const char *at; size_t length; };
 
-static int skip(struct text *text, const char *word, size_t length)
+/* Up to the next space, which is skipped. 0: there is none, or nothing in front of it. */
+static int take_word(struct text *text, struct text *ret_word)
 {
-    if (text->left < length || memcmp(text->at, word, length) != 0)
+    const char *end = memchr(text->at, ' ', text->length);
+    *ret_word = (struct text){text->at, end ? (size_t)(end - text->at) : 0};
+    if (!ret_word->length)
         return 0;
-    text->at += length;
-    text->left -= length;
+    text->at += ret_word->length + 1;
+    text->length -= ret_word->length + 1;
     return 1;
 }
 
-#define SKIP(text, word) skip((text), (word), sizeof(word) - 1)
-
-static int read_number(struct text *text, uint64_t *ret_number)
+/* All of it is one. */
+static int is_number(struct text text, uint64_t *ret_number)
 {
-    uint64_t number = 0;
-    size_t digits = 0;
-    for (; digits < text->left && digits < 17 && text->at[digits] >= '0' && text->at[digits] <= '9'; digits++)
-        number = number * 10 + (uint64_t)(text->at[digits] - '0');
-    text->at += digits;
-    text->left -= digits;
-    *ret_number = number;
-    return digits > 0 && number <= HL_NUMBER_MAX;
+    *ret_number = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        if (i == 17 || text.at[i] < '0' || text.at[i] > '9')
+            return 0;
+        *ret_number = *ret_number * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    return text.length && *ret_number <= HL_NUMBER_MAX;
 }
 
-static int skip_word(struct text *text)
+/* With or without a label. */
+static int is_holder(struct text text, const char *uuid, uint64_t *ret_id)
 {
-    const char *end = memchr(text->at, ' ', text->left);
-    size_t length = end ? (size_t)(end - text->at) : 0;
-    text->at += length;
-    text->left -= length;
-    return length > 0;
-}
-
-static int read_holder(struct text *text, const char *uuid, uint64_t *ret_id)
-{
-    if (!skip(text, uuid, HL_UUID_LENGTH) || !SKIP(text, ":") || !read_number(text, ret_id))
+    const char *id = text.at + HL_UUID_LENGTH + 1, *end = text.at + text.length, *colon;
+    if (text.length <= HL_UUID_LENGTH || memcmp(text.at, uuid, HL_UUID_LENGTH) != 0 || id[-1] != ':')
         return 0;
-    return (!SKIP(text, ":") || skip_word(text)) && SKIP(text, " "); /* with or without a label */
+    colon = memchr(id, ':', (size_t)(end - id));
+    return (!colon || colon + 1 < end) &&
+           is_number((struct text){id, (size_t)((colon ? colon : end) - id)}, ret_id);
 }
 
 enum { WINDOW, RESERVED, NUMBER, ASKED, TOKEN, SECONDS, MICROSECONDS, NUMBERS };
@@ -291,13 +287,12 @@ enum { WINDOW, RESERVED, NUMBER, ASKED, TOKEN, SECONDS, MICROSECONDS, NUMBERS };
 static struct hl_push read_grant(struct text text, uint64_t id)
 {
     static const struct hl_push nonsense = {.what = HL_PUSH_NONSENSE};
+    struct text word;
     uint64_t numbers[NUMBERS], granted_us;
-    if (!skip_word(&text)) /* the channel */
-        return nonsense;
-    for (int i = 0; i < NUMBERS; i++)
-        if (!SKIP(&text, " ") || !read_number(&text, &numbers[i]))
-            return nonsense;
-    if (!SKIP(&text, " ") || !text.left || text.left > HILOCK_NAME_MAX || !numbers[TOKEN] ||
+    int is_good = take_word(&text, &word); /* the channel */
+    for (int i = 0; is_good && i < NUMBERS; i++)
+        is_good = take_word(&text, &word) && is_number(word, &numbers[i]);
+    if (!is_good || !text.length || text.length > HILOCK_NAME_MAX || !numbers[TOKEN] ||
         numbers[WINDOW] > HL_FAIR_WINDOW_MS || numbers[SECONDS] > HL_NUMBER_MAX / 1000000 ||
         numbers[MICROSECONDS] > 999999)
         return nonsense;
@@ -309,19 +304,20 @@ static struct hl_push read_grant(struct text text, uint64_t id)
                             .lease_us = numbers[WINDOW] * 1000,
                             .token = numbers[TOKEN],
                             .name = text.at,
-                            .name_length = text.left};
+                            .name_length = text.length};
 }
 
 struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
 {
-    struct text text = {message->bytes, message->length};
-    int is_grant = SKIP(&text, "G ");
+    struct text text = {message->bytes, message->length}, word;
     uint64_t id, pause_ms;
-    if ((!is_grant && !SKIP(&text, "F ")) || !read_holder(&text, uuid, &id))
+    int is_grant = text.length && *text.at == 'G';
+    if (!take_word(&text, &word) || word.length != 1 || (!is_grant && *word.at != 'F') || !take_word(&text, &word) ||
+        !is_holder(word, uuid, &id))
         return (struct hl_push){.what = HL_PUSH_NONSENSE};
     if (is_grant)
         return read_grant(text, id);
-    if (!read_number(&text, &pause_ms) || text.left || pause_ms > pause_max_ms)
+    if (!is_number(text, &pause_ms) || pause_ms > pause_max_ms)
         return (struct hl_push){.what = HL_PUSH_NONSENSE};
     return (struct hl_push){.what = HL_PUSH_YIELD, .id = id, .pause_us = pause_ms * 1000};
 }
