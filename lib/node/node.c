@@ -141,7 +141,8 @@ static int is_barred(const struct hl_node *node, const struct hl_request *reques
 static struct hl_request *next_to_send(struct hl_node *node)
 {
     struct hl_request *request = NULL;
-    for (unsigned place = REQUEST_FIRST; place <= (node->is_shut ? REQUEST_URGENT : REQUEST_NORMAL) && !request; place++)
+    unsigned last = node->is_shut ? REQUEST_URGENT : REQUEST_NORMAL;
+    for (unsigned place = REQUEST_FIRST; place <= last && !request; place++)
         request = TAILQ_FIRST(&node->queues[place]);
     return request;
 }

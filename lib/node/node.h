@@ -79,7 +79,7 @@ struct hl_node {
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
-    struct hl_request counts;      /* hl_missing_counts_wanted */
+    struct hl_request counts;      /* counts.c */
     unsigned natives;              /* as the present connection answered */
     int are_natives_refused;       /* the question was refused */
     int has_sharded;               /* as the latest connection answered */
