@@ -418,8 +418,6 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
     pump(link);
 }
 
-void hl_node_shut(struct hl_node *node, int is_shut) { node->is_shut = is_shut; }
-
 int hl_node_withdraw(struct hl_request *request)
 {
     if (request->place == REQUEST_IDLE || request->place == REQUEST_SENT)

@@ -111,7 +111,6 @@ void hl_node_break(struct hl_node *node, const char *why); /* closes its command
                                                               them */
 void hl_node_probe(struct hl_node *node); /* asks something now, unless a question is pending, to see whether it is
                                              silent */
-void hl_node_shut(struct hl_node *node, int is_shut); /* an answer opens it again */
 void hl_node_rest(struct hl_node *node); /* it has no requests and no listeners: closes its links until it is started
                                             again */
 int hl_node_is_idle(const struct hl_node *node);

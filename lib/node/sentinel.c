@@ -216,7 +216,7 @@ static void start(struct hl_route *route)
     struct sentinel *sentinel = (struct sentinel *)route;
     hl_node_start(&sentinel->node);
     for (unsigned i = 0; i < sentinel->count; i++)
-        hl_sentinel_node_start(sentinel->sentinel_nodes[i]);
+        hl_node_start(&sentinel->sentinel_nodes[i]->node);
     watch(sentinel);
 }
 
@@ -233,7 +233,7 @@ static void free_route(struct hl_route *route)
     struct sentinel *sentinel = (struct sentinel *)route;
     hl_node_done(&sentinel->node);
     for (unsigned i = 0; i < sentinel->count; i++) {
-        hl_sentinel_node_done(sentinel->sentinel_nodes[i]);
+        hl_node_done(&sentinel->sentinel_nodes[i]->node);
         hl_memory_free(&route->host->memory, sentinel->sentinel_nodes[i]);
     }
     free_memory(sentinel);
