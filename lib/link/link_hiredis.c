@@ -67,18 +67,15 @@ static void want(struct hl_link *link, unsigned interest)
 static void note_error(struct hl_link *link, const redisContext *context)
 {
     const char *text = context->errstr[0] ? context->errstr : "the connection ended";
-    if (link->why.bytes[0])
-        return;
-    if (link->ssl && context->err) /* hiredis takes an alert for the end of the stream */
+    const struct hl_quoted quote = hl_host_quote(link->host, text, strlen(text));
+    if (!link->why.bytes[0] && link->ssl && context->err) /* hiredis takes an alert for the end of the stream */
         link->tls->ops->explain(link->ssl, &link->why);
     if (link->why.bytes[0])
         return;
     if (link->reader.refusal)
         text = link->reader.refusal;
-    else if (context->err == REDIS_ERR_OTHER) {
-        hl_text_set(&link->why, "%s", hl_host_quote(link->host, text, strlen(text)).bytes);
-        return;
-    }
+    else if (context->err == REDIS_ERR_OTHER)
+        text = quote.bytes;
     hl_text_set(&link->why, "%s", text);
 }
 
@@ -220,17 +217,6 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-/* Read what has come: it may say why the server takes no more (a TLS alert). hiredis in error would not read it. */
-static void fail_to_write(struct hl_link *link, redisContext *context)
-{
-    struct hl_text why = {""};
-    link->tls->ops->explain(link->ssl, &why);
-    fail_later(link, why.bytes[0] ? why.bytes : context->errstr);
-    if (context->err == REDIS_ERR_IO)
-        context->err = 0, context->errstr[0] = '\0';
-    want(link, HILOCK_READABLE);
-}
-
 /* Wipe what was sent: it may have been a password. */
 static void drop_written(redisContext *context, size_t written)
 {
@@ -243,42 +229,46 @@ static void drop_written(redisContext *context, size_t written)
     }
 }
 
-static void write_tls(struct hl_link *link)
+/* Returns how many bytes have left; below 0: failed, and why has the reason. */
+static ssize_t write_tls(struct hl_link *link, redisContext *context, struct hl_text *why)
 {
-    redisContext *context = &link->context->c;
     ssize_t written;
     link->tls->ops->prepare();
-    written = sdslen(context->obuf) ? link->tls->ops->write(context) : 0;
-    if (written < 0) {
-        fail_to_write(link, context);
-        return;
-    }
-    if (written > 0)
-        drop_written(context, (size_t)written);
-    want(link, HILOCK_READABLE | (link->tls->ops->wants_write(link->ssl) ? HILOCK_WRITABLE : 0u));
+    written = link->tls->ops->write(context);
+    if (written >= 0)
+        return written;
+    link->tls->ops->explain(link->ssl, why);
+    if (!why->bytes[0])
+        hl_text_set(why, "%s", context->errstr);
+    if (context->err == REDIS_ERR_IO) /* hiredis in error would not read what the server says about it */
+        context->err = 0, context->errstr[0] = '\0';
+    return -1;
 }
 
-static void write_plain(struct hl_link *link)
+static ssize_t write_plain(const redisContext *context, size_t length, struct hl_text *why)
 {
-    redisContext *context = &link->context->c;
-    size_t length = sdslen(context->obuf) < WRITE_MAX ? sdslen(context->obuf) : WRITE_MAX;
-    ssize_t written = length ? send(context->fd, context->obuf, length, MSG_NOSIGNAL) : 0;
-    if (written < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-        fail_later(link, strerror(errno));
-        want(link, HILOCK_READABLE);
-        return;
-    }
-    if (written > 0)
-        drop_written(context, (size_t)written);
-    want(link, HILOCK_READABLE | (sdslen(context->obuf) ? HILOCK_WRITABLE : 0u));
+    ssize_t written = send(context->fd, context->obuf, length < WRITE_MAX ? length : WRITE_MAX, MSG_NOSIGNAL);
+    if (written >= 0 || errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
+        return written < 0 ? 0 : written;
+    hl_text_set(why, "%s", strerror(errno));
+    return -1;
 }
 
+/* After a failure it reads what has come: it may say why the server takes no more (a TLS alert). */
 static void write_some(struct hl_link *link)
 {
-    if (link->ssl)
-        write_tls(link);
-    else
-        write_plain(link);
+    redisContext *context = &link->context->c;
+    size_t length = sdslen(context->obuf);
+    struct hl_text why = {""};
+    ssize_t written = !length     ? 0
+                      : link->ssl ? write_tls(link, context, &why)
+                                  : write_plain(context, length, &why);
+    int is_stuck = link->ssl ? link->tls->ops->wants_write(link->ssl) : (size_t)written < length;
+    if (written > 0)
+        drop_written(context, (size_t)written);
+    if (written < 0)
+        fail_later(link, why.bytes);
+    want(link, HILOCK_READABLE | (is_stuck && written >= 0 ? HILOCK_WRITABLE : 0u));
 }
 
 static void on_flush(struct hl_flush *flush)
@@ -392,25 +382,17 @@ static void on_ready(unsigned ready, void *arg)
     turn_begin(link);
     if (link->is_failing)
         give_up(link);
-    else if (link->is_up)
+    else if (link->is_up && link->context)
         go_on(link, ready);
     else if (link->ssl)
         shake_hands(link);
-    else
+    else if (link->context)
         finish_connect(link);
     turn_end(link);
 }
 
-static void on_fire(void *arg)
-{
-    struct hl_link *link = arg;
-    turn_begin(link);
-    if (link->is_failing)
-        give_up(link);
-    else if (link->is_up && link->context)
-        go_on(link, HILOCK_READABLE);
-    turn_end(link);
-}
+/* Before it is up the timer only reports the end of a link: a failure, or a connection that could not even begin. */
+static void on_fire(void *arg) { on_ready(HILOCK_READABLE, arg); }
 
 /* ---- open and close ---- */
 

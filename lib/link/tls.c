@@ -106,21 +106,9 @@ static hilock_status check_path(struct hl_text *why, const char *option, const c
     return HILOCK_INVALID;
 }
 
-static hilock_status trust(struct tls *tls, const struct hl_tls_options *options, struct hl_text *why)
+static int use_key(SSL_CTX *settings, const char *path)
 {
-    hilock_status status = HILOCK_OK;
-    if (options->ca_file)
-        status = check_path(why, "tls_ca_file", options->ca_file, 0);
-    if (status == HILOCK_OK && options->ca_dir)
-        status = check_path(why, "tls_ca_dir", options->ca_dir, 1);
-    if (status == HILOCK_OK && options->ca_file && SSL_CTX_load_verify_file(tls->settings, options->ca_file) != 1)
-        return refuse_file(why, "tls_ca_file", options->ca_file);
-    if (status == HILOCK_OK && options->ca_dir && SSL_CTX_load_verify_dir(tls->settings, options->ca_dir) != 1)
-        return refuse_file(why, "tls_ca_dir", options->ca_dir);
-    if (status == HILOCK_OK && !options->ca_file && !options->ca_dir &&
-        SSL_CTX_set_default_verify_paths(tls->settings) != 1)
-        return refuse_file(why, "the system's", "certificates");
-    return status;
+    return SSL_CTX_use_PrivateKey_file(settings, path, SSL_FILETYPE_PEM);
 }
 
 /* No password: OpenSSL would ask for one at the terminal. */
@@ -131,26 +119,36 @@ static int no_passphrase(char *to, int room, int is_writing, void *was_asked)
     return -1;
 }
 
-static hilock_status present(struct tls *tls, const struct hl_tls_options *options, struct hl_text *why)
+/* What to trust, and our own certificate. */
+static hilock_status use_files(SSL_CTX *settings, const struct hl_tls_options *options, struct hl_text *why)
 {
-    const char *key = options->key_file ? options->key_file : options->cert_file,
-               *key_option = options->key_file ? "tls_key_file" : "tls_cert_file";
+    const char *key = options->key_file ? options->key_file : options->cert_file;
+    const struct {
+        const char *option, *path;
+        int is_folder;
+        int (*use)(SSL_CTX *settings, const char *path);
+    } files[] = {
+        {"tls_ca_file", options->ca_file, 0, SSL_CTX_load_verify_file},
+        {"tls_ca_dir", options->ca_dir, 1, SSL_CTX_load_verify_dir},
+        {"tls_cert_file", options->cert_file, 0, SSL_CTX_use_certificate_chain_file},
+        {options->key_file ? "tls_key_file" : "tls_cert_file", options->cert_file ? key : NULL, 0, use_key}};
     int was_asked = 0;
-    hilock_status status = check_path(why, "tls_cert_file", options->cert_file, 0);
-    if (status == HILOCK_OK)
-        status = check_path(why, key_option, key, 0);
-    if (status != HILOCK_OK)
-        return status;
-    SSL_CTX_set_default_passwd_cb(tls->settings, no_passphrase);
-    SSL_CTX_set_default_passwd_cb_userdata(tls->settings, &was_asked);
-    if (SSL_CTX_use_certificate_chain_file(tls->settings, options->cert_file) != 1)
-        status = refuse_file(why, "tls_cert_file", options->cert_file);
-    else if (SSL_CTX_use_PrivateKey_file(tls->settings, key, SSL_FILETYPE_PEM) != 1)
-        status = refuse_file(why, key_option, key);
-    SSL_CTX_set_default_passwd_cb_userdata(tls->settings, NULL);
-    if (status != HILOCK_OK && was_asked)
-        hl_text_set(why, "%s \"%s\" has a passphrase, and hilock asks for none: give a key without one",
-                    key_option, hl_quote(key, strlen(key)).bytes);
+    hilock_status status = HILOCK_OK;
+    if (!options->ca_file && !options->ca_dir && SSL_CTX_set_default_verify_paths(settings) != 1)
+        return refuse_file(why, "the system's", "certificates");
+    SSL_CTX_set_default_passwd_cb(settings, no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(settings, &was_asked);
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == HILOCK_OK; i++) {
+        if (!files[i].path)
+            continue;
+        status = check_path(why, files[i].option, files[i].path, files[i].is_folder);
+        if (status == HILOCK_OK && files[i].use(settings, files[i].path) != 1)
+            status = refuse_file(why, files[i].option, files[i].path);
+        if (was_asked)
+            hl_text_set(why, "%s \"%s\" has a passphrase, and hilock asks for none: give a key without one",
+                        files[i].option, hl_quote(files[i].path, strlen(files[i].path)).bytes);
+    }
+    SSL_CTX_set_default_passwd_cb_userdata(settings, NULL);
     return status;
 }
 
@@ -306,9 +304,7 @@ hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, co
         status = HILOCK_NO_MEMORY;
     }
     if (status == HILOCK_OK)
-        status = trust(tls, options, why);
-    if (status == HILOCK_OK && options->cert_file)
-        status = present(tls, options, why);
+        status = use_files(tls->settings, options, why);
     ERR_clear_error();
     if (status == HILOCK_OK)
         *ret = &tls->shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* address - where a server is: host and port, or the path of a unix socket. What another server gives is hostile (R9), so
+/* address - where a server is: host and port, or the path of a unix socket. What another server gives is hostile (R9):
  * what cannot be an address is refused. */
 #ifndef HL_NODE_ADDRESS_H
 #define HL_NODE_ADDRESS_H

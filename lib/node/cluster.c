@@ -19,9 +19,6 @@ enum { HOPS_MAX = 5, REDIRECTS_MAX = 250, AGAIN_MAX = 100, PARK_MIN_US = 5000, P
 
 struct cluster {
     struct hl_route route;
-    struct hl_host *host;
-    const struct hl_route_events *events;
-    void *arg;
     struct hl_members members;
     struct hl_node nobody;
     unsigned seed;                  /* the one tried last */
@@ -62,8 +59,8 @@ static void give(struct cluster *cluster, unsigned slot, struct hl_member *to)
         hl_topology_succeed(&cluster->topology, from, to);
         from->slots--;
         from->is_losing = 1;
-        to->node.moved_us = to->node.used_us = hl_now_us(cluster->host); /* in use: a request that goes there now has
-                                                                            not been submitted yet */
+        /* in use: a request that goes there now has not been submitted yet */
+        to->node.moved_us = to->node.used_us = hl_now_us(cluster->route.host);
     }
     to->slots++;
     to->seen_epoch = 0;
@@ -119,11 +116,11 @@ static void on_given(struct hl_flush *flush)
     }
     place_all(cluster, &cluster->nobody, REQUEST_FIRST);
     if (is_failover)
-        hl_trace(cluster->host, HL_FAILOVER,
+        hl_trace(cluster->route.host, HL_FAILOVER,
                  &(struct hl_fact){.node = "cluster",
                                    .detail = "a server has lost all of its slots to others, or has them back"});
     if (is_moved && !HL_PLANTED(MOVES_UNNOTICED))
-        cluster->events->on_moved(cluster->arg, is_failover);
+        cluster->route.events->on_moved(cluster->route.arg, is_failover);
     hl_members_rest(&cluster->members, UNUSED_US);
 }
 
@@ -134,8 +131,8 @@ static void refresh_later(struct cluster *cluster)
     if (cluster->is_refreshing)
         return;
     cluster->is_refreshing = 1;
-    hl_timer_start(cluster->host, cluster->refresh_timer,
-                   cluster->pause_us / 2 + hl_random_below(&cluster->host->random, cluster->pause_us / 2));
+    hl_timer_start(cluster->route.host, cluster->refresh_timer,
+                   cluster->pause_us / 2 + hl_random_below(&cluster->route.host->random, cluster->pause_us / 2));
     cluster->pause_us = cluster->pause_us * 2 < PAUSE_MAX_US ? cluster->pause_us * 2 : PAUSE_MAX_US;
 }
 
@@ -218,7 +215,7 @@ static void adopt(struct cluster *cluster)
     if (!changes)
         return;
     cluster->pause_us = PAUSE_MIN_US;
-    hl_host_flush_later(cluster->host, &cluster->given);
+    hl_host_flush_later(cluster->route.host, &cluster->given);
     if (is_reported(cluster))
         hl_node_report(&cluster->nobody, HL_ROUTE_SETTLED, NULL);
     cluster->vain = 0;
@@ -236,7 +233,7 @@ static void on_vain(struct cluster *cluster, const char *why)
         return;
     cluster->vain++;
     if (is_reported(cluster))
-        hl_trace(cluster->host, HL_ROUTE_UNSETTLED,
+        hl_trace(cluster->route.host, HL_ROUTE_UNSETTLED,
                  &(struct hl_fact){.node = hl_node_name(&cluster->nobody), .detail = why,
                                    .retry_us = cluster->pause_us});
 }
@@ -245,14 +242,14 @@ static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
 {
     const char *teller = hl_node_name(&cluster->topology.asked->node);
     unsigned unserved = 0, first = HL_SLOTS;
+    struct hl_quoted quote = hl_host_quote(cluster->route.host, reply->bytes, reply->length);
     struct hl_text why;
     for (unsigned slot = HL_SLOTS; slot-- > 0;)
         if (!cluster->owners[slot])
             unserved++, first = slot;
     if (!cluster->has_table)
         hl_text_set(&why, "%s tells no slots: %s", teller,
-                    reply->type != HL_REPLY_ERROR ? "is it part of a cluster?"
-                                                  : hl_host_quote(cluster->host, reply->bytes, reply->length).bytes);
+                    reply->type == HL_REPLY_ERROR ? quote.bytes : "is it part of a cluster?");
     else if (unserved && !hl_node_is_idle(&cluster->nobody))
         hl_text_set(&why, "%s names no server for %u hash slots, the first is %u: locks there have to wait", teller,
                     unserved, first);
@@ -275,19 +272,19 @@ static void on_answered(void *arg, const struct hl_reply *reply, int has_slots)
 static void on_refresh_timer(void *arg)
 {
     struct cluster *cluster = arg;
-    hl_host_enter(cluster->host);
+    hl_host_enter(cluster->route.host);
     cluster->is_refreshing = 0;
     refresh(cluster);
-    hl_host_leave(cluster->host);
+    hl_host_leave(cluster->route.host);
 }
 
 static void on_rest_timer(void *arg)
 {
     struct cluster *cluster = arg;
-    hl_host_enter(cluster->host);
+    hl_host_enter(cluster->route.host);
     hl_members_rest(&cluster->members, UNUSED_US);
-    hl_timer_start(cluster->host, cluster->rest_timer, cluster->rest_us);
-    hl_host_leave(cluster->host);
+    hl_timer_start(cluster->route.host, cluster->rest_timer, cluster->rest_us);
+    hl_host_leave(cluster->route.host);
 }
 
 /* ---- requests that reach the wrong server ---- */
@@ -298,8 +295,8 @@ static int park(struct cluster *cluster, struct hl_node *node, struct hl_request
     request->detours++;
     hl_node_park(node, request);
     if (!cluster->is_parking)
-        hl_timer_start(cluster->host, cluster->park_timer,
-                       PARK_MIN_US + hl_random_below(&cluster->host->random, PARK_MAX_US - PARK_MIN_US));
+        hl_timer_start(cluster->route.host, cluster->park_timer,
+                       PARK_MIN_US + hl_random_below(&cluster->route.host->random, PARK_MAX_US - PARK_MIN_US));
     cluster->is_parking = 1;
     return 1;
 }
@@ -307,12 +304,12 @@ static int park(struct cluster *cluster, struct hl_node *node, struct hl_request
 static void on_park_timer(void *arg)
 {
     struct cluster *cluster = arg;
-    hl_host_enter(cluster->host);
+    hl_host_enter(cluster->route.host);
     cluster->is_parking = 0;
     place_all(cluster, &cluster->nobody, REQUEST_PARKED);
     for (unsigned i = 0; i < cluster->members.count; i++)
         place_all(cluster, &cluster->members.list[i]->node, REQUEST_PARKED);
-    hl_host_leave(cluster->host);
+    hl_host_leave(cluster->route.host);
 }
 
 static int send_to(struct hl_member *to, struct hl_request *request, unsigned how)
@@ -333,7 +330,7 @@ static int on_moved(struct cluster *cluster, struct hl_member *at, struct hl_req
     send_to(to, request, 0);
     if (owner_of(cluster, slot) != to) {
         give(cluster, slot, to);
-        hl_host_flush_later(cluster->host, &cluster->given);
+        hl_host_flush_later(cluster->route.host, &cluster->given);
     }
     return 1;
 }
@@ -375,7 +372,7 @@ static void on_up(void *arg, struct hl_node *node)
     cluster->has_mode = 1;
     if (!cluster->has_table)
         refresh(cluster);
-    cluster->events->on_up(cluster->arg, node);
+    cluster->route.events->on_up(cluster->route.arg, node);
 }
 
 static void on_down(void *arg, struct hl_node *node)
@@ -383,11 +380,11 @@ static void on_down(void *arg, struct hl_node *node)
     struct cluster *cluster = arg;
     struct hl_member *member = hl_member_of(node);
     if (!member->lost_us)
-        member->lost_us = hl_now_us(cluster->host);
+        member->lost_us = hl_now_us(cluster->route.host);
     hl_topology_lose(&cluster->topology, member);
     if (!cluster->has_table)
         hl_text_set(&cluster->nobody.session.why, "%s: %s", hl_node_name(node), hl_node_why(node));
-    cluster->events->on_down(cluster->arg, node);
+    cluster->route.events->on_down(cluster->route.arg, node);
     refresh_later(cluster);
 }
 
@@ -420,20 +417,20 @@ static int is_up(struct hl_route *route)
 static void start(struct hl_route *route)
 {
     struct cluster *cluster = (struct cluster *)route;
-    cluster->seed = (unsigned)hl_random_below(&cluster->host->random, cluster->members.seeds);
+    cluster->seed = (unsigned)hl_random_below(&cluster->route.host->random, cluster->members.seeds);
     try_seed(cluster);
-    hl_timer_start(cluster->host, cluster->rest_timer, cluster->rest_us);
+    hl_timer_start(cluster->route.host, cluster->rest_timer, cluster->rest_us);
 }
 
 static void free_memory(struct cluster *cluster)
 {
-    hl_host_flush_never(cluster->host, &cluster->given);
+    hl_host_flush_never(cluster->route.host, &cluster->given);
     hl_topology_done(&cluster->topology);
     hl_members_done(&cluster->members);
-    hl_timer_free(cluster->host, cluster->refresh_timer);
-    hl_timer_free(cluster->host, cluster->park_timer);
-    hl_timer_free(cluster->host, cluster->rest_timer);
-    hl_memory_free(&cluster->host->memory, cluster);
+    hl_timer_free(cluster->route.host, cluster->refresh_timer);
+    hl_timer_free(cluster->route.host, cluster->park_timer);
+    hl_timer_free(cluster->route.host, cluster->rest_timer);
+    hl_memory_free(&cluster->route.host->memory, cluster);
 }
 
 static void free_route(struct hl_route *route)
@@ -447,11 +444,11 @@ static int make(struct cluster *cluster, const struct hl_address *places, unsign
 {
     static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     struct hl_node_options nobody = *options;
-    hl_members_init(&cluster->members, cluster->host, options, &events, on_misplaced, cluster);
+    hl_members_init(&cluster->members, cluster->route.host, options, &events, on_misplaced, cluster);
     hl_topology_init(&cluster->topology, &cluster->members, on_answered, cluster);
-    cluster->refresh_timer = hl_timer_new(cluster->host, on_refresh_timer, cluster);
-    cluster->park_timer = hl_timer_new(cluster->host, on_park_timer, cluster);
-    cluster->rest_timer = hl_timer_new(cluster->host, on_rest_timer, cluster);
+    cluster->refresh_timer = hl_timer_new(cluster->route.host, on_refresh_timer, cluster);
+    cluster->park_timer = hl_timer_new(cluster->route.host, on_park_timer, cluster);
+    cluster->rest_timer = hl_timer_new(cluster->route.host, on_rest_timer, cluster);
     if (!cluster->refresh_timer || !cluster->park_timer || !cluster->rest_timer)
         return -1;
     for (unsigned i = 0; i < count; i++)
@@ -459,7 +456,7 @@ static int make(struct cluster *cluster, const struct hl_address *places, unsign
             return -1;
     cluster->members.seeds = cluster->members.count; /* without those that are named twice */
     nobody.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
-    return hl_node_init(&cluster->nobody, cluster->host, &nobody, &events, cluster);
+    return hl_node_init(&cluster->nobody, cluster->route.host, &nobody, &events, cluster);
 }
 
 struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_address *places, unsigned count,
@@ -469,10 +466,7 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_address *p
     struct cluster *cluster = hl_memory_new(&host->memory, sizeof *cluster);
     if (!cluster)
         return NULL;
-    cluster->route.ops = &ops;
-    cluster->host = host;
-    cluster->events = events;
-    cluster->arg = arg;
+    cluster->route = (struct hl_route){&ops, host, events, arg, 0, 0};
     cluster->given.flush = on_given;
     cluster->pause_us = PAUSE_MIN_US;
     cluster->rest_us = (uint64_t)options->keepalive_ms * 1000;

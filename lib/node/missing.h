@@ -3,7 +3,7 @@
  * connect: again only if the user had the right in between, or the node is another server.
  *
  * Two matter to some programs only: COMMAND INFO to those with SIMPLE locks, PUBSUB NUMSUB to those whose scripts count
- * listeners (by pcall, so that they do not report a refusal). */
+ * listeners (counts.h). */
 #ifndef HL_NODE_MISSING_H
 #define HL_NODE_MISSING_H
 
@@ -35,7 +35,6 @@ int hl_missing_is_right(const struct hl_reply *reply); /* it is an error about a
 
 /* The server refused a waiter its place: MUTEX polls there until the next link. */
 void hl_missing_queue(struct hl_node *node, const char *quote, size_t length);
-void hl_missing_counts_wanted(struct hl_node *node);  /* a lock here has scripts that count: asks for the right */
 void hl_missing_natives_wanted(struct hl_node *node); /* a lock here could use native commands */
 
 #endif

@@ -141,7 +141,8 @@ static int is_barred(const struct hl_node *node, const struct hl_request *reques
 static struct hl_request *next_to_send(struct hl_node *node)
 {
     struct hl_request *request = NULL;
-    for (unsigned place = REQUEST_FIRST; place <= (node->is_shut ? REQUEST_URGENT : REQUEST_NORMAL) && !request; place++)
+    unsigned last = node->is_shut ? REQUEST_URGENT : REQUEST_NORMAL;
+    for (unsigned place = REQUEST_FIRST; place <= last && !request; place++)
         request = TAILQ_FIRST(&node->queues[place]);
     return request;
 }
@@ -416,8 +417,6 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
         hl_node_start(node);
     pump(link);
 }
-
-void hl_node_shut(struct hl_node *node, int is_shut) { node->is_shut = is_shut; }
 
 int hl_node_withdraw(struct hl_request *request)
 {

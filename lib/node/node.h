@@ -79,7 +79,7 @@ struct hl_node {
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
-    struct hl_request counts;      /* hl_missing_counts_wanted */
+    struct hl_request counts;      /* counts.c */
     unsigned natives;              /* as the present connection answered */
     int are_natives_refused;       /* the question was refused */
     int has_sharded;               /* as the latest connection answered */
@@ -111,7 +111,6 @@ void hl_node_break(struct hl_node *node, const char *why); /* closes its command
                                                               them */
 void hl_node_probe(struct hl_node *node); /* asks something now, unless a question is pending, to see whether it is
                                              silent */
-void hl_node_shut(struct hl_node *node, int is_shut); /* an answer opens it again */
 void hl_node_rest(struct hl_node *node); /* it has no requests and no listeners: closes its links until it is started
                                             again */
 int hl_node_is_idle(const struct hl_node *node);

@@ -6,9 +6,6 @@
 
 struct quorum {
     struct hl_route route;
-    const struct hl_memory *memory;
-    const struct hl_route_events *events;
-    void *arg;
     unsigned count;
     struct hl_node nodes[];
 };
@@ -50,13 +47,13 @@ static void on_up(void *arg, struct hl_node *node)
 {
     struct quorum *quorum = arg;
     look_for_twins(quorum);
-    quorum->events->on_up(quorum->arg, node);
+    quorum->route.events->on_up(quorum->route.arg, node);
 }
 
 static void on_down(void *arg, struct hl_node *node)
 {
     struct quorum *quorum = arg;
-    quorum->events->on_down(quorum->arg, node);
+    quorum->route.events->on_down(quorum->route.arg, node);
 }
 
 static int is_up(struct hl_route *route)
@@ -80,7 +77,7 @@ static void free_route(struct hl_route *route)
     struct quorum *quorum = (struct quorum *)route;
     while (quorum->count)
         hl_node_done(&quorum->nodes[--quorum->count]);
-    hl_memory_free(quorum->memory, quorum);
+    hl_memory_free(&route->host->memory, quorum);
 }
 
 struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_options *options,
@@ -91,12 +88,8 @@ struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_opti
     struct quorum *quorum = hl_memory_new(&host->memory, sizeof *quorum + options->count * sizeof quorum->nodes[0]);
     if (!quorum)
         return NULL;
-    quorum->route.ops = &ops;
+    quorum->route = (struct hl_route){&ops, host, events, arg, .needed = (uint8_t)options->needed};
     quorum->route.masters = options->count > 1 ? (uint8_t)options->count : 0;
-    quorum->route.needed = (uint8_t)options->needed;
-    quorum->memory = &host->memory;
-    quorum->events = events;
-    quorum->arg = arg;
     for (; quorum->count < options->count; quorum->count++) {
         struct hl_node_options own = *node;
         own.session.endpoint.address = options->places[quorum->count];

@@ -30,6 +30,9 @@ struct hl_route_ops {
 
 struct hl_route {
     const struct hl_route_ops *ops;
+    struct hl_host *host;
+    const struct hl_route_events *events;
+    void *arg;
     uint8_t masters, needed; /* of a quorum: how many vote, how many must agree; 0: each key has one node */
 };
 

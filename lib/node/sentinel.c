@@ -20,10 +20,7 @@ enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: by t
 
 struct sentinel {
     struct hl_route route;
-    struct hl_host *host;
     struct hl_node node; /* the master */
-    const struct hl_route_events *events;
-    void *arg;
     void *timer;         /* the sentinels are asked again */
     uint64_t keepalive_us;
     uint64_t epoch, epoch_us;  /* us: since when that one */
@@ -45,7 +42,7 @@ static void ask_all(struct sentinel *sentinel)
 
 static void watch(struct sentinel *sentinel)
 {
-    hl_timer_start(sentinel->host, sentinel->timer, sentinel->node.is_up ? sentinel->keepalive_us : SEEK_US);
+    hl_timer_start(sentinel->route.host, sentinel->timer, sentinel->node.is_up ? sentinel->keepalive_us : SEEK_US);
 }
 
 static void seek(struct sentinel *sentinel)
@@ -57,9 +54,9 @@ static void seek(struct sentinel *sentinel)
 static void on_timer(void *arg)
 {
     struct sentinel *sentinel = arg;
-    hl_host_enter(sentinel->host);
+    hl_host_enter(sentinel->route.host);
     seek(sentinel);
-    hl_host_leave(sentinel->host);
+    hl_host_leave(sentinel->route.host);
 }
 
 /* ---- which sentinel to believe ---- */
@@ -76,17 +73,18 @@ static void follow(struct sentinel *sentinel, const struct hl_address *to)
     struct hl_text from, what, why;
     char name[HL_ADDRESS_TEXT_MAX];
     int is_first = !known(sentinel)->port;
-    hl_text_set(&from, "%.120s", hl_address_is_same(known(sentinel), to) ? "another server" : hl_node_name(&sentinel->node));
+    int is_same = hl_address_is_same(known(sentinel), to);
+    hl_text_set(&from, "%.120s", is_same ? "another server" : hl_node_name(&sentinel->node));
     hl_text_set(&why, "%s was the master before", from.bytes);
     hl_address_write(name, to);
     hl_text_set(&what, "%s took over from %s", name, from.bytes);
     if (!is_first)
-        hl_trace(sentinel->host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
+        hl_trace(sentinel->route.host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
     hl_node_move(&sentinel->node, to, why.bytes);
     if (is_first)
         sentinel->node.moved_us = 0;
     else
-        sentinel->events->on_moved(sentinel->arg, 1);
+        sentinel->route.events->on_moved(sentinel->route.arg, 1);
     watch(sentinel);
 }
 
@@ -123,7 +121,7 @@ static int is_disputed(const struct sentinel *sentinel, const struct hl_sentinel
         do_most_name(sentinel, &sentinel_node->address))
         return 0;
     return (sentinel_node->is_dated && sentinel->node.is_up) ||
-           hl_now_us(sentinel->host) - sentinel->node.moved_us < SEEK_US;
+           hl_now_us(sentinel->route.host) - sentinel->node.moved_us < SEEK_US;
 }
 
 static void on_answered(void *arg, struct hl_sentinel_node *sentinel_node)
@@ -135,7 +133,7 @@ static void on_answered(void *arg, struct hl_sentinel_node *sentinel_node)
         return;
     if (sentinel_node->is_dated && sentinel_node->epoch != sentinel->epoch) {
         sentinel->epoch = sentinel_node->epoch;
-        sentinel->epoch_us = hl_now_us(sentinel->host);
+        sentinel->epoch_us = hl_now_us(sentinel->route.host);
     }
     if (is_news || !hl_address_is_same(known(sentinel), &sentinel_node->address))
         follow(sentinel, &sentinel_node->address);
@@ -160,7 +158,7 @@ static void on_useless(void *arg, struct hl_sentinel_node *sentinel_node, const 
     if (sentinel->is_reported || !are_useless(sentinel))
         return;
     sentinel->is_reported = 1;
-    hl_trace(sentinel->host, HL_ROUTE_UNSETTLED,
+    hl_trace(sentinel->route.host, HL_ROUTE_UNSETTLED,
              &(struct hl_fact){.node = hl_node_name(&sentinel->node), .detail = why, .retry_us = SEEK_US});
 }
 
@@ -170,13 +168,13 @@ static void on_up(void *arg, struct hl_node *node)
 {
     struct sentinel *sentinel = arg;
     watch(sentinel);
-    sentinel->events->on_up(sentinel->arg, node);
+    sentinel->route.events->on_up(sentinel->route.arg, node);
 }
 
 static void on_down(void *arg, struct hl_node *node)
 {
     struct sentinel *sentinel = arg;
-    sentinel->events->on_down(sentinel->arg, node);
+    sentinel->route.events->on_down(sentinel->route.arg, node);
     seek(sentinel);
 }
 
@@ -218,31 +216,26 @@ static void start(struct hl_route *route)
     struct sentinel *sentinel = (struct sentinel *)route;
     hl_node_start(&sentinel->node);
     for (unsigned i = 0; i < sentinel->count; i++)
-        hl_sentinel_node_start(sentinel->sentinel_nodes[i]);
+        hl_node_start(&sentinel->sentinel_nodes[i]->node);
     watch(sentinel);
 }
 
 static void free_memory(struct sentinel *sentinel)
 {
-    const struct hl_memory *memory = &sentinel->host->memory;
-    hl_timer_free(sentinel->host, sentinel->timer);
+    const struct hl_memory *memory = &sentinel->route.host->memory;
+    hl_timer_free(sentinel->route.host, sentinel->timer);
     hl_memory_free(memory, sentinel->master);
     hl_memory_free(memory, sentinel);
-}
-
-static void end_sentinel_nodes(struct sentinel *sentinel)
-{
-    for (unsigned i = 0; i < sentinel->count; i++) {
-        hl_sentinel_node_done(sentinel->sentinel_nodes[i]);
-        hl_memory_free(&sentinel->host->memory, sentinel->sentinel_nodes[i]);
-    }
 }
 
 static void free_route(struct hl_route *route)
 {
     struct sentinel *sentinel = (struct sentinel *)route;
     hl_node_done(&sentinel->node);
-    end_sentinel_nodes(sentinel);
+    for (unsigned i = 0; i < sentinel->count; i++) {
+        hl_node_done(&sentinel->sentinel_nodes[i]->node);
+        hl_memory_free(&route->host->memory, sentinel->sentinel_nodes[i]);
+    }
     free_memory(sentinel);
 }
 
@@ -252,60 +245,55 @@ static int add_sentinel_node(struct sentinel *sentinel, const struct hl_address 
                              const struct hl_node_options *options)
 {
     static const struct hl_sentinel_node_events events = {on_answered, on_useless};
-    struct hl_sentinel_node *sentinel_node = hl_memory_new(&sentinel->host->memory, sizeof *sentinel_node);
+    struct hl_sentinel_node *sentinel_node = hl_memory_new(&sentinel->route.host->memory, sizeof *sentinel_node);
     struct hl_node_options own = *options;
     char text[HL_ADDRESS_TEXT_MAX];
     hl_address_write(text, address);
     own.session.endpoint.address = *address;
     snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "sentinel %.256s", text);
     if (sentinel_node &&
-        hl_sentinel_node_init(sentinel_node, sentinel->host, &own, sentinel->master, &events, sentinel) == 0) {
+        hl_sentinel_node_init(sentinel_node, sentinel->route.host, &own, sentinel->master, &events, sentinel) == 0) {
         sentinel->sentinel_nodes[sentinel->count++] = sentinel_node;
         return 0;
     }
-    hl_memory_free(&sentinel->host->memory, sentinel_node);
+    hl_memory_free(&sentinel->route.host->memory, sentinel_node);
     return -1;
 }
 
-static int make(struct sentinel *sentinel, const struct hl_sentinel_options *options,
-                const struct hl_node_options *node)
+static int make_master(struct sentinel *sentinel, const char *master, const struct hl_node_options *node)
 {
-    static const struct hl_node_events node_events = {on_up, on_down, on_error, on_silence};
-    struct hl_node_options own = *node, sentinels = *node;
-    sentinel->master = hl_memory_copy(&sentinel->host->memory, options->master, strlen(options->master));
-    sentinel->timer = hl_timer_new(sentinel->host, on_timer, sentinel);
+    static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
+    struct hl_node_options own = *node;
+    sentinel->master = hl_memory_copy(&sentinel->route.host->memory, master, strlen(master));
+    sentinel->timer = hl_timer_new(sentinel->route.host, on_timer, sentinel);
     if (!sentinel->master || !sentinel->timer)
         return -1;
     own.session.endpoint = (struct hl_endpoint){.name = ""};
-    snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", sentinel->master);
+    snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", master);
     own.asks_role = 1;
-    if (hl_node_init(&sentinel->node, sentinel->host, &own, &node_events, sentinel) != 0)
-        return -1;
-    sentinels.is_sentinel = 1;
-    sentinels.session.login = options->login;
-    for (unsigned i = 0; i < options->count; i++)
-        if (add_sentinel_node(sentinel, &options->places[i], &sentinels) != 0) {
-            end_sentinel_nodes(sentinel);
-            hl_node_done(&sentinel->node);
-            return -1;
-        }
-    return 0;
+    return hl_node_init(&sentinel->node, sentinel->route.host, &own, &events, sentinel);
 }
 
 struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options,
                                  const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 1};
+    struct hl_node_options sentinels = *node;
     struct sentinel *sentinel = hl_memory_new(&host->memory, sizeof *sentinel);
     if (!sentinel)
         return NULL;
-    sentinel->route.ops = &ops;
-    sentinel->host = host;
-    sentinel->events = events;
-    sentinel->arg = arg;
+    sentinel->route = (struct hl_route){&ops, host, events, arg, 0, 0};
     sentinel->keepalive_us = (uint64_t)node->keepalive_ms * 1000;
-    if (make(sentinel, options, node) == 0)
-        return &sentinel->route;
-    free_memory(sentinel);
-    return NULL;
+    sentinels.is_sentinel = 1;
+    sentinels.session.login = options->login;
+    if (make_master(sentinel, options->master, node) != 0) {
+        free_memory(sentinel);
+        return NULL;
+    }
+    for (unsigned i = 0; i < options->count; i++)
+        if (add_sentinel_node(sentinel, &options->places[i], &sentinels) != 0) {
+            free_route(&sentinel->route);
+            return NULL;
+        }
+    return &sentinel->route;
 }

@@ -13,13 +13,6 @@ static struct hl_sentinel_node *sentinel_node_of(struct hl_node *node)
     return (struct hl_sentinel_node *)(void *)node;
 }
 
-/* An empty host is refused: it would mean the sentinel's own. */
-static int read_address(struct hl_address *ret, const char *host, size_t host_length, const char *port,
-                        size_t port_length)
-{
-    return hl_address_read(ret, host, host_length, port, port_length) && *ret->host;
-}
-
 /* ---- asking ---- */
 
 /* A list of names and values. Without the epoch the address counts only if the user may not ask for the epoch. */
@@ -67,8 +60,9 @@ static void on_address(struct hl_sentinel_node *sentinel_node, const struct hl_r
 {
     const struct hl_reply *host = hl_reply_item(reply, 0, HL_REPLY_STRING);
     const struct hl_reply *port = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    int is_known = host && port &&
-                   read_address(&sentinel_node->address, host->bytes, host->length, port->bytes, port->length);
+    struct hl_address *address = &sentinel_node->address;
+    int is_known = host && port && hl_address_read(address, host->bytes, host->length, port->bytes, port->length) &&
+                   *address->host; /* an empty one would mean the sentinel's own */
     if (!is_known || !(sentinel_node->is_dated || sentinel_node->is_guarded)) {
         on_useless(sentinel_node, reply);
         return;
@@ -187,7 +181,3 @@ int hl_sentinel_node_init(struct hl_sentinel_node *sentinel_node, struct hl_host
     hl_node_done(&sentinel_node->node);
     return -1;
 }
-
-void hl_sentinel_node_start(struct hl_sentinel_node *sentinel_node) { hl_node_start(&sentinel_node->node); }
-
-void hl_sentinel_node_done(struct hl_sentinel_node *sentinel_node) { hl_node_done(&sentinel_node->node); }

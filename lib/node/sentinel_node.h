@@ -39,12 +39,11 @@ struct hl_sentinel_node {
     int is_news;                       /* ask again as soon as it has answered */
 };
 
-/* options: of a sentinel, with the endpoint; by reference. 0; -1: no memory */
+/* Its node is started and ended as any other. options: of a sentinel, with the endpoint; by reference. 0; -1: no
+ * memory */
 int hl_sentinel_node_init(struct hl_sentinel_node *sentinel_node, struct hl_host *host,
                           const struct hl_node_options *options, const char *master,
                           const struct hl_sentinel_node_events *events, void *arg);
-void hl_sentinel_node_start(struct hl_sentinel_node *sentinel_node);
-void hl_sentinel_node_done(struct hl_sentinel_node *sentinel_node);
 void hl_sentinel_node_ask(
     struct hl_sentinel_node *sentinel_node); /* asks again after a pending question; nothing while it is away: it is
                                                 asked when it connects */

@@ -86,50 +86,47 @@ static int send_command(struct hl_session *session, const struct hl_command *com
     return session->options->links.send(session->link, command->argc, command->argv, command->lengths);
 }
 
-static int greet(struct hl_session *session, struct hl_command *command)
+static int greet(struct hl_session *session, const char *word, const char *second, const char *third)
 {
-    int sent = send_command(session, command);
-    hl_memory_wipe(command->room, command->used);
+    struct hl_command command;
+    int sent;
+    hl_command_begin(&command, word);
+    hl_command_add_word(&command, second);
+    if (third)
+        hl_command_add_word(&command, third);
+    sent = send_command(session, &command);
+    hl_memory_wipe(command.room, command.used);
     session->greetings++;
     return sent;
 }
 
-/* Second half of the greeting: commands that may only follow an accepted AUTH. */
-static int greet_logged_in(struct hl_session *session)
+/* SELECT and CLIENT SETNAME may only follow an accepted AUTH. */
+static void greet_next(struct hl_session *session)
 {
     const struct hl_login *login = session->options->login;
-    struct hl_command command;
+    const char *password = login->password ? login->password : ""; /* a user with nopass accepts any */
+    struct hl_text database;
     int sent = 0;
-    if (login->database) {
-        hl_command_begin(&command, "SELECT");
-        hl_command_add_number(&command, (uint64_t)login->database);
-        sent = greet(session, &command);
-    }
-    hl_command_begin(&command, "CLIENT");
-    hl_command_add_word(&command, "SETNAME");
-    hl_command_add_word(&command, login->client_name ? login->client_name : "");
-    return sent == 0 ? greet(session, &command) : sent;
+    hl_text_set(&database, "%d", login->database);
+    if (!session->is_logged_in)
+        sent = login->username ? greet(session, "AUTH", login->username, password)
+                               : greet(session, "AUTH", password, NULL);
+    else if (login->database)
+        sent = greet(session, "SELECT", database.bytes, NULL);
+    if (session->is_logged_in && sent == 0)
+        sent = greet(session, "CLIENT", "SETNAME", login->client_name ? login->client_name : "");
+    if (sent != 0)
+        fail(session, "out of memory while connecting", NULL);
 }
 
 static void on_up(void *arg)
 {
     struct hl_session *session = arg;
     const struct hl_login *login = session->options->login;
-    struct hl_command command;
-    int sent;
     session->state = SESSION_GREETING;
     session->greetings = 0;
     session->is_logged_in = !login->password && !login->username;
-    if (!session->is_logged_in) {
-        hl_command_begin(&command, "AUTH");
-        if (login->username)
-            hl_command_add_word(&command, login->username);
-        hl_command_add_word(&command, login->password ? login->password : ""); /* a user with nopass accepts any */
-        sent = greet(session, &command);
-    } else
-        sent = greet_logged_in(session);
-    if (sent != 0)
-        fail(session, "out of memory while connecting", NULL);
+    greet_next(session);
 }
 
 /* The last command of the greeting is CLIENT SETNAME, which may be refused. But an error that any command would get
@@ -186,8 +183,7 @@ static void on_greeting(struct hl_session *session, const struct hl_reply *reply
     }
     if (is_auth) {
         session->is_logged_in = 1;
-        if (greet_logged_in(session) != 0)
-            fail(session, "out of memory while connecting", NULL);
+        greet_next(session);
     } else if (session->greetings == 0)
         open_session(session);
 }

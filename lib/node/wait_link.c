@@ -73,7 +73,7 @@ static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
                                                                      offsetof(struct hl_wait_link, wait));
     settle(wait_link, answer);
     if (TAILQ_EMPTY(pending_of(wait_link)))
-        hl_node_shut(&wait_link->node, 0);
+        wait_link->node.is_shut = 0;
 }
 
 void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms)
@@ -84,7 +84,7 @@ void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t ti
     request->replicas = (uint8_t)replicas;
     request->timeout_ms = timeout_ms;
     hl_node_enqueue(&wait_link->node, request, REQUEST_CONFIRMING);
-    hl_node_shut(&wait_link->node, 1);
+    wait_link->node.is_shut = 1;
 }
 
 static void go_on(struct hl_node *link)
@@ -93,7 +93,7 @@ static void go_on(struct hl_node *link)
     if (hl_request_is_busy(&wait_link->wait))
         return;
     if (TAILQ_EMPTY(pending_of(wait_link)) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn */
-        hl_node_shut(link, 0);
+        link->is_shut = 0;
     else if (!TAILQ_EMPTY(pending_of(wait_link)) && !hl_node_oldest(link))
         ask_for_the_least(wait_link);
 }
